@@ -1,0 +1,36 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Everything lives in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint types bench clean
+
+$(VENV)/core: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/dev: pyproject.toml | $(VENV)/core
+	$(PIP) --editable '.[dev,report,collect,postgres]'
+	@touch $@
+
+demo: $(VENV)/core
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/dev
+	tools/install-system-packages
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev
+	$(BIN)/mypy
+
+bench: $(VENV)/dev
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The command line: one short command per file. Nobody imports it."""

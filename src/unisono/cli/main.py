@@ -1,0 +1,77 @@
+"""The `unisono` command: finds the subcommand, and turns what went wrong into an exit code.
+
+Exit codes: 0 done, 1 strict alerts, 2 usage, 3 bad data, 4 not converged. A command module is imported only when it is
+asked for, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from unisono.errors import DataError
+
+# name -> (module, one line for --help); the module holds a click command called `command`.
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"unisono.cli.{COMMANDS[cmd_name][0]}")
+        found: click.Command = module.command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from unisono.data.labels import nearest
+
+            close = nearest(args[0], COMMANDS)
+            if close:
+                error.message += f" Did you mean '{close}'?"
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(package_name="unisono", message="unisono %(version)s")
+def cli() -> None:
+    """Many raters, one truth: fuse the ratings of many annotators into one estimate with honest uncertainty."""
+
+
+def run() -> None:
+    """Entry point: no traceback for what the user can mend."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted; nothing was written.", err=True)
+        sys.exit(130)
+    except DataError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(3)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): not an error of ours.
+        sys.stderr.close()
+        sys.exit(0)

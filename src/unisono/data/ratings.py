@@ -1,0 +1,259 @@
+"""Ratings: who answered what on which item, one immutable container for global ratings and for series.
+
+A judgement is one annotator on one item: T_m frames (T_m = 1 for global ratings) of D numbers. The numbers of all
+judgements lie end to end in `value`, NaN where missing; pointers by item and by annotator work like those of a CSR
+matrix. Judgements are sorted by item, then annotator, so row order in the file never reaches the arithmetic.
+
+Counts: M items, K annotators, D dimensions, J judgements, S = sum over judgements of T_m.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from unisono.data.clock import Clock
+from unisono.data.labels import listed
+from unisono.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Validated ratings. Build them with `Ratings.from_judgements`, or read them with `unisono.read_ratings`."""
+
+    value: np.ndarray  # (S, D) answers, NaN where missing
+    item_of: np.ndarray  # (J,) item of each judgement
+    annotator_of: np.ndarray  # (J,) annotator of each judgement
+    length: np.ndarray  # (M,) frames per item
+    items: tuple[str, ...]
+    annotators: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    clock: Clock | None = None  # None: global ratings
+    source: str = "ratings"
+
+    @classmethod
+    def from_judgements(
+        cls,
+        value: np.ndarray,
+        item_of: np.ndarray,
+        annotator_of: np.ndarray,
+        *,
+        items: Sequence[str],
+        annotators: Sequence[str],
+        dimensions: Sequence[str],
+        length: np.ndarray | None = None,
+        clock: Clock | None = None,
+        source: str = "ratings",
+    ) -> Ratings:
+        """Sorts judgements by item and annotator, checks that they fit together, and freezes the arrays.
+
+        `value` holds the frames of one judgement after the other, in the order of `item_of` and `annotator_of`.
+        """
+        item_of = np.asarray(item_of, dtype=np.int32)
+        annotator_of = np.asarray(annotator_of, dtype=np.int32)
+        lengths = (
+            np.ones(len(items), dtype=np.int64) if length is None else np.asarray(length, dtype=np.int64)
+        )
+        value = np.asarray(value, dtype=np.float64)
+        if value.ndim != 2 or value.shape[1] != len(dimensions):
+            raise DataError(
+                f"{source}: ratings have shape {value.shape} but there are {len(dimensions)} dimensions."
+            )
+        if int(lengths[item_of].sum()) != len(value):
+            raise DataError(
+                f"{source}: {len(value)} frames of ratings do not match the lengths of the items rated."
+            )
+        if not _is_sorted(item_of, annotator_of):
+            order = np.lexsort((annotator_of, item_of))
+            value = _reorder_frames(value, lengths[item_of], order)
+            item_of, annotator_of = item_of[order], annotator_of[order]
+        _refuse_duplicates(item_of, annotator_of, items, annotators, source)
+        _refuse_infinities(value, dimensions, source)
+        for array in (value, item_of, annotator_of, lengths):
+            array.setflags(write=False)
+        return cls(
+            value,
+            item_of,
+            annotator_of,
+            lengths,
+            tuple(items),
+            tuple(annotators),
+            tuple(dimensions),
+            clock,
+            source,
+        )
+
+    @property
+    def M(self) -> int:
+        return len(self.items)
+
+    @property
+    def K(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def D(self) -> int:
+        return len(self.dimensions)
+
+    @property
+    def J(self) -> int:
+        return len(self.item_of)
+
+    @property
+    def is_series(self) -> bool:
+        return self.clock is not None
+
+    @cached_property
+    def offset(self) -> np.ndarray:
+        """(J+1,) judgement j owns value[offset[j]:offset[j+1]]."""
+        return np.concatenate([[0], np.cumsum(self.length[self.item_of])])
+
+    @cached_property
+    def item_ptr(self) -> np.ndarray:
+        """(M+1,) item m owns judgements item_ptr[m]:item_ptr[m+1]."""
+        return np.searchsorted(self.item_of, np.arange(self.M + 1))
+
+    @cached_property
+    def annotator_order(self) -> np.ndarray:
+        """(J,) judgements sorted by annotator, then item."""
+        return np.argsort(self.annotator_of, kind="stable")
+
+    @cached_property
+    def annotator_ptr(self) -> np.ndarray:
+        """(K+1,) annotator k owns judgements annotator_order[annotator_ptr[k]:annotator_ptr[k+1]]."""
+        counts = np.bincount(self.annotator_of, minlength=self.K)
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    @cached_property
+    def data_hash(self) -> str:
+        """SHA-256 of labels and numbers: equal ratings have equal hashes, whatever file they came from."""
+        digest = hashlib.sha256()
+        for labels in (self.items, self.annotators, self.dimensions):
+            digest.update("\x1f".join(labels).encode() + b"\x1e")
+        for array in (self.length, self.item_of, self.annotator_of):
+            digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
+        # Adding zero turns -0.0 into 0.0; one NaN stands for all.
+        canonical = np.where(np.isnan(self.value), np.nan, self.value + 0.0)
+        digest.update(np.ascontiguousarray(canonical, dtype="<f8").tobytes())
+        if self.clock is not None:
+            digest.update(np.ascontiguousarray([self.clock.rate, *self.clock.start], dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def judgement(self, j: int) -> np.ndarray:
+        """(T_m, D) the numbers of judgement j."""
+        return self.value[self.offset[j] : self.offset[j + 1]]
+
+    def select_items(self, items: Iterable[str] | np.ndarray) -> Ratings:
+        """Some of the items, by label or index, in the given order. Annotators keep their places."""
+        index = self._indices(items, self.items, "item")
+        place = np.full(self.M, -1, dtype=np.int64)
+        place[index] = np.arange(len(index))
+        keep = place[self.item_of] >= 0
+        return Ratings.from_judgements(
+            self.value[np.repeat(keep, self.length[self.item_of])],
+            place[self.item_of[keep]],
+            self.annotator_of[keep],
+            items=[self.items[i] for i in index],
+            annotators=self.annotators,
+            dimensions=self.dimensions,
+            length=self.length[index],
+            clock=None if self.clock is None else self.clock.select(index),
+            source=self.source,
+        )
+
+    def select_judgements(self, keep: np.ndarray) -> Ratings:
+        """The judgements where `keep` (J,) is true; items and annotators keep their places."""
+        return Ratings.from_judgements(
+            self.value[np.repeat(keep, self.length[self.item_of])],
+            self.item_of[keep],
+            self.annotator_of[keep],
+            items=self.items,
+            annotators=self.annotators,
+            dimensions=self.dimensions,
+            length=self.length,
+            clock=self.clock,
+            source=self.source,
+        )
+
+    def select_dimensions(self, dimensions: Iterable[str] | np.ndarray) -> Ratings:
+        """Some of the dimensions, by label or index, in the given order."""
+        index = self._indices(dimensions, self.dimensions, "dimension")
+        return Ratings.from_judgements(
+            np.ascontiguousarray(self.value[:, index]),
+            self.item_of,
+            self.annotator_of,
+            items=self.items,
+            annotators=self.annotators,
+            dimensions=[self.dimensions[i] for i in index],
+            length=self.length,
+            clock=self.clock,
+            source=self.source,
+        )
+
+    def with_value(self, value: np.ndarray) -> Ratings:
+        """The same judgements with other numbers, for example with some set to NaN."""
+        return Ratings.from_judgements(
+            value,
+            self.item_of,
+            self.annotator_of,
+            items=self.items,
+            annotators=self.annotators,
+            dimensions=self.dimensions,
+            length=self.length,
+            clock=self.clock,
+            source=self.source,
+        )
+
+    def _indices(self, wanted: Iterable[str] | np.ndarray, labels: tuple[str, ...], what: str) -> np.ndarray:
+        if isinstance(wanted, np.ndarray) and wanted.dtype != object and wanted.dtype.kind in "iub":
+            return np.flatnonzero(wanted) if wanted.dtype.kind == "b" else wanted.astype(np.int64)
+        place = {label: i for i, label in enumerate(labels)}
+        names = [str(name) for name in wanted]
+        unknown = [name for name in names if name not in place]
+        if unknown:
+            raise DataError(f"{self.source} has no {what} {listed(unknown)}.")
+        return np.array([place[name] for name in names], dtype=np.int64)
+
+
+def _is_sorted(item_of: np.ndarray, annotator_of: np.ndarray) -> bool:
+    step = np.diff(item_of)
+    return bool(np.all((step > 0) | ((step == 0) & (np.diff(annotator_of) >= 0))))
+
+
+def _reorder_frames(value: np.ndarray, frames: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """The blocks of `value` (one per judgement, `frames` rows each) in another order."""
+    if len(value) == len(frames) and np.all(frames == 1):
+        return np.asarray(value[order])
+    first = np.cumsum(frames) - frames
+    within = np.arange(len(value)) - np.repeat(np.cumsum(frames[order]) - frames[order], frames[order])
+    return np.asarray(value[np.repeat(first[order], frames[order]) + within])
+
+
+def _refuse_duplicates(
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    items: Sequence[str],
+    annotators: Sequence[str],
+    source: str,
+) -> None:
+    twice = np.flatnonzero((np.diff(item_of) == 0) & (np.diff(annotator_of) == 0))
+    if len(twice):
+        j = twice[0]
+        raise DataError(
+            f"{source}: annotator '{annotators[annotator_of[j]]}' rated item '{items[item_of[j]]}' more than once. "
+            "Keep one rating, or give the repetitions different item names."
+        )
+
+
+def _refuse_infinities(value: np.ndarray, dimensions: Sequence[str], source: str) -> None:
+    infinite = np.argwhere(np.isinf(value))
+    if len(infinite):
+        row, column = infinite[0]
+        raise DataError(
+            f"{source}: {dimensions[column]} is {value[row, column]}. Use NaN where a rating is missing."
+        )

@@ -1,0 +1,17 @@
+"""What can go wrong, by name. Imports nothing."""
+
+
+class DataError(ValueError):
+    """The data contradicts itself or cannot be used; the message says where, what, and the way out."""
+
+
+class NotFittedError(RuntimeError):
+    """A fuser was asked for results before `fit`."""
+
+
+class ConvergenceWarning(UserWarning):
+    """EM stopped at its iteration limit before its stopping rule held."""
+
+
+class DataWarning(UserWarning):
+    """Something in the data looks suspicious but can be used as it is."""
