@@ -39,18 +39,15 @@ class LazyGroup(click.Group):
             from unisono.data.labels import nearest
 
             close = nearest(args[0], COMMANDS)
-            if close:
-                error.message += f" Did you mean '{close}'?"
-            raise
+            hint = f" Did you mean '{close}'?" if close else ""
+            raise click.UsageError(error.format_message() + hint, ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()] or [("", "")])
 
 
-@click.group(
-    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
-)
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="unisono", message="unisono %(version)s")
 def cli() -> None:
     """Many raters, one truth: fuse the ratings of many annotators into one estimate with honest uncertainty."""

@@ -40,13 +40,9 @@ class ItemTable:
     ) -> ItemTable:
         """Checks that rows, labels and lengths agree, and freezes the arrays."""
         value = np.asarray(value, dtype=np.float64)
-        lengths = (
-            np.ones(len(items), dtype=np.int64) if length is None else np.asarray(length, dtype=np.int64)
-        )
+        lengths = np.ones(len(items), dtype=np.int64) if length is None else np.asarray(length, dtype=np.int64)
         if value.ndim != 2 or value.shape != (int(lengths.sum()), len(columns)):
-            raise DataError(
-                f"{source}: {value.shape} numbers for {len(items)} items and {len(columns)} columns."
-            )
+            raise DataError(f"{source}: {value.shape} numbers for {len(items)} items and {len(columns)} columns.")
         if len(set(items)) != len(items):
             seen: set[str] = set()
             twice = next(item for item in items if item in seen or seen.add(item))  # type: ignore[func-returns-value]
@@ -77,9 +73,7 @@ class ItemTable:
             )
         index = np.array([place[item] for item in items], dtype=np.int64)
         first = np.cumsum(self.length) - self.length
-        rows = np.concatenate(
-            [np.arange(first[i], first[i] + self.length[i]) for i in index] or [np.arange(0)]
-        )
+        rows = np.concatenate([np.arange(first[i], first[i] + self.length[i]) for i in index] or [np.arange(0)])
         return ItemTable.from_rows(
             self.value[rows],
             items=items,

@@ -56,18 +56,12 @@ class Ratings:
         """
         item_of = np.asarray(item_of, dtype=np.int32)
         annotator_of = np.asarray(annotator_of, dtype=np.int32)
-        lengths = (
-            np.ones(len(items), dtype=np.int64) if length is None else np.asarray(length, dtype=np.int64)
-        )
+        lengths = np.ones(len(items), dtype=np.int64) if length is None else np.asarray(length, dtype=np.int64)
         value = np.asarray(value, dtype=np.float64)
         if value.ndim != 2 or value.shape[1] != len(dimensions):
-            raise DataError(
-                f"{source}: ratings have shape {value.shape} but there are {len(dimensions)} dimensions."
-            )
+            raise DataError(f"{source}: ratings have shape {value.shape} but there are {len(dimensions)} dimensions.")
         if int(lengths[item_of].sum()) != len(value):
-            raise DataError(
-                f"{source}: {len(value)} frames of ratings do not match the lengths of the items rated."
-            )
+            raise DataError(f"{source}: {len(value)} frames of ratings do not match the lengths of the items rated.")
         if not _is_sorted(item_of, annotator_of):
             order = np.lexsort((annotator_of, item_of))
             value = _reorder_frames(value, lengths[item_of], order)
@@ -254,6 +248,4 @@ def _refuse_infinities(value: np.ndarray, dimensions: Sequence[str], source: str
     infinite = np.argwhere(np.isinf(value))
     if len(infinite):
         row, column = infinite[0]
-        raise DataError(
-            f"{source}: {dimensions[column]} is {value[row, column]}. Use NaN where a rating is missing."
-        )
+        raise DataError(f"{source}: {dimensions[column]} is {value[row, column]}. Use NaN where a rating is missing.")
