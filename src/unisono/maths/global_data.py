@@ -29,6 +29,7 @@ class GlobalData(NamedTuple):
     Syy: np.ndarray  # (U, D, D) sums of their outer products
     scores: Scores  # features of the items as orthogonal scores
     K: int
+    gold: np.ndarray | None = None  # (M, D) truths that are known, NaN elsewhere
 
     @property
     def M(self) -> int:

@@ -19,9 +19,10 @@ import numpy as np
 from scipy import sparse
 
 from unisono.maths.global_data import GlobalData
-from unisono.maths.global_params import GlobalParams, Information, information
+from unisono.maths.global_params import LOG_2PI, GlobalParams, Information, information
 
 BLOCK_ITEMS = 1 << 14
+GOLD_VARIANCE = 1e-6  # a known truth is an observation of it with this variance (standardised units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +123,7 @@ def _posterior(data: GlobalData, params: GlobalParams, info: Information, start:
     linear = -(rows @ info.g)
     for d in range(D):
         linear += weighted[d] @ np.ascontiguousarray(info.G[:, :, d])
+    own = _add_gold(data, start, stop, seen, linear)
     Lambda = seen + np.linalg.inv(params.Sigma)
     V = np.linalg.inv(Lambda)
     h = linear - np.einsum("mij,mj->mi", seen, m0)
@@ -130,8 +132,21 @@ def _posterior(data: GlobalData, params: GlobalParams, info: Information, start:
     logdets += np.linalg.slogdet(params.Sigma)[1]
     # r'Wr summed over judgements is y'Wy - 2 m0'(Gy - g) + m0'Q m0 + ...; the ratings' own part is added elsewhere.
     about_m0 = np.einsum("mi,mi->m", m0, h + linear)
-    gain = -0.5 * (logdets - about_m0 - np.einsum("mi,mi->m", h, e))
+    gain = -0.5 * (own + logdets - about_m0 - np.einsum("mi,mi->m", h, e))
     return _Block(rows, weighted, m0 + e, V, gain, linear, Lambda)
+
+
+def _add_gold(data: GlobalData, start: int, stop: int, seen: np.ndarray, linear: np.ndarray) -> np.ndarray | float:
+    """Adds known truths to an item's information, in place; returns their own part (m,) of eq. G6.      eq. G17"""
+    if data.gold is None:
+        return 0.0
+    gold = data.gold[start:stop]
+    known = ~np.isnan(gold)
+    value = np.where(known, gold, 0.0)
+    dims = np.arange(data.D)
+    seen[:, dims, dims] += known / GOLD_VARIANCE
+    linear += value / GOLD_VARIANCE
+    return np.asarray(known.sum(axis=1) * (LOG_2PI + np.log(GOLD_VARIANCE)) + (value**2).sum(axis=1) / GOLD_VARIANCE)
 
 
 def sparse_rows(data: GlobalData, start: int, stop: int) -> tuple[sparse.csr_array, list[sparse.csr_array]]:

@@ -49,7 +49,8 @@ def update_noise(
     squares = data.by_annotator(np.diagonal(R, axis1=1, axis2=2))
     answers = data.answers()
     if noise == "scaled":
-        variances = _scaled(squares, answers, N, floor, nu)
+        r, s = update_scaled(squares, answers, scale_factors(N)[1], floor, nu=0.0)
+        variances = r[:, None] * s
     elif noise == "isotropic":
         variances = _isotropic(squares, answers, floor, nu, pool)
     else:
@@ -71,12 +72,10 @@ def pooled_noise(N: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.inv(np.linalg.inv(N).mean(axis=0)))
 
 
-def log_pooling_prior(noise: Noise, N: np.ndarray, nu: float, pool: np.ndarray, r: np.ndarray) -> float:
-    """The penalty that `nu` stands for, up to a constant: sum_k -nu/2 (log|N_k|/D' + tr(N_k^-1 pool)/D' ...)."""
+def log_pooling_prior(noise: Noise, N: np.ndarray, nu: float, pool: np.ndarray) -> float:
+    """The penalty that `nu` imaginary numbers per annotator stand for, up to a constant; not for `scaled`."""
     if nu == 0:
         return 0.0
-    if noise == "scaled":
-        return float(-0.5 * nu * np.sum(np.log(r) + 1 / r))
     D = pool.shape[0]
     if noise == "isotropic":
         ratio = np.trace(pool) / D / N[:, 0, 0]
@@ -109,14 +108,20 @@ def _shrunk(squares: np.ndarray, count: np.ndarray, nu: float, target: np.ndarra
     return np.asarray(np.where(nu + count > 0, (nu * target + squares) / total, target))
 
 
-def _scaled(squares: np.ndarray, answers: np.ndarray, N: np.ndarray, floor: np.ndarray, nu: float) -> np.ndarray:
-    _, s = scale_factors(N)
+def update_scaled(
+    squares: np.ndarray,
+    answers: np.ndarray,
+    s: np.ndarray,
+    floor: np.ndarray,
+    nu: float,
+    limits: tuple[float, float] = (0.0, np.inf),
+) -> tuple[np.ndarray, np.ndarray]:
+    """r (K,) given s (D,), then s given r; each the maximum while the other is held.                    eq. G16"""
     r = _shrunk((squares / s).sum(axis=1), answers.sum(axis=1), nu, 1.0)
-    r = np.maximum(r, (floor / s).max())
+    r = np.maximum(np.clip(r, *limits), (floor / s).max())
     rated = answers.sum(axis=0) > 0
     per_answer = (squares / r[:, None]).sum(axis=0) / np.maximum(answers.sum(axis=0), 1)
-    s = np.maximum(np.where(rated, per_answer, s), floor / r.min())
-    return np.asarray(r[:, None] * s)
+    return r, np.maximum(np.where(rated, per_answer, s), floor / r.min())
 
 
 def _full(
