@@ -198,3 +198,28 @@ def _rating_constants_by_item(data: GlobalData, info: Information, block: _Block
             pair.data = y[:, c] * y[:, d]
             own += pair @ info.W[:, c, d]
     return np.asarray(-0.5 * own)
+
+
+def annotator_uncertainty(data: GlobalData, params: GlobalParams, found: Posterior) -> np.ndarray:
+    """(M, D, D) what not knowing the annotators exactly adds to the covariance of the truth, to first order.
+
+    V P V with P = sum over answers of w^2 (abar' Cov abar) F_d F_d'.                                    eq. B9
+    """
+    added = np.zeros_like(found.cov)
+    if params.cov is None:
+        return added
+    weight = np.diagonal(information(data, params).W, axis1=1, axis2=2)
+    for start, stop in _blocks(data.M):
+        low, high = data.item_ptr[start], data.item_ptr[stop]
+        own = np.repeat(np.arange(start, stop), np.diff(data.item_ptr[start : stop + 1]))
+        profile = data.profile_of[low:high]
+        annotator = data.annotator[profile]
+        abar = np.hstack([found.mean[own], np.ones((high - low, 1))])
+        P = np.zeros((stop - start, data.D, data.D))
+        for d in range(data.D):
+            spread = np.einsum("ni,nij,nj->n", abar, params.cov[annotator, d], abar, optimize=True)
+            row = params.F[annotator, d]
+            share = (weight[profile, d] ** 2 * spread)[:, None, None] * (row[:, :, None] * row[:, None, :])
+            np.add.at(P, own - start, share)
+        added[start:stop] = found.cov[start:stop] @ P @ found.cov[start:stop]
+    return added

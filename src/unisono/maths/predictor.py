@@ -64,3 +64,33 @@ def fit_theta(scores: Scores, Sza: np.ndarray, ridge: float = 0.0) -> np.ndarray
     eq. G8
     """
     return np.asarray(Sza / (scores.l + ridge)[:, None])
+
+
+class Ridge(NamedTuple):
+    """A predictor fitted to known truths, with the ridge that maximises its evidence."""
+
+    theta: np.ndarray  # (R, D)
+    mu: np.ndarray  # (D,)
+    Sigma: np.ndarray  # (D, D) covariance of the residuals
+    theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma
+
+
+def empirical_ridge(
+    scores: Scores, a: np.ndarray, *, floor: float = 1e-12, max_iter: int = 200, tol: float = 1e-6
+) -> Ridge:
+    """Ridge regression of truths a (M, D) on centred scores; the ridge is estimated as under `bayes`.  eq. B4"""
+    M, D = a.shape
+    mu = a.mean(axis=0)
+    Sza = scores.Z.T @ (a - mu)
+    ridge = float(scores.l.mean()) if scores.R else 1.0
+    for _ in range(max_iter):
+        theta, theta_var = fit_theta(scores, Sza, ridge), 1 / (scores.l + ridge)
+        residual = a - mu - scores.Z @ theta
+        Sigma = (residual.T @ residual + ridge * theta.T @ theta) / M + floor * np.eye(D)
+        before = ridge
+        if scores.R:
+            squares = np.trace(np.linalg.solve(Sigma, theta.T @ theta)) + D * theta_var.sum()
+            ridge = scores.R * D / float(squares)
+        if abs(ridge - before) <= tol * before:
+            break
+    return Ridge(theta, mu, Sigma, theta_var)
