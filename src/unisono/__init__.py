@@ -15,20 +15,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unisono.data import ItemTable, Ratings
+    from unisono.data.checks import Alert, check_ratings
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
+    from unisono.io.tables import read_item_table, read_ratings
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Alert": "unisono.data.checks",
     "ConvergenceWarning": "unisono.errors",
     "DataError": "unisono.errors",
     "DataWarning": "unisono.errors",
     "ItemTable": "unisono.data",
     "NotFittedError": "unisono.errors",
     "Ratings": "unisono.data",
+    "check_ratings": "unisono.data.checks",
+    "read_item_table": "unisono.io.tables",
+    "read_ratings": "unisono.io.tables",
 }
 
 __all__ = [
+    "Alert",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -36,6 +43,9 @@ __all__ = [
     "NotFittedError",
     "Ratings",
     "__version__",
+    "check_ratings",
+    "read_item_table",
+    "read_ratings",
 ]
 
 
