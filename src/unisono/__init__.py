@@ -14,45 +14,70 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unisono.api import Fusion, fuse, load
     from unisono.data import ItemTable, Ratings
-    from unisono.data.checks import Alert, check_ratings
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
+    from unisono.fusers import (
+        MODELS,
+        EvaluatorWeighted,
+        Fit,
+        Fused,
+        Independent,
+        Joint,
+        Mean,
+        Median,
+        WeightedMean,
+        ZScoreMean,
+    )
     from unisono.io.tables import read_item_table, read_ratings
+    from unisono.simulate import simulate_global
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Alert": "unisono.data.checks",
-    "ConvergenceWarning": "unisono.errors",
-    "DataError": "unisono.errors",
-    "DataWarning": "unisono.errors",
-    "ItemTable": "unisono.data",
-    "NotFittedError": "unisono.errors",
-    "Ratings": "unisono.data",
-    "check_ratings": "unisono.data.checks",
-    "read_item_table": "unisono.io.tables",
-    "read_ratings": "unisono.io.tables",
+    "unisono.api": ("Fusion", "fuse", "load"),
+    "unisono.data": ("ItemTable", "Ratings"),
+    "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError"),
+    "unisono.fusers": (
+        *("MODELS", "Fit", "Fused", "Joint", "Independent"),
+        *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
+    ),
+    "unisono.io.tables": ("read_item_table", "read_ratings"),
+    "unisono.simulate": ("simulate_global",),
 }
 
 __all__ = [
-    "Alert",
+    "MODELS",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
+    "EvaluatorWeighted",
+    "Fit",
+    "Fused",
+    "Fusion",
+    "Independent",
     "ItemTable",
+    "Joint",
+    "Mean",
+    "Median",
     "NotFittedError",
     "Ratings",
+    "WeightedMean",
+    "ZScoreMean",
     "__version__",
-    "check_ratings",
+    "fuse",
+    "load",
     "read_item_table",
     "read_ratings",
+    "simulate_global",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'unisono' has no attribute '{name}'")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    for module, names in _HOME.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module 'unisono' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
+from unisono.data.checks import require_known_items
 from unisono.data.labels import listed
 from unisono.errors import DataError, NotFittedError
 from unisono.fusers.feature_space import FeatureSpace
@@ -96,12 +97,8 @@ class Fuser(ABC):
 
 def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:
     """(M, D) known truths in the order of the ratings' items and dimensions, NaN where not known."""
+    require_known_items(gold, ratings)
     place = {item: m for m, item in enumerate(ratings.items)}
-    unknown = [item for item in gold.items if item not in place]
-    if unknown:
-        raise DataError(
-            f"{gold.source}: item {listed(unknown)} has no ratings in {ratings.source}. Check the item names."
-        )
     dims = [name for name in ratings.dimensions if name in gold.columns]
     if not dims:
         raise DataError(

@@ -24,6 +24,7 @@ from unisono.maths.global_data import GlobalData, prepare
 from unisono.maths.global_estep import annotator_uncertainty, posterior
 from unisono.maths.global_ml import MlSettings, em_step, paper_start
 from unisono.maths.global_params import GlobalParams
+from unisono.maths.global_sample import sample_ratings, sample_truths
 from unisono.maths.structure import Latent, Noise, Structure, Transform
 
 Inference = Literal["bayes", "ml"]
@@ -185,6 +186,13 @@ class Joint(Fuser):
     def describe(self) -> Annotators:
         self.require_fitted()
         return annotator_table(self._ratings, self._data, self.params_, self.scaling_)
+
+    def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
+        """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
+        data, params, shown = self._data_for(ratings, features)
+        truth = sample_truths(params, data.scores, rng)
+        z = sample_ratings(params, truth, shown.item_of, data.annotator[data.profile_of], rng)
+        return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
     # ---- saving
 

@@ -8,6 +8,7 @@ features = read_item_table("features.parquet")
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.io import problems
 from unisono.io.collecting import Collected, collect, number_column, usable
 from unisono.io.columns import Roles, candidates, find_column, find_long, find_roles
+from unisono.io.frames import kind_of
 from unisono.io.source import open_table
 from unisono.io.table import Table
 
@@ -39,7 +41,8 @@ def read_ratings(
     roles = find_roles(table, ("item", "annotator"), (), {"item": item, "annotator": annotator}, _taken(table, wanted))
     if not all(column in table.columns for column in wanted.values()) or not wanted:
         roles = find_long(table, roles)
-    return _long_ratings(table, roles, wanted) if roles.is_long else _wide_ratings(table, roles, wanted)
+    ratings = _long_ratings(table, roles, wanted) if roles.is_long else _wide_ratings(table, roles, wanted)
+    return replace(ratings, frame_kind=kind_of(source))
 
 
 def read_item_table(
@@ -116,18 +119,7 @@ def _renamed(ratings: Ratings, wanted: Mapping[str, str]) -> Ratings:
     for level in wanted.values():
         if level not in ratings.dimensions:
             raise problems.no_such_column(ratings.source, level, ratings.dimensions)
-    chosen = ratings.select_dimensions(list(wanted.values()))
-    return Ratings.from_judgements(
-        chosen.value,
-        chosen.item_of,
-        chosen.annotator_of,
-        items=chosen.items,
-        annotators=chosen.annotators,
-        dimensions=tuple(wanted),
-        length=chosen.length,
-        clock=chosen.clock,
-        source=chosen.source,
-    )
+    return ratings.select_dimensions(list(wanted.values())).with_dimensions(tuple(wanted))
 
 
 def _dimensions(table: Table, roles: Roles, wanted: Mapping[str, str]) -> tuple[Collected, dict[str, int]]:
