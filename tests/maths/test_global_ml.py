@@ -49,7 +49,7 @@ def test_m_step_equals_the_papers_formulas(D, subset, P, paper_order):
 
 def test_the_start_is_the_sample_mean_and_covariance_of_each_item():
     case = random_case(3, seed=8)
-    moments = sample_moments(case.data)
+    moments = sample_moments(case.data, 0, case.data.M)
     for m, judgements in enumerate(case.naive_y):
         ratings = np.array([r for _, r in judgements])
         np.testing.assert_allclose(moments.mean[m], ratings.mean(axis=0), rtol=1e-12)

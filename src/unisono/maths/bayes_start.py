@@ -8,7 +8,7 @@ from unisono.maths.bayes_state import BayesSettings, BayesState, Hyper
 from unisono.maths.global_bayes import scaled_noise
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_params import GlobalParams
-from unisono.maths.global_start import sample_moments
+from unisono.maths.global_start import rating_spread
 from unisono.maths.latent import shape_latent
 from unisono.maths.noise import update_scaled
 from unisono.maths.structure import free_coefficients, identity_rows
@@ -21,9 +21,11 @@ BETWEEN_AT_LEAST = 0.02
 def bayes_start(data: GlobalData, settings: BayesSettings) -> BayesState:
     """A deterministic start; there is nothing random about the default model."""
     D, priors = data.D, settings.priors
-    mean, within, between, squares = _variances(data)
+    spread = rating_spread(data)
+    within = np.where(spread.freedom >= 5, np.clip(spread.within, *WITHIN_LIMITS), WITHIN_UNKNOWN)
+    between = np.maximum(spread.between - within * spread.per_item, BETWEEN_AT_LEAST)
     nu = priors.noise_numbers * D
-    r, _ = update_scaled(squares, data.answers(), within, settings.floor, nu, priors.noise_limits)
+    r, _ = update_scaled(spread.squares, data.answers(), within, settings.floor, nu, priors.noise_limits)
     ridge = float(data.scores.l.mean()) if data.scores.R else 1.0
     hyper = Hyper(
         gain=priors.gain,
@@ -41,31 +43,11 @@ def bayes_start(data: GlobalData, settings: BayesSettings) -> BayesState:
         B=np.tile(identity_rows(D), (data.K, 1, 1)),
         N=N,
         theta=np.zeros((data.scores.R, D)),
-        mu=mean.mean(axis=0) if settings.structure.intercept else np.zeros(D),
+        mu=np.zeros(D),
         Sigma=shape_latent(settings.structure.latent, np.diag(between), settings.floor),
         cov=_row_covariances(data, hyper, N, settings),
     )
     return BayesState(params, hyper, np.full((data.M, D), np.nan))
-
-
-def _variances(data: GlobalData) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Item means (M, D), variance within and between items (D,), squared deviations per annotator (K, D)."""
-    mean = sample_moments(data).mean
-    own = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
-    observed = data.answered[data.profile_of]
-    deviation = np.where(observed, data.y - mean[own], 0.0) ** 2
-    count = np.zeros((data.M, data.D))
-    np.add.at(count, own, observed)
-    freedom = np.maximum(count - 1, 0).sum(axis=0)
-    within = np.clip(deviation.sum(axis=0) / np.maximum(freedom, 1), *WITHIN_LIMITS)
-    within = np.where(freedom >= 5, within, WITHIN_UNKNOWN)
-    rated = count > 0
-    shares = np.where(rated, 1 / np.maximum(count, 1), 0.0).sum(axis=0) / np.maximum(rated.sum(axis=0), 1)
-    spread = np.array([mean[rated[:, d], d].var() if rated[:, d].any() else 1.0 for d in range(data.D)])
-    between = np.maximum(spread - within * shares, BETWEEN_AT_LEAST)
-    squares = np.zeros((data.K, data.D))
-    np.add.at(squares, data.annotator[data.profile_of], deviation)
-    return mean, within, between, squares
 
 
 def _row_covariances(data: GlobalData, hyper: Hyper, N: np.ndarray, settings: BayesSettings) -> np.ndarray:

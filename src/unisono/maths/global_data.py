@@ -59,15 +59,14 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
     observed = ~np.isnan(value)
     pattern = observed @ (1 << np.arange(D, dtype=np.int64))
     code = annotator_of.astype(np.int64) * (1 << D) + pattern
-    profiles, inverse = np.unique(code, return_inverse=True)
-    profile_of = inverse.reshape(-1).astype(np.int32)
+    profiles, profile_of = _distinct(code, K << D)
     y = np.where(observed, value, 0.0)
     U = len(profiles)
     to_profile = sparse.csc_array((np.ones(len(y)), profile_of, np.arange(len(y) + 1)), shape=(U, len(y)))
     pairs = np.stack([to_profile @ (y * y[:, [d]]) for d in range(D)], axis=1) if D else np.zeros((U, 0, 0))
     return GlobalData(
         y=y,
-        item_ptr=np.searchsorted(item_of, np.arange(scores.M + 1)).astype(np.int32),
+        item_ptr=np.concatenate([[0], np.cumsum(np.bincount(item_of, minlength=scores.M))]).astype(np.int32),
         profile_of=profile_of,
         annotator=(profiles >> D).astype(np.int32),
         answered=(profiles[:, None] >> np.arange(D) & 1).astype(bool),
@@ -77,3 +76,12 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
         scores=scores,
         K=K,
     )
+
+
+def _distinct(code: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct codes in order, and the place of each code among them; by counting where that is cheaper."""
+    if limit > 8 * max(len(code), 1024):
+        distinct, place = np.unique(code, return_inverse=True)
+        return distinct, place.reshape(-1).astype(np.int32)
+    present = np.bincount(code, minlength=limit) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1).astype(np.int32)[code]

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_params import LOG_2PI, GlobalParams, Information, information
+from unisono.maths.small_spd import inverse_and_logdet
 
 BLOCK_ITEMS = 1 << 14
 GOLD_VARIANCE = 1e-6  # a known truth is an observation of it with this variance (standardised units)
@@ -70,7 +71,7 @@ def expectation(data: GlobalData, params: GlobalParams) -> tuple[np.ndarray, Sta
     info = information(data, params)
     mean = np.empty((data.M, data.D))
     total: Stats | None = None
-    for start, stop in _blocks(data.M):
+    for start, stop in item_blocks(data.M):
         block = _posterior(data, params, info, start, stop)
         mean[start:stop] = block.mean
         part = statistics(block.rows, block.weighted, block.mean, block.cov, data.scores.Z[start:stop])
@@ -85,7 +86,7 @@ def posterior(data: GlobalData, params: GlobalParams) -> Posterior:
     info = information(data, params)
     mean, loglik = np.empty((data.M, data.D)), np.empty(data.M)
     cov = np.empty((data.M, data.D, data.D))
-    for start, stop in _blocks(data.M):
+    for start, stop in item_blocks(data.M):
         block = _posterior(data, params, info, start, stop)
         mean[start:stop], cov[start:stop] = block.mean, block.cov
         loglik[start:stop] = block.gain + _rating_constants_by_item(data, info, block, start, stop)
@@ -97,7 +98,7 @@ def left_out_means(data: GlobalData, params: GlobalParams) -> np.ndarray:
     info = information(data, params)
     left_out = np.empty_like(data.y)
     prior_mean = params.prior_mean(data.scores)
-    for start, stop in _blocks(data.M):
+    for start, stop in item_blocks(data.M):
         block = _posterior(data, params, info, start, stop)
         low, high = data.item_ptr[start], data.item_ptr[stop]
         own = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
@@ -111,7 +112,8 @@ def left_out_means(data: GlobalData, params: GlobalParams) -> np.ndarray:
     return left_out
 
 
-def _blocks(M: int) -> Iterator[tuple[int, int]]:
+def item_blocks(M: int) -> Iterator[tuple[int, int]]:
+    """First and last (exclusive) item of each block, in order."""
     return ((start, min(start + BLOCK_ITEMS, M)) for start in range(0, M, BLOCK_ITEMS))
 
 
@@ -125,10 +127,9 @@ def _posterior(data: GlobalData, params: GlobalParams, info: Information, start:
         linear += weighted[d] @ np.ascontiguousarray(info.G[:, :, d])
     own = _add_gold(data, start, stop, seen, linear)
     Lambda = seen + np.linalg.inv(params.Sigma)
-    V = np.linalg.inv(Lambda)
+    V, logdets = inverse_and_logdet(Lambda)
     h = linear - np.einsum("mij,mj->mi", seen, m0)
     e = np.einsum("mij,mj->mi", V, h)
-    logdets = 2 * np.log(np.diagonal(np.linalg.cholesky(Lambda), axis1=1, axis2=2)).sum(axis=1)
     logdets += np.linalg.slogdet(params.Sigma)[1]
     # r'Wr summed over judgements is y'Wy - 2 m0'(Gy - g) + m0'Q m0 + ...; the ratings' own part is added elsewhere.
     about_m0 = np.einsum("mi,mi->m", m0, h + linear)
@@ -209,7 +210,7 @@ def annotator_uncertainty(data: GlobalData, params: GlobalParams, found: Posteri
     if params.cov is None:
         return added
     weight = np.diagonal(information(data, params).W, axis1=1, axis2=2)
-    for start, stop in _blocks(data.M):
+    for start, stop in item_blocks(data.M):
         low, high = data.item_ptr[start], data.item_ptr[stop]
         own = np.repeat(np.arange(start, stop), np.diff(data.item_ptr[start : stop + 1]))
         profile = data.profile_of[low:high]

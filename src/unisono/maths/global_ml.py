@@ -16,7 +16,7 @@ from unisono.maths.gauge import recentre
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Stats, expectation
 from unisono.maths.global_params import GlobalParams, noise_precision
-from unisono.maths.global_start import moment_statistics, sample_moments, starting_params
+from unisono.maths.global_start import start_statistics, starting_params
 from unisono.maths.latent import fit_predictor, latent_moments, shape_latent
 from unisono.maths.noise import residual_moments, update_noise
 from unisono.maths.structure import Structure, free_coefficients
@@ -36,7 +36,7 @@ def paper_start(data: GlobalData, settings: MlSettings) -> GlobalParams:
 
     There is no previous iteration yet, so the variances belong to the new Theta and F_k whatever the order.
     """
-    stats = moment_statistics(data, sample_moments(data))
+    stats = start_statistics(data)
     before = starting_params(data, settings.structure, settings.floor)
     return maximise(data, stats, before, settings._replace(paper_order=False))
 
