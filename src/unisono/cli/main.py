@@ -11,10 +11,14 @@ import sys
 
 import click
 
+from unisono.cli.talk import show_warnings
 from unisono.errors import DataError
 
 # name -> (module, one line for --help); the module holds a click command called `command`.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
+    "score": ("score", "Compare a fused truth with a reference."),
+}
 
 
 class LazyGroup(click.Group):
@@ -55,8 +59,10 @@ def cli() -> None:
 
 def run() -> None:
     """Entry point: no traceback for what the user can mend."""
+    show_warnings()
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -65,8 +65,8 @@ def no_role_column(name: str, role: str, columns: Sequence[str]) -> DataError:
 
 
 def no_numbers(name: str, columns: Sequence[str]) -> DataError:
-    held = f" {listed(columns)} hold no numbers." if columns else ""
-    return DataError(f"{name} has no column of numbers besides its labels.{held} Expected one column per dimension.")
+    held = f" (not numbers: {listed(columns)})" if columns else ""
+    return DataError(f"{name} has no column of numbers besides its labels{held}. Expected one column per dimension.")
 
 
 def text_in_numbers(place: str, column: str, cell: str) -> DataError:
