@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unisono.api import Fusion, fuse, load
     from unisono.data import ItemTable, Ratings
+    from unisono.datasets import load_dataset
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
     from unisono.fusers import (
         MODELS,
@@ -43,6 +44,7 @@ _HOME = {
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
+    "unisono.datasets": ("load_dataset",),
     "unisono.simulate": ("simulate_global",),
 }
 
@@ -67,6 +69,7 @@ __all__ = [
     "__version__",
     "fuse",
     "load",
+    "load_dataset",
     "read_item_table",
     "read_ratings",
     "simulate_global",

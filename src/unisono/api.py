@@ -111,11 +111,19 @@ class Fusion:
             },
         )
 
+    def truth_csv(self) -> str:
+        """The text of truth.csv."""
+        return pl.DataFrame(self.fused.columns()).write_csv()
+
+    def fused_rows(self) -> list[dict[str, Any]]:
+        """The rows of truth.csv as plain values."""
+        return pl.DataFrame(self.fused.columns()).to_dicts()
+
     def save(self, directory: str | Path) -> Path:
         """Writes truth.csv, annotators.csv, summary.json and fit/; all of them or none."""
         target = Path(directory)
         with atomic_directory(target) as folder:
-            pl.DataFrame(self.fused.columns()).write_csv(folder / "truth.csv")
+            (folder / "truth.csv").write_text(self.truth_csv(), encoding="utf-8")
             annotators = pl.DataFrame(self.described.columns())
             annotators.fill_nan(None).write_csv(folder / "annotators.csv")
             text = json.dumps(self.summary_data, ensure_ascii=False, indent=1)
