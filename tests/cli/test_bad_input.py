@@ -10,7 +10,7 @@ H = "item,annotator,v,a\n"
 GOOD = H + "1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n"
 
 # Commands that read ratings, with what else they need to run.
-COMMANDS = {"check": ()}
+COMMANDS = {"check": (), "fuse": ("--out", "out")}
 
 # name: (content of r.csv, what the message has to contain)
 BAD_RATINGS = {
