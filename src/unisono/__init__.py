@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
+    from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
 
 __version__ = "0.1.0"
@@ -29,6 +30,7 @@ _HOME = {
     "ItemTable": "unisono.data",
     "NotFittedError": "unisono.errors",
     "Ratings": "unisono.data",
+    "align_to": "unisono.io.align",
     "check_ratings": "unisono.data.checks",
     "read_item_table": "unisono.io.tables",
     "read_ratings": "unisono.io.tables",
@@ -43,6 +45,7 @@ __all__ = [
     "NotFittedError",
     "Ratings",
     "__version__",
+    "align_to",
     "check_ratings",
     "read_item_table",
     "read_ratings",
