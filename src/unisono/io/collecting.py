@@ -51,11 +51,14 @@ def collect(table: Table, labels: Mapping[str, int], numbers: Sequence[int]) -> 
         part = whole.without_empty_rows(labels["item"])
         extents.append((part.first, part.frame.height, part.kept))
         if part.frame.height:
-            _add(table, part, named, counted)
+            _add(part, named, counted, table.decimal_comma)
     if not any(height for _, height, _ in extents):
         raise problems.header_only(table.name)
-    kept = _records(extents)
-    return Collected(table, {role: column.finish() for role, column in named.items()}, counted, kept)
+    found = Collected(table, {role: column.finish() for role, column in named.items()}, counted, _records(extents))
+    for role, coded in found.label.items():
+        if coded.labels[0] == "":
+            raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
+    return found
 
 
 def usable(collected: Collected, columns: Sequence[int], *, wanted: bool, set_aside: Sequence[str] = ()) -> list[int]:
@@ -100,11 +103,13 @@ def _records(extents: Sequence[tuple[int, int, np.ndarray | None]]) -> np.ndarra
     return np.concatenate([first + (np.arange(rows) if kept is None else kept) for first, rows, kept in extents])
 
 
-def _add(table: Table, part: Part, named: Mapping[str, LabelColumn], counted: Mapping[int, NumberColumn]) -> None:
+def _add(
+    part: Part, named: Mapping[str, LabelColumn], counted: Mapping[int, NumberColumn], decimal_comma: bool
+) -> None:
     for label in named.values():
-        label.add(part, table)
+        label.add(part)
     for number in counted.values():
-        number.add(part, table.decimal_comma)
+        number.add(part, decimal_comma)
 
 
 def _warn_aside(name: str, columns: Sequence[str]) -> None:
