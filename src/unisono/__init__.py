@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unisono.api import Fusion, fuse, load
     from unisono.data import ItemTable, Ratings
+    from unisono.data.checks import Alert, check_ratings
     from unisono.datasets import load_dataset
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
     from unisono.fusers import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         WeightedMean,
         ZScoreMean,
     )
+    from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
     from unisono.simulate import simulate_global
 
@@ -38,11 +40,13 @@ __version__ = "0.1.0"
 _HOME = {
     "unisono.api": ("Fusion", "fuse", "load"),
     "unisono.data": ("ItemTable", "Ratings"),
+    "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError"),
     "unisono.fusers": (
         *("MODELS", "Fit", "Fused", "Joint", "Independent"),
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
+    "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
     "unisono.datasets": ("load_dataset",),
     "unisono.simulate": ("simulate_global",),
@@ -50,6 +54,7 @@ _HOME = {
 
 __all__ = [
     "MODELS",
+    "Alert",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -67,6 +72,8 @@ __all__ = [
     "WeightedMean",
     "ZScoreMean",
     "__version__",
+    "align_to",
+    "check_ratings",
     "fuse",
     "load",
     "load_dataset",

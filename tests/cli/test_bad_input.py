@@ -28,6 +28,18 @@ BAD_RATINGS = {
     "huge": (H + "1,x,1,2\n1,y,2,2\n2,x,1e308,1\n", ["r.csv row 4", "v is 1e308", "too large"]),
 }
 
+T = "recording,time,annotator,v\n" + "".join(f"f,{i},{who},{i % 7}\n" for who in "xy" for i in range(20))
+BAD_RATINGS |= {
+    "two rows at one time": (T + "f,3,x,1\n", ["r.csv row 5 and row 42", "'x'", "time 3"]),
+    "a time without a number": (T + "f,soon,x,1\n", ["r.csv row 42", "time is 'soon'"]),
+    "mixed units": (T + "".join(f"f,{i * 1000},z,1\n" for i in range(20)), ["r.csv", "'z'", "--time-unit"]),
+    "a leap in time": (T + "f,9000,x,1\n", ["r.csv", "'x'", "time leaps"]),
+    "traces that never meet": (
+        "recording,time,annotator,v\n" + "".join(f"f,{i},{'xy'[i // 9]},1\n" for i in range(18)),
+        ["r.csv", "two annotators"],
+    ),
+}
+
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", BAD_RATINGS)
@@ -55,6 +67,18 @@ def test_usage_errors(tmp_path, command):
         assert (done.returncode, done.stdout) == (2, "")
         assert word in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_is_only_suspicious_is_a_warning(tmp_path, command):
+    rows = T + "".join(f"f,{i},late,{i % 3}\n" for i in range(30, 40)) + "f,1,empty,\nf,0,empty,\n"
+    (tmp_path / "r.csv").write_text(rows)
+    done = unisono(command, "r.csv", *COMMANDS[command], cwd=tmp_path)
+    assert done.returncode == 0
+    talk = done.stdout + done.stderr
+    assert "r.csv row 53: time goes back within a trace" in talk
+    assert "Traces that overlap in time with nobody else's: 'late on f'" in talk
+    assert "Traces without a single number: 'empty on f'" in talk
 
 
 def test_an_unknown_command_is_answered_with_the_nearest():

@@ -76,3 +76,28 @@ def test_score_prints_a_table(tables):
     done = unisono("score", "truth.csv", "ref.csv", cwd=folder)
     row = next(line for line in done.stdout.splitlines() if line.strip().startswith("v "))
     assert row.split()[1:3] == ["6", f"{ccc(x, y):.3f}"]
+
+
+def test_check_recognises_a_series():
+    rows = "".join(f"f,{1000 * i / 4},{who},{i % 5}\n" for who in "xy" for i in range(20))
+    stdin = ("recording,time,annotator,v\n" + rows).encode()
+    done = unisono("check", "-", "--time-unit", "ms", stdin=stdin)
+    assert "1 recordings, 2 annotators" in done.stdout
+    assert "5.0 seconds in all, brought to 4 frames per second" in done.stdout
+    done = unisono("check", "-", "--time-unit", "ms", "--rate", 2, "--json", stdin=stdin)
+    found = json.loads(done.stdout)
+    assert (found["kind"], found["rate"], found["dimensions"][0]["ratings"]) == ("series", 2, 20)
+
+
+def test_score_joins_series_on_time(tmp_path):
+    t = (np.arange(40) / 10).tolist()
+    truth = [f"{r},{s!r},{float(np.sin(s))!r},1,0,2\n" for r in "ab" for s in t]
+    reference = [f"b,{s!r},{float(np.sin(s))!r}\n" for s in (np.arange(15) / 5).tolist()]
+    (tmp_path / "t.csv").write_text("recording,time,v,v_sd,v_low,v_high\n" + "".join(truth))
+    (tmp_path / "r.csv").write_text("recording,time,v\n" + "".join(reference))
+    done = unisono("score", "t.csv", "r.csv", "--json", cwd=tmp_path)
+    row = json.loads(done.stdout)["dimensions"][0]
+    assert row["n"] == 29  # to 2.8 seconds
+    assert row["rmse"] < 0.005
+    assert "1 item only in the truth: 'a'." in done.stderr
+    assert "11 frames of the truth lie outside the times of the reference." in done.stderr

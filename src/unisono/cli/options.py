@@ -11,7 +11,7 @@ def command(ratings: str, reading: dict[str, Any], as_json: bool) -> None:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +19,8 @@ import click
 
 from unisono.data.labels import nearest
 
+UNITS = ("s", "ms", "us", "ns", "min", "h", "frames")
+TIME_WORDS = ("time", "time_unit", "rate", "max_gap")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -53,18 +55,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 
 
 def reading_options(command: Command) -> Command:
-    """--item, --annotator and --dim, handed to the command as the keywords `reading` of `read_ratings`."""
-    names = ("item", "annotator", "dims")
+    """How to read ratings, handed to the command as the keywords `reading` of `read_ratings`."""
+    return _gathered(command, ("item", "annotator", "dims", *TIME_WORDS), [*_LABELS, _DIM, *_TIME])
 
-    @functools.wraps(command)
-    def gathered(**given: Any) -> Any:
-        reading = {name: given.pop(name) for name in names}
-        return command(reading=reading, **given)
 
-    decorated: Any = gathered
-    for option in reversed(_reading()):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
+def item_options(command: Command) -> Command:
+    """How to read tables of items, handed to the command as the keywords `reading` of `read_item_table`."""
+    return _gathered(command, ("item", *TIME_WORDS), [_LABELS[0], *_TIME])
 
 
 def of_items(reading: dict[str, Any]) -> dict[str, Any]:
@@ -72,19 +69,18 @@ def of_items(reading: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reading.items() if name not in ("annotator", "dims")}
 
 
-def _reading() -> list[Callable[[Any], Any]]:
-    return [
-        click.option("--item", metavar="COLUMN", help="Column that names the item (or the recording)."),
-        click.option("--annotator", metavar="COLUMN", help="Column that names the annotator."),
-        click.option(
-            "--dim",
-            "dims",
-            metavar="NAME[=COLUMN]",
-            multiple=True,
-            callback=_named_columns,
-            help="Dimension to use, and its column if that is called differently. Repeatable.",
-        ),
-    ]
+def _gathered(command: Command, names: Sequence[str], options: Sequence[Callable[[Any], Any]]) -> Command:
+    """The command with these options, whose values arrive together as the argument `reading`."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        reading = {name: given.pop(name) for name in names}
+        return command(reading=reading, **given)
+
+    decorated: Any = gathered
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
 
 
 def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
@@ -98,3 +94,29 @@ def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str,
             raise click.BadParameter(f"'{name.strip()}' is given twice.", ctx, param)
         found[name.strip()] = column.strip() or name.strip()
     return found or None
+
+
+_LABELS = [
+    click.option("--item", metavar="COLUMN", help="Column that names the item (or the recording)."),
+    click.option("--annotator", metavar="COLUMN", help="Column that names the annotator."),
+]
+_DIM = click.option(
+    "--dim",
+    "dims",
+    metavar="NAME[=COLUMN]",
+    multiple=True,
+    callback=_named_columns,
+    help="Dimension to use, and its column if that is called differently. Repeatable.",
+)
+_POSITIVE = click.FloatRange(min=0, min_open=True)
+_TIME = [
+    click.option("--time", metavar="COLUMN", help="Column that holds the time of a series."),
+    click.option("--time-unit", type=click.Choice(UNITS), help="Unit of the time column.  [default: s]"),
+    click.option("--rate", type=_POSITIVE, metavar="HZ", help="Frames per second of a series.  [default: median rate]"),
+    click.option(
+        "--max-gap",
+        type=_POSITIVE,
+        metavar="SECONDS",
+        help="Longest gap in a trace to bridge by a line.  [default: 1.5 steps]",
+    ),
+]

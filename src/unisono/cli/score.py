@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.options import json_option, table_argument
+from unisono.cli.options import item_options, json_option, table_argument
 from unisono.cli.talk import number, print_json, print_table, say
 from unisono.data.labels import listed
 
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
 @click.command("score")
 @table_argument("truth")
 @table_argument("reference")
-@click.option("--item", metavar="COLUMN", help="Column of both tables that names the item (or the recording).")
+@item_options
 @json_option
-def command(truth: str, reference: str, item: str | None, as_json: bool) -> None:
+def command(truth: str, reference: str, reading: dict[str, Any], as_json: bool) -> None:
     """Compare a fused TRUTH (the truth.csv of `fuse`) with a REFERENCE, dimension by dimension.
 
-    Both are tables with a column for the item and one for each dimension. Prints the concordance correlation
-    coefficient (CCC), Pearson's and Spearman's correlation and the root mean squared error, with the number of pairs.
+    Both are tables with a column for the item (and one for the time, in series) and one for each dimension. Prints
+    the concordance correlation coefficient (CCC), Pearson's and Spearman's correlation and the root mean squared
+    error, with the number of pairs.
     """
     from unisono.evaluate.scoring import score_tables
+    from unisono.io.align import align_to
     from unisono.io.tables import read_item_table
 
-    found = score_tables(read_item_table(truth, item=item), read_item_table(reference, item=item))
+    found = score_tables(read_item_table(truth, **reading), read_item_table(reference, **reading), align=align_to)
     _tell_what_did_not_join(found)
     if as_json:
         print_json(found.to_dict())
@@ -45,6 +47,8 @@ def _tell_what_did_not_join(found: Scores) -> None:
     _tell("only in the truth", found.only_in_truth)
     _tell("only in the reference", found.only_in_reference)
     _tell("only in the reference", found.dimensions_only_in_reference, "dimensions")
+    if found.frames_without_partner:
+        say(f"{found.frames_without_partner} frames of the truth lie outside the times of the reference.")
 
 
 def _tell(where: str, labels: Sequence[str], what: str = "items") -> None:

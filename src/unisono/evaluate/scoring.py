@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,8 +42,13 @@ class Scores:
         return asdict(self)
 
 
-def score_tables(truth: ItemTable, reference: ItemTable) -> Scores:
-    """Compares the columns that both tables have, on the items that both have."""
+def score_tables(
+    truth: ItemTable, reference: ItemTable, *, align: Callable[[ItemTable, ItemTable], ItemTable] | None = None
+) -> Scores:
+    """Compares the columns that both tables have, on the items that both have.
+
+    For series, `align` brings the reference onto the clock of the truth (see `unisono.io.align`).
+    """
     names = [column for column in reference.columns if column in truth.columns]
     known = set(reference.items)
     items = [item for item in truth.items if item in known]
@@ -56,8 +62,11 @@ def score_tables(truth: ItemTable, reference: ItemTable) -> Scores:
             f"{truth.source} and {reference.source} have no item in common: "
             f"{listed(truth.items, 3)} against {listed(reference.items, 3)}."
         )
-    x = truth.select_items(items).select_columns(names).value
-    y = reference.select_items(items).select_columns(names).value
+    estimate = truth.select_items(items).select_columns(names)
+    known_values = reference.select_items(items).select_columns(names)
+    x, y = estimate.value, (align(known_values, estimate) if align else known_values).value
+    if len(x) != len(y):
+        raise DataError(f"{truth.source} and {reference.source} are series on different clocks.")
     of_truth = set(truth.items)
     return Scores(
         tuple(_score(name, x[:, d], y[:, d]) for d, name in enumerate(names)),
@@ -65,6 +74,7 @@ def score_tables(truth: ItemTable, reference: ItemTable) -> Scores:
         tuple(item for item in truth.items if item not in known),
         tuple(item for item in reference.items if item not in of_truth),
         tuple(column for column in reference.columns if column not in names),
+        int(np.count_nonzero(np.isnan(y).all(axis=1))) if truth.clock else 0,
     )
 
 

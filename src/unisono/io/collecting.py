@@ -46,28 +46,30 @@ def collect(table: Table, labels: Mapping[str, int], numbers: Sequence[int]) -> 
     """Reads the label columns (role to position) and the number columns (positions) of a table."""
     named = {role: LabelColumn(role, table.columns[index], index) for role, index in labels.items()}
     counted = {index: NumberColumn(table.columns[index], index) for index in numbers}
-    records: list[np.ndarray] = []
-    dropped = False
+    extents: list[tuple[int, int, np.ndarray | None]] = []
     for whole in table.parts():
         part = whole.without_empty_rows(labels["item"])
-        dropped |= part.kept is not None
-        records.append(_records(part))
+        extents.append((part.first, part.frame.height, part.kept))
         if part.frame.height:
-            _add(table, part, named, counted)
-    if not sum(map(len, records)):
+            _add(part, named, counted, table.decimal_comma)
+    if not any(height for _, height, _ in extents):
         raise problems.header_only(table.name)
-    kept = np.concatenate(records) if dropped else None
-    return Collected(table, {role: column.finish() for role, column in named.items()}, counted, kept)
+    found = Collected(table, {role: column.finish() for role, column in named.items()}, counted, _records(extents))
+    for role, coded in found.label.items():
+        if coded.labels[0] == "":
+            raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
+    return found
 
 
-def usable(collected: Collected, wanted: bool, set_aside: Sequence[str] = ()) -> list[int]:
-    """Positions of the columns that hold numbers, in the order asked for; trouble is raised, text warned of.
+def usable(collected: Collected, columns: Sequence[int], *, wanted: bool, set_aside: Sequence[str] = ()) -> list[int]:
+    """Those of the columns that hold numbers, in the order asked for; trouble is raised, text warned of.
 
     `wanted` if the user named the columns; `set_aside` names columns that were not even looked at.
     """
     aside = [name for name in set_aside if name]
     found = []
-    for index, column in collected.number.items():
+    for index in columns:
+        column = collected.number[index]
         trouble = column.trouble(collected.table, wanted=wanted)
         if trouble is not None:
             raise trouble
@@ -94,16 +96,20 @@ def number_column(collected: Collected, index: int, *, full: bool = False) -> np
     return value
 
 
-def _records(part: Part) -> np.ndarray:
-    rows = np.arange(part.frame.height) if part.kept is None else part.kept
-    return np.asarray(part.first + rows)
+def _records(extents: Sequence[tuple[int, int, np.ndarray | None]]) -> np.ndarray | None:
+    """The record of every row, where empty rows were dropped; otherwise rows are records, and nothing is kept."""
+    if all(kept is None for *_, kept in extents):
+        return None
+    return np.concatenate([first + (np.arange(rows) if kept is None else kept) for first, rows, kept in extents])
 
 
-def _add(table: Table, part: Part, named: Mapping[str, LabelColumn], counted: Mapping[int, NumberColumn]) -> None:
+def _add(
+    part: Part, named: Mapping[str, LabelColumn], counted: Mapping[int, NumberColumn], decimal_comma: bool
+) -> None:
     for label in named.values():
-        label.add(part, table)
+        label.add(part)
     for number in counted.values():
-        number.add(part, table.decimal_comma)
+        number.add(part, decimal_comma)
 
 
 def _warn_aside(name: str, columns: Sequence[str]) -> None:

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from unisono.data.labels import sort_labels
-from unisono.io import problems
-from unisono.io.table import Part, Table
+from unisono.io.table import Part
 
 
 class Coded(NamedTuple):
@@ -30,17 +29,17 @@ class LabelColumn:
         self.name = name
         self.index = index
         self._parts: list[pl.Series] = []
+        self._runs: list[np.ndarray] = []
 
-    def add(self, part: Part, table: Table) -> None:
-        column = as_text(part.column(self.index))
-        empty = column.is_null() | (column.str.len_bytes() == 0) | column.str.contains(r"^\s+$")
-        if empty.any():
-            row = int(np.argmax(empty.fill_null(True).to_numpy()))
-            raise problems.empty_label(table.where(part.record(row)), self.role, self.name)
-        self._parts.append(column.alias("label"))
+    def add(self, part: Part) -> None:
+        """Takes the column of a part. Rows about one item mostly lie together, so runs of a label are kept as one."""
+        rows = as_text(part.column(self.index)).fill_null("").alias("label")
+        first = np.flatnonzero((rows != rows.shift()).fill_null(True).to_numpy())
+        self._runs.append(np.diff(first, append=len(rows)).astype(np.int32))
+        self._parts.append(rows if len(first) == len(rows) else rows.gather(first))
 
     def finish(self) -> Coded:
-        """The distinct labels sorted, and the number of each row's label among them."""
+        """The distinct labels sorted, and the number of each row's label among them; an empty label comes first."""
         rows = pl.concat(self._parts).to_frame()
         self._parts = []
         raw = rows.unique().with_columns(pl.col("label").str.strip_chars().alias("name"))
@@ -48,7 +47,8 @@ class LabelColumn:
         place = names.to_frame("name").with_row_index("code")
         code = raw.join(place, on="name").select("label", pl.col("code").cast(pl.Int32))
         found = rows.lazy().join(code.lazy(), on="label", how="left", maintain_order="left").select("code").collect()
-        return Coded(found.get_column("code").to_numpy(), tuple(names.to_list()))
+        run = np.concatenate(self._runs)
+        return Coded(np.repeat(found.get_column("code").to_numpy(), run), tuple(names.to_list()))
 
 
 def _sorted(names: pl.Series) -> pl.Series:

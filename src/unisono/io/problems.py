@@ -124,6 +124,23 @@ def item_twice(first: str, second: str, item: str) -> DataError:
     return DataError(f"{first} and {second} both describe item '{item}'. Keep one row per item.")
 
 
+def time_twice(first: str, second: str, who: str, time: float) -> DataError:
+    return DataError(f"{first} and {second}: {who} has two rows at time {time:g}. Keep one row for each time.")
+
+
+def mixed_units(name: str, who: str, step: float, usual: float) -> DataError:
+    return DataError(
+        f"{name}: {who} has steps of {step:g} s where {usual:g} s are usual. Put all times into one unit (--time-unit)."
+    )
+
+
+def leap(name: str, who: str, step: float, usual: float) -> DataError:
+    return DataError(
+        f"{name}: in the trace of {who} time leaps by {step:g} s among steps of {usual:g} s, "
+        "as if units were mixed. Put all times into one unit, or give the parts different names."
+    )
+
+
 def join_places(first: str, second: str, name: str) -> tuple[str, str]:
     """`ratings.csv row 3` and `row 7`: the file is named once."""
     return first, second.removeprefix(f"{name} ")

@@ -2,6 +2,7 @@
 
 ratings = read_ratings("ratings.csv")
 ratings = read_ratings(frame, item="clip", annotator="WorkerId", dims={"valence": "Answer.val"})
+traces = read_ratings("traces.csv", time_unit="ms", rate=10)
 features = read_item_table("features.parquet")
 """
 
@@ -14,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
-from unisono.io import problems
-from unisono.io.collecting import Collected, collect, number_column, usable
-from unisono.io.columns import Roles, candidates, find_column, find_long, find_roles
+from unisono.io.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
 from unisono.io.frames import kind_of
+from unisono.io.rows import Rows, sorted_claims
+from unisono.io.series import TIME_UNITS, Timing, series_ratings, series_table
+from unisono.io.shape import shaped
 from unisono.io.source import open_table
 from unisono.io.table import Table
 
@@ -29,19 +31,31 @@ def read_ratings(
     *,
     item: str | None = None,
     annotator: str | None = None,
+    time: str | None = None,
     dims: Names = None,
+    time_unit: str | None = None,
+    rate: float | None = None,
+    max_gap: float | None = None,
 ) -> Ratings:
     """Ratings from a path (CSV, TSV, Parquet, gzipped or not), `-` for standard input, or a data frame.
 
     Columns are recognised by their names unless they are given; `dims` maps the name of a dimension to its column (or,
-    in a table with one row per number, to its name there). Raises DataError where the table contradicts itself.
+    in a table with one row per number, to its name there). A time column makes a series: `time_unit` (s, ms, us, ns,
+    min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the traces), and
+    `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
+    Raises DataError where the table contradicts itself.
     """
     table = open_table(source)
     wanted = _wanted(dims)
-    roles = find_roles(table, ("item", "annotator"), (), {"item": item, "annotator": annotator}, _taken(table, wanted))
-    if not all(column in table.columns for column in wanted.values()) or not wanted:
+    given = {"item": item, "annotator": annotator, "time": time}
+    roles = find_roles(table, ("item", "annotator"), ("time",), given, _taken(table, wanted))
+    if not wanted or not all(column in table.columns for column in wanted.values()):
         roles = find_long(table, roles)
-    ratings = _long_ratings(table, roles, wanted) if roles.is_long else _wide_ratings(table, roles, wanted)
+    rows, times = shaped(table, roles, wanted)
+    if times is None:
+        ratings = _global_ratings(rows)
+    else:
+        ratings = series_ratings(rows, times, _timing(table, roles, time_unit, rate, max_gap))
     return replace(ratings, frame_kind=kind_of(source))
 
 
@@ -49,113 +63,68 @@ def read_item_table(
     source: Any,
     *,
     item: str | None = None,
+    time: str | None = None,
     columns: Names = None,
     complete: bool = False,
+    time_unit: str | None = None,
+    rate: float | None = None,
+    max_gap: float | None = None,
 ) -> ItemTable:
-    """Numbers that belong to items: features, gold, a reference. One row per item, one column per number.
+    """Numbers that belong to items, or to frames of recordings: features, gold, a reference.
 
-    `columns` maps the name of a column here to its name in the table; `complete` refuses empty cells.
+    One row per item, or per recording and time; one column per number. `columns` maps the name of a column here to its
+    name in the table; `complete` refuses empty cells; the other words are those of `read_ratings`.
     """
     table = open_table(source)
     wanted = _wanted(columns)
-    roles = find_roles(table, ("item",), (), {"item": item}, _taken(table, wanted))
-    found, names = _dimensions(table, roles, wanted)
-    code, labels = found.label["item"]
-    order = np.argsort(code, kind="stable")
-    twice = np.flatnonzero(np.diff(code[order]) == 0)
-    if len(twice):
-        first, second = found.places(order[twice[0]], order[twice[0] + 1])
-        raise problems.item_twice(first, second, labels[code[order[twice[0]]]])
-    value = _stacked(found, list(names.values()), order, full=complete)
-    return ItemTable.from_rows(value, items=labels, columns=tuple(names), source=table.name)
+    roles = find_roles(table, ("item",), ("time",), {"item": item, "time": time}, _taken(table, wanted))
+    rows, times = shaped(table, roles, wanted, complete=complete)
+    if times is not None:
+        return series_table(rows, times, _timing(table, roles, time_unit, rate, max_gap))
+    order = _order(rows)
+    value = np.empty((len(order), len(rows.dimensions)))
+    for d in range(len(rows.dimensions)):
+        value[:, d] = rows.numbers(d)[order]
+    return ItemTable.from_rows(value, items=rows.items.labels, columns=rows.dimensions, source=table.name)
 
 
-def _wide_ratings(table: Table, roles: Roles, wanted: Mapping[str, str]) -> Ratings:
-    found, names = _dimensions(table, roles, wanted)
-    items, annotators = found.label["item"], found.label["annotator"]
-    order, twice = _sorted_pairs(items.code, annotators.code, len(annotators.labels))
-    if twice is not None:
-        rows = found.places(order[twice], order[twice + 1])
-        row = order[twice]
-        raise problems.rated_twice(*rows, annotators.labels[annotators.code[row]], items.labels[items.code[row]])
+def _global_ratings(rows: Rows) -> Ratings:
+    assert rows.annotators is not None
+    order = _order(rows)
+    pair = rows.pair[order]
+    # In order of claims, rows about one judgement lie together.
+    first = np.concatenate([[True], np.diff(pair) > 0])
+    judgement = np.cumsum(first) - 1
+    value = np.full((int(judgement[-1]) + 1, len(rows.dimensions)), np.nan)
+    for d in range(len(rows.dimensions)):
+        number = rows.numbers(d)[order]
+        given = ~np.isnan(number)
+        value[judgement[given], d] = number[given]
     return Ratings.from_judgements(
-        _stacked(found, list(names.values()), order),
-        items.code[order],
-        annotators.code[order],
-        items=items.labels,
-        annotators=annotators.labels,
-        dimensions=tuple(names),
-        source=table.name,
+        value,
+        pair[first] // len(rows.annotators.labels),
+        pair[first] % len(rows.annotators.labels),
+        items=rows.items.labels,
+        annotators=rows.annotators.labels,
+        dimensions=rows.dimensions,
+        source=rows.source,
     )
 
 
-def _long_ratings(table: Table, roles: Roles, wanted: Mapping[str, str]) -> Ratings:
-    labels = {role: index for role, index in roles.place.items() if role != "value"}
-    found = collect(table, labels, [roles.place["value"]])
-    value = number_column(found, roles.place["value"])
-    items, annotators, dimensions = (found.label[role] for role in ("item", "annotator", "dimension"))
-    pair = items.code.astype(np.int64) * len(annotators.labels) + annotators.code
-    order, twice = _sorted_pairs(pair, dimensions.code, len(dimensions.labels))
+def _order(rows: Rows) -> np.ndarray:
+    order, twice = sorted_claims(rows.claim)
     if twice is not None:
-        rows = found.places(order[twice], order[twice + 1])
-        named = [column.labels[column.code[order[twice]]] for column in (annotators, items, dimensions)]
-        raise problems.answered_twice(*rows, *named)
-    judged, row = np.unique(pair, return_inverse=True)
-    table_of = np.full((len(judged), len(dimensions.labels)), np.nan)
-    table_of[row, dimensions.code] = value
-    ratings = Ratings.from_judgements(
-        table_of,
-        judged // len(annotators.labels),
-        judged % len(annotators.labels),
-        items=items.labels,
-        annotators=annotators.labels,
-        dimensions=dimensions.labels,
-        source=table.name,
-    )
-    return _renamed(ratings, wanted) if wanted else ratings
+        raise rows.refuse_twice(*twice)
+    return order
 
 
-def _renamed(ratings: Ratings, wanted: Mapping[str, str]) -> Ratings:
-    for level in wanted.values():
-        if level not in ratings.dimensions:
-            raise problems.no_such_column(ratings.source, level, ratings.dimensions)
-    return ratings.select_dimensions(list(wanted.values())).with_dimensions(tuple(wanted))
-
-
-def _dimensions(table: Table, roles: Roles, wanted: Mapping[str, str]) -> tuple[Collected, dict[str, int]]:
-    """The columns read, and the position of each one to use by its name."""
-    labels = {role: index for role, index in roles.place.items() if role in ("item", "annotator")}
-    if wanted:
-        names = {name: find_column(table, column) for name, column in wanted.items()}
-        for column in {column for column in names.values() if list(names.values()).count(column) > 1}:
-            twice = [name for name, index in names.items() if index == column]
-            raise problems.column_named_twice(table.name, table.columns[column], twice)
-        found = collect(table, labels, list(names.values()))
-        usable(found, wanted=True)
-        return found, names
-    free, aside = candidates(table, roles)
-    found = collect(table, labels, free)
-    return found, {table.columns[index]: index for index in usable(found, wanted=False, set_aside=aside)}
-
-
-def _stacked(found: Collected, columns: Sequence[int], order: np.ndarray, *, full: bool = False) -> np.ndarray:
-    """(rows, D) the numbers of some columns, rows in another order."""
-    value = np.empty((len(order), len(columns)))
-    for d, index in enumerate(columns):
-        value[:, d] = number_column(found, index, full=full)[order]
-    return value
-
-
-def _sorted_pairs(major: np.ndarray, minor: np.ndarray, minors: int) -> tuple[np.ndarray, int | None]:
-    """The order by two codes, and the place in it of the first pair that occurs twice."""
-    key = major.astype(np.int64) * minors + minor
-    step = np.diff(key)
-    order = np.arange(len(key)) if np.all(step > 0) else np.argsort(key, kind="stable")
-    same = np.flatnonzero(np.diff(key[order]) == 0)
-    if not len(same):
-        return order, None
-    # Of all repetitions, the one that comes first in the file.
-    return order, int(same[np.argmin(order[same + 1])])
+def _timing(table: Table, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
+    if unit is not None and unit not in TIME_UNITS:
+        raise ValueError(f"time_unit must be one of {', '.join(TIME_UNITS)}, not '{unit}'")
+    for name, number in (("rate", rate), ("max_gap", max_gap)):
+        if number is not None and not 0 < number < float("inf"):
+            raise ValueError(f"{name} must be a positive number, not {number}")
+    return Timing(unit or UNIT_OF_NAME.get(plain_name(table.columns[roles.place["time"]])), rate, max_gap)
 
 
 def _wanted(dims: Names) -> dict[str, str]:
