@@ -27,9 +27,9 @@ def text() -> str:
 
 def pages(command: click.Command, name: str, parent: click.Context | None) -> Iterator[tuple[str, str]]:
     """Name and help of a command and of everything below it."""
-    ctx = click.Context(
-        command, info_name=name.split()[-1], parent=parent, terminal_width=WIDTH, max_content_width=WIDTH
-    )
+    # Made as click makes it for a real call, so that settings such as -h apply.
+    settings = command.context_settings | {"terminal_width": WIDTH, "max_content_width": WIDTH}
+    ctx = click.Context(command, info_name=name.split()[-1], parent=parent, **settings)
     yield name, command.get_help(ctx)
     if isinstance(command, click.Group):
         for below in command.list_commands(ctx):

@@ -20,6 +20,7 @@ import polars as pl
 import unisono
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import Alert, check_ratings, require_overlap
+from unisono.errors import DataError
 from unisono.fusers import Annotators, Fit, Fused, Fuser, make_fuser, revive
 from unisono.io.atomic import atomic_directory
 from unisono.io.frames import frame_like
@@ -45,6 +46,8 @@ def fuse(
     """
     table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     require_overlap(table)
+    if table.is_series:
+        raise DataError(f"{table.source} holds traces over time, which this version can check but not fuse yet.")
     fuser = make_fuser(model, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
     fuser.fit(table, _item_table(features), _item_table(gold), on_step=on_step)
