@@ -1,0 +1,48 @@
+"""The library's front door."""
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import unisono as un
+
+ROWS = {
+    "clip": ["a", "a", "b", "b", "c", "c"],
+    "rater": ["x", "y", "x", "y", "x", "y"],
+    "valence": [1.0, 2.0, 5.0, 4.0, 3.0, 3.5],
+}
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_the_kind_of_frame_that_came_in_comes_out(library):
+    frame = library.DataFrame(ROWS)
+    for result in (un.fuse(frame), un.fuse(un.read_ratings(frame))):
+        assert isinstance(result.truth, library.DataFrame)
+        assert isinstance(result.annotators, library.DataFrame)
+        assert list(result.truth["item"]) == ["a", "b", "c"]
+
+
+def test_files_give_polars(tmp_path):
+    pl.DataFrame(ROWS).write_csv(tmp_path / "r.csv")
+    assert isinstance(un.fuse(tmp_path / "r.csv").truth, pl.DataFrame)
+
+
+def test_an_unknown_model_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match="Did you mean 'joint'"):
+        un.fuse(pl.DataFrame(ROWS), model="jiont")
+
+
+def test_every_public_name_can_be_imported():
+    for name in un.__all__:
+        assert getattr(un, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = un.nothing
+
+
+def test_estimators_keep_the_grammar():
+    """Keyword-only settings that are only stored; `fit` returns the fuser itself."""
+    ratings = un.read_ratings(pl.DataFrame(ROWS))
+    for model in un.MODELS.values():
+        fuser = model.fuser(**model.settings)
+        assert model.fuser(**fuser.settings()).settings() == fuser.settings()
+        assert fuser.fit(ratings) is fuser
