@@ -5,11 +5,22 @@ import pytest
 from unisono.io.atomic import atomic_directory, atomic_path
 
 
-def test_a_file_appears_whole_or_not_at_all(tmp_path):
-    target = tmp_path / "deep" / "truth.csv"
-    with pytest.raises(KeyboardInterrupt), atomic_path(target) as temporary:
+def interrupted_file(target):
+    with atomic_path(target) as temporary:
         temporary.write_text("half")
         raise KeyboardInterrupt
+
+
+def interrupted_folder(target):
+    with atomic_directory(target) as folder:
+        (folder / "truth.csv").write_text("half")
+        raise KeyboardInterrupt
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "deep" / "truth.csv"
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_file(target)
     assert list(target.parent.iterdir()) == []
     with atomic_path(target) as temporary:
         temporary.write_text("whole")
@@ -23,9 +34,8 @@ def test_a_folder_is_filled_whole_or_not_at_all(tmp_path):
     target.mkdir()
     (target / "truth.csv").write_text("before")
     (target / "notes.txt").write_text("mine")
-    with pytest.raises(KeyboardInterrupt), atomic_directory(target) as folder:
-        (folder / "truth.csv").write_text("half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_folder(target)
     assert (target / "truth.csv").read_text() == "before"
     with atomic_directory(target) as folder:
         (folder / "truth.csv").write_text("after")
