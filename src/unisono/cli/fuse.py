@@ -21,7 +21,7 @@ STRUCTURE = {
     "transform": ("identity", "gain", "full"),
     "noise": ("isotropic", "diagonal", "full", "scaled"),
     "latent": ("isotropic", "diagonal", "full"),
-    "anchor": ("average", "none"),
+    "anchor": ("average", "uncorrelated", "none"),
 }
 
 

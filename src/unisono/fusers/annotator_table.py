@@ -16,18 +16,18 @@ from unisono.maths.grouped import grouped_correlation
 def annotator_table(ratings: Ratings, data: GlobalData, params: GlobalParams, scaling: Scaling) -> Annotators:
     """Bias, gain, leakage, noise, reliability and agreement from fitted parameters."""
     D = data.D
-    F = params.F
+    F, b = params.F[: ratings.K], params.b[: ratings.K]
     center = params.prior_mean(data.scores).mean(axis=0)
     spread = params.Sigma + params.theta.T @ (data.scores.l[:, None] * params.theta) / max(data.M, 1)
     signal = np.einsum("kdi,ij,kdj->kd", F, spread, F)
-    noise = np.diagonal(params.N, axis1=1, axis2=2)
+    noise = np.diagonal(params.N[: ratings.K], axis1=1, axis2=2)
     answers = scaling.standardise(ratings.value)
     leakage = scaling.restore_matrix(F) * (1 - np.eye(D))
     return Annotators(
         annotators=ratings.annotators,
         dimensions=ratings.dimensions,
         ratings=np.bincount(ratings.annotator_of, minlength=ratings.K),
-        bias=(params.b + (F - np.eye(D)) @ center) * scaling.scale,
+        bias=(b + (F - np.eye(D)) @ center) * scaling.scale,
         gain=np.diagonal(F, axis1=1, axis2=2).copy(),
         leakage=leakage,
         noise=np.sqrt(noise) * scaling.scale,

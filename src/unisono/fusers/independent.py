@@ -41,14 +41,12 @@ def _combine(parts: list[Estimate]) -> Estimate:
     N, Sigma = np.zeros((K, D, D)), np.zeros((D, D))
     bayes = parts[0].params.cov is not None
     cov = np.zeros((K, D, D + 1, D + 1))
-    precision, pool = np.full((D, D + 1), np.inf), np.zeros((D, D))
     for d, part in enumerate(parts):
         own = np.array([d, D])
         B[:, d, own] = part.params.B[:, 0]
         N[:, d, d], Sigma[d, d] = part.params.N[:, 0, 0], part.params.Sigma[0, 0]
         if part.params.cov is not None:
             cov[:, d, own[:, None], own] = part.params.cov[:, 0]
-        precision[d, own], pool[d, d] = part.precision[0], part.noise[0, 0]
     params = GlobalParams(
         B,
         N,
@@ -58,7 +56,7 @@ def _combine(parts: list[Estimate]) -> Estimate:
         cov=cov if bayes else None,
     )
     theta_var = np.mean([part.theta_var for part in parts], axis=0)
-    return Estimate(params, _sum_of_traces([part.trace for part in parts]), precision, pool, theta_var)
+    return Estimate(params, _sum_of_traces([part.trace for part in parts]), theta_var)
 
 
 def _sum_of_traces(traces: list[Trace]) -> Trace:

@@ -13,22 +13,25 @@ from unisono.errors import ConvergenceWarning, DataError
 from unisono.fusers.annotator_table import annotator_table
 from unisono.fusers.base import Fuser, Progress, gold_values
 from unisono.fusers.feature_space import learn_space, restore_space
-from unisono.fusers.known_annotators import params_for
+from unisono.fusers.known_annotators import places, with_newcomer
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
 from unisono.maths.bayes_start import bayes_start
-from unisono.maths.bayes_state import BayesSettings, Priors
+from unisono.maths.bayes_state import BayesSettings, BayesState, Priors
 from unisono.maths.em import Trace, relative_change, run_em
+from unisono.maths.gauge import uncorrelate
 from unisono.maths.global_bayes import bayes_step, settled
 from unisono.maths.global_data import GlobalData, prepare
 from unisono.maths.global_estep import annotator_uncertainty, posterior
 from unisono.maths.global_ml import MlSettings, em_step, paper_start
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.global_sample import sample_ratings, sample_truths
-from unisono.maths.structure import Latent, Noise, Structure, Transform
+from unisono.maths.gold_fit import fit_with_gold
+from unisono.maths.structure import Latent, Noise, Structure, Transform, free_coefficients
 
 Inference = Literal["bayes", "ml"]
-Anchor = Literal["average", "none"]
+Anchor = Literal["average", "uncorrelated", "none"]
+ANCHORS: tuple[Anchor, ...] = ("average", "uncorrelated", "none")
 
 DEFAULT_TOL = {"bayes": 1e-3, "ml": 1e-5}
 DEFAULT_MAX_ITER = {"bayes": 500, "ml": 2000}
@@ -41,10 +44,8 @@ SETTINGS = (
 class Estimate(NamedTuple):
     """What estimation gives in standardised units, whichever way it went."""
 
-    params: GlobalParams
+    params: GlobalParams  # under bayes with the newcomer as one more annotator
     trace: Trace
-    precision: np.ndarray  # (D, q) prior precision of [F_k, b_k]; zero under ml
-    noise: np.ndarray  # (D, D) noise of an annotator about whom nothing is known
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
 
 
@@ -94,10 +95,7 @@ class Joint(Fuser):
         on_step: Progress | None = None,
     ) -> Self:
         structure = self.structure()
-        if self.inference not in DEFAULT_TOL or self.anchor not in ("average", "none"):
-            raise ValueError("inference is 'bayes' or 'ml', anchor is 'average' or 'none'.")
-        if gold is not None and self.inference == "ml":
-            raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
+        self._require_sense(structure, gold)
         scaling = common_scaling(ratings.value) if self.paper else pooled_scaling(ratings.value)
         # One ridge for all features makes sense only in common units; the paper takes features as they are.
         space, scores = learn_space(features, ratings.items, intercept=structure.intercept, standardise=not self.paper)
@@ -108,7 +106,9 @@ class Joint(Fuser):
         self.scaling_, self.space_ = scaling, space
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         self.params_, self.trace_ = estimate.params, estimate.trace
-        self.precision_, self.pool_, self.theta_var_ = estimate.precision, estimate.noise, estimate.theta_var
+        if self.anchor == "uncorrelated" and gold is None:
+            self.params_ = uncorrelate(self.params_)
+        self.theta_var_ = estimate.theta_var
         self._ratings, self._data = ratings, data
         if not self.trace_.converged:
             warnings.warn(
@@ -117,6 +117,16 @@ class Joint(Fuser):
                 stacklevel=2,
             )
         return self
+
+    def _require_sense(self, structure: Structure, gold: ItemTable | None) -> None:
+        if self.inference not in DEFAULT_TOL:
+            raise ValueError(f"inference={self.inference!r}: choose one of {', '.join(DEFAULT_TOL)}.")
+        if self.anchor not in ANCHORS:
+            raise ValueError(f"anchor={self.anchor!r}: choose one of {', '.join(ANCHORS)}.")
+        if self.anchor == "uncorrelated" and (structure.transform, structure.latent) != ("full", "full"):
+            raise ValueError("anchor='uncorrelated' turns the dimensions, so it needs transform='full', latent='full'.")
+        if gold is not None and self.inference == "ml":
+            raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
 
     def structure(self) -> Structure:
         """The words as the maths wants them."""
@@ -127,7 +137,7 @@ class Joint(Fuser):
         tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
         max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
         floor = np.full(data.D, self.variance_floor)
-        recentred = self.anchor == "average" and data.gold is None
+        recentred = self.anchor != "none"
         if self.inference == "ml":
             ml = MlSettings(structure, floor, recentred and not self.paper, self.paper)
             params, trace = run_em(
@@ -137,28 +147,23 @@ class Joint(Fuser):
                 max_iter=max_iter,
                 on_step=report,
             )
-            rated = data.by_annotator(data.judgements) > 0
-            return Estimate(
-                params, trace, np.zeros((data.D, data.D + 1)), params.N[rated].mean(axis=0), np.zeros(data.scores.R)
+            return Estimate(params, trace, np.zeros(data.scores.R))
+
+        def climb(part: GlobalData, start: BayesState, how: BayesSettings) -> tuple[BayesState, Trace]:
+            return run_em(
+                lambda s: bayes_step(part, s, how), start, stop_when=settled(tol), max_iter=max_iter, on_step=report
             )
-        settings = BayesSettings(structure, self._priors(data), floor, recentred)
-        state, trace = run_em(
-            lambda s: bayes_step(data, s, settings),
-            bayes_start(data, settings),
-            stop_when=settled(tol),
-            max_iter=max_iter,
-            on_step=report,
-        )
+
+        settings = BayesSettings(structure, Priors(**(self.priors or {})), floor, recentred)
+        if data.gold is None:
+            state, trace = climb(data, bayes_start(data, settings), settings)
+        else:
+            state, trace, _, _ = fit_with_gold(data, settings, climb)
         hyper = state.hyper
         pool = np.diag(hyper.s) if structure.noise == "scaled" else hyper.pool
-        return Estimate(state.params, trace, hyper.precision(data.D), pool, hyper.theta_var)
-
-    def _priors(self, data: GlobalData) -> Priors:
-        priors = Priors(**(self.priors or {}))
-        if data.gold is not None and self.priors is None:
-            # Known truths hold the dimensions in place, so leakage may be larger.
-            priors = priors._replace(leak=50.0, leak_limits=(50.0, 50.0))
-        return priors
+        variance = free_coefficients(structure, data.D) / hyper.precision(data.D)
+        params = with_newcomer(state.params, data.by_annotator(data.judgements), variance, pool)
+        return Estimate(params, trace, hyper.theta_var)
 
     # ---- results
 
@@ -204,8 +209,6 @@ class Joint(Fuser):
         params = {name: value for name, value in self.params_._asdict().items() if value is not None}
         return {
             **params,
-            "precision": self.precision_,
-            "pool": self.pool_,
             "theta_var": self.theta_var_,
             "rating_loc": self.scaling_.loc,
             "rating_scale": self.scaling_.scale,
@@ -215,7 +218,7 @@ class Joint(Fuser):
     def restore(self, fit: Fit) -> Self:
         arrays = fit.arrays
         self.params_ = GlobalParams(**{name: arrays.get(name) for name in GlobalParams._fields})  # type: ignore[arg-type]
-        self.precision_, self.pool_, self.theta_var_ = arrays["precision"], arrays["pool"], arrays["theta_var"]
+        self.theta_var_ = arrays["theta_var"]
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
         self.space_ = restore_space(fit.features, arrays)
         self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
@@ -235,11 +238,9 @@ class Joint(Fuser):
             return self._data, self.params_, self._ratings
         shown = self.known_ratings(ratings)
         scores = self.space_.scores(features, shown.items)
-        params, annotator_of = params_for(
-            shown, self.annotators_, self.params_, self.precision_, self.pool_, self.structure()
-        )
+        annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
-        return prepare(value, shown.item_of, annotator_of, scores, len(params.B)), params, shown
+        return prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B)), self.params_, shown
 
 
 def _reporter(on_step: Progress | None) -> Callable[[int, Any, float], None] | None:

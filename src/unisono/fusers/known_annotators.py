@@ -1,4 +1,8 @@
-"""Ratings by annotators of an earlier fit, and by newcomers about whom only the population is known."""
+"""Annotators of an earlier fit, and newcomers about whom only the population is known.
+
+Under `bayes` the fitted parameters have one more row than there are annotators: the newcomer, who answers like the
+average annotator, as surely as the priors say, with the pool's noise. Under `ml` nothing is known of a newcomer.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +12,33 @@ from unisono.data import Ratings
 from unisono.data.labels import listed
 from unisono.errors import DataError
 from unisono.maths.global_params import GlobalParams
-from unisono.maths.structure import Structure, free_coefficients, identity_rows
 
 
-def params_for(
-    ratings: Ratings,
-    known: tuple[str, ...],
-    params: GlobalParams,
-    precision: np.ndarray,
-    pool: np.ndarray,
-    structure: Structure,
-) -> tuple[GlobalParams, np.ndarray]:
-    """Parameters with one more annotator, the newcomer, and the annotator index (J,) of each judgement.
+def with_newcomer(params: GlobalParams, given: np.ndarray, variance: np.ndarray, pool: np.ndarray) -> GlobalParams:
+    """Parameters with the newcomer as their last annotator.
 
-    Under `bayes` a newcomer answers the truth as surely as the priors say, with the pool's noise; under `ml` nothing is
-    known of a newcomer, and that is an error. `precision` (D, q) is zero under ml.
+    `given` (K,) judgements of each annotator, `variance` (D, q) of the rows between annotators, `pool` (D, D) noise.
     """
+    assert params.cov is not None
+    share = given / given.sum()
+    mean = np.einsum("k,kdi->di", share, params.B)
+    spread = variance[:, :, None] * np.eye(variance.shape[1])
+    return params._replace(
+        B=np.concatenate([params.B, mean[None]]),
+        N=np.concatenate([params.N, pool[None]]),
+        cov=np.concatenate([params.cov, spread[None]]),
+    )
+
+
+def places(ratings: Ratings, known: tuple[str, ...], params: GlobalParams) -> np.ndarray:
+    """(J,) the annotator of each judgement as a row of the parameters."""
     place = {label: k for k, label in enumerate(known)}
-    newcomer = len(known)
-    index = np.array([place.get(label, newcomer) for label in ratings.annotators], dtype=np.int32)
+    index = np.array([place.get(label, len(known)) for label in ratings.annotators], dtype=np.int32)
     annotator_of = index[ratings.annotator_of]
-    if not (annotator_of == newcomer).any():
-        return params, annotator_of
-    if params.cov is None:
+    if len(params.B) == len(known) and (annotator_of == len(known)).any():
         unknown = [label for label in ratings.annotators if label not in place]
         raise DataError(
             f"{ratings.source}: annotator {listed(unknown)} was not in the fit. "
             "Fit all ratings together, or use a model with inference 'bayes'."
         )
-    D = len(pool)
-    free = free_coefficients(structure, D)
-    variance = np.where(free, 1 / np.where(precision > 0, precision, 1.0), 0.0)
-    return params._replace(
-        B=np.concatenate([params.B, identity_rows(D)[None]]),
-        N=np.concatenate([params.N, pool[None]]),
-        cov=np.concatenate([params.cov, (variance[:, :, None] * np.eye(D + 1))[None]]),
-    ), annotator_of
+    return np.asarray(annotator_of)

@@ -1,8 +1,7 @@
 """M-step of the annotator rows B_k = [F_k, b_k]: regressions of ratings on the expected truth.
 
-Everything is solved for the deviation from [I, 0], so that what the data do not determine stays at "answers the truth".
-Under `ml` the prior precision is zero; under `bayes` it pulls every free coefficient towards [I, 0], and the rows have
-covariances.
+Everything is solved for the deviation from the prior's center, [I, 0] as a rule, so that what the data do not determine
+stays at "answers the truth". Under `ml` the prior's precision is zero; under `bayes` the rows have covariances.
 
     S (K, D, q, q) sums of E[abar abar'] over the answers of annotator k on dimension d;  C (K, D, q) sums of y E[abar]
 """
@@ -27,50 +26,69 @@ class Rows(NamedTuple):
     cov: np.ndarray  # (K, D, q, q) zero where a coefficient is not free
 
 
+class RowPrior(NamedTuple):
+    """Normal prior of every row; under `ml` its precision is zero and its center only says what fixed entries are."""
+
+    center: np.ndarray  # (K, D, q)
+    precision: np.ndarray  # (K, D, q, q)
+
+
+def flat_prior(K: int, D: int) -> RowPrior:
+    """No prior at all: maximum likelihood."""
+    q = D + 1
+    return RowPrior(np.broadcast_to(identity_rows(D), (K, D, q)), np.broadcast_to(0.0, (K, D, q, q)))
+
+
+def common_prior(K: int, precision: np.ndarray) -> RowPrior:
+    """Every annotator around "answers the truth", with the same precisions (D, q)."""
+    D, q = precision.shape
+    diagonal = precision[:, :, None] * np.eye(q)
+    return RowPrior(np.broadcast_to(identity_rows(D), (K, D, q)), np.broadcast_to(diagonal, (K, D, q, q)))
+
+
 def row_moments(data: GlobalData, stats: Stats) -> tuple[np.ndarray, np.ndarray]:
     """S and C of every annotator and dimension, over the profiles that answer it."""
     S = data.by_annotator(data.answered[:, :, None, None] * stats.Saa[:, None])
     return S, data.by_annotator(stats.Sya)
 
 
-def separate_rows(S: np.ndarray, C: np.ndarray, free: np.ndarray, weight: np.ndarray, precision: np.ndarray) -> Rows:
-    """Rows one by one, for noise without correlations. `weight` (K, D) 1/variance, `precision` (D, q) of the prior.
+def separate_rows(S: np.ndarray, C: np.ndarray, free: np.ndarray, weight: np.ndarray, prior: RowPrior) -> Rows:
+    """Rows one by one, for noise without correlations. `weight` (K, D) 1/variance.
 
     eq. G9 (ml), eq. B3 (bayes)
     """
     K, D, q = C.shape
-    B0 = identity_rows(D)
-    B, cov = np.tile(B0, (K, 1, 1)), np.zeros((K, D, q, q))
+    B, cov = prior.center.copy(), np.zeros((K, D, q, q))
     for d in range(D):
         at = np.flatnonzero(free[d])
         if not len(at):
             continue
         w = weight[:, d, None]
-        A = w[:, :, None] * S[:, d][:, at[:, None], at] + np.diag(precision[d, at])
-        rhs = w * (C[:, d, at] - S[:, d][:, at] @ B0[d])
+        A = w[:, :, None] * S[:, d][:, at[:, None], at] + prior.precision[:, d][:, at[:, None], at]
+        rhs = w * (C[:, d, at] - np.einsum("kij,kj->ki", S[:, d][:, at], prior.center[:, d]))
         B[:, d, at] += solve_or_least_norm(A, rhs)
-        if precision[d, at].all():
+        if prior.precision.any():
             cov[:, d, at[:, None], at] = np.linalg.inv(A)
     return Rows(B, cov)
 
 
-def coupled_rows(data: GlobalData, stats: Stats, W: np.ndarray, free: np.ndarray, precision: np.ndarray) -> Rows:
+def coupled_rows(data: GlobalData, stats: Stats, W: np.ndarray, free: np.ndarray, prior: RowPrior) -> Rows:
     """All rows of an annotator at once, for noise with correlations: W (U, D, D) ties the dimensions together.
 
     Under `bayes` the rows are independent in q; their means are then those of the coupled system, and each row's
     covariance is the inverse of its own block.                                                      eq. G10
     """
     D, q = free.shape
-    B0 = identity_rows(D)
     d_of, i_of = np.nonzero(free)
-    B, cov = np.tile(B0, (data.K, 1, 1)), np.zeros((data.K, D, q, q))
+    B, cov = prior.center.copy(), np.zeros((data.K, D, q, q))
     if not len(d_of):
         return Rows(B, cov)
     A = data.by_annotator(W[:, d_of[:, None], d_of] * stats.Saa[:, i_of[:, None], i_of])
-    A = A + np.diag(precision[d_of, i_of])
-    rhs = data.by_annotator((W @ (stats.Sya - B0 @ stats.Saa))[:, d_of, i_of])
+    A += (d_of[:, None] == d_of) * prior.precision[:, d_of[:, None], i_of[:, None], i_of]
+    center = prior.center[data.annotator]
+    rhs = data.by_annotator((W @ (stats.Sya - center @ stats.Saa))[:, d_of, i_of])
     B[:, d_of, i_of] += solve_or_least_norm(A, rhs)
-    if precision[free].all():
+    if prior.precision.any():
         for d in range(D):
             at = np.flatnonzero(d_of == d)
             cols = i_of[at]

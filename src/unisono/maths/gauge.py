@@ -57,3 +57,17 @@ def _allowed(structure: Structure, Fbar: np.ndarray) -> np.ndarray | None:
         A = Fbar if mixes and structure.latent == "full" else np.diag(np.diagonal(Fbar))
     usable = np.isfinite(A).all() and np.linalg.cond(A) < ILL_CONDITIONED and (np.trace(A) > 0)
     return A if usable else None
+
+
+def uncorrelate(params: GlobalParams) -> GlobalParams:
+    """Coordinates in which the truths of different dimensions are uncorrelated given the features: the paper's A3.
+
+    From coordinates where the average annotator is the identity, a' = s Sigma^-1/2 a with the symmetric root. The
+    average F_k is then Sigma^1/2 / s, symmetric and positive definite: the rotation that polar decomposition finds,
+    with signs and labels already those of the rated dimensions. s makes its diagonal average to one.     eq. G18
+    """
+    values, vectors = np.linalg.eigh(params.Sigma)
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    A = np.trace(root) / len(root) * np.linalg.inv(root)
+    # The center of the truth stays where it is, so that offsets do not change their meaning.
+    return change_of_truth(params, A, params.mu - A @ params.mu)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unisono.maths.annotator_rows import Rows, coupled_rows, row_moments, separate_rows
+from unisono.maths.annotator_rows import Rows, common_prior, coupled_rows, row_moments, separate_rows
 from unisono.maths.bayes_bound import lower_bound
 from unisono.maths.bayes_state import BayesSettings, BayesState, Hyper
 from unisono.maths.gauge import recentre
@@ -66,15 +66,15 @@ def _annotators(
 ) -> GlobalParams:
     """Posterior of the rows [F_k, b_k].                                                                eq. B3"""
     free = free_coefficients(settings.structure, data.D)
-    precision = hyper.precision(data.D)
+    prior = common_prior(data.K, hyper.precision(data.D))
     rows: Rows
     if settings.structure.noise == "full":
         W, _ = noise_precision(params.N, data.annotator, data.answered)
-        rows = coupled_rows(data, stats, W, free, precision)
+        rows = coupled_rows(data, stats, W, free, prior)
     else:
         S, C = row_moments(data, stats)
         weight = 1 / np.diagonal(params.N, axis1=1, axis2=2)
-        rows = separate_rows(S, C, free, weight, precision)
+        rows = separate_rows(S, C, free, weight, prior)
     return params._replace(B=rows.B, cov=rows.cov)
 
 

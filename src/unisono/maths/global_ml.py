@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.annotator_rows import coupled_rows, row_moments, separate_rows
+from unisono.maths.annotator_rows import coupled_rows, flat_prior, row_moments, separate_rows
 from unisono.maths.gauge import recentre
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Stats, expectation
@@ -64,7 +64,7 @@ def maximise(data: GlobalData, stats: Stats, params: GlobalParams, settings: MlS
 
 def _rows(data: GlobalData, stats: Stats, params: GlobalParams, structure: Structure) -> np.ndarray:
     free = free_coefficients(structure, data.D)
-    flat = np.zeros(free.shape)
+    flat = flat_prior(data.K, data.D)
     if structure.noise == "full":
         W, _ = noise_precision(params.N, data.annotator, data.answered)
         return coupled_rows(data, stats, W, free, flat).B
