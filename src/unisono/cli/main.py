@@ -14,7 +14,9 @@ import click
 from unisono.errors import DataError
 
 # name -> (module, one line for --help); the module holds a click command called `command`.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "collect": ("collect", "Run a rating study in the browser and export it."),
+}
 
 
 class LazyGroup(click.Group):
