@@ -115,7 +115,8 @@ def _insert(connection: Connection, rater_id: int, tab: str, entry: Entry, now: 
     }
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     statement = dialect.insert(event).on_conflict_do_nothing(index_elements=["rater_id", "tab", "seq"])
-    return connection.execute(statement, values).rowcount == 1
+    # A row comes back only if one was made; the count of rows is not reliable across drivers.
+    return connection.execute(statement.returning(event.c.id), values).first() is not None
 
 
 def _unfinished(connection: Connection, rater_id: int) -> bool:

@@ -41,7 +41,7 @@ export function sheet(heading, ...content) {
 
 export function setProgress(done, total) {
   const top = document.getElementById("top");
-  top.hidden = total === 0;
+  top.classList.toggle("bare", total === 0);
   const share = total ? (100 * done) / total : 0;
   document.getElementById("progress").setAttribute("aria-valuenow", String(Math.round(share)));
   document.getElementById("progress-done").style.width = `${share}%`;

@@ -35,7 +35,6 @@ async function load() {
     } catch {
       // No answer: the same as an answer that is none.
     }
-    document.getElementById("top").hidden = false;
     saved.textContent = "No connection, retrying…";
     saved.className = "saved waiting";
     await new Promise((resolve) => { setTimeout(resolve, wait); });
@@ -72,7 +71,7 @@ function go() {
   if (elsewhere) return undefined;
   const { study, state, phase } = view;
   const open = view.slots.filter((slot) => !slot.done);
-  setProgress(view.slots.length - open.length, state === "active" ? view.slots.length : 0);
+  setProgress(0, 0);
   if (state === "finished") return steps.finishedPage(study, view.finish);
   if (phase !== "open") return waitForPhase();
   if (state === "joined") return steps.consentPage(study, { onAgree: agree, onDecline: decline });

@@ -73,7 +73,8 @@ class MediaPlayer {
   }
 
   get seconds() {
-    return this.media.duration || 0;
+    // Some recordings do not say how long they are; they have told when they have been played.
+    return Number.isFinite(this.media.duration) ? this.media.duration : this.media.currentTime;
   }
 
   get time() {

@@ -4,6 +4,8 @@ import { el, say, show } from "./dom.js";
 import { makeControls } from "./pad.js";
 import { stimulus } from "./stimulus.js";
 
+const FLOWING = new Set(["text", "check", "audio"]);
+
 // options: study, item, base, heading, neutral, values, truth, onBack, onDone({values, start, sources, shown_ms})
 export function ratePage(options) {
   const { study, item, base, heading, neutral } = options;
@@ -15,7 +17,7 @@ export function ratePage(options) {
   const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, "Back");
   const form = el("form", { class: "rate", novalidate: true },
     el("h1", { class: "hidden-visually" }, heading),
-    el("div", { class: "stimulus" }, stimulus(item, base)),
+    el("div", { class: FLOWING.has(item.media) ? "stimulus flow" : "stimulus" }, stimulus(item, base)),
     el("div", { class: "panel" }, controls.elements),
     el("div", { class: "actions" }, back || el("span"), hint, next));
   let told = false;

@@ -19,7 +19,7 @@ export class Scale {
     this.feedback = el("div", { class: "truth", hidden: true });
     this.element = el("div", { class: "scale" },
       el("div", { class: "scale-head" }, el("label", { for: id }, dimension.question), this.number),
-      this.input, anchorLine(dimension), this.feedback);
+      this.input, this.feedback, anchorLine(dimension));
     this.listen();
     this.paint();
   }
@@ -77,15 +77,16 @@ export class Scale {
 
   markMissing() {
     this.element.classList.add("missing");
+    this.number.textContent = "to answer";
   }
 
   showTruth(value) {
     const { min, max } = this.dimension;
-    const label = el("span", {}, `true value ${shown(value)}`);
-    // Near an end the label would leave the page.
-    label.style.left = `${Math.min(82, Math.max(18, (100 * (value - min)) / (max - min)))}%`;
+    const mark = el("span", {}, "▲");
+    mark.style.left = `${(100 * (value - min)) / (max - min)}%`;
     this.feedback.hidden = false;
-    this.feedback.replaceChildren(label);
+    this.feedback.replaceChildren(mark);
+    this.number.textContent = `${shown(Number(this.input.value))}, true: ${shown(value)}`;
   }
 }
 
