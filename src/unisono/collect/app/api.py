@@ -71,7 +71,7 @@ async def events(request: Request, site: Site, rater_id: int) -> Response:
 
 async def media(request: Request, site: Site, rater_id: int) -> Response:
     """What is shown in one of the rater's slots."""
-    wanted = request.path_params["slot"]
+    wanted = _number(request.path_params["slot"])
     slots = await site.read(lambda connection: reading.slots_of(connection, rater_id))
     names = [slot.item for slot in slots if slot.id == wanted and slot.role != "check"]
     return _file(site.catalogue.find(names[0])) if names else answer({"error": "not found"}, 404)
@@ -79,9 +79,14 @@ async def media(request: Request, site: Site, rater_id: int) -> Response:
 
 async def practice(request: Request, site: Site, rater_id: int) -> Response:
     """What is shown in a practice item."""
-    index = request.path_params["index"]
+    index = _number(request.path_params["index"])
     items = site.catalogue.practice
-    return _file(items[index]) if index < len(items) else answer({"error": "not found"}, 404)
+    return _file(items[index]) if index is not None and index < len(items) else answer({"error": "not found"}, 404)
+
+
+def _number(text: str) -> int | None:
+    # Python refuses to read a number of thousands of digits, with an exception of its own.
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 def _file(item: Item) -> Response:
@@ -110,6 +115,6 @@ routes = [
     Route("/r/{token:str}", for_rater(page)),
     Route("/r/{token:str}/state", for_rater(state)),
     Route("/r/{token:str}/events", for_rater(events), methods=["POST"]),
-    Route("/r/{token:str}/media/{slot:int}", for_rater(media)),
-    Route("/r/{token:str}/practice/{index:int}", for_rater(practice)),
+    Route("/r/{token:str}/media/{slot:str}", for_rater(media)),
+    Route("/r/{token:str}/practice/{index:str}", for_rater(practice)),
 ]

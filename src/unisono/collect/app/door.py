@@ -86,9 +86,13 @@ def identifiers(given: QueryParams, source: str) -> dict[str, str] | None:
     if platform is None:
         return {}
     names = (platform.person, platform.session, *platform.others)
-    found = {name: given[name] for name in names if name in given and 0 < len(given[name]) <= _LONGEST}
+    found = {name: given[name] for name in names if _is_word(given.get(name, ""))}
     complete = platform.person in found and platform.session in found
     return found if complete and found.get("assignmentId") != PREVIEW else None
+
+
+def _is_word(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST and text.isprintable()
 
 
 def _arrival(given: dict[str, str], source: str) -> Arrival:

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from unisono.collect.store.database import Database, NotSavedError
 
@@ -98,10 +98,10 @@ def _one(connection: Connection, work: Callable[[Connection], Any]) -> _Outcome:
     try:
         with connection.begin_nested():
             return _Outcome(work(connection), None)
-    except IntegrityError as error:
-        return _Outcome(None, error)
-    except DBAPIError:
+    except OperationalError:
         # Disk full or connection lost: the whole transaction is gone, not this savepoint alone.
         raise
     except Exception as error:
+        if isinstance(error, DBAPIError) and error.connection_invalidated:
+            raise
         return _Outcome(None, error)

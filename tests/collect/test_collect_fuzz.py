@@ -1,0 +1,133 @@
+"""Whatever is sent to whatever address: never a failure of ours."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collect_support import Rater, make_site, rate_study, trace_study
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from unisono.collect.app.build import build
+
+FEW = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+
+numbers = st.one_of(
+    st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0, 1, -1, 2**31, 2**53, 2**64, 10**30])
+)
+words = st.one_of(st.text(max_size=20), st.sampled_from(["saturation", "brightness", "x" * 300, "\x00", "\ud800"]))
+anything = st.recursive(
+    st.one_of(st.none(), st.booleans(), numbers, words),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(words, inner, max_size=4)),
+    max_leaves=12,
+)
+kinds = st.sampled_from(
+    ["consent", "decline", "step", "rating", "samples", "pass", "practice", "note", "comment", "finish", "other"]
+)
+fields = ["seq", "at", "slot", "values", "start", "shown_ms", "sources", "attempt", "first", "rows", "samples", "seconds"]
+fields += ["name", "media_ms", "index", "text", "code"]
+
+
+@pytest.fixture(scope="module", params=["rate", "trace-on-postgres"])
+def rater(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rater]:
+    place: Path = tmp_path_factory.mktemp("fuzz") / "study"
+    limits = "\n[limits]\nrequests_per_second = 100000\njoins_per_minute = 6000000\n"
+    mturk = '\n[raters]\nsource = "mturk"\n'
+    if request.param == "rate":
+        site = make_site(rate_study(place, extra=limits + mturk))
+    else:
+        site = make_site(trace_study(place, extra=limits + mturk), request.getfixturevalue("postgres").fresh())
+    with TestClient(build(site), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        client.post("/admin/login", data={"token": site.keys.admin_token})
+        yield Rater.join(client, workerId="w", assignmentId="a")
+
+
+def is_fine(answer: Any) -> bool:
+    return int(answer.status_code) < 500
+
+
+@FEW
+@given(body=st.one_of(st.binary(max_size=200), anything))
+def test_any_body_for_events(rater: Rater, body: Any) -> None:
+    url, headers = f"{rater.link}/events", {"content-type": "application/json"}
+    if isinstance(body, bytes):
+        assert is_fine(rater.client.post(url, content=body, headers=headers))
+    else:
+        import json
+
+        assert is_fine(rater.client.post(url, content=json.dumps(body), headers=headers))
+
+
+@FEW
+@given(data=st.data())
+def test_events_that_are_nearly_right(rater: Rater, data: st.DataObject) -> None:
+    slot = rater.slots[0]
+    values = st.dictionaries(st.sampled_from(slot["dimensions"] + ["x"]), numbers, max_size=3)
+    right: dict[str, Any] = {
+        "slot": slot["id"], "values": {"saturation": 5, "brightness": 5}, "start": {"saturation": 5}, "shown_ms": 5,
+        "attempt": "a", "first": 0, "rows": [[0, 0, 0, 5]], "samples": 1, "seconds": 1, "name": "blur", "index": 0,
+        "text": "hi", "code": "c",
+    }  # fmt: skip
+    event = {"kind": data.draw(kinds), "seq": data.draw(st.integers(0, 50)), "at": 5}
+    for name in data.draw(st.lists(st.sampled_from(fields), max_size=6)):
+        event[name] = data.draw(st.one_of(st.just(right.get(name)), values, numbers, anything))
+    import json
+
+    body = json.dumps({"tab": data.draw(st.sampled_from(["tab00000", "tab00001", "", "\x00" * 8])), "events": [event]})
+    headers = {"content-type": "application/json"}
+    assert is_fine(rater.client.post(f"{rater.link}/events", content=body, headers=headers))
+
+
+@FEW
+@given(
+    path=st.text(string.ascii_letters + string.digits + "/.%-_?&=:;@~ é\u0000", max_size=40),
+    start=st.sampled_from(["/", "/r/", "/admin/", "/static/", "LINK/", "LINK/media/", "LINK/practice/"]),
+    method=st.sampled_from(["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"]),
+)
+def test_any_path_and_method(rater: Rater, path: str, start: str, method: str) -> None:
+    url = start.replace("LINK", rater.link) + path.replace("\u0000", "%00").replace(" ", "%20")
+    assert is_fine(rater.client.request(method, url, follow_redirects=False))
+
+
+@FEW
+@given(
+    form=st.dictionaries(
+        st.sampled_from(["workerId", "assignmentId", "hitId", "turkSubmitTo", "token", "phase", "x"]),
+        st.one_of(words.filter(lambda text: "\ud800" not in text), st.sampled_from(["open", "https://[::", "%00%ff"])),
+        max_size=5,
+    ),
+    raw=st.one_of(st.none(), st.binary(max_size=100)),
+    path=st.sampled_from(["/", "/admin/login", "/admin/phase"]),
+)
+def test_any_form_at_any_door(rater: Rater, form: dict[str, str], raw: bytes | None, path: str) -> None:
+    given_form: dict[str, Any] = {"content": raw} if raw is not None else {"data": form}
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    assert is_fine(rater.client.post(path, headers=headers, follow_redirects=False, **given_form))
+    assert is_fine(rater.client.get("/", params=form))
+
+
+@FEW
+@given(
+    name=st.sampled_from(["host", "origin", "cookie", "content-length", "content-type", "range", "accept", "sec-fetch-site"]),
+    value=st.text(string.printable.strip() + " ", min_size=1, max_size=40),
+)
+def test_any_header(rater: Rater, name: str, value: str) -> None:
+    headers = {name: value.strip() or "x"}
+    for path in ("/", f"{rater.link}/state", "/admin/data", "/static/base.css"):
+        assert is_fine(rater.client.get(path, headers=headers))
+    if name != "content-length":
+        headers = {"content-type": "application/json"} | headers
+        assert is_fine(rater.client.post(f"{rater.link}/events", content=b"{}", headers=headers))
+
+
+def test_after_all_of_it_the_study_still_works(rater: Rater) -> None:
+    rater.client.cookies.set("unisono_admin", rater.client.app.state.site.keys.admin_cookie)  # type: ignore[attr-defined]
+    rater.client.post("/admin/phase", data={"phase": "open"})
+    newcomer = Rater.join(rater.client, "tab99999", workerId="newcomer", assignmentId="b")
+    assert newcomer.state["state"] == "active"
+    assert rater.client.get("/admin/export.zip").status_code == 200
