@@ -39,7 +39,8 @@ export function ratePage(options) {
 
   function update() {
     const left = missing().length;
-    next.setAttribute("aria-disabled", String(left > 0));
+    // Never disabled: pressed too early, it says what is missing.
+    next.classList.toggle("waiting", left > 0);
     hint.className = "hint";
     hint.textContent = left ? "" : "Enter ↵ for the next one";
   }
