@@ -9,11 +9,23 @@ from random import Random
 from playwright.sync_api import Locator, Page
 
 _PIXEL = "canvas => [...canvas.getContext('2d').getImageData(2, 2, 1, 1).data].slice(0, 3)"
+# All that is seen at one moment of a trace, or null once it is over: between two looks the page may have changed.
+_GLANCE = """() => {
+  const [cover, canvas, slider] = [".cover", ".stage canvas", ".zone input"].map((one) => document.querySelector(one));
+  if (!cover || !cover.hidden || !canvas || !slider) return null;
+  const { x, y, width, height } = slider.getBoundingClientRect();
+  const rgb = [...canvas.getContext("2d").getImageData(2, 2, 1, 1).data].slice(0, 3);
+  return { rgb, box: [x, y, width, height], value: Number(slider.value) };
+}"""
 
 
 def perceive(page: Page) -> dict[str, float]:
     """Saturation and brightness of the colour that is on the screen now."""
-    rgb = page.locator(".stimulus canvas, .stage canvas").first.evaluate(_PIXEL)
+    return named(page.locator(".stimulus canvas").first.evaluate(_PIXEL))
+
+
+def named(rgb: list[int]) -> dict[str, float]:
+    """Saturation and brightness of a colour."""
     _, saturation, value = colorsys.rgb_to_hsv(*(channel / 255 for channel in rgb))
     return {"saturation": 100 * saturation, "brightness": 100 * value}
 
@@ -84,11 +96,14 @@ class Person:
         self.press("Start")
         self.page.locator(".cover").wait_for(state="hidden")
         deadline = time.monotonic() + 60
-        while self.page.locator(".cover").is_hidden() and self.page.locator(".zone").count():
+        while glance := self.page.evaluate(_GLANCE):
             assert time.monotonic() < deadline
-            self.follow(perceive(self.page)[name])
+            x, y, width, height = glance["box"]
+            value = named(glance["rgb"])[name]
+            self.follow(value, glance["value"], (x + 14 + (width - 28) * value / 100, y + height / 2))
+            self.page.wait_for_timeout(30)
 
-    def follow(self, value: float) -> None:
+    def follow(self, value: float, current: float, place: tuple[float, float]) -> None:
         """Moves the handle a little later than the eye."""
         raise NotImplementedError
 
@@ -99,11 +114,8 @@ class Mouse(Person):
     def move(self, slider: Locator, value: float) -> None:
         self.page.mouse.click(*place_on(slider, value))
 
-    def follow(self, value: float) -> None:
-        slider = self.page.get_by_role("slider").first
-        if slider.count():
-            self.page.mouse.move(*place_on(slider, value))
-            self.page.wait_for_timeout(40)
+    def follow(self, value: float, current: float, place: tuple[float, float]) -> None:
+        self.page.mouse.move(*place)
 
 
 class Keyboard(Person):
@@ -133,13 +145,8 @@ class Keyboard(Person):
     def submit(self) -> None:
         self.page.keyboard.press("Enter")
 
-    def follow(self, value: float) -> None:
-        slider = self.page.get_by_role("slider").first
-        if slider.count():
-            current = float(slider.input_value())
-            step = "PageUp" if value > current + 5 else "PageDown" if value < current - 5 else "ArrowRight"
-            self.page.keyboard.press(step)
-            self.page.wait_for_timeout(40)
+    def follow(self, value: float, current: float, place: tuple[float, float]) -> None:
+        self.page.keyboard.press("PageUp" if value > current + 5 else "PageDown" if value < current - 5 else "ArrowRight")
 
 
 class Finger(Person):
@@ -156,15 +163,13 @@ class Finger(Person):
         self.down = False
         self.session = self.page.context.new_cdp_session(self.page)
         super().trace(name)
+        self.session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
-    def follow(self, value: float) -> None:
-        slider = self.page.get_by_role("slider").first
-        if slider.count():
-            x, y = place_on(slider, value)
-            kind = "touchMove" if self.down else "touchStart"
-            self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
-            self.down = True
-            self.page.wait_for_timeout(40)
+    def follow(self, value: float, current: float, place: tuple[float, float]) -> None:
+        kind = "touchMove" if self.down else "touchStart"
+        points = [{"x": place[0], "y": place[1]}]
+        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        self.down = True
 
 
 def place_on(slider: Locator, value: float) -> tuple[float, float]:

@@ -197,6 +197,7 @@ def test_of_two_tabs_with_one_link_only_one_rates(server: Server, open_page: Ope
     expect(first.get_by_text("You went on in another tab")).to_be_visible()
     Mouse(second).rate(2)
     saved(second)
+    first.bring_to_front()
     person.press("Go on here instead")
     expect(second.get_by_text("You went on in another tab")).to_be_visible()
     expect(first.locator("#progress-text")).to_have_text(f"5 of {PAGES}")
