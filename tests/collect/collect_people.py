@@ -146,7 +146,9 @@ class Keyboard(Person):
         self.page.keyboard.press("Enter")
 
     def follow(self, value: float, current: float, place: tuple[float, float]) -> None:
-        self.page.keyboard.press("PageUp" if value > current + 5 else "PageDown" if value < current - 5 else "ArrowRight")
+        self.page.keyboard.press(
+            "PageUp" if value > current + 5 else "PageDown" if value < current - 5 else "ArrowRight"
+        )
 
 
 class Finger(Person):

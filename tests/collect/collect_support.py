@@ -1,4 +1,4 @@
-"""What the tests of the collection tool share: small studies, raters who speak the protocol, servers to start and kill."""
+"""What the tests of the collection tool share: small studies, raters who speak the protocol, servers, databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The image task in a real browser: by mouse, by keyboard alone, by finger; reloads, tabs, and a server that goes away."""
+"""The image task in a real browser: by mouse, by keyboard alone, by finger; reloads, tabs, a server that goes away."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def saved(page: Page) -> None:
     expect(page.locator("#saved")).to_have_text("All saved")
 
 
-@pytest.mark.parametrize(("kind", "options", "source"), [(Mouse, {}, "mouse"), (Keyboard, {}, "key"), (Finger, PHONE, "touch")])
+@pytest.mark.parametrize(
+    ("kind", "options", "source"), [(Mouse, {}, "mouse"), (Keyboard, {}, "key"), (Finger, PHONE, "touch")]
+)
 def test_the_image_task_from_door_to_code(
     server: Server, open_page: OpenPage, kind: type[Person], options: dict[str, Any], source: str
 ) -> None:

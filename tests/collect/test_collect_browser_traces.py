@@ -1,4 +1,4 @@
-"""The video task in a real browser: by mouse without a button, by keyboard, by finger; offline, reload, blur; real files."""
+"""The video task in a real browser: by mouse without a button, by keyboard, by finger; offline, reload, real files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def passes(log: list[dict[str, Any]]) -> list[list[list[float]]]:
     """The samples of every finished pass, put together by number; each number exactly once."""
     found = []
     for end in (line["data"] for line in log if line["kind"] == "pass"):
-        parts = [line["data"] for line in log if line["kind"] == "samples" and line["data"]["attempt"] == end["attempt"]]
+        parts = [
+            line["data"] for line in log if line["kind"] == "samples" and line["data"]["attempt"] == end["attempt"]
+        ]
         numbers = [number for part in parts for number in range(part["first"], part["first"] + len(part["rows"]))]
         assert numbers == list(range(end["samples"]))
         found.append([row for part in parts for row in part["rows"]])
@@ -93,7 +95,11 @@ def test_the_video_task_from_door_to_code(
     assert len(late) == 25
     if kind is not Keyboard:
         # The hand follows the eye within a few frames, and a walk moves at most two points a frame.
-        misses = [abs(float(row[name]) - float(truth[row["time"]][name])) for row in late for name in ("saturation", "brightness")]
+        misses = [
+            abs(float(row[name]) - float(truth[row["time"]][name]))
+            for row in late
+            for name in ("saturation", "brightness")
+        ]
         assert sum(misses) / len(misses) < 15
 
 
@@ -257,7 +263,9 @@ def test_files_of_the_researcher_are_traced_on_their_own_clock(
         assert len(person.finish()) == 8
         _, ratings, log = exported(server)
     (rows,) = passes(log)
-    check_samples(rows, 1, 2 if media == "audio" else [line for line in log if line["kind"] == "pass"][0]["data"]["seconds"])
+    check_samples(
+        rows, 1, 2 if media == "audio" else next(line for line in log if line["kind"] == "pass")["data"]["seconds"]
+    )
     assert float(ratings[-1]["brightness"]) == pytest.approx(75, abs=2)
     assert float(ratings[-1]["saturation"]) > 50
     assert 1.5 < float(ratings[-1]["time"]) < 2.5

@@ -49,7 +49,7 @@ def test_ratings_hold_the_last_answer_of_each_item(rated: tuple[StudyFolder, Pat
     rows = table(out / "ratings.csv")
     assert len(rows) == 2 * 6
     assert {row["item"] for row in rows} == {item.name for item in folder.catalogue.items}
-    assert [row["saturation"] for row in rows if row["annotator"] == "r0001"][0] == "99"
+    assert next(row["saturation"] for row in rows if row["annotator"] == "r0001") == "99"
     assert sorted({row["annotator"] for row in rows}) == ["r0001", "r0002"]
 
 

@@ -15,10 +15,14 @@ from starlette.testclient import TestClient
 
 from unisono.collect.app.build import build
 
-FEW = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+FEW = settings(
+    max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True
+)
 
 numbers = st.one_of(
-    st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0, 1, -1, 2**31, 2**53, 2**64, 10**30])
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from([0, 1, -1, 2**31, 2**53, 2**64, 10**30]),
 )
 words = st.one_of(st.text(max_size=20), st.sampled_from(["saturation", "brightness", "x" * 300, "\x00", "\ud800"]))
 anything = st.recursive(
@@ -29,7 +33,20 @@ anything = st.recursive(
 kinds = st.sampled_from(
     ["consent", "decline", "step", "rating", "samples", "pass", "practice", "note", "comment", "finish", "other"]
 )
-fields = ["seq", "at", "slot", "values", "start", "shown_ms", "sources", "attempt", "first", "rows", "samples", "seconds"]
+fields = [
+    "seq",
+    "at",
+    "slot",
+    "values",
+    "start",
+    "shown_ms",
+    "sources",
+    "attempt",
+    "first",
+    "rows",
+    "samples",
+    "seconds",
+]
 fields += ["name", "media_ms", "index", "text", "code"]
 
 
@@ -113,7 +130,9 @@ def test_any_form_at_any_door(rater: Rater, form: dict[str, str], raw: bytes | N
 
 @FEW
 @given(
-    name=st.sampled_from(["host", "origin", "cookie", "content-length", "content-type", "range", "accept", "sec-fetch-site"]),
+    name=st.sampled_from(
+        ["host", "origin", "cookie", "content-length", "content-type", "range", "accept", "sec-fetch-site"]
+    ),
     value=st.text(string.printable.strip() + " ", min_size=1, max_size=40),
 )
 def test_any_header(rater: Rater, name: str, value: str) -> None:

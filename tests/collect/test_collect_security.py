@@ -99,7 +99,9 @@ def test_rater_a_never_reads_or_writes_what_is_rater_bs(client: TestClient) -> N
     a, b = Rater.join(client, "tabaaaaa"), Rater.join(client, "tabbbbbb")
     b.rate(b.slots[0], 11, 22)
     before = b.look()
-    stolen = a.event("rating", slot=b.slots[1]["id"], values={"saturation": 1, "brightness": 1}, start={"x": 1}, shown_ms=1)
+    stolen = a.event(
+        "rating", slot=b.slots[1]["id"], values={"saturation": 1, "brightness": 1}, start={"x": 1}, shown_ms=1
+    )
     # The tab and the numbers of B are no key either: the log is by rater first.
     a.tab = "tabbbbbb"
     receipt = a.send(stolen).json()
@@ -113,7 +115,9 @@ def test_rater_a_never_reads_or_writes_what_is_rater_bs(client: TestClient) -> N
 # Cross-site
 
 
-@pytest.mark.parametrize("headers", [{"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}])
+@pytest.mark.parametrize(
+    "headers", [{"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}]
+)
 @pytest.mark.parametrize("path", POSTS)
 def test_no_other_site_can_write(client: TestClient, path: str, headers: dict[str, str]) -> None:
     client.post("/admin/login", data={"token": admin_token(client)})
@@ -139,7 +143,16 @@ def test_our_own_forms_are_let_in(client: TestClient) -> None:
 
 def test_every_answer_has_the_policy(client: TestClient) -> None:
     rater = Rater.join(client)
-    paths = ["/", rater.link, f"{rater.link}/state", "/admin/login", "/static/base.css", "/nothing", "/r/x", "/admin/data"]
+    paths = [
+        "/",
+        rater.link,
+        f"{rater.link}/state",
+        "/admin/login",
+        "/static/base.css",
+        "/nothing",
+        "/r/x",
+        "/admin/data",
+    ]
     for path in paths:
         headers = client.get(path).headers
         assert headers["content-security-policy"] == policy("open")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+import itertools
 from collections import Counter
 
 import pytest
@@ -20,7 +21,7 @@ def test_in_a_regime_one_dimension_covers_its_range_and_the_other_is_held(regime
     assert {getattr(colour, held) for colour in colours} == {60.0}
     assert varied[0] < 10
     assert varied[-1] > 95
-    assert max(b - a for a, b in zip(varied, varied[1:], strict=False)) < 2 * 95 / 50
+    assert max(b - a for a, b in itertools.pairwise(varied)) < 2 * 95 / 50
 
 
 def test_the_hue_is_green_or_blue_and_independent_of_the_values() -> None:
@@ -33,7 +34,10 @@ def test_the_hue_is_green_or_blue_and_independent_of_the_values() -> None:
 
 
 def test_rgb_is_the_hsv_colour_that_truth_says() -> None:
-    for colour in [*regime_colours("brightness", 20, 70.0, 1), *reference_colours({"saturation": 50, "brightness": 70})]:
+    for colour in [
+        *regime_colours("brightness", 20, 70.0, 1),
+        *reference_colours({"saturation": 50, "brightness": 70}),
+    ]:
         hue, saturation, value = colorsys.rgb_to_hsv(*(channel / 255 for channel in colour.rgb))
         assert value * 100 == pytest.approx(colour.brightness, abs=0.3)
         # Dark colours have few levels left for saturation.
@@ -51,7 +55,7 @@ def test_the_seed_decides_everything() -> None:
 def holds(values: list[float]) -> list[int]:
     """Lengths of the runs of equal values, in frames."""
     runs, length = [], 1
-    for before, after in zip(values, values[1:], strict=False):
+    for before, after in itertools.pairwise(values):
         if before == after:
             length += 1
         else:
@@ -70,7 +74,7 @@ def test_a_walk_holds_then_moves_linearly_within_its_range() -> None:
         inner = holds(values)
         assert min(inner) >= 2 * 25 - 1
         assert max(inner) <= 4 * 25 + 2
-        steepest = max(abs(b - a) for a, b in zip(values, values[1:], strict=False))
+        steepest = max(abs(b - a) for a, b in itertools.pairwise(values))
         assert 0 < steepest <= 50 / 25 + 0.02
 
 

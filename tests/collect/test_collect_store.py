@@ -74,7 +74,9 @@ def test_a_correction_supersedes_and_the_first_answer_stays(ready: Database) -> 
         log.append(connection, rater_id, "tab", [rating(2, where, 20.0)], book(), NOW)
         (answer,) = reading.latest(connection, "rating")
         assert json.loads(answer.payload)["values"] == {"x": 20.0}
-        told = [json.loads(row.payload)["values"]["x"] for row in reading.all_events(connection) if row.kind == "rating"]
+        told = [
+            json.loads(row.payload)["values"]["x"] for row in reading.all_events(connection) if row.kind == "rating"
+        ]
         assert told == [10.0, 20.0]
         assert sum(row.done for row in reading.item_rows(connection)) == 1
 
@@ -134,7 +136,9 @@ def test_items_of_those_who_leave_go_to_others_and_come_back_if_needed(ready: Da
         assert assign.free_idle(connection, NOW) == 0
         assert assign.free_idle(connection, NOW + 1) == 1
         assert sum(loads(connection)) == 1
-        second = arrive(connection, "three", assign.Plan(items=PLAN.items, ratings_per_item=1, items_per_rater=3), NOW + 2)
+        second = arrive(
+            connection, "three", assign.Plan(items=PLAN.items, ratings_per_item=1, items_per_rater=3), NOW + 2
+        )
         assert len(slots(connection, second)) == 3
         assign.reclaim(connection, first, plan)
         # Of the five freed, three are somebody else's now.
