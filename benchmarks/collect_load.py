@@ -73,8 +73,8 @@ class Wire:
 
     async def ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, dict[str, str], bytes]:
         """Sends one request and reads the answer."""
-        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        self.writer.write(head.encode() + b"\r\n\r\n" + body)
+        head = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json"]
+        self.writer.write("\r\n".join([*head, f"Content-Length: {len(body)}", "", ""]).encode() + body)
         lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         headers = {
             name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:]) if name
