@@ -14,35 +14,80 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unisono.api import Fusion, fuse, load
     from unisono.data import ItemTable, Ratings
+    from unisono.data.checks import Alert, check_ratings
+    from unisono.datasets import load_dataset
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
+    from unisono.fusers import (
+        MODELS,
+        EvaluatorWeighted,
+        Fit,
+        Fused,
+        Independent,
+        Joint,
+        Mean,
+        Median,
+        WeightedMean,
+        ZScoreMean,
+    )
+    from unisono.io.align import align_to
+    from unisono.io.tables import read_item_table, read_ratings
+    from unisono.simulate import simulate_global
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "ConvergenceWarning": "unisono.errors",
-    "DataError": "unisono.errors",
-    "DataWarning": "unisono.errors",
-    "ItemTable": "unisono.data",
-    "NotFittedError": "unisono.errors",
-    "Ratings": "unisono.data",
+    "unisono.api": ("Fusion", "fuse", "load"),
+    "unisono.data": ("ItemTable", "Ratings"),
+    "unisono.data.checks": ("Alert", "check_ratings"),
+    "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError"),
+    "unisono.fusers": (
+        *("MODELS", "Fit", "Fused", "Joint", "Independent"),
+        *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
+    ),
+    "unisono.io.align": ("align_to",),
+    "unisono.io.tables": ("read_item_table", "read_ratings"),
+    "unisono.datasets": ("load_dataset",),
+    "unisono.simulate": ("simulate_global",),
 }
 
 __all__ = [
+    "MODELS",
+    "Alert",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
+    "EvaluatorWeighted",
+    "Fit",
+    "Fused",
+    "Fusion",
+    "Independent",
     "ItemTable",
+    "Joint",
+    "Mean",
+    "Median",
     "NotFittedError",
     "Ratings",
+    "WeightedMean",
+    "ZScoreMean",
     "__version__",
+    "align_to",
+    "check_ratings",
+    "fuse",
+    "load",
+    "load_dataset",
+    "read_item_table",
+    "read_ratings",
+    "simulate_global",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'unisono' has no attribute '{name}'")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    for module, names in _HOME.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module 'unisono' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -11,10 +11,16 @@ import sys
 
 import click
 
+from unisono.cli.talk import show_warnings
 from unisono.errors import DataError
 
 # name -> (module, one line for --help); the module holds a click command called `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
+    "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
+    "score": ("score", "Compare a fused truth with a reference."),
+    "predict": ("predict", "Predict the truth of new items from their features."),
+    "simulate": ("simulate", "Draw ratings with a known truth from the model."),
     "collect": ("collect", "Run a rating study in the browser and export it."),
 }
 
@@ -46,7 +52,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()] or [("", "")])
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -57,8 +63,10 @@ def cli() -> None:
 
 def run() -> None:
     """Entry point: no traceback for what the user can mend."""
+    show_warnings()
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -1,4 +1,4 @@
-"""Immutable, validated containers. Imports NumPy alone; knows neither files nor models."""
+"""Immutable, validated containers. Imports NumPy and SciPy alone; knows neither files nor models."""
 
 from unisono.data.clock import Clock
 from unisono.data.items import ItemTable

@@ -10,24 +10,21 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = re.compile("0*([0-9]+)")
 
 
-def natural_key(label: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key under which digit runs compare by value; the text itself breaks ties such as `1` and `01`."""
-    parts = _DIGITS.split(label)
-    key = [(0, int(part), "") if odd else (1, 0, part) for odd, part in _alternate(parts) if part]
-    return (*key, (2, 0, label))
+def natural_key(label: str) -> str:
+    """A text whose plain order is the natural order of labels.
 
-
-def _alternate(parts: Sequence[str]) -> Iterable[tuple[bool, str]]:
-    # str.isdigit also accepts characters that int() rejects, so digit runs go by position, not by a test.
-    return ((bool(index % 2), part) for index, part in enumerate(parts))
+    A run of digits becomes a zero, its length and its digits, so that it stands where digits stand among other
+    characters, and a longer number is a larger one.
+    """
+    return _DIGITS.sub(_number_key, label)
 
 
 def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
-    """Distinct labels in canonical order."""
-    return tuple(sorted(set(labels), key=natural_key))
+    """Distinct labels in canonical order; their own text decides between `1` and `01`."""
+    return tuple(sorted(sorted(set(labels)), key=natural_key))
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -43,3 +40,8 @@ def listed(labels: Sequence[str], most: int = 5) -> str:
     if rest:
         return ", ".join(shown) + f" and {rest} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _number_key(found: re.Match[str]) -> str:
+    digits = found.group(1)
+    return f"0{chr(min(len(digits), 0x10FFFF))}{digits}"

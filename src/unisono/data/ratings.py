@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class Ratings:
     dimensions: tuple[str, ...]
     clock: Clock | None = None  # None: global ratings
     source: str = "ratings"
+    frame_kind: str | None = None  # the library of the data frame they came in, for results of the same kind
 
     @classmethod
     def from_judgements(
@@ -49,6 +51,7 @@ class Ratings:
         length: np.ndarray | None = None,
         clock: Clock | None = None,
         source: str = "ratings",
+        frame_kind: str | None = None,
     ) -> Ratings:
         """Sorts judgements by item and annotator, checks that they fit together, and freezes the arrays.
 
@@ -148,60 +151,41 @@ class Ratings:
         place = np.full(self.M, -1, dtype=np.int64)
         place[index] = np.arange(len(index))
         keep = place[self.item_of] >= 0
-        return Ratings.from_judgements(
-            self.value[np.repeat(keep, self.length[self.item_of])],
-            place[self.item_of[keep]],
-            self.annotator_of[keep],
+        return self._rebuilt(
+            value=self.value[np.repeat(keep, self.length[self.item_of])],
+            item_of=place[self.item_of[keep]],
+            annotator_of=self.annotator_of[keep],
             items=[self.items[i] for i in index],
-            annotators=self.annotators,
-            dimensions=self.dimensions,
             length=self.length[index],
             clock=None if self.clock is None else self.clock.select(index),
-            source=self.source,
         )
 
     def select_judgements(self, keep: np.ndarray) -> Ratings:
         """The judgements where `keep` (J,) is true; items and annotators keep their places."""
-        return Ratings.from_judgements(
-            self.value[np.repeat(keep, self.length[self.item_of])],
-            self.item_of[keep],
-            self.annotator_of[keep],
-            items=self.items,
-            annotators=self.annotators,
-            dimensions=self.dimensions,
-            length=self.length,
-            clock=self.clock,
-            source=self.source,
+        return self._rebuilt(
+            value=self.value[np.repeat(keep, self.length[self.item_of])],
+            item_of=self.item_of[keep],
+            annotator_of=self.annotator_of[keep],
         )
 
     def select_dimensions(self, dimensions: Iterable[str] | np.ndarray) -> Ratings:
         """Some of the dimensions, by label or index, in the given order."""
         index = self._indices(dimensions, self.dimensions, "dimension")
-        return Ratings.from_judgements(
-            np.ascontiguousarray(self.value[:, index]),
-            self.item_of,
-            self.annotator_of,
-            items=self.items,
-            annotators=self.annotators,
-            dimensions=[self.dimensions[i] for i in index],
-            length=self.length,
-            clock=self.clock,
-            source=self.source,
+        return self._rebuilt(
+            value=np.ascontiguousarray(self.value[:, index]), dimensions=[self.dimensions[i] for i in index]
         )
 
     def with_value(self, value: np.ndarray) -> Ratings:
         """The same judgements with other numbers, for example with some set to NaN."""
-        return Ratings.from_judgements(
-            value,
-            self.item_of,
-            self.annotator_of,
-            items=self.items,
-            annotators=self.annotators,
-            dimensions=self.dimensions,
-            length=self.length,
-            clock=self.clock,
-            source=self.source,
-        )
+        return self._rebuilt(value=value)
+
+    def with_dimensions(self, dimensions: Sequence[str]) -> Ratings:
+        """The same ratings with other names for their dimensions."""
+        return self._rebuilt(dimensions=dimensions)
+
+    def _rebuilt(self, **changes: Any) -> Ratings:
+        same = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Ratings.from_judgements(**(same | changes))
 
     def _indices(self, wanted: Iterable[str] | np.ndarray, labels: tuple[str, ...], what: str) -> np.ndarray:
         if isinstance(wanted, np.ndarray) and wanted.dtype != object and wanted.dtype.kind in "iub":

@@ -1,0 +1,144 @@
+"""The library's front door: from ratings to a result in one call.
+
+    result = fuse(read_ratings("ratings.csv"), features=read_item_table("features.csv"))
+    result.truth, result.annotators, print(result.summary()), result.save("out")
+
+Sits above io and fusers; the command line calls nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import unisono
+from unisono.data import ItemTable, Ratings
+from unisono.data.checks import Alert, check_ratings, require_overlap
+from unisono.errors import DataError
+from unisono.fusers import Annotators, Fit, Fused, Fuser, make_fuser, revive
+from unisono.io.atomic import atomic_directory
+from unisono.io.frames import frame_like
+from unisono.io.saved import load_fit, write_fit
+from unisono.io.tables import read_item_table, read_ratings
+from unisono.summary import summarise, summary_text
+
+
+def fuse(
+    ratings: Any,
+    *,
+    model: str | Fuser = "auto",
+    features: Any = None,
+    gold: Any = None,
+    seed: int = 0,
+    on_step: Callable[[int, float], None] | None = None,
+    **settings: Any,
+) -> Fusion:
+    """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item.
+
+    `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
+    `gold` are an `ItemTable`, a path or a data frame.
+    """
+    table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
+    require_overlap(table)
+    if table.is_series:
+        raise DataError(f"{table.source} holds traces over time, which this version can check but not fuse yet.")
+    fuser = make_fuser(model, **settings) if isinstance(model, str) else model
+    name = model if isinstance(model, str) else fuser.kind
+    fuser.fit(table, _item_table(features), _item_table(gold), on_step=on_step)
+    return Fusion(name, fuser, table, fuser.fuse(), seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Fusion:
+    """A finished fusion: the truth, the annotators, and the fitted model behind them."""
+
+    model: str
+    fuser: Fuser
+    ratings: Ratings
+    fused: Fused
+    seed: int = 0
+
+    @cached_property
+    def truth(self) -> Any:
+        """One row per item: estimate, sd and 90 % interval of every dimension; the kind of frame that came in."""
+        return frame_like(self.ratings.frame_kind, self.fused.columns())
+
+    @cached_property
+    def annotators(self) -> Any:
+        """One row per annotator, as a frame of the kind that came in."""
+        return frame_like(self.ratings.frame_kind, self.described.columns())
+
+    @cached_property
+    def described(self) -> Annotators:
+        """The same as plain arrays."""
+        return self.fuser.describe()
+
+    @cached_property
+    def alerts(self) -> list[Alert]:
+        """What in the ratings deserves a look."""
+        return check_ratings(self.ratings)
+
+    @cached_property
+    def summary_data(self) -> dict[str, Any]:
+        """What summary.json holds."""
+        return summarise(self.fit, self.ratings, self.described, self.alerts)
+
+    def summary(self) -> str:
+        """The result in words."""
+        return summary_text(self.summary_data)
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The fitted model with its provenance, as it is saved."""
+        return Fit(
+            model=self.model,
+            kind=self.fuser.kind,
+            settings=self.fuser.settings(),
+            items=self.ratings.items,
+            annotators=self.ratings.annotators,
+            dimensions=self.ratings.dimensions,
+            features=self.fuser.space_.columns,
+            arrays=self.fuser.arrays(),
+            trace=self.fuser.trace_,
+            provenance={
+                "unisono": unisono.__version__,
+                "seed": self.seed,
+                "source": self.ratings.source,
+                "data_sha256": self.ratings.data_hash,
+            },
+        )
+
+    def truth_csv(self) -> str:
+        """The text of truth.csv."""
+        return pl.DataFrame(self.fused.columns()).write_csv()
+
+    def fused_rows(self) -> list[dict[str, Any]]:
+        """The rows of truth.csv as plain values."""
+        return pl.DataFrame(self.fused.columns()).to_dicts()
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes truth.csv, annotators.csv, summary.json and fit/; all of them or none."""
+        target = Path(directory)
+        with atomic_directory(target) as folder:
+            (folder / "truth.csv").write_text(self.truth_csv(), encoding="utf-8")
+            annotators = pl.DataFrame(self.described.columns())
+            annotators.fill_nan(None).write_csv(folder / "annotators.csv")
+            text = json.dumps(self.summary_data, ensure_ascii=False, indent=1)
+            (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+            write_fit(self.fit, folder / "fit")
+        return target
+
+
+def load(directory: str | Path) -> Fuser:
+    """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data."""
+    return revive(load_fit(Path(directory)))
+
+
+def _item_table(source: Any) -> ItemTable | None:
+    return source if source is None or isinstance(source, ItemTable) else read_item_table(source)

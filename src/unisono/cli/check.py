@@ -1,0 +1,69 @@
+"""`unisono check`: what is in a file of ratings, how far annotators agree, what deserves a look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.options import json_option, ratings_argument, reading_options
+from unisono.cli.talk import number, print_json, print_table
+
+if TYPE_CHECKING:
+    from unisono.evaluate.overview import Overview
+
+
+@click.command("check")
+@ratings_argument
+@reading_options
+@click.option("--strict", is_flag=True, help="Exit with code 1 if anything deserves a look.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, ratings: str, reading: dict[str, Any], strict: bool, as_json: bool) -> None:
+    """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
+
+    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input.
+    """
+    from unisono.data.checks import require_overlap
+    from unisono.evaluate.overview import overview
+    from unisono.io.tables import read_ratings
+
+    table = read_ratings(ratings, **reading)
+    require_overlap(table)
+    found = overview(table)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+    if strict and found.alerts:
+        ctx.exit(1)
+
+
+def _print(found: Overview) -> None:
+    what = "recordings" if found.kind == "series" else "items"
+    click.echo(
+        f"{found.source}: {found.items} {what}, {found.annotators} annotators, {len(found.dimensions)} dimensions, "
+        f"{found.judgements} judgements"
+    )
+    if found.rate is not None and found.seconds is not None:
+        click.echo(f"{found.seconds:.1f} seconds in all, brought to {found.rate:g} frames per second")
+    click.echo(f"annotators per {what[:-1]}: {_span(found.annotators_per_item)}")
+    click.echo(f"{what} per annotator: {_span(found.items_per_annotator)}")
+    values = [
+        [row.name, str(row.ratings), str(row.missing), *(f"{value:.4g}" for value in (row.low, row.mean, row.high))]
+        for row in found.dimensions
+    ]
+    print_table(["dimension", "n", "missing", "min", "mean", "max"], values)
+    agreed = [
+        [row.name, *map(number, (row.alpha, row.icc_a1, row.icc_ak, row.icc_c1, row.icc_ck, row.others))]
+        for row in found.dimensions
+    ]
+    print_table(["agreement", "alpha", "ICC(A,1)", "ICC(A,k)", "ICC(C,1)", "ICC(C,k)", "r others"], agreed)
+    click.echo("Nothing looks suspicious." if not found.alerts else "Worth a look:")
+    for alert in found.alerts:
+        click.echo(f"  {alert.severity}: {alert.message}")
+
+
+def _span(counts: tuple[int, float, int]) -> str:
+    least, median, most = counts
+    return f"{least}" if least == most else f"{least} to {most}, median {median:g}"

@@ -1,0 +1,116 @@
+"""`unisono fuse`: from a table of ratings to the truth and a description of every annotator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.options import TablePath, json_option, of_items, ratings_argument, reading_options
+from unisono.cli.progress import estimation_progress
+from unisono.cli.talk import print_json, say
+
+if TYPE_CHECKING:
+    from unisono.api import Fusion
+
+NOT_CONVERGED = 4
+# Words of structure that adjustable models take; None means: as the model has it.
+STRUCTURE = {
+    "inference": ("bayes", "ml"),
+    "transform": ("identity", "gain", "full"),
+    "noise": ("isotropic", "diagonal", "full", "scaled"),
+    "latent": ("isotropic", "diagonal", "full"),
+    "anchor": ("average", "none"),
+}
+
+
+HELP = {
+    "inference": "How parameters are estimated.",
+    "transform": "What annotators do to the truth (F_k).",
+    "noise": "Form of the annotators' noise.",
+    "latent": "Form of the truth's covariance.",
+    "anchor": "What fixes the meaning of a dimension.",
+}
+
+
+def _structure_options(command: Any) -> Any:
+    for name, words in reversed(STRUCTURE.items()):
+        command = click.option(f"--{name}", type=click.Choice(words), help=HELP[name])(command)
+    return command
+
+
+@click.command("fuse")
+@ratings_argument
+@reading_options
+@click.option("--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each.")
+@click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
+@click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list below.")
+@_structure_options
+@click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
+@click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
+@click.option("--max-iter", type=click.IntRange(min=1), help="Iterations at most.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the results.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    ratings: str,
+    reading: dict[str, Any],
+    features: str | None,
+    gold: str | None,
+    model: str,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Fuse RATINGS into one truth per item, and describe every annotator.
+
+    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input. With --out DIR it writes truth.csv,
+    annotators.csv, summary.json and fit/; without, the truth goes to standard output as CSV.
+
+    \b
+    Models: auto, joint, independent, paper-joint, paper-independent,
+            mean, median, zscore-mean, ewe, weighted-mean
+    """
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    _require_model(ctx, model, chosen)
+    from unisono.api import fuse
+    from unisono.io.tables import read_item_table, read_ratings
+
+    table = read_ratings(ratings, **reading)
+    known = read_item_table(gold, **of_items(reading)) if gold else None
+    described = read_item_table(features, **of_items(reading), complete=True) if features else None
+    with estimation_progress("Estimating") as on_step:
+        result = fuse(table, model=model, features=described, gold=known, seed=seed, on_step=on_step, **chosen)
+    if out is not None:
+        result.save(out)
+    _show(result, out, as_json)
+    if not result.fuser.trace_.converged:
+        ctx.exit(NOT_CONVERGED)
+
+
+def _require_model(ctx: click.Context, model: str, settings: dict[str, Any]) -> None:
+    """A usage error, before anything is read, unless there is such a model and it takes these settings."""
+    from unisono.fusers import make_fuser
+
+    try:
+        make_fuser(model, **settings)
+    except ValueError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
+    if as_json:
+        files = {"out": str(out)} if out is not None else {"truth": result.fused_rows()}
+        print_json(result.summary_data | files)
+        return
+    if out is None:
+        click.echo(result.truth_csv(), nl=False)
+        say(result.summary())
+    else:
+        click.echo(result.summary())
+        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, summary.json, fit/")

@@ -1,0 +1,122 @@
+"""Arguments and options that several commands share, as decorators.
+
+@click.command()
+@ratings_argument
+@reading_options
+@json_option
+def command(ratings: str, reading: dict[str, Any], as_json: bool) -> None:
+    table = read_ratings(ratings, **reading)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from unisono.data.labels import nearest
+
+UNITS = ("s", "ms", "us", "ns", "min", "h", "frames")
+TIME_WORDS = ("time", "time_unit", "rate", "max_gap")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class TablePath(click.Path):
+    """A file to read, or `-` for standard input; a misspelt name is answered with the nearest one beside it."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=str)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            path = Path(str(value))
+            if not path.exists() and path.parent.is_dir():
+                beside = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
+                close = nearest(path.name, beside)
+                if close:
+                    hint = f"{error.message} Did you mean '{path.parent / close}'?"
+                    raise click.BadParameter(hint, ctx, param) from None
+            raise
+
+
+def table_argument(name: str) -> Callable[[Command], Command]:
+    """A table to read."""
+    return click.argument(name, type=TablePath(), metavar=name.upper())
+
+
+ratings_argument = table_argument("ratings")
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def reading_options(command: Command) -> Command:
+    """How to read ratings, handed to the command as the keywords `reading` of `read_ratings`."""
+    return _gathered(command, ("item", "annotator", "dims", *TIME_WORDS), [*_LABELS, _DIM, *_TIME])
+
+
+def item_options(command: Command) -> Command:
+    """How to read tables of items, handed to the command as the keywords `reading` of `read_item_table`."""
+    return _gathered(command, ("item", *TIME_WORDS), [_LABELS[0], *_TIME])
+
+
+def of_items(reading: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of `reading` that hold for features, gold and references too."""
+    return {name: value for name, value in reading.items() if name not in ("annotator", "dims")}
+
+
+def _gathered(command: Command, names: Sequence[str], options: Sequence[Callable[[Any], Any]]) -> Command:
+    """The command with these options, whose values arrive together as the argument `reading`."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        reading = {name: given.pop(name) for name in names}
+        return command(reading=reading, **given)
+
+    decorated: Any = gathered
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
+
+
+def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
+    """NAME=COLUMN pairs as a mapping; None when there are none, so that columns are recognised by themselves."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, column = text.partition("=")
+        if not name.strip():
+            raise click.BadParameter(f"'{text}' has no name before the equals sign.", ctx, param)
+        if name.strip() in found:
+            raise click.BadParameter(f"'{name.strip()}' is given twice.", ctx, param)
+        found[name.strip()] = column.strip() or name.strip()
+    return found or None
+
+
+_LABELS = [
+    click.option("--item", metavar="COLUMN", help="Column that names the item (or the recording)."),
+    click.option("--annotator", metavar="COLUMN", help="Column that names the annotator."),
+]
+_DIM = click.option(
+    "--dim",
+    "dims",
+    metavar="NAME[=COLUMN]",
+    multiple=True,
+    callback=_named_columns,
+    help="Dimension to use, and its column if that is called differently. Repeatable.",
+)
+_POSITIVE = click.FloatRange(min=0, min_open=True)
+_TIME = [
+    click.option("--time", metavar="COLUMN", help="Column that holds the time of a series."),
+    click.option("--time-unit", type=click.Choice(UNITS), help="Unit of the time column.  [default: s]"),
+    click.option("--rate", type=_POSITIVE, metavar="HZ", help="Frames per second of a series.  [default: median rate]"),
+    click.option(
+        "--max-gap",
+        type=_POSITIVE,
+        metavar="SECONDS",
+        help="Longest gap in a trace to bridge by a line.  [default: 1.5 steps]",
+    ),
+]

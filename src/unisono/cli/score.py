@@ -1,0 +1,56 @@
+"""`unisono score`: how close a fused truth comes to a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.options import item_options, json_option, table_argument
+from unisono.cli.talk import number, print_json, print_table, say
+from unisono.data.labels import listed
+
+if TYPE_CHECKING:
+    from unisono.evaluate.scoring import Scores
+
+
+@click.command("score")
+@table_argument("truth")
+@table_argument("reference")
+@item_options
+@json_option
+def command(truth: str, reference: str, reading: dict[str, Any], as_json: bool) -> None:
+    """Compare a fused TRUTH (the truth.csv of `fuse`) with a REFERENCE, dimension by dimension.
+
+    Both are tables with a column for the item (and one for the time, in series) and one for each dimension. Prints
+    the concordance correlation coefficient (CCC), Pearson's and Spearman's correlation and the root mean squared
+    error, with the number of pairs.
+    """
+    from unisono.evaluate.scoring import score_tables
+    from unisono.io.align import align_to
+    from unisono.io.tables import read_item_table
+
+    found = score_tables(read_item_table(truth, **reading), read_item_table(reference, **reading), align=align_to)
+    _tell_what_did_not_join(found)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    rows = [
+        [row.name, str(row.n), *(number(value) for value in (row.ccc, row.pearson, row.rmse, row.spearman))]
+        for row in found.dimensions
+    ]
+    print_table(["dimension", "n", "CCC", "Pearson", "RMSE", "Spearman"], rows)
+
+
+def _tell_what_did_not_join(found: Scores) -> None:
+    _tell("only in the truth", found.only_in_truth)
+    _tell("only in the reference", found.only_in_reference)
+    _tell("only in the reference", found.dimensions_only_in_reference, "dimensions")
+    if found.frames_without_partner:
+        say(f"{found.frames_without_partner} frames of the truth lie outside the times of the reference.")
+
+
+def _tell(where: str, labels: Sequence[str], what: str = "items") -> None:
+    if labels:
+        say(f"{len(labels)} {what if len(labels) > 1 else what[:-1]} {where}: {listed(labels)}.")

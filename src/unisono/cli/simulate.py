@@ -1,0 +1,57 @@
+"""`unisono simulate`: ratings with a known truth, drawn from the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.group("simulate")
+def command() -> None:
+    """Draw ratings from the model, with the truth behind them."""
+
+
+@command.command("global")
+@click.option("--items", type=click.IntRange(min=1), default=100, show_default=True, help="Items (M).")
+@click.option("--annotators", type=click.IntRange(min=1), default=10, show_default=True, help="Annotators (K).")
+@click.option("--dimensions", type=click.IntRange(min=1), default=2, show_default=True, help="Dimensions (D).")
+@click.option("--features", type=click.IntRange(min=0), default=500, show_default=True, help="Features (P).")
+@click.option("--ratings-per-item", type=click.IntRange(min=1), help="Annotators per item.  [default: all]")
+@click.option("--noise", type=click.FloatRange(min=0), default=0.3, show_default=True, help="Noise sd.")
+@click.option(
+    "--transform",
+    type=click.Choice(["uniform", "identity", "near-identity", "shared"]),
+    default="uniform",
+    show_default=True,
+    help="Law of F_k: U(0,1); I; I plus normal; the same 1 on, --spread off the diagonal.",
+)
+@click.option("--spread", type=float, default=0.3, show_default=True, help="For near-identity and shared.")
+@click.option("--bias", type=click.FloatRange(min=0), default=0.0, show_default=True, help="Sd of offsets.")
+@click.option(
+    "--missing", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of missing answers."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR", help="Folder.")
+def global_(out: Path, **settings: Any) -> None:
+    """Global ratings; the defaults are the paper's synthetic experiment.
+
+    Writes ratings.csv, features.csv, truth.csv and annotators.json into DIR.
+    """
+    import polars as pl
+
+    from unisono.io.atomic import atomic_directory
+    from unisono.io.writing import item_columns, rating_columns
+    from unisono.simulate import simulate_global
+
+    drawn = simulate_global(**settings)
+    with atomic_directory(out) as folder:
+        pl.DataFrame(rating_columns(drawn.ratings)).fill_nan(None).write_csv(folder / "ratings.csv")
+        pl.DataFrame(item_columns(drawn.features)).write_csv(folder / "features.csv")
+        pl.DataFrame(item_columns(drawn.truth)).write_csv(folder / "truth.csv")
+        described = {"settings": settings, "annotators": drawn.annotators}
+        (folder / "annotators.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    ratings = drawn.ratings
+    click.echo(f"{ratings.J} judgements of {ratings.M} items by {ratings.K} annotators; written to {out}.", err=True)

@@ -1,0 +1,77 @@
+"""How commands speak: results to stdout, talk and warnings to stderr, numbers in one form."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from unisono.errors import ConvergenceWarning, DataWarning
+
+WIDE = 500  # columns of a page without an edge
+
+
+def show_warnings() -> None:
+    """From here on, warnings about the data reach the user as one line each, without file names and code."""
+    warnings.simplefilter("always", DataWarning)
+    warnings.simplefilter("always", ConvergenceWarning)
+    before = warnings.showwarning
+
+    def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+        if issubclass(category, DataWarning | ConvergenceWarning):
+            click.echo(f"Warning: {message}", err=True)
+        else:
+            before(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+
+
+def say(text: str) -> None:
+    """One line of talk."""
+    click.echo(text, err=True)
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """A result for machines: numbers that are not defined become null."""
+    click.echo(json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A result for people: the first column is a name, the others are numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", no_wrap=bool(index))
+    for row in rows:
+        table.add_row(*(_escaped(cell) for cell in row))
+    # In a pipe rich would cut at 80 columns; a result is never cut.
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A figure for a table; a dash where it is not defined."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _escaped(cell: str) -> str:
+    from rich.markup import escape
+
+    return escape(cell)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,198 @@
+"""What deserves a look before ratings are fused. Suspicion becomes an Alert, contradiction a DataError.
+
+    for alert in check_ratings(ratings):
+        print(alert.message)
+
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unisono.data.coverage import Coverage, annotator_groups, coverage, frame_index, raters_per_frame
+from unisono.data.items import ItemTable
+from unisono.data.labels import listed
+from unisono.data.ratings import Ratings
+from unisono.errors import DataError, DataWarning
+
+CONSTANT_FROM = 4  # equal answers before a rater counts as constant: three may well be chance
+SCALE_RATIO = 5.0  # spreads of two dimensions that differ by more look like two scales
+FEW = 40  # below this many values the outer percentiles are the outliers themselves
+
+
+@dataclass(frozen=True)
+class Alert:
+    """Something to look at: what kind, how serious (warning or note), in words, and whom or what it is about."""
+
+    kind: str
+    severity: str
+    message: str
+    labels: tuple[str, ...] = ()
+
+
+def check_ratings(ratings: Ratings) -> list[Alert]:
+    """All alerts about the ratings, the serious ones first."""
+    counts = coverage(ratings)
+    found = [
+        *_groups(ratings),
+        *_few_ratings(ratings, counts),
+        *_constant(ratings),
+        *_traces(ratings, counts),
+        *_unusual_values(ratings),
+        *_scales(ratings),
+    ]
+    return sorted(found, key=lambda alert: alert.severity != "warning")
+
+
+def warn_about(ratings: Ratings) -> list[Alert]:
+    """Checks the ratings and issues a DataWarning for every alert that is more than a note."""
+    alerts = check_ratings(ratings)
+    for alert in alerts:
+        if alert.severity == "warning":
+            warnings.warn(f"{ratings.source}: {alert.message}", DataWarning, stacklevel=2)
+    return alerts
+
+
+def require_overlap(ratings: Ratings) -> None:
+    """Refuses ratings in which no item (no frame of a series) has two ratings: nothing can be compared."""
+    raters = raters_per_frame(ratings) if ratings.is_series else coverage(ratings).raters
+    if not np.any(raters >= 2):
+        what = "No frame of a recording" if ratings.is_series else "No item"
+        raise DataError(
+            f"{ratings.source}: {what} has ratings by two annotators, so they cannot be compared. "
+            "Look whether the item and annotator columns are the right ones."
+        )
+
+
+def require_known_items(table: ItemTable, ratings: Ratings) -> None:
+    """Refuses a table (gold, for example) that speaks of items nobody rated."""
+    known = set(ratings.items)
+    unknown = [item for item in table.items if item not in known]
+    if unknown:
+        raise DataError(
+            f"{table.source}: item {listed(unknown)} not among the items of {ratings.source}. "
+            "Look for a difference in spelling, or remove the row."
+        )
+
+
+def _few_ratings(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
+    items, annotators = np.array(ratings.items, dtype=object), np.array(ratings.annotators, dtype=object)
+    what = "recording" if ratings.is_series else "item"
+    yield from _count("unrated-items", "note", f"{what}s without any rating", items[counts.per_item == 0])
+    yield from _count("single-rating-items", "note", f"{what}s with a single annotator", items[counts.per_item == 1])
+    yield from _count(
+        "silent-annotators", "warning", "annotators without any rating", annotators[counts.per_annotator == 0]
+    )
+    if not ratings.is_series:
+        once = annotators[counts.per_annotator == 1]
+        yield from _count("single-rating-annotators", "warning", "annotators with a single item", once)
+
+
+def _count(kind: str, severity: str, what: str, labels: np.ndarray) -> Iterator[Alert]:
+    if len(labels):
+        text = what if len(labels) > 1 else what.replace("s with", " with", 1)
+        yield Alert(kind, severity, f"{len(labels)} {text}: {listed(list(labels))}.", tuple(labels))
+
+
+def _groups(ratings: Ratings) -> Iterator[Alert]:
+    groups = annotator_groups(ratings)
+    if len(groups) > 1:
+        named = [[ratings.annotators[k] for k in group] for group in groups]
+        shown = "; ".join(f"({i + 1}) {listed(names, 4)}" for i, names in enumerate(named[:4]))
+        more = f"; and {len(groups) - 4} more groups" if len(groups) > 4 else ""
+        message = (
+            f"Annotators fall into {len(groups)} groups that share no item, so they cannot be compared: {shown}{more}."
+        )
+        yield Alert("disconnected-groups", "warning", message, tuple(name for names in named for name in names))
+
+
+def _constant(ratings: Ratings) -> Iterator[Alert]:
+    who = np.repeat(ratings.annotator_of, ratings.length[ratings.item_of])
+    for d, dimension in enumerate(ratings.dimensions):
+        given = ~np.isnan(ratings.value[:, d])
+        value, by = ratings.value[given, d], who[given]
+        if not len(value) or value.min() == value.max():
+            yield Alert("constant-dimension", "warning", f"Everyone gives {dimension} the same value.", (dimension,))
+            continue
+        low, high = np.full(ratings.K, np.inf), np.full(ratings.K, -np.inf)
+        np.minimum.at(low, by, value)
+        np.maximum.at(high, by, value)
+        flat = (low == high) & (np.bincount(by, minlength=ratings.K) >= CONSTANT_FROM)
+        yield from _flat_raters([ratings.annotators[k] for k in np.flatnonzero(flat)], dimension)
+
+
+def _flat_raters(names: Sequence[str], dimension: str) -> Iterator[Alert]:
+    if names:
+        gives = "Annotator gives" if len(names) == 1 else "Annotators give"
+        message = f"{gives} {dimension} the same value every time: {listed(names)}."
+        yield Alert("constant-raters", "warning", message, tuple(names))
+
+
+def _traces(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
+    """Traces without a number, and traces that share not one frame with anybody else on the same recording."""
+    if not ratings.is_series:
+        return
+    shared = raters_per_frame(ratings).max(axis=1)[frame_index(ratings)] >= 2
+    meets = np.logical_or.reduceat(shared & ~np.isnan(ratings.value).all(axis=1), ratings.offset[:-1])
+    spoke = np.asarray(counts.answers.any(axis=1))
+    lonely = _pairs(ratings, spoke & ~meets & (counts.per_item[ratings.item_of] > 1))
+    if lonely:
+        message = f"Traces that overlap in time with nobody else's: {listed(lonely)}. Look at the time column."
+        yield Alert("alone-in-time", "warning", message, tuple(lonely))
+    silent = _pairs(ratings, ~spoke)
+    if silent:
+        yield Alert("empty-traces", "warning", f"Traces without a single number: {listed(silent)}.", tuple(silent))
+
+
+def _pairs(ratings: Ratings, chosen: np.ndarray) -> list[str]:
+    return [
+        f"{ratings.annotators[ratings.annotator_of[j]]} on {ratings.items[ratings.item_of[j]]}"
+        for j in np.flatnonzero(chosen)
+    ]
+
+
+def usual_range(value: np.ndarray) -> tuple[float, float]:
+    """Bounds that hardly any honest rating leaves: far outside the bulk of the values, whatever their distribution."""
+    inner = (5, 50, 95) if len(value) >= FEW else (25, 50, 75)
+    low, middle, high = np.percentile(value, inner)
+    reach = (3.0 if len(value) >= FEW else 5.0) * (high - low)
+    return (middle - reach, middle + reach) if reach > 0 else (-np.inf, np.inf)
+
+
+def _unusual_values(ratings: Ratings) -> Iterator[Alert]:
+    judgement = np.repeat(np.arange(ratings.J), ratings.length[ratings.item_of])
+    for d, dimension in enumerate(ratings.dimensions):
+        column = ratings.value[:, d]
+        given = column[~np.isnan(column)]
+        if not len(given):
+            continue
+        low, high = usual_range(given)
+        outside = np.flatnonzero((column < low) | (column > high))
+        if len(outside):
+            worst = outside[np.argmax(np.abs(column[outside] - np.median(given)))]
+            j = judgement[worst]
+            who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
+            inside = given[(given >= low) & (given <= high)]
+            message = (
+                f"{len(outside)} values of {dimension} lie far outside the others, which run from {inside.min():g} to "
+                f"{inside.max():g}; the furthest is {column[worst]:g} by annotator '{who}' on '{item}'."
+            )
+            names = np.unique(ratings.annotator_of[judgement[outside]])
+            yield Alert("unusual-values", "warning", message, tuple(ratings.annotators[k] for k in names))
+
+
+def _scales(ratings: Ratings) -> Iterator[Alert]:
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a dimension without numbers has no range
+        low, high = np.nanmin(ratings.value, axis=0), np.nanmax(ratings.value, axis=0)
+    width = high - low
+    known = width > 0
+    if known.sum() > 1 and width[known].max() > SCALE_RATIO * width[known].min():
+        shown = [f"{name} {lo:g} to {hi:g}" for name, lo, hi in zip(ratings.dimensions, low, high, strict=True)]
+        message = f"Dimensions are on different scales: {', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''}."
+        yield Alert("different-scales", "note", message, ratings.dimensions)

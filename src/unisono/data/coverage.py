@@ -1,0 +1,69 @@
+"""Who answered how much, and who is tied to whom: counts and connected groups, as plain arrays.
+
+Counts: M items, K annotators, D dimensions, J judgements. Imports NumPy, SciPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from unisono.data.ratings import Ratings
+
+
+class Coverage(NamedTuple):
+    """How many answers there are, counted by judgement, item and annotator."""
+
+    answers: np.ndarray  # (J, D) numbers given in each judgement, at most T_m
+    per_item: np.ndarray  # (M,) annotators who gave at least one number
+    per_annotator: np.ndarray  # (K,) items with at least one number
+    raters: np.ndarray  # (M, D) annotators who gave a number, dimension by dimension
+
+
+def coverage(ratings: Ratings) -> Coverage:
+    """Counts what is there; a judgement with no number at all counts as nothing."""
+    given = ~np.isnan(ratings.value)
+    answers = given.astype(np.int64) if not ratings.is_series else np.add.reduceat(given, ratings.offset[:-1], axis=0)
+    spoke = answers.any(axis=1)
+    raters = np.stack(
+        [np.bincount(ratings.item_of[answers[:, d] > 0], minlength=ratings.M) for d in range(ratings.D)], axis=1
+    )
+    return Coverage(
+        answers,
+        np.bincount(ratings.item_of[spoke], minlength=ratings.M),
+        np.bincount(ratings.annotator_of[spoke], minlength=ratings.K),
+        raters,
+    )
+
+
+def raters_per_frame(ratings: Ratings) -> np.ndarray:
+    """(sum of T_m, D) how many annotators gave a number for each frame of each item, items end to end."""
+    given = ~np.isnan(ratings.value)
+    total = int(ratings.length.sum())
+    frame = frame_index(ratings)
+    return np.stack([np.bincount(frame[given[:, d]], minlength=total) for d in range(ratings.D)], axis=1)
+
+
+def frame_index(ratings: Ratings) -> np.ndarray:
+    """(S,) the frame that each row of `value` answers, counting the frames of all items end to end."""
+    first = np.cumsum(ratings.length) - ratings.length
+    frames = ratings.length[ratings.item_of]
+    within = np.arange(len(ratings.value)) - np.repeat(ratings.offset[:-1], frames)
+    return np.asarray(np.repeat(first[ratings.item_of], frames) + within)
+
+
+def annotator_groups(ratings: Ratings) -> list[np.ndarray]:
+    """Groups of annotators that share no item with each other, the largest first; silent annotators are left out."""
+    spoke = coverage(ratings).answers.any(axis=1)
+    item, annotator = ratings.item_of[spoke], ratings.annotator_of[spoke]
+    ones = np.ones(len(item), dtype=np.int8)
+    size = ratings.M + ratings.K
+    ties = coo_array((ones, (item, ratings.M + annotator.astype(np.int64))), shape=(size, size))
+    _, group = connected_components(ties.tocsr(), directed=False)
+    active = np.unique(annotator)
+    of_annotator = group[ratings.M + active]
+    groups = [active[of_annotator == g] for g in np.unique(of_annotator)]
+    return sorted(groups, key=lambda members: (-len(members), int(members[0])))

@@ -1,0 +1,1 @@
+"""Looking at ratings and results from outside: overviews, scores, comparisons. Above fusers, below the command line."""

@@ -1,0 +1,36 @@
+"""The description of every annotator, in the units they rated in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.fusers.results import Annotators
+from unisono.fusers.scaling import Scaling
+from unisono.maths.global_data import GlobalData
+from unisono.maths.global_estep import left_out_means
+from unisono.maths.global_params import GlobalParams
+from unisono.maths.grouped import grouped_correlation
+
+
+def annotator_table(ratings: Ratings, data: GlobalData, params: GlobalParams, scaling: Scaling) -> Annotators:
+    """Bias, gain, leakage, noise, reliability and agreement from fitted parameters."""
+    D = data.D
+    F = params.F
+    center = params.prior_mean(data.scores).mean(axis=0)
+    spread = params.Sigma + params.theta.T @ (data.scores.l[:, None] * params.theta) / max(data.M, 1)
+    signal = np.einsum("kdi,ij,kdj->kd", F, spread, F)
+    noise = np.diagonal(params.N, axis1=1, axis2=2)
+    answers = scaling.standardise(ratings.value)
+    leakage = scaling.restore_matrix(F) * (1 - np.eye(D))
+    return Annotators(
+        annotators=ratings.annotators,
+        dimensions=ratings.dimensions,
+        ratings=np.bincount(ratings.annotator_of, minlength=ratings.K),
+        bias=(params.b + (F - np.eye(D)) @ center) * scaling.scale,
+        gain=np.diagonal(F, axis1=1, axis2=2).copy(),
+        leakage=leakage,
+        noise=np.sqrt(noise) * scaling.scale,
+        reliability=signal / (signal + noise),
+        agreement=grouped_correlation(answers, left_out_means(data, params), ratings.annotator_of, ratings.K),
+    )

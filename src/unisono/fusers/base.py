@@ -1,0 +1,112 @@
+"""The grammar of all fusers: keyword-only settings, `fit` returns self, learned names end in `_`.
+
+Labels go in and labels come out; inside, annotators and items are numbers. A fuser also knows how to write itself down
+as a `Fit` and how to come back from one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from unisono.data import ItemTable, Ratings
+from unisono.data.checks import require_known_items
+from unisono.data.labels import listed
+from unisono.errors import DataError, NotFittedError
+from unisono.fusers.feature_space import FeatureSpace
+from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.scaling import Scaling
+from unisono.maths.em import Trace
+
+Progress = Callable[[int, float], None]  # iteration, objective
+
+
+class Fuser(ABC):
+    """An estimator of the truth behind ratings."""
+
+    kind: ClassVar[str]
+
+    dimensions_: tuple[str, ...]
+    annotators_: tuple[str, ...]
+    space_: FeatureSpace
+    scaling_: Scaling
+    trace_: Trace
+
+    @abstractmethod
+    def fit(
+        self,
+        ratings: Ratings,
+        features: ItemTable | None = None,
+        gold: ItemTable | None = None,
+        on_step: Progress | None = None,
+    ) -> Self:
+        """Learns from ratings; forgets what it knew. Returns itself."""
+
+    @abstractmethod
+    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+        """The truth of the fitted items, or of other items rated by annotators already known."""
+
+    @abstractmethod
+    def predict(self, features: ItemTable) -> Fused:
+        """The truth of items that nobody has rated, from their features."""
+
+    @abstractmethod
+    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+        """Log density of held-out ratings by known annotators, per number; higher is better."""
+
+    @abstractmethod
+    def describe(self) -> Annotators:
+        """What is known of each annotator."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Keyword arguments that make an equal, unfitted fuser."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All learned numbers."""
+
+    @abstractmethod
+    def restore(self, fit: Fit) -> Self:
+        """Takes the learned numbers from a saved fit."""
+
+    def require_fitted(self) -> None:
+        if not hasattr(self, "trace_"):
+            raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")
+
+    def fused(self, mean: np.ndarray, cov: np.ndarray, items: tuple[str, ...]) -> Fused:
+        """Truths of items (M, D) with their covariances, from standardised units to the user's."""
+        return Fused(
+            self.scaling_.restore_mean(mean),
+            self.scaling_.restore_cov(cov),
+            items,
+            self.dimensions_,
+            np.ones(len(items), dtype=np.int64),
+        )
+
+    def known_ratings(self, ratings: Ratings) -> Ratings:
+        """Other ratings with this fuser's dimensions, in its order."""
+        missing = [name for name in self.dimensions_ if name not in ratings.dimensions]
+        if missing:
+            raise DataError(f"{ratings.source} has no ratings of {listed(missing)}, which the model was fitted on.")
+        return ratings.select_dimensions(self.dimensions_)
+
+
+def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:
+    """(M, D) known truths in the order of the ratings' items and dimensions, NaN where not known."""
+    require_known_items(gold, ratings)
+    place = {item: m for m, item in enumerate(ratings.items)}
+    dims = [name for name in ratings.dimensions if name in gold.columns]
+    if not dims:
+        raise DataError(
+            f"{gold.source} has the columns {listed(gold.columns)}, none of which was rated: "
+            f"the dimensions are {listed(ratings.dimensions)}."
+        )
+    known = np.full((ratings.M, ratings.D), np.nan)
+    rows = np.array([place[item] for item in gold.items], dtype=np.int64)
+    for name in dims:
+        known[rows, ratings.dimensions.index(name)] = gold.value[:, gold.columns.index(name)]
+    return known

@@ -1,0 +1,69 @@
+"""One D = 1 model per dimension: the paper's baseline.
+
+Fitted one by one and kept as one model whose matrices are diagonal, so that fusing, predicting and describing are those
+of the joint model.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from unisono.fusers.base import Progress
+from unisono.fusers.joint import Estimate, Joint
+from unisono.maths.em import Stop, Trace
+from unisono.maths.global_data import GlobalData, prepare
+from unisono.maths.global_params import GlobalParams
+from unisono.maths.structure import Structure
+
+
+class Independent(Joint):
+    """The joint model's settings, applied to each dimension by itself."""
+
+    kind: ClassVar[str] = "independent"
+
+    def _estimate(self, data: GlobalData, structure: Structure, on_step: Progress | None) -> Estimate:
+        parts = [super(Independent, self)._estimate(_one_dimension(data, d), structure, on_step) for d in range(data.D)]
+        return _combine(parts)
+
+
+def _one_dimension(data: GlobalData, d: int) -> GlobalData:
+    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
+    value = np.where(data.answered[data.profile_of, d], data.y[:, d], np.nan)[:, None]
+    part = prepare(value, item_of, data.annotator[data.profile_of], data.scores, data.K)
+    return part if data.gold is None else part._replace(gold=data.gold[:, [d]])
+
+
+def _combine(parts: list[Estimate]) -> Estimate:
+    D, K = len(parts), len(parts[0].params.B)
+    B = np.zeros((K, D, D + 1))
+    N, Sigma = np.zeros((K, D, D)), np.zeros((D, D))
+    bayes = parts[0].params.cov is not None
+    cov = np.zeros((K, D, D + 1, D + 1))
+    precision, pool = np.full((D, D + 1), np.inf), np.zeros((D, D))
+    for d, part in enumerate(parts):
+        own = np.array([d, D])
+        B[:, d, own] = part.params.B[:, 0]
+        N[:, d, d], Sigma[d, d] = part.params.N[:, 0, 0], part.params.Sigma[0, 0]
+        if part.params.cov is not None:
+            cov[:, d, own[:, None], own] = part.params.cov[:, 0]
+        precision[d, own], pool[d, d] = part.precision[0], part.noise[0, 0]
+    params = GlobalParams(
+        B,
+        N,
+        theta=np.hstack([part.params.theta for part in parts]),
+        mu=np.concatenate([part.params.mu for part in parts]),
+        Sigma=Sigma,
+        cov=cov if bayes else None,
+    )
+    theta_var = np.mean([part.theta_var for part in parts], axis=0)
+    return Estimate(params, _sum_of_traces([part.trace for part in parts]), precision, pool, theta_var)
+
+
+def _sum_of_traces(traces: list[Trace]) -> Trace:
+    """Models that are done wait at their last value for the others."""
+    longest = max(trace.iterations for trace in traces)
+    padded = [np.pad(trace.objective, (0, longest - trace.iterations), mode="edge") for trace in traces]
+    stop: Stop = "converged" if all(trace.converged for trace in traces) else "max_iter"
+    return Trace(np.sum(padded, axis=0), stop)

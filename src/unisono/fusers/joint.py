@@ -1,0 +1,248 @@
+"""The joint model of global ratings: all dimensions at once, by maximum likelihood or by variational Bayes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from unisono.data import ItemTable, Ratings
+from unisono.errors import ConvergenceWarning, DataError
+from unisono.fusers.annotator_table import annotator_table
+from unisono.fusers.base import Fuser, Progress, gold_values
+from unisono.fusers.feature_space import learn_space, restore_space
+from unisono.fusers.known_annotators import params_for
+from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
+from unisono.maths.bayes_start import bayes_start
+from unisono.maths.bayes_state import BayesSettings, Priors
+from unisono.maths.em import Trace, relative_change, run_em
+from unisono.maths.global_bayes import bayes_step, settled
+from unisono.maths.global_data import GlobalData, prepare
+from unisono.maths.global_estep import annotator_uncertainty, posterior
+from unisono.maths.global_ml import MlSettings, em_step, paper_start
+from unisono.maths.global_params import GlobalParams
+from unisono.maths.global_sample import sample_ratings, sample_truths
+from unisono.maths.structure import Latent, Noise, Structure, Transform
+
+Inference = Literal["bayes", "ml"]
+Anchor = Literal["average", "none"]
+
+DEFAULT_TOL = {"bayes": 1e-3, "ml": 1e-5}
+DEFAULT_MAX_ITER = {"bayes": 500, "ml": 2000}
+SETTINGS = (
+    *("transform", "bias", "noise", "latent", "anchor", "inference"),
+    *("tol", "max_iter", "variance_floor", "paper", "priors"),
+)
+
+
+class Estimate(NamedTuple):
+    """What estimation gives in standardised units, whichever way it went."""
+
+    params: GlobalParams
+    trace: Trace
+    precision: np.ndarray  # (D, q) prior precision of [F_k, b_k]; zero under ml
+    noise: np.ndarray  # (D, D) noise of an annotator about whom nothing is known
+    theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
+
+
+class Joint(Fuser):
+    """F_k, b_k and the noise of every annotator, jointly over dimensions, with an optional predictor.
+
+    `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
+    `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the previous iteration.
+    """
+
+    kind: ClassVar[str] = "joint"
+
+    def __init__(
+        self,
+        *,
+        transform: Transform = "full",
+        bias: bool = True,
+        noise: Noise = "scaled",
+        latent: Latent = "full",
+        anchor: Anchor = "average",
+        inference: Inference = "bayes",
+        tol: float | None = None,
+        max_iter: int | None = None,
+        variance_floor: float = 1e-6,
+        paper: bool = False,
+        priors: dict[str, Any] | None = None,
+    ) -> None:
+        self.transform = transform
+        self.bias = bias
+        self.noise = noise
+        self.latent = latent
+        self.anchor = anchor
+        self.inference = inference
+        self.tol = tol
+        self.max_iter = max_iter
+        self.variance_floor = variance_floor
+        self.paper = paper
+        self.priors = priors
+
+    # ---- fitting
+
+    def fit(
+        self,
+        ratings: Ratings,
+        features: ItemTable | None = None,
+        gold: ItemTable | None = None,
+        on_step: Progress | None = None,
+    ) -> Self:
+        structure = self.structure()
+        if self.inference not in DEFAULT_TOL or self.anchor not in ("average", "none"):
+            raise ValueError("inference is 'bayes' or 'ml', anchor is 'average' or 'none'.")
+        if gold is not None and self.inference == "ml":
+            raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
+        scaling = common_scaling(ratings.value) if self.paper else pooled_scaling(ratings.value)
+        # One ridge for all features makes sense only in common units; the paper takes features as they are.
+        space, scores = learn_space(features, ratings.items, intercept=structure.intercept, standardise=not self.paper)
+        data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
+        if gold is not None:
+            data = data._replace(gold=scaling.standardise(gold_values(gold, ratings)))
+        estimate = self._estimate(data, structure, on_step)
+        self.scaling_, self.space_ = scaling, space
+        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
+        self.params_, self.trace_ = estimate.params, estimate.trace
+        self.precision_, self.pool_, self.theta_var_ = estimate.precision, estimate.noise, estimate.theta_var
+        self._ratings, self._data = ratings, data
+        if not self.trace_.converged:
+            warnings.warn(
+                f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def structure(self) -> Structure:
+        """The words as the maths wants them."""
+        return Structure(self.transform, self.bias, self.noise, self.latent, intercept=not self.paper).validate()
+
+    def _estimate(self, data: GlobalData, structure: Structure, on_step: Progress | None) -> Estimate:
+        report = _reporter(on_step)
+        tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
+        max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
+        floor = np.full(data.D, self.variance_floor)
+        recentred = self.anchor == "average" and data.gold is None
+        if self.inference == "ml":
+            ml = MlSettings(structure, floor, recentred and not self.paper, self.paper)
+            params, trace = run_em(
+                lambda p: em_step(data, p, ml),
+                paper_start(data, ml),
+                stop_when=relative_change(tol),
+                max_iter=max_iter,
+                on_step=report,
+            )
+            rated = data.by_annotator(data.judgements) > 0
+            return Estimate(
+                params, trace, np.zeros((data.D, data.D + 1)), params.N[rated].mean(axis=0), np.zeros(data.scores.R)
+            )
+        settings = BayesSettings(structure, self._priors(data), floor, recentred)
+        state, trace = run_em(
+            lambda s: bayes_step(data, s, settings),
+            bayes_start(data, settings),
+            stop_when=settled(tol),
+            max_iter=max_iter,
+            on_step=report,
+        )
+        hyper = state.hyper
+        pool = np.diag(hyper.s) if structure.noise == "scaled" else hyper.pool
+        return Estimate(state.params, trace, hyper.precision(data.D), pool, hyper.theta_var)
+
+    def _priors(self, data: GlobalData) -> Priors:
+        priors = Priors(**(self.priors or {}))
+        if data.gold is not None and self.priors is None:
+            # Known truths hold the dimensions in place, so leakage may be larger.
+            priors = priors._replace(leak=50.0, leak_limits=(50.0, 50.0))
+        return priors
+
+    # ---- results
+
+    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+        data, params, shown = self._data_for(ratings, features)
+        found = posterior(data, params)
+        cov = found.cov + annotator_uncertainty(data, params, found)
+        return self.fused(found.mean, cov, shown.items)
+
+    def predict(self, features: ItemTable) -> Fused:
+        self.require_fitted()
+        self.space_.require_features()
+        Z = self.space_.scores(features, features.items).Z
+        mean = self.params_.mu + Z @ self.params_.theta
+        spread = 1 + (Z**2) @ self.theta_var_
+        return self.fused(mean, spread[:, None, None] * self.params_.Sigma, features.items)
+
+    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+        data, params, shown = self._data_for(ratings, features)
+        numbers = int((~np.isnan(shown.value)).sum())
+        per_dimension = (~np.isnan(shown.value)).sum(axis=0)
+        total = posterior(data, params).loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
+        return float(total / max(numbers, 1))
+
+    def describe(self) -> Annotators:
+        self.require_fitted()
+        return annotator_table(self._ratings, self._data, self.params_, self.scaling_)
+
+    def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
+        """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
+        data, params, shown = self._data_for(ratings, features)
+        truth = sample_truths(params, data.scores, rng)
+        z = sample_ratings(params, truth, shown.item_of, data.annotator[data.profile_of], rng)
+        return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
+
+    # ---- saving
+
+    def settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        params = {name: value for name, value in self.params_._asdict().items() if value is not None}
+        return {
+            **params,
+            "precision": self.precision_,
+            "pool": self.pool_,
+            "theta_var": self.theta_var_,
+            "rating_loc": self.scaling_.loc,
+            "rating_scale": self.scaling_.scale,
+            **self.space_.arrays(),
+        }
+
+    def restore(self, fit: Fit) -> Self:
+        arrays = fit.arrays
+        self.params_ = GlobalParams(**{name: arrays.get(name) for name in GlobalParams._fields})  # type: ignore[arg-type]
+        self.precision_, self.pool_, self.theta_var_ = arrays["precision"], arrays["pool"], arrays["theta_var"]
+        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+        self.space_ = restore_space(fit.features, arrays)
+        self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
+        self.trace_ = fit.trace
+        return self
+
+    # ---- inside
+
+    def _data_for(
+        self, ratings: Ratings | None, features: ItemTable | None
+    ) -> tuple[GlobalData, GlobalParams, Ratings]:
+        """Data and parameters for the fitted ratings, or for others by the same annotators."""
+        self.require_fitted()
+        if ratings is None:
+            if not hasattr(self, "_data"):
+                raise DataError("A saved fit does not hold the ratings: give them again to fuse them.")
+            return self._data, self.params_, self._ratings
+        shown = self.known_ratings(ratings)
+        scores = self.space_.scores(features, shown.items)
+        params, annotator_of = params_for(
+            shown, self.annotators_, self.params_, self.precision_, self.pool_, self.structure()
+        )
+        value = self.scaling_.standardise(shown.value)
+        return prepare(value, shown.item_of, annotator_of, scores, len(params.B)), params, shown
+
+
+def _reporter(on_step: Progress | None) -> Callable[[int, Any, float], None] | None:
+    if on_step is None:
+        return None
+    return lambda iteration, state, objective: on_step(iteration, objective)

@@ -1,0 +1,95 @@
+"""What fusing gives: the truth with its uncertainty, and the fitted model with its provenance. Plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from unisono.data import Clock
+from unisono.maths.em import Trace
+
+INTERVAL = 0.90  # the level of every interval that is written
+
+
+@dataclass(frozen=True, eq=False)
+class Fused:
+    """The estimated truth of items (or of the frames of recordings): normal, with a full covariance per item."""
+
+    mean: np.ndarray  # (S, D)
+    cov: np.ndarray  # (S, D, D)
+    items: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    length: np.ndarray  # (M,) rows per item, all 1 for global ratings
+    clock: Clock | None = None
+
+    @property
+    def sd(self) -> np.ndarray:
+        """(S, D) posterior standard deviations."""
+        return np.asarray(np.sqrt(np.maximum(np.diagonal(self.cov, axis1=1, axis2=2), 0.0)))
+
+    def interval(self, level: float = INTERVAL) -> tuple[np.ndarray, np.ndarray]:
+        """(S, D) lower and upper ends of the central interval that holds the truth with this probability."""
+        reach = ndtri(0.5 + level / 2) * self.sd
+        return self.mean - reach, self.mean + reach
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of truth.csv: labels, then for each dimension estimate, sd and the ends of the interval."""
+        low, high = self.interval()
+        table: dict[str, Any] = {}
+        if self.clock is None:
+            table["item"] = list(self.items)
+        else:
+            table["recording"] = [item for item, T in zip(self.items, self.length, strict=True) for _ in range(T)]
+            table["time"] = self.clock.seconds(self.length)
+        for d, name in enumerate(self.dimensions):
+            table[name] = self.mean[:, d]
+            table[f"{name}_sd"] = self.sd[:, d]
+            table[f"{name}_low"] = low[:, d]
+            table[f"{name}_high"] = high[:, d]
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class Annotators:
+    """One row per annotator; per-dimension figures are (K, D)."""
+
+    annotators: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    ratings: np.ndarray  # (K,) judgements given
+    bias: np.ndarray  # (K, D) average answer minus truth at the average item, in rating units
+    gain: np.ndarray  # (K, D) change of the answer per unit of truth on its own dimension
+    leakage: np.ndarray  # (K, D, D) change of answer d per unit of truth on dimension e, zero on the diagonal
+    noise: np.ndarray  # (K, D) standard deviation of what is neither truth nor bias, in rating units
+    reliability: np.ndarray  # (K, D) share of the variance of the answers that is truth
+    agreement: np.ndarray  # (K, D) correlation of the answers with the truth fused without them
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of annotators.csv."""
+        table: dict[str, Any] = {"annotator": list(self.annotators), "ratings": self.ratings}
+        for name in ("bias", "gain", "noise", "reliability", "agreement"):
+            for d, dimension in enumerate(self.dimensions):
+                table[f"{dimension}_{name}"] = getattr(self, name)[:, d]
+        for d, answered in enumerate(self.dimensions):
+            for e, leaked in enumerate(self.dimensions):
+                if d != e:
+                    table[f"{answered}_from_{leaked}"] = self.leakage[:, d, e]
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model that can be written down and brought back: labels, settings, numbers, provenance."""
+
+    model: str  # the name it was asked for by
+    kind: str  # which class of fuser brings it back
+    settings: dict[str, Any]  # keyword arguments of that class
+    items: tuple[str, ...]
+    annotators: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    features: tuple[str, ...]
+    arrays: dict[str, np.ndarray]
+    trace: Trace
+    provenance: dict[str, Any] = field(default_factory=dict)

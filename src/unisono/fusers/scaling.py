@@ -1,0 +1,66 @@
+"""Units: ratings as people gave them, and ratings with pooled mean 0 and standard deviation 1 per dimension.
+
+Truth and ratings share their units, so one location and one scale per dimension carry everything there and back.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Scaling(NamedTuple):
+    """y = loc + scale * z."""
+
+    loc: np.ndarray  # (D,)
+    scale: np.ndarray  # (D,)
+
+    def standardise(self, value: np.ndarray) -> np.ndarray:
+        return np.asarray((value - self.loc) / self.scale)
+
+    def restore_mean(self, mean: np.ndarray) -> np.ndarray:
+        return np.asarray(self.loc + self.scale * mean)
+
+    def restore_cov(self, cov: np.ndarray) -> np.ndarray:
+        return np.asarray(cov * self.scale[:, None] * self.scale)
+
+    def restore_matrix(self, F: np.ndarray) -> np.ndarray:
+        """F (..., D, D) between standardised units as a matrix between the original ones."""
+        return np.asarray(F * self.scale[:, None] / self.scale)
+
+
+def identity_scaling(D: int) -> Scaling:
+    return Scaling(np.zeros(D), np.ones(D))
+
+
+def pooled_scaling(value: np.ndarray) -> Scaling:
+    """Mean and standard deviation of all ratings (J, D) of each dimension; a dimension without spread keeps scale 1."""
+    D = value.shape[1]
+    loc, scale = np.zeros(D), np.ones(D)
+    for d in range(D):
+        seen = value[~np.isnan(value[:, d]), d]
+        if len(seen):
+            loc[d], scale[d] = _mean_and_sd(seen)
+    return Scaling(loc, scale)
+
+
+def common_scaling(value: np.ndarray) -> Scaling:
+    """One scale for all dimensions and no shift: the only change of units that the paper's model is invariant to."""
+    D = value.shape[1]
+    seen = value[~np.isnan(value)]
+    largest = float(np.abs(seen).max()) if len(seen) else 0.0
+    scale = largest * float(np.sqrt(np.mean((seen / largest) ** 2))) if largest > 0 else 1.0
+    return Scaling(np.zeros(D), np.full(D, scale))
+
+
+def _mean_and_sd(seen: np.ndarray) -> tuple[float, float]:
+    # Divided by the largest first, so that squares of very large or very small ratings neither overflow nor vanish.
+    largest = float(np.abs(seen).max())
+    if largest == 0:
+        return 0.0, 1.0
+    part = seen / largest
+    mean = float(part.mean())
+    sd = float(np.sqrt(np.mean((part - mean) ** 2)))
+    # Rounding noise of a constant column is not spread.
+    return mean * largest, sd * largest if sd > 1e-12 else largest

@@ -1,0 +1,137 @@
+"""Reading ratings, and tables of features, gold or references. The public door of this package.
+
+ratings = read_ratings("ratings.csv")
+ratings = read_ratings(frame, item="clip", annotator="WorkerId", dims={"valence": "Answer.val"})
+traces = read_ratings("traces.csv", time_unit="ms", rate=10)
+features = read_item_table("features.parquet")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from unisono.data import ItemTable, Ratings
+from unisono.io.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
+from unisono.io.frames import kind_of
+from unisono.io.rows import Rows, sorted_claims
+from unisono.io.series import TIME_UNITS, Timing, series_ratings, series_table
+from unisono.io.shape import shaped
+from unisono.io.source import open_table
+from unisono.io.table import Table
+
+Names = Mapping[str, str] | Sequence[str] | None  # NAME -> COLUMN, or names that are columns
+
+
+def read_ratings(
+    source: Any,
+    *,
+    item: str | None = None,
+    annotator: str | None = None,
+    time: str | None = None,
+    dims: Names = None,
+    time_unit: str | None = None,
+    rate: float | None = None,
+    max_gap: float | None = None,
+) -> Ratings:
+    """Ratings from a path (CSV, TSV, Parquet, gzipped or not), `-` for standard input, or a data frame.
+
+    Columns are recognised by their names unless they are given; `dims` maps the name of a dimension to its column (or,
+    in a table with one row per number, to its name there). A time column makes a series: `time_unit` (s, ms, us, ns,
+    min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the traces), and
+    `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
+    Raises DataError where the table contradicts itself.
+    """
+    table = open_table(source)
+    wanted = _wanted(dims)
+    given = {"item": item, "annotator": annotator, "time": time}
+    roles = find_roles(table, ("item", "annotator"), ("time",), given, _taken(table, wanted))
+    if not wanted or not all(column in table.columns for column in wanted.values()):
+        roles = find_long(table, roles)
+    rows, times = shaped(table, roles, wanted)
+    if times is None:
+        ratings = _global_ratings(rows)
+    else:
+        ratings = series_ratings(rows, times, _timing(table, roles, time_unit, rate, max_gap))
+    return replace(ratings, frame_kind=kind_of(source))
+
+
+def read_item_table(
+    source: Any,
+    *,
+    item: str | None = None,
+    time: str | None = None,
+    columns: Names = None,
+    complete: bool = False,
+    time_unit: str | None = None,
+    rate: float | None = None,
+    max_gap: float | None = None,
+) -> ItemTable:
+    """Numbers that belong to items, or to frames of recordings: features, gold, a reference.
+
+    One row per item, or per recording and time; one column per number. `columns` maps the name of a column here to its
+    name in the table; `complete` refuses empty cells; the other words are those of `read_ratings`.
+    """
+    table = open_table(source)
+    wanted = _wanted(columns)
+    roles = find_roles(table, ("item",), ("time",), {"item": item, "time": time}, _taken(table, wanted))
+    rows, times = shaped(table, roles, wanted, complete=complete)
+    if times is not None:
+        return series_table(rows, times, _timing(table, roles, time_unit, rate, max_gap))
+    order = _order(rows)
+    value = np.empty((len(order), len(rows.dimensions)))
+    for d in range(len(rows.dimensions)):
+        value[:, d] = rows.numbers(d)[order]
+    return ItemTable.from_rows(value, items=rows.items.labels, columns=rows.dimensions, source=table.name)
+
+
+def _global_ratings(rows: Rows) -> Ratings:
+    assert rows.annotators is not None
+    order = _order(rows)
+    pair = rows.pair[order]
+    # In order of claims, rows about one judgement lie together.
+    first = np.concatenate([[True], np.diff(pair) > 0])
+    judgement = np.cumsum(first) - 1
+    value = np.full((int(judgement[-1]) + 1, len(rows.dimensions)), np.nan)
+    for d in range(len(rows.dimensions)):
+        number = rows.numbers(d)[order]
+        given = ~np.isnan(number)
+        value[judgement[given], d] = number[given]
+    return Ratings.from_judgements(
+        value,
+        pair[first] // len(rows.annotators.labels),
+        pair[first] % len(rows.annotators.labels),
+        items=rows.items.labels,
+        annotators=rows.annotators.labels,
+        dimensions=rows.dimensions,
+        source=rows.source,
+    )
+
+
+def _order(rows: Rows) -> np.ndarray:
+    order, twice = sorted_claims(rows.claim)
+    if twice is not None:
+        raise rows.refuse_twice(*twice)
+    return order
+
+
+def _timing(table: Table, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
+    if unit is not None and unit not in TIME_UNITS:
+        raise ValueError(f"time_unit must be one of {', '.join(TIME_UNITS)}, not '{unit}'")
+    for name, number in (("rate", rate), ("max_gap", max_gap)):
+        if number is not None and not 0 < number < float("inf"):
+            raise ValueError(f"{name} must be a positive number, not {number}")
+    return Timing(unit or UNIT_OF_NAME.get(plain_name(table.columns[roles.place["time"]])), rate, max_gap)
+
+
+def _wanted(dims: Names) -> dict[str, str]:
+    if dims is None:
+        return {}
+    return dict(dims) if isinstance(dims, Mapping) else {name: name for name in dims}
+
+
+def _taken(table: Table, wanted: Mapping[str, str]) -> list[int]:
+    return [index for index, column in enumerate(table.columns) if column in wanted.values()]

@@ -1,0 +1,56 @@
+"""Sums, correlations and regressions over the rows of each group (item or annotator), without loops over groups.
+
+Values are (J, D) with NaN where missing, `of` (J,) says which group a row belongs to. Spread below `tiny` (standardised
+units) counts as none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+TINY = 1e-6
+
+
+def segment_sum(values: np.ndarray, of: np.ndarray, size: int) -> np.ndarray:
+    """(size, D) sums of the rows of values (J, D) by `of` (J,)."""
+    columns = [np.bincount(of, weights=values[:, d], minlength=size) for d in range(values.shape[1])]
+    return np.stack(columns, axis=1) if columns else np.zeros((size, 0))
+
+
+def grouped_correlation(x: np.ndarray, y: np.ndarray, of: np.ndarray, K: int, tiny: float = TINY) -> np.ndarray:
+    """(K, D) correlation of x and y (J, D) over the rows of each annotator, NaN where undefined."""
+    seen = ~np.isnan(x) & ~np.isnan(y)
+    n = segment_sum(seen.astype(float), of, K)
+
+    def centred(values: np.ndarray) -> np.ndarray:
+        filled = np.where(seen, values, 0.0)
+        mean = segment_sum(filled, of, K) / np.maximum(n, 1)
+        return np.where(seen, filled - mean[of], 0.0)
+
+    x, y = centred(x), centred(y)
+    sxx, syy, sxy = (segment_sum(product, of, K) for product in (x * x, y * y, x * y))
+    defined = (n >= 3) & (sxx > tiny**2) & (syy > tiny**2)
+    scale = np.sqrt(np.where(defined, sxx * syy, 1.0))
+    return np.asarray(np.where(defined, np.clip(sxy / scale, -1.0, 1.0), np.nan))
+
+
+def grouped_regression(
+    z: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int, tiny: float = TINY
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean difference, slope and residual sd, each (K, D), of answers on truth (J, D); NaN where undefined."""
+    seen = ~np.isnan(z) & ~np.isnan(truth)
+    n = segment_sum(seen.astype(float), of, K)
+    safe = np.maximum(n, 1)
+    x, y = np.where(seen, truth, 0.0), np.where(seen, z, 0.0)
+    bias = segment_sum(y - x, of, K) / safe
+    xc = np.where(seen, x - (segment_sum(x, of, K) / safe)[of], 0.0)
+    yc = np.where(seen, y - (segment_sum(y, of, K) / safe)[of], 0.0)
+    sxx, sxy, syy = segment_sum(xc * xc, of, K), segment_sum(xc * yc, of, K), segment_sum(yc * yc, of, K)
+    defined = (n >= 3) & (sxx > tiny**2)
+    slope = sxy / np.where(defined, sxx, 1.0)
+    left = np.maximum(syy - slope * sxy, 0.0) / np.maximum(n - 2, 1)
+    return (
+        np.where(n > 0, bias, np.nan),
+        np.where(defined, slope, np.nan),
+        np.where(defined, np.sqrt(left), np.nan),
+    )

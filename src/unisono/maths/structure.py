@@ -1,0 +1,54 @@
+"""Which member of the model family: a few words, checked once.
+
+transform   identity | gain (diagonal F_k) | full
+bias        whether annotators have an offset b_k
+noise       isotropic | diagonal | full | scaled (r_k s_d)
+latent      isotropic | diagonal | full covariance of the truth given its features
+intercept   whether the truth has a mean mu of its own
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+Transform = Literal["identity", "gain", "full"]
+Noise = Literal["isotropic", "diagonal", "full", "scaled"]
+Latent = Literal["isotropic", "diagonal", "full"]
+
+
+class Structure(NamedTuple):
+    """The words. The defaults are those of the Bayesian joint model; `PAPER` are the paper's."""
+
+    transform: Transform = "full"
+    bias: bool = True
+    noise: Noise = "scaled"
+    latent: Latent = "full"
+    intercept: bool = True
+
+    def validate(self) -> Structure:
+        """Self, or a ValueError that lists the words there are."""
+        for name, words in (("transform", Transform), ("noise", Noise), ("latent", Latent)):
+            if getattr(self, name) not in get_args(words):
+                raise ValueError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(get_args(words))}.")
+        return self
+
+
+PAPER = Structure(transform="full", bias=False, noise="isotropic", latent="isotropic", intercept=False)
+
+
+def free_coefficients(structure: Structure, D: int) -> np.ndarray:
+    """(D, D+1) true where [F_k, b_k] is estimated; elsewhere it stays [I, 0]."""
+    free = np.zeros((D, D + 1), dtype=bool)
+    if structure.transform == "gain":
+        free[:, :D] = np.eye(D, dtype=bool)
+    elif structure.transform == "full":
+        free[:, :D] = True
+    free[:, D] = structure.bias
+    return free
+
+
+def identity_rows(D: int) -> np.ndarray:
+    """(D, D+1) the rows [I, 0] of an annotator who answers the truth itself."""
+    return np.hstack([np.eye(D), np.zeros((D, 1))])

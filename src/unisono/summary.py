@@ -1,0 +1,96 @@
+"""A finished fusion in plain words, and as plain values for summary.json."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.data.checks import Alert
+from unisono.fusers.results import Annotators, Fit
+
+SHOWN = 3  # annotators named at either end
+ENOUGH = 5  # ratings below which an annotator is not ranked
+
+
+def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequence[Alert]) -> dict[str, Any]:
+    """What was fused, how far annotators agree, who is reliable, what to look at."""
+    numbers = int((~np.isnan(ratings.value)).sum())
+    best, worst = _ends(annotators)
+    objective = fit.trace.objective
+    return {
+        "model": fit.model,
+        "items": ratings.M,
+        "annotators": ratings.K,
+        "dimensions": list(ratings.dimensions),
+        "judgements": ratings.J,
+        "numbers": numbers,
+        "missing_share": round(1 - numbers / max(ratings.value.size, 1), 6),
+        "ratings_per_item": round(ratings.J / max(ratings.M, 1), 3),
+        "agreement": {name: _typical(annotators.agreement[:, d]) for d, name in enumerate(ratings.dimensions)},
+        "most_reliable": best,
+        "least_reliable": worst,
+        "iterations": fit.trace.iterations,
+        "stop": fit.trace.stop,
+        "objective": float(objective[-1]) if len(objective) else None,
+        "alerts": [{"kind": alert.kind, "severity": alert.severity, "message": alert.message} for alert in alerts],
+        "provenance": fit.provenance,
+    }
+
+
+def summary_text(data: dict[str, Any]) -> str:
+    """The summary as a person reads it."""
+    lines = [
+        f"Fused {data['judgements']:,} judgements of {data['items']:,} items by {data['annotators']:,} annotators "
+        f"on {len(data['dimensions'])} dimension{'s' * (len(data['dimensions']) != 1)} "
+        f"({', '.join(data['dimensions'])}) with the model '{data['model']}'.",
+        f"Ratings per item: {data['ratings_per_item']:g}; missing answers: {100 * data['missing_share']:.1f} %.",
+        "",
+        "Agreement of an annotator with the truth fused from the others (median correlation):",
+        *(f"  {name:<16} {_number(value)}" for name, value in data["agreement"].items()),
+    ]
+    for title, key in (("Most reliable annotators", "most_reliable"), ("Least reliable annotators", "least_reliable")):
+        if data[key]:
+            lines += ["", f"{title} (share of their answers' variance that is truth):"]
+            lines += [
+                f"  {who['annotator']:<16} {_number(who['reliability'])}   {who['ratings']} ratings"
+                for who in data[key]
+            ]
+    if data["iterations"]:
+        how = "converged" if data["stop"] == "converged" else "stopped before it converged"
+        lines += ["", f"Estimation {how} after {data['iterations']} iterations."]
+    if data["alerts"]:
+        lines += ["", "To look at:", *(f"  - {alert['message']}" for alert in data["alerts"])]
+    return "\n".join(lines)
+
+
+def _ends(annotators: Annotators) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The most and the least reliable annotators, by mean reliability over dimensions; nobody is in both lists."""
+    known = np.isfinite(annotators.reliability)
+    mean = np.where(known, annotators.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    ranked = np.flatnonzero((annotators.ratings >= ENOUGH) & known.any(axis=1))
+    ranked = ranked[np.argsort(-mean[ranked], kind="stable")]
+    shown = min(SHOWN, len(ranked) // 2)
+
+    def rows(index: np.ndarray) -> list[dict[str, Any]]:
+        return [
+            {
+                "annotator": annotators.annotators[k],
+                "reliability": round(float(mean[k]), 4),
+                "ratings": int(annotators.ratings[k]),
+            }
+            for k in index
+        ]
+
+    return rows(ranked[:shown]), rows(ranked[::-1][:shown])
+
+
+def _typical(values: np.ndarray) -> float | None:
+    known = values[np.isfinite(values)]
+    return round(float(np.median(known)), 4) if len(known) else None
+
+
+def _number(value: float | None) -> str:
+    return "   ?" if value is None else f"{value:5.2f}"

@@ -1,0 +1,131 @@
+"""The joint model does its job: recovery, calibration, and clear words when it cannot."""
+
+import numpy as np
+import pytest
+
+import unisono as un
+from unisono.data import ItemTable, Ratings
+from unisono.maths.global_params import GlobalParams
+from unisono.maths.global_sample import sample_ratings, sample_truths
+from unisono.maths.predictor import no_features
+from unisono.simulate import simulate_global
+
+
+def drawn_from_the_model(M, *, seed, K=15, per_item=5, D=2):
+    """Data from the Bayesian model itself, in the coordinates it reports (average annotator = identity)."""
+    rng = np.random.default_rng(seed)
+    F = np.eye(D) + 0.15 * rng.normal(size=(K, D, D))
+    b = 0.3 * rng.normal(size=(K, D))
+    F += np.eye(D) - F.mean(axis=0)
+    b -= b.mean(axis=0)
+    N = (rng.uniform(0.2, 1.0, size=K)[:, None] * np.array([1.0, 0.7]))[:, :, None] * np.eye(D)
+    Sigma = np.array([[1.0, 0.5], [0.5, 0.8]])
+    params = GlobalParams(np.dstack([F, b]), N, np.zeros((0, D)), np.array([0.4, -1.0]), Sigma)
+    truth = sample_truths(params, no_features(M), rng)
+    who = np.sort(np.argpartition(rng.random((M, K)), per_item, axis=1)[:, :per_item], axis=1)
+    item_of, annotator_of = np.repeat(np.arange(M), per_item), who.reshape(-1)
+    y = sample_ratings(params, truth, item_of, annotator_of, rng)
+    ratings = Ratings.from_judgements(
+        y,
+        item_of,
+        annotator_of,
+        items=[f"i{m}" for m in range(M)],
+        annotators=[f"k{k}" for k in range(K)],
+        dimensions=("v", "a"),
+    )
+    return ratings, truth, params
+
+
+@pytest.mark.parametrize("settings", [{}, {"inference": "ml", "noise": "diagonal"}], ids=["bayes", "ml"])
+def test_recovery_improves_with_items(settings):
+    errors = []
+    for M in (40, 160, 640):
+        per_seed = []
+        for seed in range(4):
+            ratings, _, params = drawn_from_the_model(M, seed=seed)
+            fitted = un.fuse(ratings, model="joint", **settings).fuser
+            found = fitted.scaling_.restore_matrix(fitted.params_.F)
+            per_seed.append(np.sqrt(np.mean((found - params.F) ** 2)))
+        errors.append(np.mean(per_seed))
+    assert errors[0] > errors[1] > errors[2]
+
+
+def test_intervals_cover_the_truth_nine_times_out_of_ten():
+    inside, total = 0, 0
+    for seed in range(12):
+        ratings, truth, _ = drawn_from_the_model(150, seed=seed)
+        low, high = un.fuse(ratings).fused.interval()
+        inside += int(((low < truth) & (truth < high)).sum())
+        total += truth.size
+    assert 0.85 <= inside / total <= 0.95
+
+
+def test_joint_beats_the_mean_on_its_own_data():
+    better = []
+    for seed in range(5):
+        ratings, truth, _ = drawn_from_the_model(150, seed=seed)
+        joint, mean = un.fuse(ratings).fused.mean, un.fuse(ratings, model="mean").fused.mean
+        better.append(np.mean((mean - truth) ** 2) - np.mean((joint - truth) ** 2))
+    assert min(better) > 0
+
+
+def test_samples_look_like_the_ratings_the_model_was_fitted_to():
+    ratings, _, _ = drawn_from_the_model(400, seed=3)
+    fitted = un.fuse(ratings).fuser
+    drawn = fitted.sample(ratings, np.random.default_rng(0))
+    np.testing.assert_allclose(np.cov(drawn.value.T), np.cov(ratings.value.T), rtol=0.15, atol=0.1)
+
+
+def test_gold_items_stay_at_their_known_values():
+    world = simulate_global(items=60, features=0, seed=1)
+    known = world.truth.select_items(world.truth.items[:10])
+    result = un.fuse(world.ratings, gold=known)
+    np.testing.assert_allclose(result.fused.mean[:10], known.value, atol=0.01)
+
+
+def test_ml_and_newcomers():
+    ratings, _, _ = drawn_from_the_model(30, seed=0)
+    stranger = Ratings.from_judgements(
+        np.zeros((1, 2)),
+        np.array([0]),
+        np.array([0]),
+        items=["new"],
+        annotators=["stranger"],
+        dimensions=("v", "a"),
+        source="new.csv",
+    )
+    with pytest.raises(un.DataError, match="'stranger' was not in the fit"):
+        un.fuse(ratings, model="joint", inference="ml").fuser.fuse(stranger)
+    known = un.fuse(ratings).fuser
+    assert known.fuse(stranger).sd[0, 0] > known.fuse().sd[:, 0].max()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r, f: un.fuse(r, features=f.select_items(f.items[:3])), "no row for item"),
+        (lambda r, f: un.fuse(r, gold=ItemTable.from_rows(np.ones((1, 1)), items=["zz"], columns=["v"])), "'zz'"),
+        (lambda r, f: un.fuse(r, gold=ItemTable.from_rows(np.ones((1, 1)), items=["i0"], columns=["q"])), "'q'"),
+        (lambda r, f: un.fuse(r, model="mean", gold=f), "cannot use gold"),
+        (lambda r, f: un.fuse(r, model="joint", inference="ml", gold=f), "inference 'bayes'"),
+        (lambda r, f: un.fuse(r).fuser.predict(f), "without features"),
+        (lambda r, f: un.fuse(r, features=f).fuser.fuse(r), "fitted with features"),
+    ],
+)
+def test_what_contradicts_is_refused_in_words(call, words):
+    ratings, truth, _ = drawn_from_the_model(12, seed=0)
+    features = ItemTable.from_rows(truth, items=ratings.items, columns=("f", "g"), source="f.csv")
+    with pytest.raises(un.DataError, match=words):
+        call(ratings, features)
+
+
+def test_using_an_unfitted_fuser_says_so():
+    with pytest.raises(un.NotFittedError, match="call fit"):
+        un.Joint().fuse()
+
+
+def test_running_out_of_iterations_warns():
+    ratings, _, _ = drawn_from_the_model(30, seed=0)
+    with pytest.warns(un.ConvergenceWarning, match="stopped after 2 iterations"):
+        result = un.fuse(ratings, max_iter=2)
+    assert result.summary_data["stop"] == "max_iter"
