@@ -9,7 +9,7 @@ export class Pad {
     this.point = el("div", { class: "pad-point" });
     this.plane = el("div", { class: "pad", "aria-hidden": "true" }, this.point);
     const ends = [x, y].map(({ dimension: { anchors } }) => [anchors[0].label, anchors[anchors.length - 1].label]);
-    this.element = el("div", { class: "scale" },
+    this.element = el("div", { class: "scale joint" },
       el("div", { class: "pad-box", "aria-hidden": "true" },
         el("div", { class: "pad-top" }, ends[1][1]), el("div", { class: "pad-left" }, ends[0][0]), this.plane,
         el("div", { class: "pad-right" }, ends[0][1]), el("div", { class: "pad-bottom" }, ends[1][0])),

@@ -29,7 +29,7 @@ export class TracePass {
 
   build() {
     this.cover = el("div", { class: "cover" });
-    this.pauseButton = el("button", { type: "button", onclick: () => this.toggle() }, "Pause");
+    this.pauseButton = el("button", { type: "button", class: "idle", onclick: () => this.toggle() }, "Pause");
     this.elapsed = el("div");
     this.zone = el("div", { class: "panel zone" }, this.controls.elements);
     this.form = el("div", { class: "rate" },
@@ -82,7 +82,7 @@ export class TracePass {
   }
 
   offer(word, message = "") {
-    this.pauseButton.hidden = true;
+    this.pauseButton.classList.add("idle");
     const button = el("button", { type: "button", class: "primary", onclick: () => this.count() }, word);
     this.setCover(el("p", { class: "question" }, this.question), message && el("p", {}, message), button);
     button.focus({ preventScroll: true });
@@ -115,7 +115,7 @@ export class TracePass {
     }
     this.state = "playing";
     this.setCover();
-    this.pauseButton.hidden = false;
+    this.pauseButton.classList.remove("idle");
     this.note("play");
     this.batches = setInterval(() => this.flush(), BATCH_MS);
     this.frame();
