@@ -62,10 +62,15 @@ def test_scales_that_change_after_ratings_came_in_are_refused(tmp_path: Path) ->
         rater = Rater.join(client)
         rater.rate(rater.slots[0])
     text = (folder / "study.toml").read_text()
-    (folder / "study.toml").write_text(text.replace('name = "brightness"', 'name = "lightness"'))
-    run = collect("status", folder)
-    assert run.returncode == 3
-    assert "changed after ratings had come in" in run.stderr
+    # Another seed makes other colours of the same names.
+    changes = [('name = "brightness"', 'name = "lightness"'), ('title = "Colours"', 'title = "Colours"\nseed = 2')]
+    for before, after in changes:
+        (folder / "study.toml").write_text(text.replace(before, after))
+        run = collect("status", folder)
+        assert run.returncode == 3
+        assert "changed after ratings had come in" in run.stderr
+    (folder / "study.toml").write_text(text.replace('"Judge each colour."', '"Judge every colour."'))
+    assert collect("status", folder).returncode == 0
 
 
 def test_invitations_are_links_that_work_and_stay(tmp_path: Path) -> None:

@@ -99,17 +99,27 @@ def plan_of(folder: StudyFolder) -> assign.Plan:
 def prepare(database: Database, folder: StudyFolder) -> None:
     """Makes database and study file agree, or says why they cannot."""
     database.create()
-    scales = msgspec.json.encode([(d.name, d.min, d.max) for d in folder.study.dimensions]).decode()
-    told = f"{scales} {folder.study.mode} {folder.study.passes}"
+    told = _meaning(folder)
     with database.write() as connection:
         before = raters.get_setting(connection, "scales")
         if before not in (None, told) and reading.has_ratings(connection):
             raise DataError(
-                f"{folder.path / 'study.toml'}: dimensions, scales or mode changed after ratings had come in; they "
-                f"were {before}. Put them back, or start a new folder for the new study."
+                f"{folder.path / 'study.toml'}: what ratings mean changed after ratings had come in. It was {before}, "
+                f"and is {told} now. Put it back, or start a new folder for the new study."
             )
         raters.put_setting(connection, "scales", told)
         assign.sync_items(connection, plan_of(folder))
+
+
+def _meaning(folder: StudyFolder) -> str:
+    """All that gives a rating its meaning: scales, passes and, for stimuli made here, what they are made from."""
+    study = folder.study
+    parts: dict[str, object] = {"mode": study.mode, "passes": study.passes}
+    parts["scales"] = [(scale.name, scale.min, scale.max) for scale in study.dimensions]
+    if study.items.source in ("colours", "walks"):
+        parts |= {"seed": study.seed, "items": study.items, "rate": study.trace.rate}
+        parts["reference"] = study.reference and study.reference.values
+    return msgspec.json.encode(parts).decode()
 
 
 def now_ms() -> int:

@@ -186,7 +186,9 @@ async function finish() {
   steps.waitingPage();
   outbox.add({ kind: "finish" });
   await refresh();
-  go();
+  const open = view.slots.some((slot) => !slot.done);
+  if (view.state === "finished" || open) return go();
+  return steps.messagePage("Something is not right", "Everything you did has been saved, but the study could not be finished. Please write to the people who sent you the link.");
 }
 
 function waitForPhase() {
