@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -196,6 +197,21 @@ def test_checks_say_what_to_do_and_are_judged(tmp_path: Path) -> None:
         sign_in(client)
         people = client.get("/admin/data").json()["people"]
         assert [(one["checks_passed"], one["checks_failed"]) for one in people] == [(1, 0), (0, 1)]
+
+
+def test_items_of_a_rater_who_is_gone_are_given_to_the_next(tmp_path: Path) -> None:
+    extra = "\n[design]\nratings_per_item = 1\nfree_after_minutes = 0.01\n"
+    with TestClient(make_app(rate_study(tmp_path / "study", extra=extra)), base_url="http://127.0.0.1") as client:
+        gone = Rater.join(client)
+        gone.rate(gone.slots[0])
+        assert Rater.join(client).state["state"] == "full"
+        deadline = time.monotonic() + 10
+        while (newcomer := Rater.join(client)).state["state"] == "full" and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert len(newcomer.slots) == 5
+        back = gone.look()
+        assert [slot["done"] for slot in back["slots"]] == [True]
+        assert gone.do("finish")["rejected"] == []
 
 
 def test_invited_raters_need_their_link(tmp_path: Path) -> None:

@@ -111,6 +111,14 @@ def test_status_and_export_on_postgresql_beside_a_running_server(tmp_path: Path,
     assert not (folder / "collect.db").exists()
 
 
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['msgspec'] = None; sys.argv = ['unisono', 'collect', 'new', 'x']"
+    words = [sys.executable, "-c", f"{code}; from unisono.cli.main import run; run()"]
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (run.returncode, "Traceback" in run.stderr) == (2, False)
+    assert "pip install 'unisono[collect]'" in run.stderr
+
+
 def test_neither_fusers_nor_maths_are_imported() -> None:
     code = (
         "import sys, unisono.collect.app.serve, unisono.collect.invite, unisono.cli.collect;"

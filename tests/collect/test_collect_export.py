@@ -137,6 +137,22 @@ def test_traces_come_out_on_the_clock_of_the_media(tmp_path: Path) -> None:
     assert round(255 * float(features[40]["green"])) == walk.frames[40][1]
 
 
+def test_traces_of_hidden_references_are_measured_against_their_truth(tmp_path: Path) -> None:
+    folder = trace_study(tmp_path / "study", count=2, extra='\n[reference]\nevery = 1\nitems = ["walk-02"]\n')
+    with TestClient(make_app(folder), base_url="http://127.0.0.1") as client:
+        rater = Rater.join(client)
+        walk = folder.catalogue.references[0].walk
+        assert walk is not None
+        for slot, truth in zip(rater.slots[2:], (walk.saturation, walk.brightness), strict=True):
+            rows = [[40.0 * n, 40.0 * n, 0, value - 5 if value > 50 else value + 5] for n, value in enumerate(truth)]
+            rater.do("samples", slot=slot["id"], attempt="a", first=0, rows=rows)
+            rater.do("pass", slot=slot["id"], attempt="a", samples=75, seconds=3, start=slot["start"])
+    out = exported(folder, tmp_path / "out")
+    assert float(table(out / "raters.csv")[0]["reference_error_percent"]) == pytest.approx(5)
+    assert table(out / "ratings.csv") == []
+    assert len(table(out / "references.csv")) == 75
+
+
 def test_a_pass_that_is_missing_leaves_its_dimension_empty(tmp_path: Path) -> None:
     folder = trace_study(tmp_path / "study")
     with TestClient(make_app(folder), base_url="http://127.0.0.1") as client:

@@ -146,6 +146,20 @@ def test_items_of_those_who_leave_go_to_others_and_come_back_if_needed(ready: Da
         assert loads(connection) == [1] * 6
 
 
+def test_a_late_rating_of_an_item_that_went_to_another_is_kept_and_counted(ready: Database) -> None:
+    plan = assign.Plan(items=PLAN.items, ratings_per_item=1)
+    with ready.write() as connection:
+        first = arrive(connection, "one", plan)
+        way = slots(connection, first)
+        assign.free_idle(connection, NOW + 1)
+        arrive(connection, "two", plan, NOW + 2)
+        receipt = log.append(connection, first, "tab", [rating(1, way[0].id)], book(plan), NOW + 3)
+        assert receipt.acked == [1]
+        assert slots(connection, first)[0].state == "done"
+        row = next(row for row in reading.item_rows(connection) if row.name == way[0].item)
+        assert (row.load, row.done) == (2, 1)
+
+
 def test_a_rating_that_arrives_after_its_slot_was_freed_still_counts(ready: Database) -> None:
     with ready.write() as connection:
         rater_id = arrive(connection, "one")

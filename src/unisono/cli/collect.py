@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unisono.collect.studies.starters import STARTERS, write_starter
+try:
+    from unisono.collect.studies.starters import STARTERS, write_starter
+except ModuleNotFoundError as missing:
+    raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
 
 if TYPE_CHECKING:
     from unisono.collect.store.database import Database

@@ -49,10 +49,14 @@ def answers(connection: Connection) -> list[Answer]:
     return found
 
 
-def traces(connection: Connection, folder: StudyFolder) -> Iterator[Trace]:
+def traces(
+    connection: Connection, folder: StudyFolder, roles: tuple[str, ...] = ("item", "reference")
+) -> Iterator[Trace]:
     """All traces that count, the passes of a rater over a recording put together; one in memory at a time."""
     groups: dict[tuple[int, str, str, int], list[tuple[int, int, str]]] = {}
     for row in reading.latest(connection, "pass"):
+        if row.role not in roles:
+            continue
         key = (row.rater_id, row.item, row.role, row.repetition)
         groups.setdefault(key, []).append((row.part, row.slot_id, row.payload))
     for (rater_id, item, role, repetition), parts in groups.items():

@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import Answer, label
+from unisono.collect.export.references import reference_distances
 from unisono.collect.store import reading
 from unisono.collect.studies import StudyFolder
 
@@ -43,8 +44,11 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     by_rater: dict[str, list[Answer]] = {}
     for answer in rated:
         by_rater.setdefault(answer.annotator, []).append(answer)
-    truth = _reference_truth(folder, rated)
-    return [_standing(row, by_rater.get(label(row.id), []), folder, truth) for row in reading.rater_rows(connection)]
+    distances = reference_distances(connection, folder, rated)
+    return [
+        _standing(row, by_rater.get(label(row.id), []), folder, distances.get(label(row.id), []))
+        for row in reading.rater_rows(connection)
+    ]
 
 
 def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[list[str]]:
@@ -57,15 +61,8 @@ def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]
     ]
 
 
-def _standing(row: Any, mine: list[Answer], folder: StudyFolder, truth: dict[str, dict[str, float]]) -> Standing:
+def _standing(row: Any, mine: list[Answer], folder: StudyFolder, distances: list[float]) -> Standing:
     times = [answer.shown_ms / 1000 for answer in mine]
-    distances = [
-        100 * abs(value - truth[answer.item][name]) / _width(folder, name)
-        for answer in mine
-        if answer.role == "reference"
-        for name, value in answer.values.items()
-        if name in truth[answer.item]
-    ]
     verdicts = [_passed(folder, answer) for answer in mine if answer.role == "check"]
     return Standing(
         annotator=label(row.id),
@@ -80,25 +77,6 @@ def _standing(row: Any, mine: list[Answer], folder: StudyFolder, truth: dict[str
         checks_passed=sum(verdicts),
         checks_failed=len(verdicts) - sum(verdicts),
     )
-
-
-def _reference_truth(folder: StudyFolder, rated: list[Answer]) -> dict[str, dict[str, float]]:
-    """What each reference should be given: its truth, or what raters give it on average where that is not known."""
-    said: dict[tuple[str, str], list[float]] = {}
-    for answer in rated:
-        if answer.role == "reference":
-            for name, value in answer.values.items():
-                said.setdefault((answer.item, name), []).append(value)
-    found: dict[str, dict[str, float]] = {}
-    for (item, name), values in said.items():
-        found.setdefault(item, {})[name] = fmean(values)
-    for hidden in folder.catalogue.references:
-        found.setdefault(hidden.name, {}).update(hidden.truth)
-    return found
-
-
-def _width(folder: StudyFolder, name: str) -> float:
-    return next(d.max - d.min for d in folder.study.dimensions if d.name == name)
 
 
 def _passed(folder: StudyFolder, answer: Answer) -> bool:

@@ -113,8 +113,8 @@ def complete(connection: Connection, row: Slot, now: int) -> None:
     same = (slot.c.rater_id == row.rater_id, slot.c.item == row.item, slot.c.role == "item")
     left = connection.scalar(select(func.count()).select_from(slot).where(*same, slot.c.state != "done"))
     if left == 0:
-        # A slot that had been given back was no longer counted as load.
-        again = 1 if row.state in ("free", "dropped") else 0
+        # What a rater sends late, for an item that has gone to another, is one more rating than was planned.
+        again = 1 if row.state == "dropped" else 0
         change = {"done": item.c.done + 1, "load": item.c.load + again}
         connection.execute(update(item).where(item.c.name == row.item).values(change))
 

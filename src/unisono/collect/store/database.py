@@ -32,6 +32,9 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._engine = _sqlite(self.url, wait_seconds) if self.is_sqlite else _postgres(self.url)
         self._writing = self._engine.execution_options(writes=True)
+        # SQLite reads from one moment anyhow; PostgreSQL has to be asked to.
+        isolation = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        self._reading = self._engine.execution_options(**isolation)
 
     def create(self) -> None:
         """Makes the tables where they are missing; refuses those of another version."""
@@ -55,7 +58,7 @@ class Database:
 
     def read(self, query: Callable[[Connection], T]) -> T:
         """The answer of `query`, all of it from one moment."""
-        with _translated(), self._engine.begin() as connection:
+        with _translated(), self._reading.begin() as connection:
             return query(connection)
 
     def close(self) -> None:
