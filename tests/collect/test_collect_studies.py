@@ -101,10 +101,10 @@ def files_study(folder: Path, extra: str = "", items: str = 'source = "files"') 
 def test_files_are_items_in_natural_order_and_roles_are_kept_apart(tmp_path: Path) -> None:
     files_study(tmp_path, '\n[reference]\nitems = ["img10.png"]\n[practice]\nitems = ["sub/x.png"]\n')
     (tmp_path / "media" / "sub").mkdir(parents=True)
-    for name in ("img10.png", "img2.png", "img1.PNG", "sub/x.png", "notes.txt"):
+    for name in ("img10.png", "img20.png", "img2.png", "img30.png", "img1.PNG", "img3.png", "sub/x.png", "notes.txt"):
         (tmp_path / "media" / name).write_bytes(b"x")
     found = open_folder(tmp_path).catalogue
-    assert [item.name for item in found.items] == ["img1.PNG", "img2.png"]
+    assert [item.name for item in found.items] == ["img1.PNG", "img2.png", "img3.png", "img20.png", "img30.png"]
     assert [item.name for item in found.references] == ["img10.png"]
     assert [item.name for item in found.practice] == ["sub/x.png"]
 

@@ -38,8 +38,10 @@ function paintTiles(data) {
 
 function paintItems(data) {
   const target = data.target ? `, ${data.target} wanted` : "";
-  byId("items-line").textContent = `${data.fewest} to ${data.most} ratings per item${target}.`;
-  const tallest = Math.max(1, data.target, ...data.items.map((item) => item.done + item.active));
+  const range = data.fewest === data.most ? data.most : `${data.fewest} to ${data.most}`;
+  byId("items-line").textContent = `Each item has ${range} of them${target}.`;
+  // A little air above, so that a full bar does not look like a wall.
+  const tallest = 1.15 * Math.max(1, data.target, ...data.items.map((item) => item.done + item.active));
   byId("bars").replaceChildren(...data.items.map((item) => {
     const bar = document.createElement("div");
     bar.className = "bar";
