@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from collect_support import Postgres
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from unisono.collect.store.database import Database
 
@@ -52,6 +52,8 @@ def database(database_url: str) -> Iterator[Database]:
 def browser() -> Iterator[Browser]:
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     assert program, "Chromium is missing; tools/install-system-packages installs it"
+    # Generous, since a busy machine is no failure; what is there is seen at once.
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=program, args=CHROMIUM)
         yield found
@@ -67,7 +69,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     def open_one(context: BrowserContext | None = None, **options: Any) -> Page:
         if context is None:
             context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-            context.set_default_timeout(20_000)
+            context.set_default_timeout(30_000)
             contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))

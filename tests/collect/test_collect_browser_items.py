@@ -225,7 +225,7 @@ def test_a_paused_study_waits_and_goes_on(server: Server, open_page: OpenPage) -
     person.submit()
     expect(page.get_by_text("A short pause")).to_be_visible()
     admin.get_by_role("button", name="Open", exact=True).click()
-    expect(page.locator("#progress-text")).to_have_text(f"3 of {PAGES}", timeout=15_000)
+    expect(page.locator("#progress-text")).to_have_text(f"3 of {PAGES}")
     assert server.admin_token() not in admin.url
     expect(admin.locator("#people tr")).to_have_count(1)
 

