@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from collect_support import COMMAND, Rater, Server, make_app, rate_study, token_of
+from collect_support import COMMAND, Rater, Server, make_app, rate_study, token_of, trace_study
 from starlette.testclient import TestClient
 
 from unisono.collect.app.guard import masked, policy
@@ -108,8 +108,14 @@ def test_rater_a_never_reads_or_writes_what_is_rater_bs(client: TestClient) -> N
     assert receipt["acked"] == []
     assert receipt["rejected"][0]["why"] == "not your slot"
     assert b.look() == before
-    assert client.get(f"{a.link}/media/{b.slots[0]['id']}").status_code == 404
     assert {slot["id"] for slot in a.slots}.isdisjoint(slot["id"] for slot in b.slots)
+
+
+def test_rater_a_never_sees_the_media_of_rater_b(tmp_path: Path) -> None:
+    with TestClient(make_app(trace_study(tmp_path / "study")), base_url="http://127.0.0.1") as client:
+        a, b = Rater.join(client), Rater.join(client)
+        assert client.get(f"{a.link}/media/{a.slots[0]['id']}").status_code == 200
+        assert client.get(f"{a.link}/media/{b.slots[0]['id']}").status_code == 404
 
 
 # Cross-site
