@@ -186,6 +186,19 @@ def test_walks_are_served_frame_by_frame(tmp_path: Path) -> None:
         assert walk["seconds"] == 3
 
 
+@pytest.mark.parametrize(
+    "row",
+    [[0, 0, None, 5], [None, 0, 0, 5], [-1, 0, 0, 5], [0, 0, 4, 5], [0, 0, 1e30, 5], [0, 0, 0, 101], [0, 0, 0, 5, 5]],
+)
+def test_samples_off_the_clock_or_the_scale_are_refused(tmp_path: Path, row: list[float | None]) -> None:
+    with TestClient(make_app(trace_study(tmp_path / "study")), base_url="http://127.0.0.1") as client:
+        rater = Rater.join(client)
+        good = {"slot": rater.slots[0]["id"], "attempt": "a", "first": 0}
+        receipt = rater.do("samples", **good, rows=[[0, 0, 0, None], row])
+        assert receipt["acked"] == []
+        assert receipt["rejected"][0]["why"].startswith(("a sample has", "saturation must lie"))
+
+
 def test_checks_say_what_to_do_and_are_judged(tmp_path: Path) -> None:
     extra = '\n[[checks]]\nafter = 2\ntext = "All the way."\nexpected = { saturation = 100 }\ntolerance = 5\n'
     with TestClient(make_app(rate_study(tmp_path / "study", extra=extra)), base_url="http://127.0.0.1") as client:
