@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -148,7 +149,9 @@ def test_fifty_kills_while_twenty_raters_send(tmp_path: Path) -> None:
     rate_study(tmp_path / "study", per_regime=10, extra=LIMITS)
     launcher = Launcher(tmp_path / "study")
     try:
-        people, busy = asyncio.run(storm(launcher))
+        # In a thread of its own: the browser of other tests has an event loop in this one.
+        with ThreadPoolExecutor() as pool:
+            people, busy = pool.submit(lambda: asyncio.run(storm(launcher))).result()
     finally:
         launcher.close()
     ratings, log = exported(tmp_path / "study")

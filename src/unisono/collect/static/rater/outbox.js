@@ -6,7 +6,7 @@
 
 const MOST_EVENTS = 40;
 const MOST_CHARACTERS = 200_000;
-const LONGEST_WAIT = 8000;
+const LONGEST_WAIT = 5000;
 
 export class Outbox {
   constructor(url, { onStatus, onReceipt, onLost }) {
