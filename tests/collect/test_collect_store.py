@@ -265,6 +265,14 @@ def test_what_is_acknowledged_is_committed(ready: Database, database_url: str) -
     other.close()
 
 
+def test_closing_the_writer_commits_what_is_waiting(ready: Database) -> None:
+    writer = Writer(ready)
+    waiting = [writer.submit(lambda connection, n=number: arrive(connection, f"r{n}")) for number in range(40)]
+    writer.close()
+    assert all(one.done() for one in waiting)
+    assert ready.read(lambda connection: raters.find(connection, "r39")) is not None
+
+
 def test_a_database_that_is_away_says_not_saved() -> None:
     database = Database("postgresql://nobody@127.0.0.1:1/none")
     with pytest.raises(NotSavedError), database.write():
