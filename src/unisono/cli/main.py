@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("score", "Compare a fused truth with a reference."),
     "predict": ("predict", "Predict the truth of new items from their features."),
     "simulate": ("simulate", "Draw ratings with a known truth from the model."),
+    "collect": ("collect", "Run a rating study in the browser and export it."),
 }
 
 

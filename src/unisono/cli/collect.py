@@ -1,0 +1,136 @@
+"""`unisono collect`: make a study, serve it, invite raters, see how it goes, export what came in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+try:
+    from unisono.collect.studies.starters import STARTERS, write_starter
+except ModuleNotFoundError as missing:
+    raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
+
+if TYPE_CHECKING:
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import StudyFolder
+
+_folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+_database = click.option(
+    "--database",
+    metavar="URL",
+    envvar="UNISONO_DATABASE",
+    help="PostgreSQL address; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
+)
+
+
+@click.group(name="collect")
+def command() -> None:
+    """Run a rating study in the browser.
+
+    \b
+    unisono collect new my-study --template saturation-brightness-images
+    unisono collect serve my-study
+    unisono collect export my-study --out export
+    """
+
+
+@command.command()
+@_folder
+@click.option(
+    "--template",
+    type=click.Choice(list(STARTERS)),
+    default="saturation-brightness-images",
+    show_default=True,
+    help="; ".join(f"{name}: {line}" for name, line in STARTERS.items()) + ".",
+)
+def new(folder: Path, template: str) -> None:
+    """Write a study to start from into DIR."""
+    for path in write_starter(folder, template):
+        click.echo(path)
+    click.echo(f"Edit {folder / 'study.toml'}, then: unisono collect serve {folder}", err=True)
+
+
+@command.command()
+@_folder
+@_database
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; the default is this machine."
+)
+@click.option("--port", default=8400, show_default=True, type=click.IntRange(1, 65535))
+@click.option(
+    "--public-url", metavar="URL", default="", help="How raters reach it, when a reverse proxy stands before it."
+)
+@click.option("--proxies", metavar="ADDRESSES", default="", help="Reverse proxies to believe, such as 127.0.0.1.")
+def serve(folder: Path, database: str | None, host: str, port: int, public_url: str, proxies: str) -> None:
+    """Serve the study in DIR until Ctrl-C."""
+    from unisono.collect.app.serve import Address
+    from unisono.collect.app.serve import serve as run_server
+    from unisono.collect.studies import open_folder
+
+    study = open_folder(folder)
+    run_server(study, database or study.database_url, Address(host, port, public_url, proxies))
+
+
+@command.command()
+@_folder
+@_database
+@click.argument("names", nargs=-1)
+@click.option("--count", type=click.IntRange(1, 10_000), help="So many links, without names.")
+@click.option(
+    "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
+)
+def invite(folder: Path, database: str | None, names: tuple[str, ...], count: int | None, public_url: str) -> None:
+    """Make personal links for raters: `name,link` lines; a name given before gets the same link."""
+    from unisono.collect.invite import invitations
+
+    if bool(names) == bool(count):
+        raise click.UsageError("Give either NAMES or --count.")
+    study, store = _open(folder, database)
+    for name, link in invitations(study, store, names, count or 0, public_url):
+        click.echo(f"{name},{link}")
+
+
+@command.command()
+@_folder
+@_database
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/export]")
+def export(folder: Path, database: str | None, out: Path | None) -> None:
+    """Write ratings, truth, features, raters and the complete log as files."""
+    from unisono.collect.export.write import export_study
+
+    study, store = _open(folder, database)
+    for path in export_study(study, store, out or folder / "export"):
+        click.echo(path)
+
+
+@command.command()
+@_folder
+@_database
+@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+def status(folder: Path, database: str | None, as_json: bool) -> None:
+    """Show how the study is doing."""
+    from unisono.collect.export.summary import summary
+
+    study, store = _open(folder, database)
+    found = store.read(lambda connection: summary(connection, study))
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        from unisono.cli.collect_status import show
+
+        show(found)
+
+
+def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:
+    """The study and its database, for commands that work beside a running server or without one."""
+    from unisono.collect.app.site import prepare
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import open_folder
+
+    study = open_folder(folder)
+    store = Database(database or study.database_url)
+    prepare(store, study)
+    return study, store

@@ -1,0 +1,41 @@
+"""How a study is doing, for a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def show(found: dict[str, Any]) -> None:
+    """Prints the figures of `unisono.collect.export.summary`."""
+    console = Console(highlight=False)
+    console.print(f"{found['title']} ({found['phase']})", markup=False, style="bold")
+    wanted = f" of {found['wanted']}" if found["wanted"] else ""
+    console.print(f"{found['ratings']}{wanted} ratings; {found['fewest']} to {found['most']} per item")
+    console.print(", ".join(f"{count} {state}" for state, count in found["raters"].items() if count) or "no raters yet")
+    if found["people"]:
+        console.print(_people(found["people"]))
+
+
+def _people(people: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("rater")
+    table.add_column("state")
+    for name in ("pages", "s per item", "reference error %", "checks failed"):
+        table.add_column(name, justify="right")
+    for person in people:
+        table.add_row(
+            person["annotator"],
+            person["state"],
+            f"{person['done']}/{person['pages']}",
+            _cell(person["median_seconds"]),
+            _cell(person["reference_error"]),
+            str(person["checks_failed"]),
+        )
+    return table
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"

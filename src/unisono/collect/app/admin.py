@@ -1,0 +1,116 @@
+"""The researcher's page: behind the admin token, which goes into a form once and into a cookie as a proof of it.
+
+The printed link carries the token after `#`, a part of the address that browsers keep to themselves: it is in no log
+and in no history of a proxy.
+"""
+
+from __future__ import annotations
+
+import hmac
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from unisono.collect.app.api import answer
+from unisono.collect.app.site import Site
+from unisono.collect.export.summary import summary
+from unisono.collect.export.write import export_zip
+from unisono.collect.store.raters import PHASES, set_phase
+
+COOKIE = "unisono_admin"
+_DAY = 24 * 3600
+Handler = Callable[[Request, Site], Awaitable[Response]]
+
+
+def for_admin(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """Lets a handler see requests with the admin's cookie only."""
+
+    async def guarded(request: Request) -> Response:
+        site: Site = request.app.state.site
+        proof = request.cookies.get(COOKIE, "").encode()
+        if not hmac.compare_digest(proof, site.keys.admin_cookie.encode()):
+            if request.method == "GET" and request.url.path.endswith("/admin"):
+                return RedirectResponse(f"{site.root}/admin/login", 303)
+            return answer({"error": "sign in first"}, 401)
+        return await handler(request, site)
+
+    return guarded
+
+
+async def login_page(request: Request) -> Response:
+    """The form for the token."""
+    site: Site = request.app.state.site
+    return HTMLResponse(site.render("login.html", wrong=False))
+
+
+async def login(request: Request) -> Response:
+    """Takes the token once and gives the cookie for it."""
+    site: Site = request.app.state.site
+    sender = request.client.host if request.client else ""
+    body = (await request.body()).decode("utf-8", "replace")
+    token = parse_qs(body, max_num_fields=20).get("token", [""])[0].strip()
+    if not hmac.compare_digest(token.encode("utf-8", "replace"), site.keys.admin_token.encode()):
+        allowed = site.limiter.allows("wrong", sender)
+        return HTMLResponse(site.render("login.html", wrong=True), 403 if allowed else 429)
+    response = RedirectResponse(f"{site.root}/admin", 303)
+    secure = request.url.scheme == "https" or site.public_url.startswith("https:")
+    response.set_cookie(COOKIE, site.keys.admin_cookie, _DAY, path="/", secure=secure, httponly=True, samesite="strict")
+    return response
+
+
+async def logout(request: Request, site: Site) -> Response:
+    """Forgets the cookie."""
+    response = RedirectResponse(f"{site.root}/admin/login", 303)
+    response.delete_cookie(COOKIE, path="/")
+    return response
+
+
+async def page(request: Request, site: Site) -> Response:
+    """The page itself; its figures come from `data` and keep coming."""
+    return HTMLResponse(site.render("admin.html"))
+
+
+async def data(request: Request, site: Site) -> Response:
+    """How the study is doing."""
+    return answer(await site.read(lambda connection: summary(connection, site.folder)))
+
+
+async def change_phase(request: Request, site: Site) -> Response:
+    """Opens, pauses or closes the study."""
+    body = (await request.body()).decode("utf-8", "replace")
+    wanted = parse_qs(body, max_num_fields=20).get("phase", [""])[0]
+    chosen = next((phase for phase in PHASES if phase == wanted), None)
+    if chosen is None:
+        return answer({"error": f"phase must be one of {', '.join(PHASES)}"}, 422)
+    await site.write(lambda connection: set_phase(connection, chosen))
+    return answer({"phase": chosen})
+
+
+async def download(request: Request, site: Site) -> Response:
+    """The export as one archive."""
+    place = tempfile.TemporaryDirectory(prefix="unisono-export-")
+    path = Path(place.name) / "export.zip"
+    try:
+        await run_in_threadpool(export_zip, site.folder, site.database, path)
+    except BaseException:
+        place.cleanup()
+        raise
+    return FileResponse(path, filename="export.zip", background=BackgroundTask(place.cleanup))
+
+
+routes = [
+    Route("/admin", for_admin(page)),
+    Route("/admin/login", login_page),
+    Route("/admin/login", login, methods=["POST"]),
+    Route("/admin/logout", for_admin(logout), methods=["POST"]),
+    Route("/admin/data", for_admin(data)),
+    Route("/admin/phase", for_admin(change_phase), methods=["POST"]),
+    Route("/admin/export.zip", for_admin(download)),
+]

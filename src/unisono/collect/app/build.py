@@ -1,0 +1,102 @@
+"""The application of one study: routes together, errors as answers, the clock that frees what raters left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from unisono.collect.app import admin, api, door
+from unisono.collect.app.guard import Guard, TooLargeError, log
+from unisono.collect.app.site import Site, now_ms, static_folder
+from unisono.collect.store.assign import free_idle
+from unisono.collect.store.database import NotSavedError
+
+_SWEEP_SECONDS = 30.0
+NOT_SAVED = {"error": "not saved yet", "retry": True}
+
+
+def build(site: Site, hosts: frozenset[str] = frozenset(), on_start: Callable[[], None] | None = None) -> Starlette:
+    """The study as an ASGI application; `hosts` are the names it answers to, none for any."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        sweeper = asyncio.create_task(_sweep(site))
+        if on_start is not None:
+            on_start()
+        yield
+        sweeper.cancel()
+        site.close()
+
+    app = Starlette(
+        routes=[
+            *door.routes,
+            *api.routes,
+            *admin.routes,
+            Route("/health", health),
+            Mount("/static", StaticFiles(directory=static_folder())),
+        ],
+        middleware=[Middleware(Guard, source=site.study.raters.source, hosts=hosts)],
+        exception_handlers={
+            NotSavedError: not_saved,
+            TooLargeError: too_large,
+            HTTPException: refused,
+            Exception: failed,
+        },
+        lifespan=lifespan,
+    )
+    app.state.site = site
+    return app
+
+
+async def health(request: Request) -> Response:
+    """Whether the database answers; for load balancers and containers."""
+    site: Site = request.app.state.site
+    await site.read(lambda connection: None)
+    return api.answer({"status": "ok"})
+
+
+async def not_saved(request: Request, error: Exception) -> Response:
+    """Disk full, database locked or away: the browser keeps what it has and sends it again."""
+    log.warning("not saved: %s", error)
+    return api.answer(NOT_SAVED, 503, {"retry-after": "2"})
+
+
+async def too_large(request: Request, error: Exception) -> Response:
+    """The body was larger than anything this tool sends."""
+    return api.answer({"error": "too large"}, 413)
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """No such page, no such method."""
+    assert isinstance(error, HTTPException)
+    site: Site = request.app.state.site
+    if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
+        page = site.render("message.html", heading="There is nothing here", lines=["Check the address."])
+        return HTMLResponse(page, 404)
+    return api.answer({"error": error.detail}, error.status_code, dict(error.headers or {}))
+
+
+async def failed(request: Request, error: Exception) -> Response:
+    """A mistake of ours: told to the log, not to the rater."""
+    return api.answer({"error": "internal error"}, 500)
+
+
+async def _sweep(site: Site) -> None:
+    """Takes items back from raters who have gone."""
+    patience = int(site.study.design.free_after_minutes * 60_000)
+    while True:
+        try:
+            await site.write(lambda connection: free_idle(connection, now_ms() - patience))
+        except NotSavedError as error:
+            log.log(logging.WARNING, "not freed: %s", error)
+        await asyncio.sleep(min(_SWEEP_SECONDS, patience / 1000))

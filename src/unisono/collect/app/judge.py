@@ -1,0 +1,89 @@
+"""Whether an event fits the study: right slot, right dimensions, values on the scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import msgspec
+
+from unisono.collect.app import messages
+from unisono.collect.store.assign import Slot
+from unisono.collect.store.log import Entry
+from unisono.collect.studies import Study
+
+_CODES = (0, 1, 2, 3, 8, 9, 10, 11)
+
+
+class Judge:
+    """Turns events into log entries and finds what is wrong with them."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._scales = {dimension.name: dimension for dimension in study.dimensions}
+
+    def entry(self, event: messages.Event) -> Entry:
+        """The event as the log keeps it."""
+        payload = msgspec.json.encode(event).decode()
+        slot = getattr(event, "slot", None)
+        completes = isinstance(event, messages.Rating | messages.Pass)
+        kind = str(event.__struct_config__.tag)
+        return Entry(event.seq, kind, event.at, payload, slot, completes, lambda found: self.fault(event, found))
+
+    def dimensions(self, slot: Slot) -> list[str]:
+        """What is judged in this slot: checks ask for everything at once, traces for one pass at a time."""
+        if slot.role == "check" or self._study.mode == "rate":
+            return self._study.names
+        return self._study.passes[slot.part]
+
+    def fault(self, event: messages.Event, slot: Slot | None) -> str | None:
+        """What is wrong with the event, or None."""
+        if isinstance(event, messages.Practice):
+            return self._off_scale(event.values)
+        if slot is None:
+            return None
+        if isinstance(event, messages.Rating):
+            return self._wrong_rating(event, slot)
+        if isinstance(event, messages.Samples):
+            return self._wrong_samples(event, slot)
+        if isinstance(event, messages.Pass):
+            return None if self._is_trace(slot) else "this item is rated, not traced"
+        return None
+
+    def _is_trace(self, slot: Slot) -> bool:
+        return self._study.mode == "trace" and slot.role != "check"
+
+    def _wrong_rating(self, event: messages.Rating, slot: Slot) -> str | None:
+        if self._is_trace(slot):
+            return "this item is traced, not rated"
+        if set(event.values) != set(self.dimensions(slot)):
+            return "every dimension needs exactly one value"
+        return self._off_scale(event.values) or self._off_scale(event.start)
+
+    def _wrong_samples(self, event: messages.Samples, slot: Slot) -> str | None:
+        if not self._is_trace(slot):
+            return "this item is rated, not traced"
+        names = self.dimensions(slot)
+        for row in event.rows:
+            if len(row) != 3 + len(names):
+                return "a sample has the wrong number of values"
+            if not _has_time(*row[:3]):
+                return "a sample has no valid time or code"
+            if fault := self._off_scale(zip(names, row[3:], strict=True)):
+                return fault
+        return None
+
+    def _off_scale(self, values: dict[str, float] | Iterable[tuple[str, float | None]]) -> str | None:
+        for name, value in values.items() if isinstance(values, dict) else values:
+            scale = self._scales.get(name)
+            if scale is None:
+                return "there is no such dimension"
+            if value is not None and not (math.isfinite(value) and scale.min <= value <= scale.max):
+                return f"{name} must lie between {scale.min} and {scale.max}"
+        return None
+
+
+def _has_time(media: float | None, page: float | None, code: float | None) -> bool:
+    if media is None or page is None:
+        return False
+    return 0 <= media <= 1e9 and 0 <= page <= 1e12 and code in _CODES

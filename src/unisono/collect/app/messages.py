@@ -1,0 +1,119 @@
+"""What a browser may send: one class per kind of event, every field with its bounds.
+
+Decoding refuses what does not fit; whether values fit the study (its scales, its items) is decided in `judge`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+Seq = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Moment = Annotated[int, Meta(ge=0, le=2**52)]
+Id = Annotated[int, Meta(ge=1, le=2**52)]
+Name = Annotated[str, Meta(min_length=1, max_length=40)]
+Small = Annotated[int, Meta(ge=0, le=100_000)]
+Milliseconds = Annotated[float, Meta(ge=0, le=1e9)]
+Source = Literal["mouse", "key", "touch", "pen", "other"]
+Values = Annotated[dict[Name, float], Meta(min_length=1, max_length=40)]
+
+# One row: media ms, page ms, code, then a value per dimension of the pass, null until touched.
+# code: 0 tick, 1 mouse, 2 key, 3 touch; 8 is added while paused.
+Sample = Annotated[list[float | None], Meta(min_length=4, max_length=8)]
+
+
+class Sent(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """What every event has: its number in the tab, and the rater's clock."""
+
+    seq: Seq
+    at: Moment
+
+
+class Consent(Sent, frozen=True, tag="consent"):
+    """The rater agreed; with the code or name that the study asked for."""
+
+    code: Annotated[str, Meta(max_length=200)] = ""
+
+
+class Decline(Sent, frozen=True, tag="decline"):
+    """The rater did not agree."""
+
+
+class Step(Sent, frozen=True, tag="step"):
+    """A page without ratings was left behind."""
+
+    name: Literal["instructions", "play", "practice", "break"]
+
+
+class Rating(Sent, frozen=True, tag="rating"):
+    """All dimensions of one slot. A second one for the same slot is a correction."""
+
+    slot: Id
+    values: Values
+    start: Values
+    shown_ms: Milliseconds
+    sources: Annotated[dict[Name, Source], Meta(max_length=40)] = {}
+
+
+class Samples(Sent, frozen=True, tag="samples"):
+    """A piece of a trace."""
+
+    slot: Id
+    attempt: Name
+    first: Annotated[int, Meta(ge=0, le=10_000_000)]
+    rows: Annotated[list[Sample], Meta(min_length=1, max_length=1000)]
+
+
+class Pass(Sent, frozen=True, tag="pass"):
+    """A trace came to its end: so many samples, so many seconds of media."""
+
+    slot: Id
+    attempt: Name
+    samples: Annotated[int, Meta(ge=1, le=10_000_000)]
+    seconds: Annotated[float, Meta(gt=0, le=100_000)]
+    start: Values
+
+
+class Practice(Sent, frozen=True, tag="practice"):
+    """A rating of a practice item; a trace that was practised has no values."""
+
+    index: Small
+    values: Annotated[dict[Name, float], Meta(max_length=40)] = {}
+
+
+class Note(Sent, frozen=True, tag="note"):
+    """Something worth knowing when a trace looks odd."""
+
+    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart"]
+    slot: Id | None = None
+    media_ms: Milliseconds = 0.0
+
+
+class Comment(Sent, frozen=True, tag="comment"):
+    """What the rater wants to say at the end."""
+
+    text: Annotated[str, Meta(max_length=2000)]
+
+
+class Finish(Sent, frozen=True, tag="finish"):
+    """The rater is done; accepted only when every slot is."""
+
+
+Event = Consent | Decline | Step | Rating | Samples | Pass | Practice | Note | Comment | Finish
+
+
+class Batch(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one request carries."""
+
+    tab: Annotated[str, Meta(pattern="^[0-9a-z]{8,32}$")]
+    events: Annotated[list[Event], Meta(min_length=1, max_length=200)]
+
+
+_batch = msgspec.json.Decoder(Batch)
+
+
+def decode_batch(body: bytes) -> Batch:
+    """The batch in a request's body; msgspec.MsgspecError when it is none."""
+    return _batch.decode(body)

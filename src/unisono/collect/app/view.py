@@ -1,0 +1,124 @@
+"""What a rater's browser is told: the study without its secrets, the rater's way, and what is done of it.
+
+References look like items: roles, names and truth stay here, and media are addressed by slot.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from sqlalchemy import Connection
+
+from unisono.collect.app.guard import MTURK_HOSTS
+from unisono.collect.app.prose import prose
+from unisono.collect.app.site import Site, now_ms
+from unisono.collect.store import assign, raters, reading
+from unisono.collect.studies import Dimension, Item
+
+
+def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, Any]:
+    """Everything a browser needs to go on where the rater stopped."""
+    if raters.touch(connection, rater_id, now_ms()).state == "left":
+        assign.reclaim(connection, rater_id, site.plan)
+    row = raters.by_id(connection, rater_id)
+    past = reading.payloads_of(connection, rater_id, ("step", "rating", "comment"))
+    steps = [msgspec.json.decode(done.payload)["name"] for done in past if done.kind == "step"]
+    answers = {done.slot_id: msgspec.json.decode(done.payload)["values"] for done in past if done.kind == "rating"}
+    slots = reading.slots_of(connection, rater_id)
+    return {
+        "rater": row.name,
+        "state": row.state,
+        "phase": raters.phase(connection),
+        "steps": sorted(set(steps)),
+        "breaks": steps.count("break"),
+        "commented": any(done.kind == "comment" for done in past),
+        "slots": [_slot(site, slot, answers.get(slot.id)) for slot in slots],
+        "finish": _finish(site, row) if row.state == "finished" else None,
+    }
+
+
+def study_view(site: Site) -> dict[str, Any]:
+    """The study as raters may see it; the same for all of them."""
+    study = site.study
+    texts = {name: prose(getattr(study.texts, name)) for name in ("consent", "instructions", "thanks", "contact")}
+    return {
+        "title": study.title,
+        "mode": study.mode,
+        "dimensions": [_dimension(dimension) for dimension in study.dimensions],
+        "pads": study.pads,
+        "passes": study.passes,
+        "texts": {name: [block._asdict() for block in blocks] for name, blocks in texts.items()},
+        "break_every": study.design.break_every,
+        "rate": study.trace.rate,
+        "countdown": study.trace.countdown,
+        "play": study.practice.play,
+        "practice": [_practice(site, index, item) for index, item in enumerate(site.catalogue.practice)],
+        "ask_code": study.raters.ask_code,
+        "ask_comment": study.raters.ask_comment,
+        # Colours are judged against a neutral grey, whatever the theme.
+        "neutral": study.items.source in ("colours", "walks"),
+    }
+
+
+def shown(item: Item, url: str) -> dict[str, Any]:
+    """How the browser shows an item; nothing in it tells an item from a reference."""
+    if item.colour is not None:
+        return {"media": "colour", "rgb": item.colour.rgb}
+    if item.media == "text":
+        return {"media": "text", "text": item.text}
+    return {"media": item.media, "url": url}
+
+
+def _dimension(dimension: Dimension) -> dict[str, Any]:
+    fields = ("name", "question", "min", "max", "step")
+    return {name: getattr(dimension, name) for name in fields} | {"anchors": dimension.points}
+
+
+def _practice(site: Site, index: int, item: Item) -> dict[str, Any]:
+    truth = item.truth if site.study.practice.feedback else {}
+    known = {name: value for name, value in truth.items() if name in site.study.names}
+    start = {d.name: _start(d, site.study.seed, f"practice/{index}") for d in site.study.dimensions}
+    return {**shown(item, f"practice/{index}"), "truth": known, "start": start}
+
+
+def _slot(site: Site, slot: Any, values: dict[str, float] | None) -> dict[str, Any]:
+    names = site.judge.dimensions(slot)
+    scales = {dimension.name: dimension for dimension in site.study.dimensions}
+    view = {
+        "id": slot.id,
+        "done": slot.state == "done",
+        "dimensions": names,
+        "start": {name: _start(scales[name], site.study.seed, f"slot/{slot.id}") for name in names},
+        "values": values,
+    }
+    if slot.role == "check":
+        check = site.study.checks[int(slot.item.removeprefix("check-")) - 1]
+        return view | {"media": "check", "text": check.text}
+    return view | shown(site.catalogue.find(slot.item), f"media/{slot.id}")
+
+
+def _start(dimension: Dimension, seed: int, where: str) -> float:
+    """Where the untouched handle stands: always the same for a slot, so that a reload does not move it."""
+    share = Random(f"{seed}/{where}/{dimension.name}").random() if dimension.start == "random" else 0.5
+    steps = round(share * (dimension.max - dimension.min) / dimension.step)
+    return min(dimension.max, round(dimension.min + steps * dimension.step, 10))
+
+
+def _finish(site: Site, row: Any) -> dict[str, Any]:
+    code = site.study.raters.completion_code or site.keys.code(row.name)
+    extra = msgspec.json.decode(row.extra, type=dict[str, str])
+    back = site.study.raters.return_url.replace("{code}", code)
+    if site.study.raters.source == "prolific" and not back:
+        back = f"https://app.prolific.com/submissions/complete?cc={code}"
+    return {"code": code, "return_url": back, "submit": mturk_submit(extra)}
+
+
+def mturk_submit(extra: dict[str, str]) -> dict[str, str] | None:
+    """Where MTurk wants to be told; only MTurk itself is believed to be MTurk."""
+    target = urlsplit(extra.get("turkSubmitTo", ""))
+    if target.scheme != "https" or target.netloc not in MTURK_HOSTS:
+        return None
+    return {"url": f"https://{target.netloc}/mturk/externalSubmit", "assignment": extra.get("assignmentId", "")}

@@ -1,0 +1,92 @@
+"""What raters answered, read from the log: the last rating of each slot, the last complete trace of each pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+from sqlalchemy import Connection
+
+from unisono.collect.export.series import Sample, held
+from unisono.collect.store import reading
+from unisono.collect.studies import Study, StudyFolder
+
+
+class Answer(NamedTuple):
+    """One rater on one item: one value per dimension."""
+
+    annotator: str
+    item: str
+    role: str
+    repetition: int
+    values: dict[str, float]
+    shown_ms: float
+
+
+class Trace(NamedTuple):
+    """One rater on one recording: a value per frame and dimension, None before the first touch."""
+
+    annotator: str
+    item: str
+    role: str
+    repetition: int
+    values: dict[str, list[float | None]]
+
+
+def label(rater_id: int) -> str:
+    """What a rater is called in every table: says nothing of who they are elsewhere."""
+    return f"r{rater_id:04d}"
+
+
+def answers(connection: Connection) -> list[Answer]:
+    """All ratings that count, by rater in the order of their way."""
+    found = []
+    for row in reading.latest(connection, "rating"):
+        data = msgspec.json.decode(row.payload)
+        known = (label(row.rater_id), row.item, row.role, row.repetition)
+        found.append(Answer(*known, data["values"], data["shown_ms"]))
+    return found
+
+
+def traces(
+    connection: Connection, folder: StudyFolder, roles: tuple[str, ...] = ("item", "reference")
+) -> Iterator[Trace]:
+    """All traces that count, the passes of a rater over a recording put together; one in memory at a time."""
+    groups: dict[tuple[int, str, str, int], list[tuple[int, int, str]]] = {}
+    for row in reading.latest(connection, "pass"):
+        if row.role not in roles:
+            continue
+        key = (row.rater_id, row.item, row.role, row.repetition)
+        groups.setdefault(key, []).append((row.part, row.slot_id, row.payload))
+    for (rater_id, item, role, repetition), parts in groups.items():
+        values = _put_together(connection, folder.study, parts, _frames(folder, item, parts))
+        yield Trace(label(rater_id), item, role, repetition, values)
+
+
+def _put_together(
+    connection: Connection, study: Study, parts: list[tuple[int, int, str]], frames: int
+) -> dict[str, list[float | None]]:
+    values: dict[str, list[float | None]] = {}
+    for part, slot_id, payload in parts:
+        names = study.passes[part]
+        samples = _samples(connection, slot_id, msgspec.json.decode(payload)["attempt"])
+        for column, name in enumerate(names, 3):
+            values[name] = held(samples, column, study.trace.rate, frames)
+    return {name: values.get(name, [None] * frames) for name in study.names}
+
+
+def _samples(connection: Connection, slot_id: int, attempt: str) -> list[Sample]:
+    """The samples of one attempt in the order they were taken."""
+    batches = [msgspec.json.decode(payload) for payload in reading.sample_payloads(connection, slot_id)]
+    mine = sorted((batch for batch in batches if batch["attempt"] == attempt), key=lambda batch: int(batch["first"]))
+    return [row for batch in mine for row in batch["rows"]]
+
+
+def _frames(folder: StudyFolder, item: str, parts: list[tuple[int, int, str]]) -> int:
+    """How many frames the recording has: as made here, or as long as the player said."""
+    walk = next((i.walk for i in (*folder.catalogue.items, *folder.catalogue.references) if i.name == item), None)
+    if walk is not None:
+        return len(walk.saturation)
+    seconds = max(float(msgspec.json.decode(payload)["seconds"]) for _, _, payload in parts)
+    return max(1, round(seconds * folder.study.trace.rate))

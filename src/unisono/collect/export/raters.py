@@ -1,0 +1,122 @@
+"""One row per rater: where they came from, how far they got, how fast, how close to references and checks.
+
+Plain counts and medians for the researcher's eye; what raters do with a scale is for `unisono fuse` to say.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from statistics import fmean, median
+from typing import Any, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection
+
+from unisono.collect.export.answers import Answer, label
+from unisono.collect.export.references import reference_distances
+from unisono.collect.store import reading
+from unisono.collect.studies import StudyFolder
+
+HEADER = [
+    "annotator", "state", "source", "outside_id", "session", "code", "joined", "last_seen", "finished", "returns",
+    "pages", "pages_done", "median_seconds", "reference_error_percent", "checks_passed", "checks_failed", "comment",
+]  # fmt: skip
+
+
+class Standing(NamedTuple):
+    """How one rater is doing."""
+
+    annotator: str
+    state: str
+    pages: int
+    done: int
+    joined_at: int
+    seen_at: int
+    finished_at: int | None
+    median_seconds: float | None
+    reference_error: float | None  # mean distance from the references, in percent of the scale
+    checks_passed: int
+    checks_failed: int
+
+
+def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[Standing]:
+    """All raters."""
+    by_rater: dict[str, list[Answer]] = {}
+    for answer in rated:
+        by_rater.setdefault(answer.annotator, []).append(answer)
+    distances = reference_distances(connection, folder, rated)
+    return [
+        _standing(row, by_rater.get(label(row.id), []), folder, distances.get(label(row.id), []))
+        for row in reading.rater_rows(connection)
+    ]
+
+
+def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[list[str]]:
+    """The rows of raters.csv."""
+    told = _told(connection)
+    people = {label(row.id): row for row in reading.rater_rows(connection)}
+    return [
+        _row(standing, people[standing.annotator], told.get(standing.annotator, {}))
+        for standing in standings(connection, folder, rated)
+    ]
+
+
+def _standing(row: Any, mine: list[Answer], folder: StudyFolder, distances: list[float]) -> Standing:
+    times = [answer.shown_ms / 1000 for answer in mine]
+    verdicts = [_passed(folder, answer) for answer in mine if answer.role == "check"]
+    return Standing(
+        annotator=label(row.id),
+        state=row.state,
+        pages=row.slots,
+        done=row.done,
+        joined_at=row.joined_at,
+        seen_at=row.seen_at,
+        finished_at=row.finished_at,
+        median_seconds=round(median(times), 2) if times else None,
+        reference_error=round(fmean(distances), 2) if distances else None,
+        checks_passed=sum(verdicts),
+        checks_failed=len(verdicts) - sum(verdicts),
+    )
+
+
+def _passed(folder: StudyFolder, answer: Answer) -> bool:
+    check = folder.study.checks[int(answer.item.removeprefix("check-")) - 1]
+    return all(abs(answer.values[name] - value) <= check.tolerance for name, value in check.expected.items())
+
+
+def _told(connection: Connection) -> dict[str, dict[str, str]]:
+    """Codes and comments that raters typed."""
+    told: dict[str, dict[str, str]] = {}
+    for row in reading.words(connection):
+        data = msgspec.json.decode(row.payload)
+        key, text = ("code", data["code"]) if row.kind == "consent" else ("comment", data["text"])
+        told.setdefault(label(row.rater_id), {})[key] = text
+    return told
+
+
+def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
+    return [
+        standing.annotator,
+        standing.state,
+        person.source,
+        _plain(person.outside or ""),
+        _plain(person.session),
+        _plain(told.get("code", "")),
+        *(_moment(at) for at in (standing.joined_at, standing.seen_at, standing.finished_at)),
+        str(person.returns),
+        str(standing.pages),
+        str(standing.done),
+        *("" if value is None else f"{value:g}" for value in (standing.median_seconds, standing.reference_error)),
+        str(standing.checks_passed),
+        str(standing.checks_failed),
+        _plain(told.get("comment", "")),
+    ]
+
+
+def _plain(text: str) -> str:
+    """Text that strangers typed: a spreadsheet would run a cell that starts like a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def _moment(at: int | None) -> str:
+    return "" if at is None else datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,175 @@
+"""The files of an export.
+
+ratings.csv      item,annotator,<dimensions>  or  recording,time,annotator,<dimensions>
+truth.csv        the known values, where there are any
+features.csv     red, green and blue from 0 to 1, for stimuli made here
+references.csv   what was said of the hidden references, each time
+raters.csv       one row per rater: how far, how fast, how close to the references
+log.jsonl        everything that was ever received, in order
+study.toml       the study as it is now
+<regime>/        ratings, truth and features of one regime, for studies that have several
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from sqlalchemy import Connection
+
+from unisono.collect.export import raters as rater_table
+from unisono.collect.export.answers import Answer, Trace, answers, label, traces
+from unisono.collect.export.series import seconds
+from unisono.collect.store import reading
+from unisono.collect.store.database import Database
+from unisono.collect.studies import Item, StudyFolder
+from unisono.io.atomic import atomic_directory, atomic_path
+
+Row = list[str]
+
+
+def export_study(folder: StudyFolder, database: Database, out: Path) -> list[Path]:
+    """Writes everything to the folder `out`, all of it as of one moment; the files written."""
+    with atomic_directory(out) as place:
+        database.read(lambda connection: _write_all(connection, folder, place))
+        names = sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
+    return [out / name for name in names]
+
+
+def export_zip(folder: StudyFolder, database: Database, path: Path) -> None:
+    """The same as one archive."""
+    place = path.with_suffix(".files")
+    files = export_study(folder, database, place)
+    with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.write(file, file.relative_to(place))
+    shutil.rmtree(place)
+
+
+def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None:
+    study = folder.study
+    rated = answers(connection)
+    if study.mode == "trace":
+        _write_traces(connection, folder, place)
+    else:
+        _write_ratings(folder, rated, place)
+    table = rater_table.rater_table(connection, folder, rated)
+    _csv(place / "raters.csv", rater_table.HEADER, table)
+    _write_log(connection, place / "log.jsonl")
+    shutil.copyfile(folder.path / "study.toml", place / "study.toml")
+
+
+def _write_ratings(folder: StudyFolder, rated: list[Answer], place: Path) -> None:
+    names = folder.study.names
+    items = [answer for answer in rated if answer.role == "item"]
+    _csv(place / "ratings.csv", ["item", "annotator", *names], (_rating(a, names) for a in items))
+    hidden = (
+        [a.item, a.annotator, str(a.repetition), *_cells(a.values, names)] for a in rated if a.role == "reference"
+    )
+    if folder.catalogue.references:
+        _csv(place / "references.csv", ["item", "annotator", "repetition", *names], hidden)
+    _write_known(folder.catalogue.items, names, place)
+    groups = sorted({item.group for item in folder.catalogue.items})
+    for group in groups if len(groups) > 1 else []:
+        _write_group(folder, items, group, place / group)
+
+
+def _write_group(folder: StudyFolder, items: list[Answer], group: str, place: Path) -> None:
+    """One regime by itself; its truth has the dimension that varies alone, since the other is a constant."""
+    members = tuple(item for item in folder.catalogue.items if item.group == group)
+    mine = {item.name for item in members}
+    names = folder.study.names
+    _csv(place / "ratings.csv", ["item", "annotator", *names], (_rating(a, names) for a in items if a.item in mine))
+    _write_known(members, [name for name in names if name == group], place)
+
+
+def _write_known(items: tuple[Item, ...], names: list[str], place: Path) -> None:
+    known = [name for name in names if any(name in item.truth for item in items)]
+    if known:
+        rows = ([item.name, *_cells(item.truth, known)] for item in items if item.truth)
+        _csv(place / "truth.csv", ["item", *known], rows)
+    coloured = [(item.name, item.colour.rgb) for item in items if item.colour is not None]
+    if coloured:
+        _csv(place / "features.csv", ["item", "red", "green", "blue"], ([n, *_rgb(rgb)] for n, rgb in coloured))
+
+
+def _write_traces(connection: Connection, folder: StudyFolder, place: Path) -> None:
+    names, rate = folder.study.names, folder.study.trace.rate
+    header = ["recording", "time", "annotator", *names]
+    hidden: list[Trace] = []
+
+    def rows() -> Iterator[Row]:
+        for trace in traces(connection, folder):
+            if trace.role == "item":
+                yield from _trace_rows(trace, names, rate, [])
+            else:
+                hidden.append(trace)
+
+    _csv(place / "ratings.csv", header, rows())
+    if hidden:
+        all_hidden = (row for trace in hidden for row in _trace_rows(trace, names, rate, [str(trace.repetition)]))
+        _csv(place / "references.csv", ["recording", "time", "annotator", "repetition", *names], all_hidden)
+    _write_walks(folder, place)
+
+
+def _trace_rows(trace: Trace, names: list[str], rate: float, extra: Row) -> Iterator[Row]:
+    """Frames from the first touch on: before it there is no opinion to tell."""
+    for frame, values in enumerate(zip(*(trace.values[name] for name in names), strict=True)):
+        if any(value is not None for value in values):
+            yield [trace.item, seconds(frame, rate), trace.annotator, *extra, *map(_number, values)]
+
+
+def _write_walks(folder: StudyFolder, place: Path) -> None:
+    walks = [(item.name, item.walk) for item in folder.catalogue.items if item.walk is not None]
+    if not walks:
+        return
+    known = [name for name in folder.study.names if name in ("saturation", "brightness")]
+    truth = (
+        [name, seconds(frame, walk.rate), *map(_number, values)]
+        for name, walk in walks
+        for frame, values in enumerate(zip(*(getattr(walk, k) for k in known), strict=True))
+    )
+    _csv(place / "truth.csv", ["recording", "time", *known], truth)
+    features = (
+        [name, seconds(frame, walk.rate), *_rgb(rgb)] for name, walk in walks for frame, rgb in enumerate(walk.frames)
+    )
+    _csv(place / "features.csv", ["recording", "time", "red", "green", "blue"], features)
+
+
+def _write_log(connection: Connection, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as stream:
+        for row in reading.all_events(connection):
+            known = {name: getattr(row, name) for name in _LOGGED}
+            line = {"annotator": label(row.rater_id), **known, "data": msgspec.Raw(row.payload.encode())}
+            stream.write(msgspec.json.encode(line).decode() + "\n")
+
+
+_LOGGED = ("id", "tab", "seq", "kind", "item", "role", "repetition", "part", "slot_id", "sent_at", "stored_at")
+
+
+def _csv(path: Path, header: Row, rows: Iterable[Row]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _rating(answer: Answer, names: list[str]) -> Row:
+    return [answer.item, answer.annotator, *_cells(answer.values, names)]
+
+
+def _cells(values: dict[str, float], names: list[str]) -> Row:
+    return [_number(values.get(name)) for name in names]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.10g}"
+
+
+def _rgb(rgb: tuple[int, int, int]) -> Row:
+    return [f"{channel / 255:.6g}" for channel in rgb]

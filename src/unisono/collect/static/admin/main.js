@@ -1,0 +1,108 @@
+// Live figures for the researcher: asked for every few seconds, painted in place.
+
+const root = document.getElementById("board").dataset.root;
+const byId = (id) => document.getElementById(id);
+const STATES = { joined: "not begun", active: "rating", finished: "finished", left: "left", declined: "declined", full: "turned away" };
+
+function cell(text, kind = "td", className = "") {
+  const node = document.createElement(kind);
+  node.textContent = text;
+  if (className) node.className = className;
+  if (kind === "th") node.scope = "row";
+  return node;
+}
+
+function row(...cells) {
+  const node = document.createElement("tr");
+  node.append(...cells);
+  return node;
+}
+
+function tile(figure, words) {
+  const node = document.createElement("div");
+  node.className = "tile";
+  node.append(cell(figure, "strong"), cell(words, "span"));
+  return node;
+}
+
+function paintTiles(data) {
+  const { raters } = data;
+  const share = data.wanted ? ` of ${data.wanted}` : "";
+  byId("tiles").replaceChildren(
+    tile(`${data.ratings}${share}`, data.mode === "trace" ? "recordings traced" : "items rated"),
+    tile(String(raters.active), "rating now"),
+    tile(String(raters.finished), "finished"),
+    tile(String(raters.left + raters.declined), "left or declined"),
+  );
+}
+
+function paintItems(data) {
+  const target = data.target ? `, ${data.target} wanted` : "";
+  const range = data.fewest === data.most ? data.most : `${data.fewest} to ${data.most}`;
+  byId("items-line").textContent = `Each item has ${range} of them${target}.`;
+  // A little air above, so that a full bar does not look like a wall.
+  const tallest = 1.15 * Math.max(1, data.target, ...data.items.map((item) => item.done + item.active));
+  byId("bars").replaceChildren(...data.items.map((item) => {
+    const bar = document.createElement("div");
+    bar.className = "bar";
+    bar.title = `${item.name}: ${item.done} rated, ${item.active} being rated`;
+    const [done, active] = ["bar-done", "bar-active"].map((name) => Object.assign(document.createElement("i"), { className: name }));
+    done.style.height = `${(100 * item.done) / tallest}%`;
+    active.style.height = `${(100 * item.active) / tallest}%`;
+    bar.append(active, done);
+    return bar;
+  }));
+  byId("items").replaceChildren(...data.items.map((item) =>
+    row(cell(item.name, "th"), cell(item.done, "td", "number"), cell(item.active, "td", "number"))));
+}
+
+function ago(moment) {
+  const seconds = Math.max(0, (Date.now() - moment) / 1000);
+  if (seconds < 90) return "just now";
+  if (seconds < 5400) return `${Math.round(seconds / 60)} minutes ago`;
+  return new Date(moment).toLocaleString();
+}
+
+function paintPeople(data) {
+  const one = (person) => row(
+    cell(person.annotator, "th"),
+    cell(STATES[person.state] ?? person.state),
+    cell(`${person.done} / ${person.pages}`, "td", "number"),
+    cell(person.median_seconds ?? "–", "td", "number"),
+    cell(person.reference_error === null ? "–" : `${person.reference_error} %`, "td", "number"),
+    cell(person.checks_passed + person.checks_failed ? `${person.checks_passed} / ${person.checks_passed + person.checks_failed}` : "–", "td", person.checks_failed ? "number bad" : "number"),
+    cell(ago(person.seen_at)));
+  byId("people").replaceChildren(...data.people.map(one));
+}
+
+function paint(data) {
+  paintTiles(data);
+  paintItems(data);
+  paintPeople(data);
+  for (const button of document.querySelectorAll("[data-phase]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.phase === data.phase));
+  }
+  const time = new Date().toLocaleTimeString();
+  byId("updated").textContent = `As of ${time}`;
+}
+
+async function update() {
+  try {
+    const response = await fetch(`${root}/admin/data`);
+    if (response.status === 401) return location.assign(`${root}/admin/login`);
+    if (!response.ok) throw new Error(response.status);
+    paint(await response.json());
+  } catch {
+    byId("updated").textContent = "The server does not answer; trying again.";
+  }
+  return undefined;
+}
+
+for (const button of document.querySelectorAll("[data-phase]")) {
+  button.addEventListener("click", async () => {
+    await fetch(`${root}/admin/phase`, { method: "POST", body: new URLSearchParams({ phase: button.dataset.phase }) });
+    update();
+  });
+}
+update();
+setInterval(() => document.hidden || update(), 4000);

@@ -1,0 +1,205 @@
+// The rater's way through the study. The server knows what is done; this page shows what comes next.
+
+import { say, setProgress } from "./dom.js";
+import { Outbox } from "./outbox.js";
+import { ratePage } from "./rate.js";
+import { preload } from "./stimulus.js";
+import * as steps from "./steps.js";
+import { TracePass } from "./trace.js";
+
+const base = `${location.pathname.replace(/\/$/, "")}/`;
+const saved = document.getElementById("saved");
+const WORDS = { saved: "All saved", saving: "Saving…", waiting: "Not saved yet, retrying…" };
+
+let view = null;
+let trace = null;
+let elsewhere = false;
+let warmedUp = false;
+const rested = new Set();
+
+const outbox = new Outbox(`${base}events`, {
+  onStatus: (status) => {
+    if (saved.textContent === WORDS[status]) return;
+    saved.textContent = WORDS[status];
+    saved.className = `saved ${status}`;
+  },
+  onReceipt: (receipt) => { if (view) view.phase = receipt.phase; },
+  onLost: () => steps.messagePage("This link does not work any more", "Please write to the people who sent it to you."),
+});
+
+async function load() {
+  for (let wait = 500; ; wait = Math.min(8000, 2 * wait)) {
+    try {
+      const response = await fetch(`${base}state`);
+      if (response.ok) return response.json();
+    } catch {
+      // No answer: the same as an answer that is none.
+    }
+    saved.textContent = "No connection, retrying…";
+    saved.className = "saved waiting";
+    await new Promise((resolve) => { setTimeout(resolve, wait); });
+  }
+}
+
+async function refresh() {
+  await outbox.flushed();
+  view = await load();
+  saved.textContent = WORDS.saved;
+  saved.className = "saved";
+}
+
+// Only one tab at a time rates; the newest one, since that is the one in front of the rater.
+const claim = `unisono/${base}/tab`;
+function claimTab() {
+  try {
+    localStorage.setItem(claim, outbox.tab);
+  } catch {
+    return;
+  }
+  window.addEventListener("storage", (event) => {
+    if (event.key !== claim || event.newValue === outbox.tab || elsewhere) return;
+    elsewhere = true;
+    trace?.close();
+    steps.messagePage("You went on in another tab", "This one is resting, so that nothing is answered twice.",
+      { text: "Go on here instead", onclick: () => location.reload() });
+  });
+}
+
+function go() {
+  trace?.close();
+  trace = null;
+  if (elsewhere) return undefined;
+  const { study, state, phase } = view;
+  const open = view.slots.filter((slot) => !slot.done);
+  setProgress(0, 0);
+  if (state === "finished") return steps.finishedPage(study, view.finish);
+  if (phase !== "open") return waitForPhase();
+  if (state === "joined") return steps.consentPage(study, { onAgree: agree, onDecline: decline });
+  if (state === "declined") return steps.declinedPage(() => { view.state = "joined"; go(); });
+  if (state === "full") return steps.messagePage("All places are taken", "The study has all the ratings it needs. Thank you for your interest.");
+  return prepare(study, open);
+}
+
+function prepare(study, open) {
+  const seen = (name) => view.steps.includes(name);
+  if (!seen("instructions")) return steps.instructionsPage(study, () => pass("instructions"));
+  if (study.play && !seen("play")) return steps.playPage(() => pass("play"));
+  if (study.practice.length && !seen("practice")) return practise(study);
+  if (open.length === 0) return wrapUp(study);
+  const done = view.slots.length - open.length;
+  if (study.practice.length && done === 0 && !warmedUp) {
+    warmedUp = true;
+    return steps.readyPage(study, view.slots.length, go);
+  }
+  if (study.break_every && done && done % study.break_every === 0 && !rested.has(done)) {
+    rested.add(done);
+    return steps.breakPage(done, view.slots.length, () => { outbox.add({ kind: "step", name: "break" }); go(); });
+  }
+  return item(study, view.slots.indexOf(open[0]));
+}
+
+function pass(name) {
+  outbox.add({ kind: "step", name });
+  view.steps.push(name);
+  go();
+}
+
+async function agree(code) {
+  outbox.add({ kind: "consent", code });
+  await refresh();
+  go();
+}
+
+function decline() {
+  outbox.add({ kind: "decline" });
+  view.state = "declined";
+  go();
+}
+
+function practise(study) {
+  const items = study.practice;
+  const one = (index) => {
+    if (index === items.length) return pass("practice");
+    const done = (values) => {
+      outbox.add({ kind: "practice", index, values });
+      one(index + 1);
+    };
+    const heading = `Practice ${index + 1} of ${items.length}`;
+    return study.mode === "trace"
+      ? openTrace({ item: { ...items[index], dimensions: study.passes[0] }, heading, add: null, onDone: () => done({}) })
+      : ratePage({ study, item: items[index], base, heading, neutral: study.neutral, truth: items[index].truth, onDone: ({ values }) => done(values) });
+  };
+  return steps.practicePage(items.length, () => one(0));
+}
+
+function item(study, index) {
+  const slot = view.slots[index];
+  const heading = `${index + 1} of ${view.slots.length}`;
+  setProgress(index, view.slots.length);
+  preload(view.slots[index + 1], base);
+  if (study.mode === "trace" && slot.media !== "check") {
+    return openTrace({ item: slot, heading, add: (event) => outbox.add(event), onDone: () => { slot.done = true; go(); } });
+  }
+  return ratePage({
+    study, item: slot, base, heading, neutral: study.neutral && slot.media !== "check", values: slot.values,
+    onBack: canGoBack(study, index) && (() => item(study, index - 1)),
+    onDone: (answer) => {
+      if (!sameAnswer(slot, answer)) outbox.add({ kind: "rating", slot: slot.id, ...answer });
+      slot.values = answer.values;
+      slot.done = true;
+      go();
+    },
+  });
+}
+
+function canGoBack(study, index) {
+  return index > 0 && (study.mode === "rate" || view.slots[index - 1].media === "check");
+}
+
+// Going back and leaving things as they were is no correction.
+function sameAnswer(slot, { values }) {
+  return slot.values && Object.keys(values).every((name) => values[name] === slot.values[name]);
+}
+
+function openTrace(options) {
+  trace = new TracePass({
+    study: view.study, base, neutral: view.study.neutral, ...options,
+    onBroken: () => steps.messagePage("The video could not be loaded", "Your connection may be slow or gone.", { text: "Try again", onclick: go }),
+  });
+  trace.open();
+}
+
+function wrapUp(study) {
+  setProgress(view.slots.length, view.slots.length);
+  if (study.ask_comment && !view.commented) {
+    return steps.commentPage((text) => {
+      if (text) outbox.add({ kind: "comment", text });
+      view.commented = true;
+      go();
+    });
+  }
+  return finish();
+}
+
+// The code is the server's word that everything has arrived, so it comes from the server.
+async function finish() {
+  steps.waitingPage();
+  outbox.add({ kind: "finish" });
+  await refresh();
+  const open = view.slots.some((slot) => !slot.done);
+  if (view.state === "finished" || open) return go();
+  return steps.messagePage("Something is not right", "Everything you did has been saved, but the study could not be finished. Please write to the people who sent you the link.");
+}
+
+function waitForPhase() {
+  const closed = view.phase === "closed";
+  steps.messagePage(closed ? "This study has ended" : "A short pause", closed
+    ? "Thank you. Everything you did has been saved."
+    : "The study is paused. Everything you did has been saved; this page goes on by itself.");
+  if (!closed) setTimeout(async () => { await refresh(); go(); }, 5000);
+}
+
+claimTab();
+await refresh();
+say(view.study.title);
+go();

@@ -1,0 +1,60 @@
+// Two scales as one point on a plane. The plane is for pointers; the two sliders below it are for everybody.
+
+import { el } from "./dom.js";
+import { Scale } from "./scale.js";
+
+export class Pad {
+  constructor(x, y) {
+    this.scales = [x, y];
+    this.point = el("div", { class: "pad-point" });
+    this.plane = el("div", { class: "pad", "aria-hidden": "true" }, this.point);
+    const ends = [x, y].map(({ dimension: { anchors } }) => [anchors[0].label, anchors[anchors.length - 1].label]);
+    this.element = el("div", { class: "scale joint" },
+      el("div", { class: "pad-box", "aria-hidden": "true" },
+        el("div", { class: "pad-top" }, ends[1][1]), el("div", { class: "pad-left" }, ends[0][0]), this.plane,
+        el("div", { class: "pad-right" }, ends[0][1]), el("div", { class: "pad-bottom" }, ends[1][0])),
+      x.element, y.element);
+    for (const scale of this.scales) this.follow(scale);
+    this.plane.addEventListener("pointerdown", (event) => {
+      this.plane.setPointerCapture(event.pointerId);
+      this.track(event);
+    });
+    this.plane.addEventListener("pointermove", (event) => event.buttons && this.track(event));
+    this.paint();
+  }
+
+  follow(scale) {
+    const told = scale.onChange;
+    scale.onChange = (one) => {
+      this.paint();
+      told(one);
+    };
+  }
+
+  track(event) {
+    const box = this.plane.getBoundingClientRect();
+    const [x, y] = this.scales;
+    x.setShare((event.clientX - box.left) / box.width, event.pointerType);
+    y.setShare(1 - (event.clientY - box.top) / box.height, event.pointerType);
+  }
+
+  paint() {
+    const [x, y] = this.scales;
+    this.point.style.left = `${100 * x.share}%`;
+    this.point.style.top = `${100 * (1 - y.share)}%`;
+    this.point.classList.toggle("untouched", !(x.touched && y.touched));
+  }
+}
+
+// The controls for some dimensions: a pad where the study joins two of them, sliders for the rest.
+export function makeControls(study, names, { start, values = null, onChange = () => {} }) {
+  const scales = names.map((name) => {
+    const dimension = study.dimensions.find((one) => one.name === name);
+    return new Scale(dimension, { start: start[name], value: values ? values[name] : null, onChange });
+  });
+  const byName = Object.fromEntries(scales.map((scale) => [scale.dimension.name, scale]));
+  const pads = study.pads.filter(({ x, y }) => byName[x] && byName[y]).map(({ x, y }) => new Pad(byName[x], byName[y]));
+  const inPads = new Set(pads.flatMap((pad) => pad.scales));
+  const elements = [...pads.map((pad) => pad.element), ...scales.filter((one) => !inPads.has(one)).map((one) => one.element)];
+  return { scales, pads, elements };
+}

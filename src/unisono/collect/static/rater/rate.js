@@ -1,0 +1,82 @@
+// One item, all its dimensions, one button. Nothing counts until it is touched.
+
+import { el, say, show } from "./dom.js";
+import { makeControls } from "./pad.js";
+import { stimulus } from "./stimulus.js";
+
+const FLOWING = new Set(["text", "check", "audio"]);
+
+// options: study, item, base, heading, neutral, values, truth, onBack, onDone({values, start, sources, shown_ms})
+export function ratePage(options) {
+  const { study, item, base, heading, neutral } = options;
+  const names = item.dimensions ?? study.dimensions.map((one) => one.name);
+  const shownAt = performance.now();
+  const hint = el("p", { class: "hint", role: "status" });
+  const controls = makeControls(study, names, { start: item.start, values: options.values, onChange: update });
+  const next = el("button", { type: "submit", class: "primary" }, options.button ?? "Next");
+  const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, "Back");
+  const form = el("form", { class: "rate", novalidate: true },
+    el("h1", { class: "hidden-visually" }, heading),
+    el("div", { class: FLOWING.has(item.media) ? "stimulus flow" : "stimulus" }, stimulus(item, base)),
+    el("div", { class: "panel" }, controls.elements),
+    el("div", { class: "actions" }, back || el("span"), hint, next));
+  let told = false;
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.type === "range") {
+      event.preventDefault();
+      submit();
+    }
+  });
+
+  function missing() {
+    return controls.scales.filter((scale) => !scale.touched);
+  }
+
+  function update() {
+    const left = missing().length;
+    // Never disabled: pressed too early, it says what is missing.
+    next.classList.toggle("waiting", left > 0);
+    hint.className = "hint";
+    hint.textContent = left ? "" : "Enter ↵ for the next one";
+  }
+
+  function submit() {
+    const left = missing();
+    if (left.length) return complain(left);
+    if (options.truth && !told && reveal()) return undefined;
+    return options.onDone(answer());
+  }
+
+  function complain(left) {
+    for (const scale of left) scale.markMissing();
+    hint.className = "hint bad";
+    hint.textContent = left.length === 1 ? "One scale is still to answer." : "Move every slider once.";
+    left[0].input.focus();
+  }
+
+  function answer() {
+    const pick = (key) => Object.fromEntries(controls.scales.map((scale) => [scale.dimension.name, scale[key]]));
+    const sources = Object.fromEntries(controls.scales.filter((one) => one.source).map((one) => [one.dimension.name, one.source]));
+    return { values: pick("value"), start: pick("start"), sources, shown_ms: Math.round(performance.now() - shownAt) };
+  }
+
+  // Practice: show what was true, then let the rater go on.
+  function reveal() {
+    const known = controls.scales.filter((scale) => scale.dimension.name in options.truth);
+    for (const scale of known) scale.showTruth(options.truth[scale.dimension.name]);
+    told = true;
+    next.textContent = "Go on";
+    say(known.map((one) => `${one.dimension.name}: true value ${options.truth[one.dimension.name]}`).join(", "));
+    return known.length > 0;
+  }
+
+  show(form, { neutral, focus: false });
+  update();
+  controls.scales[0].input.focus({ preventScroll: true });
+  say(heading);
+}

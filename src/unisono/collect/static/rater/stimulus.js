@@ -1,0 +1,41 @@
+// What is judged, as an element: a colour, an image, a text, a sound, a video.
+
+import { el } from "./dom.js";
+
+export function stimulus(item, base) {
+  switch (item.media) {
+    case "colour": return swatch(item.rgb);
+    case "image": return el("img", { src: base + item.url, alt: "The image to judge" });
+    case "video": return el("video", { src: base + item.url, controls: true, playsinline: true, "aria-label": "The video to judge" });
+    case "audio": return el("audio", { src: base + item.url, controls: true, "aria-label": "The sound to judge" });
+    case "check": return el("p", { class: "reading check" }, item.text);
+    default: return el("p", { class: "reading" }, item.text);
+  }
+}
+
+export function swatch([red, green, blue]) {
+  const canvas = el("canvas", { class: "swatch", width: 8, height: 8, role: "img", "aria-label": "A plain colour" });
+  paint(canvas, red, green, blue);
+  return canvas;
+}
+
+export function paint(canvas, red, green, blue) {
+  const context = canvas.getContext("2d");
+  context.fillStyle = `rgb(${red} ${green} ${blue})`;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+}
+
+// Fetches what comes next while the rater looks at what is here.
+export function preload(item, base) {
+  if (item && item.media === "image") new Image().src = base + item.url;
+}
+
+// HSV, as the server computes it: hue in degrees, the others from 0 to 100.
+export function hsvToRgb(hue, saturation, brightness) {
+  const [s, v] = [saturation / 100, brightness / 100];
+  const channel = (n) => {
+    const k = (n + hue / 60) % 6;
+    return Math.round(255 * (v - v * s * Math.max(0, Math.min(k, 4 - k, 1))));
+  };
+  return [channel(5), channel(3), channel(1)];
+}

@@ -1,0 +1,210 @@
+// One pass over something that plays, traced with a slider or on a pad.
+//
+// A sample is [media ms, page ms, code, value...]: one per tick of the study's rate by the clock of the media, and one
+// per change. Codes: 0 tick, 1 mouse, 2 key, 3 touch; 8 is added while paused. Values are null until touched. The
+// pointer moves the handle without a button, since long drags slip.
+
+import { el, say, show } from "./dom.js";
+import { randomWord } from "./outbox.js";
+import { makeControls } from "./pad.js";
+import { makePlayer } from "./player.js";
+
+const BATCH_MS = 2000;
+const CODES = { mouse: 1, pen: 1, key: 2, touch: 3 };
+
+// options: study, item, base, heading, neutral, add(event) or null in practice, onDone(), onBroken()
+export class TracePass {
+  constructor(options) {
+    Object.assign(this, options);
+    this.names = this.item.dimensions ?? [this.study.dimensions[0].name];
+    this.state = "ready";
+    this.player = makePlayer(this.item, this.base);
+    this.player.onStall = () => this.note("stall");
+    this.controls = makeControls(this.study, this.names, { start: this.item.start, onChange: (scale) => this.changed(scale) });
+    this.build();
+    this.restart();
+    this.abort = new AbortController();
+    this.listen({ signal: this.abort.signal });
+  }
+
+  build() {
+    this.cover = el("div", { class: "cover" });
+    this.pauseButton = el("button", { type: "button", class: "idle", onclick: () => this.toggle() }, "Pause");
+    this.elapsed = el("div");
+    this.zone = el("div", { class: "panel zone" }, this.controls.elements);
+    this.form = el("div", { class: "rate" },
+      el("h1", { class: "hidden-visually" }, this.heading),
+      el("div", { class: "stage" }, this.player.element, this.cover),
+      this.zone,
+      el("div", { class: "clock" }, this.pauseButton, el("div", { class: "line" }, this.elapsed)));
+  }
+
+  open() {
+    show(this.form, { neutral: this.neutral });
+    say(this.heading);
+    this.question = this.controls.scales.map((scale) => scale.dimension.question).join(" ");
+    this.setCover(el("p", {}, "One moment…"));
+    this.player.ready.then(() => this.offer("Start"), () => this.onBroken());
+  }
+
+  close() {
+    this.abort.abort();
+    this.state = "closed";
+    clearInterval(this.batches);
+    this.player.pause();
+  }
+
+  restart() {
+    this.attempt = randomWord();
+    this.rows = [];
+    this.sent = 0;
+    this.nextTick = 0;
+  }
+
+  listen(options) {
+    window.addEventListener("blur", () => this.interrupt("blur"), options);
+    document.addEventListener("visibilitychange", () => document.hidden && this.interrupt("blur"), options);
+    document.addEventListener("keydown", (event) => {
+      if (event.code !== "Space" || event.target.tagName === "BUTTON") return;
+      event.preventDefault();
+      this.toggle();
+    }, options);
+    this.zone.addEventListener("pointermove", (event) => this.hover(event), options);
+    this.zone.addEventListener("pointerdown", (event) => {
+      this.zone.setPointerCapture(event.pointerId);
+      this.hover(event);
+    }, options);
+  }
+
+  setCover(...content) {
+    this.cover.hidden = content.length === 0;
+    this.cover.replaceChildren(...content);
+  }
+
+  offer(word, message = "") {
+    this.pauseButton.classList.add("idle");
+    const button = el("button", { type: "button", class: "primary", onclick: () => this.count() }, word);
+    this.setCover(el("p", { class: "question" }, this.question), message && el("p", {}, message), button);
+    button.focus({ preventScroll: true });
+  }
+
+  toggle() {
+    if (this.state === "playing") this.interrupt("pause");
+    else if (this.state === "ready" || this.state === "paused") this.count();
+  }
+
+  // 3, 2, 1: time to find the handle.
+  async count() {
+    this.state = "counting";
+    this.controls.scales[0].input.focus({ preventScroll: true });
+    for (let left = this.study.countdown; left > 0 && this.state === "counting"; left -= 1) {
+      this.setCover(el("p", { class: "question" }, this.question), el("div", { class: "count" }, String(left)));
+      say(String(left));
+      await new Promise((resolve) => { setTimeout(resolve, 1000); });
+    }
+    if (this.state === "counting") await this.go();
+  }
+
+  async go() {
+    try {
+      await this.player.play();
+    } catch {
+      this.state = "paused";
+      this.offer("Go on", "The browser did not start it by itself.");
+      return;
+    }
+    this.state = "playing";
+    this.setCover();
+    this.pauseButton.classList.remove("idle");
+    this.note("play");
+    this.batches = setInterval(() => this.flush(), BATCH_MS);
+    this.frame();
+  }
+
+  frame() {
+    if (this.state !== "playing") return;
+    this.player.draw();
+    const now = this.player.time;
+    this.elapsed.style.width = `${(100 * now) / (this.player.seconds || 1)}%`;
+    if (now * this.study.rate >= this.nextTick) {
+      this.sample(0);
+      this.nextTick = Math.floor(now * this.study.rate) + 1;
+    }
+    if (this.player.ended) this.finish();
+    else requestAnimationFrame(() => this.frame());
+  }
+
+  changed(scale) {
+    if (this.state === "playing") this.sample(CODES[scale.source] ?? 1);
+    else if (this.state === "paused" || this.state === "counting") this.sample((CODES[scale.source] ?? 1) + 8);
+  }
+
+  sample(code) {
+    const times = [this.player.time * 1000, performance.now()].map((ms) => Math.round(ms * 10) / 10);
+    this.rows.push([...times, code, ...this.controls.scales.map((scale) => scale.value)]);
+  }
+
+  // Hovering is enough for a mouse; a finger has to be down, which is when it moves at all.
+  hover(event) {
+    if (this.state !== "playing" && this.state !== "counting") return;
+    const { scales, pads } = this.controls;
+    if (pads.length) {
+      const box = pads[0].plane.getBoundingClientRect();
+      const inside = event.clientX > box.left - 20 && event.clientX < box.right + 20 && event.clientY < box.bottom + 20;
+      if (inside) pads[0].track(event);
+      return;
+    }
+    const box = scales[0].input.getBoundingClientRect();
+    // 14: half the handle, which stops that far from the ends.
+    scales[0].setShare((event.clientX - box.left - 14) / (box.width - 28), event.pointerType);
+  }
+
+  flush() {
+    if (!this.rows.length) return;
+    const rows = this.rows.splice(0);
+    for (let at = 0; at < rows.length; at += 500) {
+      const part = rows.slice(at, at + 500);
+      this.add?.({ kind: "samples", slot: this.item.id, attempt: this.attempt, first: this.sent, rows: part });
+      this.sent += part.length;
+    }
+  }
+
+  interrupt(why) {
+    if (this.state === "counting") {
+      this.state = this.player.time > 0 ? "paused" : "ready";
+      this.offer(this.state === "ready" ? "Start" : "Go on");
+      return;
+    }
+    if (this.state !== "playing") return;
+    this.player.pause();
+    this.state = "paused";
+    clearInterval(this.batches);
+    this.note(why);
+    this.flush();
+    this.offer("Go on", "Paused.");
+  }
+
+  note(name) {
+    this.add?.({ kind: "note", name, slot: this.item.id, media_ms: Math.round(this.player.time * 1000) });
+  }
+
+  finish() {
+    this.sample(0);
+    clearInterval(this.batches);
+    if (this.controls.scales.some((scale) => !scale.touched)) return this.again();
+    this.flush();
+    const start = Object.fromEntries(this.controls.scales.map((scale) => [scale.dimension.name, scale.start]));
+    this.add?.({ kind: "pass", slot: this.item.id, attempt: this.attempt, samples: this.sent, seconds: this.player.seconds, start });
+    this.close();
+    this.onDone();
+    return undefined;
+  }
+
+  again() {
+    this.note("restart");
+    this.restart();
+    this.player.rewind();
+    this.state = "ready";
+    this.offer("Watch again", "The slider was not moved, so there is nothing to keep yet.");
+  }
+}

@@ -1,0 +1,1 @@
+"""Stimuli with known truth: colours whose saturation and brightness are set, still or moving."""

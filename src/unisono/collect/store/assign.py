@@ -1,0 +1,166 @@
+"""Which items a rater gets. Ratings per item stay within one of each other while raters come, and items of raters who
+leave go back.
+
+A rater gets all items at once, the least loaded ones: taking the k smallest of counts that differ by at most one leaves
+counts that differ by at most one. Handing them out one by one would not: a rater who has had all of the least loaded
+ones would have to take others. Who is asked first is decided under a lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+from sqlalchemy import Connection, func, insert, select, text, update
+
+from unisono.collect.store.tables import item, rater, slot
+
+
+class Stop(NamedTuple):
+    """One page of a rater's way: an item (one pass over it), a reference or a check."""
+
+    item: str
+    role: str
+    repetition: int
+    part: int
+
+
+class Slot(NamedTuple):
+    """A page of a rater's way as it is stored."""
+
+    id: int
+    rater_id: int
+    item: str
+    role: str
+    part: int
+    state: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What assignment has to know of a study."""
+
+    items: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    reference_every: int = 10
+    checks: tuple[int, ...] = ()
+    parts: int = 1
+    ratings_per_item: int = 0
+    items_per_rater: int = 0
+    shuffled: bool = True
+
+
+def sync_items(connection: Connection, plan: Plan) -> None:
+    """Makes the table of items say what the study file says; items that are gone keep their ratings."""
+    known = set(connection.scalars(select(item.c.name)))
+    connection.execute(update(item).values(place=-1))
+    for place, name in enumerate(plan.items):
+        if name in known:
+            connection.execute(update(item).where(item.c.name == name).values(place=place))
+    rows = [{"name": n, "place": p, "load": 0, "done": 0} for p, n in enumerate(plan.items) if n not in known]
+    if rows:
+        connection.execute(insert(item), rows)
+
+
+def assign(connection: Connection, rater_id: int, plan: Plan, rng: Random) -> int:
+    """Gives the rater all their slots; how many. 0 when the study needs no more ratings."""
+    lock_items(connection)
+    names = _choose(connection, plan, rng)
+    if not names:
+        return 0
+    connection.execute(update(item).where(item.c.name.in_(names)).values(load=item.c.load + 1))
+    rows = [
+        {"rater_id": rater_id, "position": position, "state": "open", **stop._asdict()}
+        for position, stop in enumerate(_way(names, plan, rng))
+    ]
+    connection.execute(insert(slot), rows)
+    return len(rows)
+
+
+def free_idle(connection: Connection, seen_before: int) -> int:
+    """Takes back the open slots of raters not heard of since; how many raters left."""
+    idle = select(rater.c.id).where(rater.c.state == "active", rater.c.seen_at < seen_before)
+    gone = list(connection.scalars(idle))
+    if gone:
+        lock_items(connection)
+    for rater_id in gone:
+        _release(connection, rater_id)
+    return len(gone)
+
+
+def reclaim(connection: Connection, rater_id: int, plan: Plan) -> None:
+    """A rater who had left is back: the items that are still needed are theirs again."""
+    lock_items(connection)
+    mine = (slot.c.rater_id == rater_id, slot.c.state == "free")
+    names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
+    needed = [name for name in names if _is_needed(connection, name, plan)]
+    connection.execute(update(item).where(item.c.name.in_(needed)).values(load=item.c.load + 1))
+    unneeded = [name for name in names if name not in needed]
+    connection.execute(update(slot).where(*mine, slot.c.item.in_(unneeded)).values(state="dropped"))
+    # References and checks only make sense among items.
+    rest = "open" if needed else "dropped"
+    connection.execute(update(slot).where(*mine).values(state=rest))
+    change = {"state": "active", "returns": rater.c.returns + 1}
+    connection.execute(update(rater).where(rater.c.id == rater_id).values(change))
+
+
+def complete(connection: Connection, row: Slot, now: int) -> None:
+    """Marks a slot as done and counts its item once all of its parts are."""
+    connection.execute(update(slot).where(slot.c.id == row.id).values(state="done", done_at=now))
+    if row.role != "item":
+        return
+    same = (slot.c.rater_id == row.rater_id, slot.c.item == row.item, slot.c.role == "item")
+    left = connection.scalar(select(func.count()).select_from(slot).where(*same, slot.c.state != "done"))
+    if left == 0:
+        # What a rater sends late, for an item that has gone to another, is one more rating than was planned.
+        again = 1 if row.state == "dropped" else 0
+        change = {"done": item.c.done + 1, "load": item.c.load + again}
+        connection.execute(update(item).where(item.c.name == row.item).values(change))
+
+
+def lock_items(connection: Connection) -> None:
+    """Lets one transaction at a time change the loads. SQLite's writers are alone already."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("LOCK TABLE item IN SHARE ROW EXCLUSIVE MODE"))
+
+
+def _choose(connection: Connection, plan: Plan, rng: Random) -> list[str]:
+    rows = connection.execute(select(item.c.name, item.c.load, item.c.place).where(item.c.place >= 0)).all()
+    wanted = [row for row in rows if not plan.ratings_per_item or row.load < plan.ratings_per_item]
+    count = plan.items_per_rater or len(wanted)
+    ranked = sorted(wanted, key=lambda row: (row.load, rng.random()))[:count]
+    if plan.shuffled:
+        rng.shuffle(ranked)
+    else:
+        ranked.sort(key=lambda row: row.place)
+    return [row.name for row in ranked]
+
+
+def _way(names: list[str], plan: Plan, rng: Random) -> list[Stop]:
+    """Items in order, a reference after every so many, checks where the study wants them."""
+    stops: list[Stop] = []
+    met: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        stops += [Stop(name, "item", 0, part) for part in range(plan.parts)]
+        if plan.references and number % plan.reference_every == 0:
+            hidden = plan.references[int(rng.random() * len(plan.references))]
+            stops += [Stop(hidden, "reference", met.get(hidden, 0), part) for part in range(plan.parts)]
+            met[hidden] = met.get(hidden, 0) + 1
+        stops += [
+            Stop(f"check-{index + 1}", "check", 0, 0) for index, after in enumerate(plan.checks) if after == number
+        ]
+    return stops
+
+
+def _release(connection: Connection, rater_id: int) -> None:
+    mine = (slot.c.rater_id == rater_id, slot.c.state == "open")
+    names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
+    connection.execute(update(item).where(item.c.name.in_(names)).values(load=item.c.load - 1))
+    connection.execute(update(slot).where(*mine).values(state="free"))
+    connection.execute(update(rater).where(rater.c.id == rater_id).values(state="left"))
+
+
+def _is_needed(connection: Connection, name: str, plan: Plan) -> bool:
+    load = connection.scalar(select(item.c.load).where(item.c.name == name, item.c.place >= 0))
+    return load is not None and (not plan.ratings_per_item or load < plan.ratings_per_item)

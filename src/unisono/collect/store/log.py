@@ -1,0 +1,149 @@
+"""The log: what raters did, appended once each, in the order they did it.
+
+A browser sends a thing until it is acknowledged, so the same thing can come twice; (rater, tab, seq) says that it is
+the same, and the second one changes nothing. A later rating of the same slot supersedes an earlier one when the log is
+read; both stay in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import NamedTuple
+
+from sqlalchemy import Connection, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from unisono.collect.store import assign, raters
+from unisono.collect.store.tables import event, slot
+
+
+class Entry(NamedTuple):
+    """One thing a rater did."""
+
+    seq: int
+    kind: str
+    sent_at: int
+    payload: str
+    slot_id: int | None = None
+    # This entry finishes its slot.
+    completes: bool = False
+    # What is wrong with it, seen together with its slot; None when nothing is.
+    fault: Callable[[assign.Slot | None], str | None] = lambda slot: None
+
+
+class Receipt(NamedTuple):
+    """What became of a batch: seqs that are in the log now, and those that never will be, with the reason."""
+
+    acked: list[int]
+    rejected: dict[int, str]
+    phase: str
+    state: str
+
+
+class Book(NamedTuple):
+    """What appending has to know of the study: its plan and its limit."""
+
+    plan: assign.Plan
+    most_events: int
+    rng: Random
+
+
+def append(connection: Connection, rater_id: int, tab: str, entries: Sequence[Entry], book: Book, now: int) -> Receipt:
+    """Writes a batch to the log and lets it take effect."""
+    row = raters.touch(connection, rater_id, now, len(entries))
+    if row.state == "left":
+        assign.reclaim(connection, rater_id, book.plan)
+    slots = _slots(connection, rater_id, entries)
+    acked: list[int] = []
+    rejected: dict[int, str] = {}
+    for entry in entries:
+        reason = _refusal(entry, slots) if row.events <= book.most_events else "too many events"
+        if reason is None:
+            reason = _take(connection, rater_id, tab, entry, slots, book, now)
+        if reason is None:
+            acked.append(entry.seq)
+        else:
+            rejected[entry.seq] = reason
+    state = raters.by_id(connection, rater_id).state
+    return Receipt(acked, rejected, raters.phase(connection), state)
+
+
+def _slots(connection: Connection, rater_id: int, entries: Sequence[Entry]) -> dict[int, assign.Slot]:
+    """The slots named in the batch that belong to this rater."""
+    wanted = {entry.slot_id for entry in entries if entry.slot_id is not None}
+    if not wanted:
+        return {}
+    columns = [slot.c[name] for name in assign.Slot._fields]
+    mine = select(*columns).where(slot.c.rater_id == rater_id, slot.c.id.in_(wanted))
+    return {row.id: assign.Slot(*row) for row in connection.execute(mine)}
+
+
+def _refusal(entry: Entry, slots: dict[int, assign.Slot]) -> str | None:
+    if entry.slot_id is not None and entry.slot_id not in slots:
+        return "not your slot"
+    return entry.fault(slots.get(entry.slot_id) if entry.slot_id is not None else None)
+
+
+def _take(
+    connection: Connection, rater_id: int, tab: str, entry: Entry, slots: dict[int, assign.Slot], book: Book, now: int
+) -> str | None:
+    """Inserts one entry; its effects only when it is new."""
+    if entry.kind == "finish" and _unfinished(connection, rater_id):
+        return "not all items are rated yet"
+    if not _insert(connection, rater_id, tab, entry, now):
+        return None
+    if entry.completes and entry.slot_id is not None:
+        if slots[entry.slot_id].state != "done":
+            assign.complete(connection, slots[entry.slot_id], now)
+            slots[entry.slot_id] = slots[entry.slot_id]._replace(state="done")
+    elif entry.kind in _EFFECTS:
+        _EFFECTS[entry.kind](connection, rater_id, book, now)
+    return None
+
+
+def _insert(connection: Connection, rater_id: int, tab: str, entry: Entry, now: int) -> bool:
+    values = {
+        "rater_id": rater_id,
+        "tab": tab,
+        "seq": entry.seq,
+        "kind": entry.kind,
+        "slot_id": entry.slot_id,
+        "sent_at": entry.sent_at,
+        "stored_at": now,
+        "payload": entry.payload,
+    }
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(event).on_conflict_do_nothing(index_elements=["rater_id", "tab", "seq"])
+    # A row comes back only if one was made; the count of rows is not reliable across drivers.
+    return connection.execute(statement.returning(event.c.id), values).first() is not None
+
+
+def _unfinished(connection: Connection, rater_id: int) -> bool:
+    mine = select(func.count()).select_from(slot).where(slot.c.rater_id == rater_id)
+    waiting = connection.scalar(mine.where(slot.c.state.in_(("open", "free"))))
+    return bool(waiting) or not connection.scalar(mine)
+
+
+def _consent(connection: Connection, rater_id: int, book: Book, now: int) -> None:
+    state = raters.by_id(connection, rater_id).state
+    if state in ("joined", "full", "declined"):
+        count = assign.assign(connection, rater_id, book.plan, book.rng)
+        raters.set_state(connection, rater_id, "active" if count else "full")
+
+
+def _decline(connection: Connection, rater_id: int, book: Book, now: int) -> None:
+    state = raters.by_id(connection, rater_id).state
+    if state == "joined":
+        raters.set_state(connection, rater_id, "declined")
+
+
+def _finish(connection: Connection, rater_id: int, book: Book, now: int) -> None:
+    raters.set_state(connection, rater_id, "finished", finished_at=now)
+
+
+_EFFECTS: dict[str, Callable[[Connection, int, Book, int], None]] = {
+    "consent": _consent,
+    "decline": _decline,
+    "finish": _finish,
+}

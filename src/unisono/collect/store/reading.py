@@ -1,0 +1,75 @@
+"""Questions to the store: what a rater sees on return, what the researcher sees, what is exported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from unisono.collect.store.tables import event, item, rater, slot
+
+
+def slots_of(connection: Connection, rater_id: int) -> Sequence[Any]:
+    """The rater's way, in order, without what was dropped."""
+    mine = select(slot).where(slot.c.rater_id == rater_id, slot.c.state != "dropped")
+    return connection.execute(mine.order_by(slot.c.position)).all()
+
+
+def payloads_of(connection: Connection, rater_id: int, kinds: Sequence[str]) -> Sequence[Any]:
+    """What the rater did of these kinds, oldest first: kind, slot_id, payload."""
+    columns = (event.c.kind, event.c.slot_id, event.c.payload)
+    mine = select(*columns).where(event.c.rater_id == rater_id, event.c.kind.in_(kinds))
+    return connection.execute(mine.order_by(event.c.id)).all()
+
+
+def rater_rows(connection: Connection) -> Sequence[Any]:
+    """All raters with the number of their slots, and of those done."""
+    total = func.count(slot.c.id).filter(slot.c.state != "dropped")
+    done = func.count(slot.c.id).filter(slot.c.state == "done")
+    columns = list(rater.c)
+    joined = select(*columns, total.label("slots"), done.label("done")).join(slot, isouter=True)
+    return connection.execute(joined.group_by(*columns).order_by(rater.c.id)).all()
+
+
+def item_rows(connection: Connection) -> Sequence[Any]:
+    """All items in the order of the study file, then those that are no longer in it."""
+    return connection.execute(select(item).order_by(item.c.place < 0, item.c.place, item.c.name)).all()
+
+
+def has_ratings(connection: Connection) -> bool:
+    """Whether anybody has rated anything."""
+    return connection.scalar(select(event.c.id).where(event.c.kind.in_(("rating", "pass"))).limit(1)) is not None
+
+
+def latest(connection: Connection, kind: str) -> Sequence[Any]:
+    """The last event of this kind of every slot that is done, by rater and position: what counts as the answer."""
+    last = (
+        select(func.max(event.c.id).label("id"))
+        .where(event.c.kind == kind, event.c.slot_id.is_not(None))
+        .group_by(event.c.slot_id)
+        .subquery()
+    )
+    columns = (slot.c.id.label("slot_id"), slot.c.rater_id, slot.c.item, slot.c.role, slot.c.repetition, slot.c.part)
+    chosen = select(*columns, event.c.payload, event.c.stored_at).join(last, last.c.id == event.c.id)
+    return connection.execute(chosen.join(slot).order_by(slot.c.rater_id, slot.c.position)).all()
+
+
+def sample_payloads(connection: Connection, slot_id: int) -> list[str]:
+    """All batches of samples of a slot, oldest first."""
+    mine = select(event.c.payload).where(event.c.slot_id == slot_id, event.c.kind == "samples")
+    return list(connection.scalars(mine.order_by(event.c.id)))
+
+
+def all_events(connection: Connection) -> Iterator[Any]:
+    """The whole log in the order it was written, a thousand rows in memory at a time."""
+    columns = (slot.c.item, slot.c.role, slot.c.repetition, slot.c.part)
+    everything = select(event, *columns).join(slot, slot.c.id == event.c.slot_id, isouter=True).order_by(event.c.id)
+    return iter(connection.execution_options(yield_per=1000).execute(everything))
+
+
+def words(connection: Connection) -> Sequence[Any]:
+    """What raters typed, oldest first: rater_id, kind, payload."""
+    columns = (event.c.rater_id, event.c.kind, event.c.payload)
+    typed = select(*columns).where(event.c.kind.in_(("consent", "comment")))
+    return connection.execute(typed.order_by(event.c.id)).all()

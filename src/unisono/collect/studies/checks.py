@@ -1,0 +1,173 @@
+"""Contradictions inside a study file, each with its key, its value and the way out."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from unisono.collect.studies.schema import Dimension, Study
+from unisono.data.labels import listed, nearest
+from unisono.errors import DataError
+
+# A dimension becomes a column of the export, beside these.
+RESERVED = ("item", "recording", "time", "annotator", "repetition")
+_NAME = re.compile(r"[^\W\d][\w -]{0,39}")
+_LONGEST = 20_000
+
+
+def check_study(study: Study, path: Path) -> None:
+    """Raises the first contradiction found."""
+    for finder in (_texts, _dimensions, _pads, _items, _design, _reference, _attention, _raters, _trace):
+        for key, value, way_out in finder(study):
+            raise DataError(f"{path}: {key} is {value!r}. {way_out}")
+
+
+Finding = tuple[str, object, str]
+
+
+def _texts(study: Study) -> Iterator[Finding]:
+    if not study.title.strip():
+        yield "title", study.title, "Give the study a title; raters see it."
+    if not study.texts.instructions.strip():
+        yield "texts.instructions", study.texts.instructions, "Tell raters what to do."
+    for name in ("instructions", "welcome", "consent", "thanks", "contact"):
+        if len(text := getattr(study.texts, name)) > _LONGEST:
+            yield f"texts.{name}", text[:40] + "...", f"Shorten it to {_LONGEST} characters."
+    if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", study.language):
+        yield "language", study.language, "Write a language code such as 'en' or 'pt-BR'."
+
+
+def _dimensions(study: Study) -> Iterator[Finding]:
+    if not study.dimensions:
+        yield "dimensions", [], "Add at least one [[dimensions]] table."
+    seen: set[str] = set()
+    for number, dimension in enumerate(study.dimensions, 1):
+        where = f"dimensions[{number}]"
+        if not _NAME.fullmatch(dimension.name):
+            yield f"{where}.name", dimension.name, "Start with a letter; use letters, digits, '_', '-', at most 40."
+        if dimension.name.lower() in RESERVED:
+            yield f"{where}.name", dimension.name, "The export has a column of that name; choose another."
+        if dimension.name in seen:
+            yield f"{where}.name", dimension.name, "Another dimension has this name; choose another."
+        seen.add(dimension.name)
+        yield from _scale(where, dimension)
+
+
+def _scale(where: str, dimension: Dimension) -> Iterator[Finding]:
+    if not all(map(math.isfinite, (dimension.min, dimension.max, dimension.step))):
+        yield f"{where}.min", dimension.min, "min, max and step must be finite numbers."
+    if dimension.min >= dimension.max:
+        yield f"{where}.min", dimension.min, f"It must lie below max, which is {dimension.max}."
+    if not 0 < dimension.step <= dimension.max - dimension.min:
+        yield f"{where}.step", dimension.step, "It must be above 0 and no wider than the scale."
+    if len(dimension.anchors) < 2:
+        yield f"{where}.anchors", dimension.anchors, "Label at least both ends; a bare scale means nothing to raters."
+    for point in dimension.points:
+        if not dimension.min <= point.at <= dimension.max:
+            yield f"{where}.anchors", point.at, f"Put the anchor between {dimension.min} and {dimension.max}."
+
+
+def _pads(study: Study) -> Iterator[Finding]:
+    used: set[str] = set()
+    for number, pad in enumerate(study.pads, 1):
+        for axis, name in (("x", pad.x), ("y", pad.y)):
+            key = f"pads[{number}].{axis}"
+            if name not in study.names:
+                yield key, name, _known(name, study.names, "dimensions")
+            if name in used:
+                yield key, name, "A dimension can be on one axis only."
+            used.add(name)
+
+
+def _items(study: Study) -> Iterator[Finding]:
+    items = study.items
+    for key, least in (("per_regime", 1), ("count", 1), ("seconds", 1.0)):
+        if not getattr(items, key) >= least:
+            yield f"items.{key}", getattr(items, key), f"It must be at least {least}."
+    if items.seconds > 3600:
+        yield "items.seconds", items.seconds, "Make it an hour at most."
+    for key in ("hold", "move"):
+        low, high = getattr(items, key)
+        if not 0 < low <= high:
+            yield f"items.{key}", [low, high], "Write [least, most] seconds, both above 0."
+    if items.source in ("colours", "walks"):
+        yield from _colour_names(study)
+    still = items.source in ("colours", "table") or (items.source == "files" and items.media in ("image", "text"))
+    if study.mode == "trace" and still:
+        yield "mode", study.mode, "Only moving items can be traced: source 'walks', or files that are video or audio."
+
+
+def _colour_names(study: Study) -> Iterator[Finding]:
+    if not 0 <= study.items.fixed <= 100:
+        yield "items.fixed", study.items.fixed, "Saturation and brightness go from 0 to 100."
+    for number, dimension in enumerate(study.dimensions, 1):
+        if dimension.name in ("saturation", "brightness") and (dimension.min, dimension.max) != (0, 100):
+            yield f"dimensions[{number}].max", dimension.max, f"The truth of {dimension.name} runs from 0 to 100."
+    if not set(study.names) & {"saturation", "brightness"}:
+        yield "dimensions", study.names, "Name one of them 'saturation' or 'brightness': their truth is known."
+
+
+def _design(study: Study) -> Iterator[Finding]:
+    for key in ("ratings_per_item", "items_per_rater", "break_every"):
+        if getattr(study.design, key) < 0:
+            yield f"design.{key}", getattr(study.design, key), "Use 0 for no limit, or a number above it."
+    if not study.design.free_after_minutes > 0:
+        yield "design.free_after_minutes", study.design.free_after_minutes, "It must be above 0."
+
+
+def _reference(study: Study) -> Iterator[Finding]:
+    if study.reference is None:
+        return
+    if study.reference.every < 1:
+        yield "reference.every", study.reference.every, "It must be 1 or more: a reference after so many items."
+    if study.items.source == "colours":
+        for name in ("saturation", "brightness"):
+            value = study.reference.values.get(name)
+            if value is None or not 0 <= value <= 100:
+                yield f"reference.values.{name}", value, "Give a number from 0 to 100."
+    elif not study.reference.items:
+        yield "reference.items", [], "Name the items that serve as hidden references."
+
+
+def _attention(study: Study) -> Iterator[Finding]:
+    for number, check in enumerate(study.checks, 1):
+        key = f"checks[{number}]"
+        if check.after < 1:
+            yield f"{key}.after", check.after, "It must be 1 or more: the check comes after so many items."
+        if not check.expected:
+            yield f"{key}.expected", {}, "Say which value each dimension should get."
+        for name, value in check.expected.items():
+            if name not in study.names:
+                yield f"{key}.expected", name, _known(name, study.names, "dimensions")
+            scale = study.dimensions[study.names.index(name)]
+            if not scale.min <= value <= scale.max:
+                yield f"{key}.expected.{name}", value, f"The scale runs from {scale.min} to {scale.max}."
+        if not check.tolerance >= 0:
+            yield f"{key}.tolerance", check.tolerance, "It must be 0 or more."
+
+
+def _raters(study: Study) -> Iterator[Finding]:
+    raters = study.raters
+    if raters.return_url and urlsplit(raters.return_url).scheme != "https":
+        yield "raters.return_url", raters.return_url, "It must start with https://."
+    if raters.source == "prolific" and not raters.completion_code:
+        yield "raters.completion_code", "", "Copy the completion code from your study's page at Prolific."
+    if not re.fullmatch(r"[\w-]{0,40}", raters.completion_code):
+        yield "raters.completion_code", raters.completion_code, "Use letters, digits, '_' and '-', at most 40."
+    if not study.limits.requests_per_second > 0:
+        yield "limits.requests_per_second", study.limits.requests_per_second, "It must be above 0."
+
+
+def _trace(study: Study) -> Iterator[Finding]:
+    if not 1 <= study.trace.rate <= 60:
+        yield "trace.rate", study.trace.rate, "Choose 1 to 60 samples per second; 25 to 30 is usual."
+    if not 0 <= study.trace.countdown <= 10:
+        yield "trace.countdown", study.trace.countdown, "Choose 0 to 10 seconds."
+
+
+def _known(name: str, known: list[str], what: str) -> str:
+    close = nearest(name, known)
+    return f"Did you mean '{close}'?" if close else f"The {what} are {listed(known)}."

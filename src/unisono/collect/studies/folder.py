@@ -1,0 +1,121 @@
+"""A study's folder: the study file, the media, the database, and the secret that all links are made from.
+
+study.toml     what the researcher writes
+media/         what the researcher shows
+collect.db     SQLite, unless another database is named
+secret.key     32 random bytes; whoever has them can make every link, so it is readable by its owner only
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.collect.studies.items import Catalogue, list_items
+from unisono.collect.studies.load import load_study
+from unisono.collect.studies.schema import Study
+from unisono.errors import DataError
+
+_TOKEN_BYTES = 20
+# Letters and digits that are not mistaken for one another when a code is read aloud or copied by hand.
+_CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+
+
+@dataclass(frozen=True)
+class StudyFolder:
+    """A study read and checked."""
+
+    path: Path
+    study: Study
+    catalogue: Catalogue
+
+    @property
+    def database_url(self) -> str:
+        """The SQLite file of this folder."""
+        return f"sqlite:///{self.path.resolve() / 'collect.db'}"
+
+
+def open_folder(path: Path) -> StudyFolder:
+    """Reads the study in `path`, with all its items."""
+    if not path.is_dir():
+        raise DataError(f"{path}: there is no such folder. `unisono collect new {path}` makes one.")
+    study = load_study(path / "study.toml")
+    return StudyFolder(path, study, list_items(study, path))
+
+
+class Keys:
+    """Everything unguessable, derived from one secret: rater links, the admin token, completion codes.
+
+    Derived, not stored: a copy of the database alone opens no link.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    @classmethod
+    def of(cls, folder: Path) -> Keys:
+        """The keys of a folder; the first call makes the secret."""
+        path = folder / "secret.key"
+        if not path.exists():
+            _write_once(path, secrets.token_hex(32))
+        text = path.read_text(encoding="ascii", errors="replace").strip()
+        try:
+            secret = bytes.fromhex(text)
+        except ValueError:
+            secret = b""
+        if len(secret) < 32:
+            raise DataError(
+                f"{path}: not a secret of 64 hex digits. Delete it to make a new one; links sent out change."
+            )
+        return cls(secret)
+
+    def rater_token(self, name: str) -> str:
+        """The token in a rater's link; it begins with the rater's public name."""
+        return f"{name}.{self._sign(f'rater:{name}')}"
+
+    def rater_name(self, token: str) -> str | None:
+        """The rater whose token this is, or None for a forged one."""
+        name, _, _ = token.partition(".")
+        right = self.rater_token(name)
+        return name if hmac.compare_digest(right.encode(), token.encode("utf-8", "replace")) else None
+
+    @property
+    def admin_token(self) -> str:
+        """What opens the researcher's page."""
+        return self._sign("admin")
+
+    @property
+    def admin_cookie(self) -> str:
+        """What the browser keeps after the admin token was given: worthless as a token."""
+        return self._sign("admin cookie")
+
+    def code(self, name: str) -> str:
+        """The completion code of a rater."""
+        digest = hmac.digest(self._secret, f"code:{name}".encode(), hashlib.sha256)
+        return "".join(_CODE_LETTERS[byte % len(_CODE_LETTERS)] for byte in digest[:8])
+
+    def _sign(self, text: str) -> str:
+        return hmac.digest(self._secret, text.encode(), hashlib.sha256)[:_TOKEN_BYTES].hex()
+
+
+def new_name() -> str:
+    """A rater's public name: random, so that names say nothing of how many came before."""
+    return secrets.token_hex(6)
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Whole or not at all, and never over an existing secret: two servers that start together agree."""
+    handle, name = tempfile.mkstemp(prefix=".secret.", dir=path.parent)
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(text + "\n")
+    try:
+        os.link(name, path)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(name)

@@ -1,0 +1,192 @@
+"""What a study file may say: one class per table of the TOML file, one field per key, every default in sight.
+
+Only types and shapes live here; `checks` finds contradictions between keys, `items` finds what is to be rated.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+
+class Anchor(Struct, frozen=True, forbid_unknown_fields=True):
+    """A labelled point of a scale."""
+
+    at: float
+    label: str
+
+
+class Dimension(Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing that raters judge, and the scale they judge it on."""
+
+    name: str
+    question: str
+    # Labels spread evenly from min to max, or labels at stated points.
+    anchors: list[str | Anchor]
+    min: float = 0.0
+    max: float = 100.0
+    step: float = 1.0
+    # Where the untouched handle stands. It is stored with the rating, so that anchoring can be seen afterwards.
+    start: Literal["middle", "random"] = "random"
+
+    @property
+    def points(self) -> list[Anchor]:
+        """The anchors with their places on the scale."""
+        last = max(len(self.anchors) - 1, 1)
+        width = self.max - self.min
+        return [
+            Anchor(self.min + width * index / last, anchor) if isinstance(anchor, str) else anchor
+            for index, anchor in enumerate(self.anchors)
+        ]
+
+
+class Pad(Struct, frozen=True, forbid_unknown_fields=True):
+    """Two dimensions judged with one point on a plane."""
+
+    x: str
+    y: str
+
+
+class Texts(Struct, frozen=True, forbid_unknown_fields=True):
+    """What raters read. Plain text: an empty line starts a paragraph, lines that start with `- ` make a list."""
+
+    instructions: str
+    welcome: str = ""
+    consent: str = ""
+    thanks: str = "Thank you for taking part."
+    contact: str = ""
+
+
+Media = Literal["image", "video", "audio", "text"]
+
+
+class Items(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is rated: colours made here, moving colours made here, or the researcher's own files or texts."""
+
+    source: Literal["colours", "walks", "files", "table"]
+    # files
+    folder: str = "media"
+    media: Media = "image"
+    # table: a CSV file with the columns `item` and `text`
+    table: str = "texts.csv"
+    # files and table: a CSV file `item,<dimensions>` where the truth of some items is known
+    truth: str = ""
+    # colours: images per regime, and the value of the dimension that does not vary
+    regimes: list[Literal["saturation", "brightness"]] = field(default_factory=lambda: ["saturation", "brightness"])
+    per_regime: int = 50
+    fixed: float = 60.0
+    # walks: how many, how long, seconds that a value is held, seconds of a transition
+    count: int = 6
+    seconds: float = 60.0
+    hold: tuple[float, float] = (2.0, 4.0)
+    move: tuple[float, float] = (1.0, 2.0)
+
+
+class Design(Struct, frozen=True, forbid_unknown_fields=True):
+    """How items meet raters."""
+
+    # 0: as many as come
+    ratings_per_item: int = 0
+    # 0: all of them
+    items_per_rater: int = 0
+    order: Literal["random", "listed"] = "random"
+    break_every: int = 0
+    # A rater who was not heard of for so long has left: the items go to others until the rater comes back.
+    free_after_minutes: float = 60.0
+
+
+class Reference(Struct, frozen=True, forbid_unknown_fields=True):
+    """Hidden reference items: shown again and again among the others, looking like any of them."""
+
+    every: int = 10
+    # files and table: names of items; colours: fixed values, shown in green and in blue
+    items: list[str] = field(default_factory=list)
+    values: dict[str, float] = field(default_factory=dict)
+
+
+class Check(Struct, frozen=True, forbid_unknown_fields=True):
+    """An attention check: a page that says where to put the sliders."""
+
+    after: int
+    text: str
+    expected: dict[str, float]
+    tolerance: float = 10.0
+
+
+class Practice(Struct, frozen=True, forbid_unknown_fields=True):
+    """Items to get used to the page with. Their ratings are logged as practice and never exported as ratings."""
+
+    # colours and walks: how many to make
+    count: int = 0
+    # files and table: names of items that serve as practice only
+    items: list[str] = field(default_factory=list)
+    # Show the true values after each practice item, where they are known.
+    feedback: bool = True
+    # Begin with a page to play with saturation and brightness.
+    play: bool = False
+
+
+class Trace(Struct, frozen=True, forbid_unknown_fields=True):
+    """How values are traced over time."""
+
+    # Samples per second of media time, both as recorded and as exported.
+    rate: float = 25.0
+    countdown: int = 3
+
+
+class Raters(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where raters come from, and how they show that they are done."""
+
+    source: Literal["open", "invited", "prolific", "mturk"] = "open"
+    # A question for a code or name, asked beside the consent. Empty: not asked.
+    ask_code: str = ""
+    ask_comment: bool = True
+    # One code for all, as Prolific wants it. Empty: every rater gets a code of their own.
+    completion_code: str = ""
+    # Prolific: where the button on the last page leads; {code} is replaced.
+    return_url: str = ""
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one sender may do; generous for people, tight for programs."""
+
+    requests_per_second: float = 10.0
+    joins_per_minute: float = 120.0
+    raters: int = 100_000
+    events_per_rater: int = 200_000
+
+
+class Study(Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole study file."""
+
+    title: str
+    mode: Literal["rate", "trace"]
+    texts: Texts
+    dimensions: list[Dimension]
+    items: Items
+    format: Literal[1] = 1
+    language: str = "en"
+    seed: int = 1
+    pads: list[Pad] = field(default_factory=list)
+    design: Design = field(default_factory=Design)
+    reference: Reference | None = None
+    checks: list[Check] = field(default_factory=list)
+    practice: Practice = field(default_factory=Practice)
+    trace: Trace = field(default_factory=Trace)
+    raters: Raters = field(default_factory=Raters)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the dimensions, in the order of the file."""
+        return [dimension.name for dimension in self.dimensions]
+
+    @property
+    def passes(self) -> list[list[str]]:
+        """The dimensions judged together: all at once for ratings; one by one, or a pad's two, for traces."""
+        if self.mode == "rate":
+            return [self.names]
+        joint = {name: [pad.x, pad.y] for pad in self.pads for name in (pad.x, pad.y)}
+        groups = [joint.get(name, [name]) for name in self.names]
+        return [group for index, group in enumerate(groups) if group not in groups[:index]]
