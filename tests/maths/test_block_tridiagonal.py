@@ -9,23 +9,27 @@ from unisono.maths.block_tridiagonal import Blocks, draw, factor, selected_inver
 KINDS = [np.array([0]), np.array([0, 1, 2]), np.repeat([0, 1, 2, 1], [1, 60, 1, 50]), np.arange(3).repeat(40)]
 
 
-def make_blocks(kind, B=4, seed=0):
+def make_blocks(kind, B=4, seed=0, sign=1.0):
     rng = np.random.default_rng(seed)
     left = rng.standard_normal((3, B, B)) * 0.4
     root = rng.standard_normal((3, B, B))
-    return Blocks(root @ np.swapaxes(root, 1, 2) + 4 * np.eye(B), left, kind)
+    diagonal = sign * (root @ np.swapaxes(root, 1, 2) + 4 * np.eye(B))
+    for array in (left, diagonal):
+        array.setflags(write=False)
+    return Blocks(lambda i: (diagonal[i], left[i]), kind)
 
 
 def dense_of(blocks):
-    B, nb = blocks.diagonal.shape[1], len(blocks.kind)
+    B, nb = 4, len(blocks.kind)
     out = np.zeros((nb * B, nb * B))
     for i, kind in enumerate(blocks.kind):
         here = slice(i * B, (i + 1) * B)
-        out[here, here] = blocks.diagonal[kind]
+        diagonal, left = blocks.row(kind)
+        out[here, here] = diagonal
         if i:
             before = slice((i - 1) * B, i * B)
-            out[here, before] = blocks.left[kind]
-            out[before, here] = blocks.left[kind].T
+            out[here, before] = left
+            out[before, here] = left.T
     return out
 
 
@@ -68,17 +72,13 @@ def test_draws_have_the_inverse_as_covariance():
 
 def test_inputs_stay_untouched():
     blocks = make_blocks(KINDS[2])
-    copies = [b.copy() for b in blocks]
     h = np.ones((len(blocks.kind), 1, 4))
     found = factor(blocks)
     solve(found, h)
     list(selected_inverse(found))
-    for before, after in zip(copies, blocks, strict=True):
-        np.testing.assert_array_equal(before, after)
     np.testing.assert_array_equal(h, 1.0)
 
 
 def test_an_indefinite_matrix_is_refused():
-    blocks = make_blocks(np.array([0, 1]))
     with pytest.raises(LinAlgError, match="positive definite"):
-        factor(blocks._replace(diagonal=-blocks.diagonal))
+        factor(make_blocks(np.array([0, 1]), sign=-1.0))

@@ -45,20 +45,20 @@ def with_previous(a: np.ndarray, S: int) -> np.ndarray:
 
 
 def split_band(band: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Diagonal blocks (lower triangle filled) and blocks to the left, both (N, S D, S D).
+    """Diagonal block (lower triangle filled) and block to the left, both (S D, S D), of one block row.
 
-    band: (N, S, D, n, D) by lag, entry j is lag n - 1 - j.
+    band: (S, D, n, D) by lag, entry j is lag n - 1 - j.
     """
-    N, S, D, n, _ = band.shape
-    rows = np.zeros((N, S, D, 2 * S, D))
+    S, D, n, _ = band.shape
+    rows = np.zeros((1, S, D, 2 * S, D))
     sheared(rows, n)[...] = band
-    left = np.ascontiguousarray(rows[:, :, :, :S]).reshape(N, S * D, S * D)
-    diagonal = np.ascontiguousarray(rows[:, :, :, S:]).reshape(N, S * D, S * D)
+    left = np.ascontiguousarray(rows[0, :, :, :S]).reshape(S * D, S * D)
+    diagonal = np.ascontiguousarray(rows[0, :, :, S:]).reshape(S * D, S * D)
     return diagonal, left
 
 
 def join_band(diagonal: np.ndarray, left: np.ndarray, D: int, n: int) -> np.ndarray:
-    """(S, D, n, D) the lag band of one block row, copied out of its blocks (S D, S D); inverse of `split_band`."""
+    """(S, D, n, D) the lag band of one block row, copied out of its blocks; inverse of `split_band`."""
     S = len(diagonal) // D
     rows = np.concatenate([left.reshape(S, D, S, D), diagonal.reshape(S, D, S, D)], axis=2)
     return np.array(sheared(rows[None], n)[0])

@@ -1,7 +1,7 @@
 """Symmetric positive definite block tridiagonal matrices: factor, solve, log determinant, draws, selected inverse.
 
-The matrix has nb block rows. Distinct block rows are stored once: row i is (left[kind[i]], diagonal[kind[i]]), where
-`left` couples block i to block i - 1. Inside a run of equal kinds the factor tends to a fixed point; once two
+The matrix has nb block rows of a few kinds: row i has the diagonal block A and the block B towards block i - 1 of
+its kind, made when they are needed. Inside a run of equal kinds the factor tends to a fixed point; once two
 neighbours agree to `fixed_tol`, the rest of the run shares the factor. Scattered kinds leave no runs, and the same loop
 is then the plain algorithm.
 
@@ -22,9 +22,8 @@ FIXED_TOL = 1e-13  # relative change of the factor below which the rest of a run
 
 
 class Blocks(NamedTuple):
-    diagonal: np.ndarray  # (n, B, B) lower triangle of A
-    left: np.ndarray  # (n, B, B) B, the block towards the previous one
-    kind: np.ndarray  # (nb,) which of the n each block row is
+    row: Callable[[int], tuple[np.ndarray, np.ndarray]]  # kind -> A (B, B), lower triangle, and B (B, B)
+    kind: np.ndarray  # (nb,) kind of each block row
 
 
 class Factor(NamedTuple):
@@ -47,12 +46,14 @@ def factor(blocks: Blocks, *, fixed_tol: float = FIXED_TOL) -> Factor:
     """Block Cholesky from the first block to the last, with jumps over runs. `fixed_tol=0` never jumps."""  # eq. S6
     kind, nb = blocks.kind, len(blocks.kind)
     run_end = _run_ends(kind)
-    U = [_cholesky(blocks.diagonal[kind[0]])]
-    G = [np.zeros_like(blocks.diagonal[0])]
+    A, B = blocks.row(int(kind[0]))
+    U, G = [_cholesky(A)], [np.zeros_like(A)]
     of = np.zeros(nb, dtype=np.int64)
     i = 1
     while i < nb:
-        u, g = _next(blocks.diagonal[kind[i]], blocks.left[kind[i]], U[-1])
+        if kind[i] != kind[i - 1]:
+            A, B = blocks.row(int(kind[i]))
+        u, g = _next(A, B, U[-1])
         settled = kind[i] == kind[i - 1] and np.abs(u - U[-1]).max() <= fixed_tol * np.abs(u).max()
         U.append(u)
         G.append(g)

@@ -143,15 +143,15 @@ def covariance_band(layout: Layout, group: Group, factored: Factor, fixed_tol: f
     lags = lags_kept(layout.n)
     lo: list[int] = []
     hi: list[int] = []
-    values: list[np.ndarray] = []
+    # Room for every block; pages that equal blocks leave untouched cost nothing.
+    value = np.empty((len(group.kind), group.S, lags, layout.D, layout.D))
     part_of = np.zeros(len(group.kind), dtype=np.int64)
     for part in selected_inverse(factored, fixed_tol=fixed_tol):
         part_of[part.lo : part.hi + 1] = len(lo)
+        value[len(lo)] = np.swapaxes(join_band(part.Z, part.left, layout.D, lags), 1, 2)
         lo.append(part.lo)
         hi.append(part.hi)
-        values.append(join_band(part.Z, part.left, layout.D, lags))
-    value = np.swapaxes(np.stack(values), 2, 3)
-    return Band(np.array(lo), np.array(hi), part_of, np.ascontiguousarray(value))
+    return Band(np.array(lo), np.array(hi), part_of, value[: len(lo)])
 
 
 def _residuals(

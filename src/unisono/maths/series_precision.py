@@ -17,8 +17,6 @@ from unisono.maths.series_channels import Whitened
 from unisono.maths.series_layout import Group
 from unisono.maths.series_params import SeriesParams
 
-CHUNK = 64  # block rows expanded at a time, so that the expansion stays small beside the result
-
 
 def lags_kept(n: int) -> int:
     """Lags of the band: those of the filters, and at least the one of the dynamics."""
@@ -45,15 +43,13 @@ def precision_blocks(group: Group, forms: np.ndarray, params: SeriesParams) -> B
     lags, S, n_kind = lags_kept(n), group.S, len(group.window)
     pairs = np.stack([lag_pairs(form, lags) for form in forms])  # (n_mask, n, lags, D, D)
     full = pairs[group.masks.base].sum(axis=(0, 1)) + prior_band(params, lags)  # (lags, D, D)
-    change = _changes(group, n) @ pairs.reshape(n_mask * n, lags * D * D)
-    band = (full.reshape(1, -1) + change).reshape(n_kind, S, lags, D, D)
+    band = _changes(group, n) @ pairs.reshape(n_mask * n, lags * D * D)
+    band += full.reshape(1, -1)
+    band = band.reshape(n_kind, S, lags, D, D)
     corner = params.phi**2 * np.linalg.inv(params.sigma)
     band[group.edge[:, 0], 0, lags - 1] -= corner
     band[group.edge[:, 1], S - 1, lags - 1] -= corner
-    diagonal, left = np.empty((n_kind, S * D, S * D)), np.empty((n_kind, S * D, S * D))
-    for i in range(0, n_kind, CHUNK):
-        diagonal[i : i + CHUNK], left[i : i + CHUNK] = split_band(np.swapaxes(band[i : i + CHUNK], 2, 3))
-    return Blocks(diagonal, left, group.kind)
+    return Blocks(lambda kind: split_band(np.swapaxes(band[kind], 1, 2)), group.kind)
 
 
 def prior_band(params: SeriesParams, lags: int) -> np.ndarray:
