@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
 from unisono.maths.series_channels import FIRST, FOLLOWING, WHITE, Channels
 from unisono.maths.series_moments import Moments
@@ -124,7 +124,7 @@ def _fit_row(A: np.ndarray, g: np.ndarray, model: RowModel, kappa: float) -> tup
     theta = solve_symmetric(left, right)
     x = model.offset + model.basis @ theta
     away = theta - model.mean
-    return x, float(g @ x - 0.5 * x @ A @ x - 0.5 * away @ prior @ away + model.log_weight / kappa)
+    return x, float((g - 0.5 * A @ x) @ x - 0.5 * away @ prior @ away + model.log_weight / kappa)
 
 
 def solve_symmetric(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -132,10 +132,10 @@ def solve_symmetric(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     if not len(left):
         return np.zeros_like(right)
     scale = np.sqrt(np.maximum(np.diagonal(left), np.finfo(float).tiny))
-    scaled = left / np.outer(scale, scale)
-    c, info = linalg.lapack.dpotrf(scaled, lower=1)
-    if info == 0 and linalg.lapack.dpocon(c, np.abs(scaled).sum(axis=0).max(), uplo="L")[0] > 1e-14:
-        return np.asarray(linalg.solve(left, right, assume_a="pos"))
+    scaled = left / (scale[:, None] * scale)
+    c, info = lapack.dpotrf(scaled, lower=1)
+    if info == 0 and lapack.dpocon(c, np.abs(scaled).sum(axis=0).max(), uplo="L")[0] > 1e-14:
+        return np.asarray((lapack.dpotrs(c, (right.T / scale).T, lower=1)[0].T / scale).T)
     return np.asarray(np.linalg.lstsq(left, right, rcond=None)[0])
 
 
