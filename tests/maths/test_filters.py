@@ -49,8 +49,8 @@ def test_adjoint_equals_a_loop(size):
 
 
 def test_windows_are_zero_before_the_clock():
-    a = np.arange(6.0).reshape(1, 6, 1)
-    np.testing.assert_array_equal(windows(a, np.array([0, 4]), 3)[0, :, :, 0], [[0, 0, 0], [4, 3, 2]])
+    a = np.arange(1.0, 7.0).reshape(1, 6, 1)
+    np.testing.assert_array_equal(windows(a, np.array([0, 4]), 3)[0, :, :, 0], [[1, 0, 0], [5, 4, 3]])
 
 
 def test_slide_moves_a_range_of_frames_back():

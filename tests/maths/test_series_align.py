@@ -29,7 +29,7 @@ def test_masked_correlation_equals_a_loop():
 
 
 def test_a_constant_trace_has_no_correlation():
-    r, _ = masked_correlation(np.full(20, 3.0), np.arange(20.0), 2)
+    r, _ = masked_correlation(np.full(20, 0.1), np.sqrt(np.arange(20.0)), 2)
     np.testing.assert_array_equal(r, 0.0)
 
 
@@ -39,6 +39,11 @@ def test_relative_lags_are_found_with_missing_frames():
     got = relative_lags(data, 10)[:, 0]
     np.testing.assert_array_equal(got - got.min(), lags - lags.min())
     assert np.median(got) == 0
+
+
+def test_the_median_delay_is_none():
+    data, _ = delayed(np.array([0, 6]))
+    np.testing.assert_array_equal(relative_lags(data, 10)[:, 0], [-3, 3])
 
 
 def test_lags_behind_a_known_series():

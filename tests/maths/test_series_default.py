@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.series_band import error_variance, spectrum
+from unisono.maths.series_band import error_variance, spectrum, thinness
 from unisono.maths.series_default import Settings, effective_share, fit_default, standardise
 from unisono.maths.series_estep import infer
 from unisono.maths.series_layout import make_layout
@@ -116,6 +116,13 @@ def test_missing_frames_widen_the_band():
     whole, holed = fit_default(data, RATE), fit_default(data._replace(y=y.reshape(-1, 2)), RATE)
     ratio = (holed.sd / whole.sd).reshape(6, 200, 2)[0]
     assert np.all(ratio[90:110].mean(0) > 1.1 * ratio[10:60].mean(0))
+
+
+def test_frames_with_fewer_raters_are_thinner():
+    y = np.array([0.0, np.nan, 0.0, np.nan, 0.0, np.nan])[:, None]  # two annotators, three frames
+    data = SeriesData(y, np.zeros(2, int), np.arange(2), np.array([3]), np.zeros((3, 0)), 2)
+    got = thinness(data, np.array([[1.0], [0.5]]))
+    np.testing.assert_allclose(got[:, 0], [3.0, 1.5, 3.0])
 
 
 def test_shared_error_widens_the_band_by_its_share():

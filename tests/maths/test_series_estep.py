@@ -6,6 +6,7 @@ import pytest
 from reference import dense_series as dense
 from series_cases import CASES, Case, make_data, make_params, structure_of
 from unisono.maths.series_channels import FIRST, FOLLOWING
+from unisono.maths.series_dynamics import deviations
 from unisono.maths.series_estep import draw_truth, expect, infer
 from unisono.maths.series_layout import make_layout
 
@@ -63,14 +64,11 @@ def test_moments_of_the_truth_equal_the_dense_reference(case):
     data, params, structure = make_data(case), make_params(case), structure_of(case)
     layout = make_layout(data, structure)
     moments = expect(layout, params, structure).moments
-    level = np.concatenate([params.mu[None], params.theta])  # of [1, x]
-    aa, ax, xx = moments.aa, moments.ax, layout.features
+    around = deviations(moments, layout.features, params.mu, params.theta)
     *expected, frames = dense.truth_moments(data, params, zero_start=zero(case))
     for name, want in zip(("now", "cross", "back", "first"), expected, strict=True):
-        mixed = getattr(ax, name) @ level
-        swapped = getattr(ax, {"cross": "swap"}.get(name, name)) @ level
-        got = getattr(aa, name) - mixed - swapped.T + level.T @ getattr(xx, name) @ level
-        np.testing.assert_allclose(got, want, rtol=1e-8, atol=1e-8 * np.abs(getattr(aa, name)).max())
+        scale = np.abs(getattr(moments.aa, name)).max()
+        np.testing.assert_allclose(getattr(around, name), want, rtol=1e-8, atol=1e-8 * scale)
     assert moments.frames == frames
 
 

@@ -103,18 +103,19 @@ def test_the_m_step_climbs_and_repeats_to_a_stationary_point(structure):
     data, structure = rough(structure)
     layout = make_layout(data, structure)
     params = identity_params(data, structure, phi=0.5)
-    moments = expect(layout, params, structure).moments
+    moments, priors = expect(layout, params, structure).moments, TIGHT._replace(theta_precision=3.0)
 
     def height(p):
-        return expected_log_density(layout, moments, p, structure) + log_prior(p, structure, TIGHT)
+        return expected_log_density(layout, moments, p, structure) + log_prior(p, structure, priors)
 
     values = [height(params)]
     for _ in range(60):
-        params = maximise(layout, moments, params, structure, TIGHT)
+        params = maximise(layout, moments, params, structure, priors)
         values.append(height(params))
     assert np.all(np.diff(values) >= -1e-8), np.diff(values)
     rng = np.random.default_rng(0)
-    for name in ("sigma", "mu", "theta", "b") if structure.bias else ("sigma",):
+    names = ["sigma", "theta"] + ["mu"] * structure.level + ["b"] * structure.bias
+    for name in names + ["rho"] * (structure.autocorrelation == "own"):
         value = getattr(params, name)
         change = rng.standard_normal(value.shape) * 1e-3
         change = 0.5 * (change + change.T) if name == "sigma" else change
@@ -122,6 +123,9 @@ def test_the_m_step_climbs_and_repeats_to_a_stationary_point(structure):
             change = np.diag(np.diagonal(change)) if structure.latent == "diagonal" else np.eye(2) * 1e-3
         for sign in (1, -1):
             assert height(params._replace(**{name: value + sign * change})) < values[-1]
+    if structure.autocorrelation == "shared":
+        moved = [params._replace(rho=params.rho + np.array([change, 0.0])) for change in (1e-3, -1e-3)]
+        assert max(height(p) for p in moved) < values[-1]
     scaled = params._replace(N=params.N * 1.001), params._replace(N=params.N * 0.999)
     assert max(height(p) for p in scaled) < values[-1]
 

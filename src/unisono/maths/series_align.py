@@ -13,6 +13,7 @@ from scipy import fft
 from unisono.maths.series_params import SeriesData
 
 LEAST_OVERLAP = 10  # frames that two traces must share before their correlation counts
+FLAT = 1e-12  # variance below this share of the sum of squares is rounding: the trace is constant
 
 
 def recordings_of(data: SeriesData) -> list[np.ndarray]:
@@ -79,9 +80,8 @@ def masked_correlation(x: np.ndarray, y: np.ndarray, reach: int) -> tuple[np.nda
     sx, sy = lagged(1, 0), lagged(0, 1)
     cov = lagged(1, 1) - sx * sy / size
     vx, vy = lagged(2, 0) - sx**2 / size, lagged(0, 2) - sy**2 / size
-    scale = np.sqrt(np.maximum(vx, 0.0) * np.maximum(vy, 0.0))
-    flat = scale <= 1e-12 * max(float(np.sum(zx**2) * np.sum(zy**2)) ** 0.5, np.finfo(float).tiny)
-    return np.where(flat, 0.0, cov / np.where(flat, 1.0, scale)), count
+    flat = (vx <= FLAT * np.sum(zx**2)) | (vy <= FLAT * np.sum(zy**2))
+    return np.where(flat, 0.0, cov / np.sqrt(np.where(flat, 1.0, vx * vy))), count
 
 
 def _centred(trace: np.ndarray) -> np.ndarray:

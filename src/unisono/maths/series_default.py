@@ -38,9 +38,10 @@ class Settings(NamedTuple):
         0.0  # share of the rating error common to all annotators, which ratings cannot show; widens the band
     )
     gain_sd: float = 0.1  # prior of each gain around 1
+    crosstalk_sd: float = 0.0  # prior of the leakage between dimensions around 0; 0: none
     bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
     pool: float = 500.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
-    ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1
+    ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
     noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
     correlation_reach: float = 30.0  # seconds over which errors of the ratings may be correlated
     tol: float = 1e-6
@@ -76,7 +77,7 @@ def fit_default(data: SeriesData, rate: float, settings: Settings | None = None)
     kappa = effective_share(scaled)
     W = round(s.window * rate) + 1
     lag = starting_lags(scaled, W, rate, s)
-    structure = Structure(W=W, transform="delay")
+    structure = Structure(W=W, transform="delay", crosstalk=s.crosstalk_sd > 0)
     priors = default_priors(W, rate, kappa, lag, s)
     layout = make_layout(scaled, structure)
     start = _start(scaled, structure, rate, lag, s)
@@ -136,6 +137,7 @@ def default_priors(W: int, rate: float, kappa: float, lag: np.ndarray, s: Settin
     away = (np.arange(W) - lag.mean()) / (s.lag_sd * rate)
     return Priors(
         gain_sd=s.gain_sd,
+        crosstalk_sd=s.crosstalk_sd,
         bias_sd=s.bias_sd,
         log_lag=-0.5 * away**2,
         noise_nu=s.pool,
@@ -154,12 +156,18 @@ def to_convention(params: SeriesParams, used: np.ndarray, rate: float, s: Settin
     lag, W = params.lag[used], params.F.shape[1]
     mean = s.earliest * rate + (lag.mean(axis=0) - lag.min(axis=0)).max() if s.lag is None else s.lag * rate
     step = np.clip(np.round(mean - lag.mean(axis=0)), -lag.min(axis=0), W - 1 - lag.max(axis=0))
-    moved = np.where(used[:, None], params.lag + step, params.lag)
-    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
-    F = params.F.copy()
-    for k, d in np.ndindex(*moved.shape):
-        F[k, :, d, d] = gain[k, d] * lag_kernel(float(moved[k, d]), W)
-    return params._replace(F=F, lag=moved), float(moved[used].mean() / rate)
+    params = moved_lags(params, np.where(used[:, None], step, 0.0))
+    return params, float(params.lag[used].mean() / rate)
+
+
+def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
+    """Every delay `step` frames later, inside the window. step: a number, or (K, D)."""
+    W = params.F.shape[1]
+    lag = np.clip(params.lag + step, 0, W - 1)
+    F = np.empty_like(params.F)
+    for k, d in np.ndindex(*lag.shape):
+        F[k, :, d] = np.outer(lag_kernel(float(lag[k, d]), W), params.F[k, :, d].sum(axis=0))
+    return params._replace(F=F, lag=lag)
 
 
 def _start(data: SeriesData, structure: Structure, rate: float, lag: np.ndarray, s: Settings) -> SeriesParams:
