@@ -207,15 +207,28 @@ def test_one_frame_and_one_tap_are_the_global_model():
             np.testing.assert_allclose(np.append(new.F[k, 0, d], new.b[k, d]), x, rtol=1e-7, atol=1e-9)
 
 
-def test_the_gauge_leaves_the_likelihood_as_it_is():
+@pytest.mark.parametrize("latent", ["full", "diagonal", "isotropic"])
+def test_the_gauge_leaves_the_likelihood_as_it_is(latent):
     case = Case(D=2, W=3, lengths=(40, 25), phi=0.7, missing="dims", P=1)
-    data, params, structure = make_data(case), make_params(case), structure_of(case)
+    data, params, structure = make_data(case), make_params(case), structure_of(case, latent=latent)
     layout = make_layout(data, structure)
     moved = recentre(params, structure, np.ones(3, dtype=bool))
     before, after = expect(layout, params, structure).loglik, expect(layout, moved, structure).loglik
     np.testing.assert_allclose(before, after, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(moved.F.sum(axis=1).mean(axis=0)), 1.0)
+    total = moved.F.sum(axis=1).mean(axis=0)
+    if latent == "full":
+        np.testing.assert_allclose(total, np.eye(2), atol=1e-12)
+    if latent == "diagonal":
+        np.testing.assert_allclose(np.diagonal(total), 1.0)
+    np.testing.assert_allclose(np.trace(total), 2.0)
     np.testing.assert_allclose(moved.b.mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_no_gauge_where_the_average_annotator_is_upside_down():
+    case = Case(D=2, W=3, lengths=(10,), phi=0.7)
+    params = make_params(case)
+    params = params._replace(F=-np.abs(params.F))
+    assert recentre(params, structure_of(case, latent="diagonal"), np.ones(3, dtype=bool)) is params
 
 
 def test_gold_is_reproduced_and_its_channel_stays():

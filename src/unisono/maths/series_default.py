@@ -40,7 +40,7 @@ class Settings(NamedTuple):
     gain_sd: float = 0.1  # prior of each gain around 1
     crosstalk_sd: float = 0.0  # prior of the leakage between dimensions around 0; 0: none
     bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
-    pool: float = 500.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
+    pool: float = 1000.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
     ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
     noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
     correlation_reach: float = 30.0  # seconds over which errors of the ratings may be correlated
