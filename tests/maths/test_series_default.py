@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unisono.maths.series_band import error_variance, spectrum, thinness
-from unisono.maths.series_default import Settings, effective_share, fit_default, standardise
+from unisono.maths.series_default import Settings, effective_share, fit_default, standardise, to_convention
 from unisono.maths.series_estep import infer
 from unisono.maths.series_layout import make_layout
 from unisono.maths.series_params import SeriesData, Structure, identity_params
@@ -156,3 +156,17 @@ def test_features_that_drive_the_truth_help():
     s = Settings(lag=lag.mean() / RATE)
     without, with_x = fit_default(data, RATE, s), fit_default(data._replace(X=X), RATE, s)
     assert np.all(pearson(with_x.mean, truth) > pearson(without.mean, truth))
+
+
+def test_the_mean_delay_is_the_same_in_every_dimension():
+    data, _, _ = simulate(0)
+    structure = Structure(W=16, transform="delay")
+    lag = np.array([[1, 9], [2, 8], [3, 10], [2, 9], [1, 9], [3, 9]], dtype=float)  # means 2 and 9
+    params = identity_params(data, structure, lag=lag)
+    moved, mean = to_convention(params, np.ones(6, dtype=bool), RATE, Settings(lag=1.0))
+    np.testing.assert_allclose(moved.lag.mean(axis=0), 5.0)
+    assert mean == 1.0
+    np.testing.assert_array_equal(moved.F[2, :, 0, 0], np.eye(16)[6])
+    by_rule, mean = to_convention(params, np.ones(6, dtype=bool), RATE, Settings(earliest=0.4))
+    np.testing.assert_allclose(by_rule.lag.mean(axis=0), 3.0)  # the earliest, one before the mean, reacts at two frames
+    np.testing.assert_allclose(mean, 0.6)

@@ -224,6 +224,17 @@ def test_the_gauge_leaves_the_likelihood_as_it_is(latent):
     np.testing.assert_allclose(moved.b.mean(axis=0), 0.0, atol=1e-12)
 
 
+def test_a_step_with_gauge_ends_in_the_gauge():
+    data, structure = rough(STRUCTURES[4])
+    layout = make_layout(data, structure)
+    params, _ = make_step(layout, structure, TIGHT, gauge=True)(identity_params(data, structure, phi=0.5))
+    np.testing.assert_allclose(np.diagonal(params.F.sum(axis=1).mean(axis=0)), 1.0)
+    free, _ = make_step(layout, structure, TIGHT)(identity_params(data, structure, phi=0.5))
+    np.testing.assert_allclose(
+        expect(layout, params, structure).loglik, expect(layout, free, structure).loglik, rtol=1e-12
+    )
+
+
 def test_no_gauge_where_the_average_annotator_is_upside_down():
     case = Case(D=2, W=3, lengths=(10,), phi=0.7)
     params = make_params(case)
