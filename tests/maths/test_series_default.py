@@ -170,3 +170,26 @@ def test_the_mean_delay_is_the_same_in_every_dimension():
     by_rule, mean = to_convention(params, np.ones(6, dtype=bool), RATE, Settings(earliest=0.4))
     np.testing.assert_allclose(by_rule.lag.mean(axis=0), 3.0)  # the earliest, one before the mean, reacts at two frames
     np.testing.assert_allclose(mean, 0.6)
+
+
+@pytest.mark.parametrize(
+    "edge", ["one annotator", "silent annotator", "nobody rated", "short", "slow clock", "constant"]
+)
+def test_edges_give_finite_results(edge):
+    data, _, _ = simulate(0, M=2, T=60, K=1 if edge == "one annotator" else 3)
+    y, rate = data.y.copy().reshape(2, data.K, 60, 2), RATE
+    if edge == "silent annotator":
+        y[:, 1] = np.nan
+    if edge == "nobody rated":
+        y[1] = np.nan
+    if edge == "constant":
+        y[:, 0] = 1.0
+    if edge == "slow clock":
+        rate = 0.1
+    data = data._replace(y=y.reshape(-1, 2))
+    if edge == "short":
+        data = data._replace(y=y[:, :, :5].reshape(-1, 2), length=np.array([5, 5]), X=np.zeros((10, 0)))
+    fit = fit_default(data, rate)
+    assert np.isfinite(fit.mean).all()
+    assert np.isfinite(fit.sd).all()
+    assert np.all(fit.sd > 0)
