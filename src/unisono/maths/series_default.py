@@ -1,0 +1,248 @@
+"""The safe default for series: one gain and one delay per annotator and dimension, strong pooling, honest bands.
+
+Ratings are standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds, noise
+is white for the estimate (innovations would favour whoever holds still) and as autocorrelated as it is for the bands.
+Ratings show only relative delays: the absolute one is a convention, returned with the result.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.series_align import recordings_of, relative_lags
+from unisono.maths.series_band import (
+    annotator_spread,
+    band_variance,
+    noise_levels,
+    residual_traces,
+    thinness,
+)
+from unisono.maths.series_em import make_step, rated
+from unisono.maths.series_estep import Truth, infer
+from unisono.maths.series_lags import refine_lags
+from unisono.maths.series_layout import Layout, make_layout
+from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
+
+
+class Settings(NamedTuple):
+    window: float = 3.0  # seconds that delays may span
+    memory: float = 20.0  # seconds after which the truth has forgotten itself: phi = exp(-1 / (rate memory))
+    lag: float | None = None  # mean delay of the annotators in seconds; None: by the rule of the earliest
+    earliest: float = 0.2  # seconds: the rule lets the earliest annotator react this soon
+    lag_unknown: float = 0.5  # seconds, sd of the common delay where it is a convention; widens the band on slopes
+    lag_sd: float = 1.0  # seconds around the common delay, prior of each delay
+    shared: float = (
+        0.0  # share of the rating error common to all annotators, which ratings cannot show; widens the band
+    )
+    gain_sd: float = 0.1  # prior of each gain around 1
+    crosstalk_sd: float = 0.0  # prior of the leakage between dimensions around 0; 0: none
+    bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
+    pool: float = 1000.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
+    ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
+    noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
+    correlation_reach: float = 30.0  # seconds over which errors of the ratings may be correlated
+    tol: float = 1e-6
+    max_iter: int = 50
+
+
+class DefaultFit(NamedTuple):
+    mean: np.ndarray  # (sum T, D) fused truth, in the units of the ratings
+    sd: np.ndarray  # (sum T, D) of the band
+    model_sd: np.ndarray  # (sum T, D) that the white-noise model believes in: too small, for comparison
+    params: SeriesParams  # in the units of the ratings
+    lag: np.ndarray  # (K, D) delay in seconds under the convention; NaN without ratings
+    mean_lag: float  # seconds, the convention: the annotators' mean delay
+    convention: str  # "given" or "earliest"
+    noise: np.ndarray  # (K, D) level variance of the noise, in squared units of the ratings; NaN without ratings
+    correlation: np.ndarray  # (D, n) autocorrelation of the noise by frames
+    kappa: float  # effective share of frames
+    objective: np.ndarray  # (I,) by iteration
+    converged: bool
+    structure: Structure
+    priors: Priors
+
+
+class Scale(NamedTuple):
+    level: np.ndarray  # (D,)
+    size: np.ndarray  # (D,)
+
+
+def fit_default(data: SeriesData, rate: float, settings: Settings | None = None) -> DefaultFit:
+    """Fuses series with the default model. rate: frames per second."""
+    s = Settings() if settings is None else settings
+    scaled, scale = standardise(data)
+    kappa = effective_share(scaled)
+    W = round(s.window * rate) + 1
+    lag = starting_lags(scaled, W, rate, s)
+    structure = Structure(W=W, transform="delay", crosstalk=s.crosstalk_sd > 0)
+    priors = default_priors(W, rate, kappa, lag, s)
+    layout = make_layout(scaled, structure)
+    start = _start(scaled, structure, rate, lag, s)
+    params, before, _ = _climb(layout, start, structure, priors, s)
+    params = refine_lags(layout, params, structure, priors)
+    params, after, converged = _climb(layout, params, structure, priors, s)
+    params, mean_lag = to_convention(params, rated(layout, structure), rate, s)
+    truth = infer(layout, scaled.X, params, structure)
+    return _in_units(scaled, scale, layout, params, truth, rate, s)._replace(
+        mean_lag=mean_lag,
+        convention="earliest" if s.lag is None else "given",
+        kappa=kappa,
+        objective=np.concatenate([before, after]),
+        converged=converged,
+        structure=structure,
+        priors=priors,
+    )
+
+
+def standardise(data: SeriesData) -> tuple[SeriesData, Scale]:
+    """Every dimension with mean 0 and variance 1 over all ratings, every feature over all frames."""
+    level, size = np.nanmean(data.y, axis=0), np.nanstd(data.y, axis=0)
+    size = np.where(size > 0, size, 1.0)
+    centre, width = data.X.mean(axis=0), data.X.std(axis=0)
+    X = (data.X - centre) / np.where(width > 0, width, 1.0)
+    return data._replace(y=(data.y - level) / size, X=X), Scale(level, size)
+
+
+def effective_share(data: SeriesData) -> float:
+    """kappa: (1 - rho) / (1 + rho), rho the lag-1 autocorrelation of ratings around the frame's mean."""  # eq. S25
+    cross = square = 0.0
+    for trace in recordings_of(data):
+        seen = ~np.isnan(trace)
+        filled = np.where(seen, trace, 0.0)
+        around = filled - filled.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+        around = np.where(seen, around, 0.0)
+        around -= around.sum(axis=1, keepdims=True) / np.maximum(seen.sum(axis=1, keepdims=True), 1)
+        both = seen[:, 1:] & seen[:, :-1]
+        cross += float(np.sum(around[:, 1:] * around[:, :-1] * both))
+        square += float(np.sum(around[:, 1:] ** 2 * both))
+    rho = min(max(cross / square, 0.0), 0.9999) if square > 0 else 0.0
+    return (1.0 - rho) / (1.0 + rho)
+
+
+def starting_lags(data: SeriesData, W: int, rate: float, s: Settings) -> np.ndarray:
+    """(K, D) delays in frames inside the window, the earliest annotator at the rule's delay."""
+    reach = (W - 1) // 2
+    if reach == 0:
+        return np.zeros((data.K, data.D))
+    relative = relative_lags(data, reach)
+    inside = relative - relative.min(axis=0) + round(s.earliest * rate)
+    return np.asarray(np.clip(inside, 0, W - 1), dtype=float)
+
+
+def default_priors(W: int, rate: float, kappa: float, lag: np.ndarray, s: Settings) -> Priors:
+    """Gains near 1, biases near 0, delays near the common one, noise near the pool."""
+    away = (np.arange(W) - lag.mean()) / (s.lag_sd * rate)
+    return Priors(
+        gain_sd=s.gain_sd,
+        crosstalk_sd=s.crosstalk_sd,
+        bias_sd=s.bias_sd,
+        log_lag=-0.5 * away**2,
+        noise_nu=s.pool,
+        theta_precision=s.ridge,
+        kappa=kappa,
+        noise_floor=s.noise_floor,
+    )
+
+
+def to_convention(params: SeriesParams, used: np.ndarray, rate: float, s: Settings) -> tuple[SeriesParams, float]:
+    """Moves the delays of a dimension together, to the nearest frame and as far as the window allows.
+
+    The annotators' mean delay becomes the same in every dimension: the one given, or the least one that lets nobody
+    react earlier than `earliest`. Returns it in seconds.
+    """  # eq. S29
+    lag, W = params.lag[used], params.F.shape[1]
+    mean = s.earliest * rate + (lag.mean(axis=0) - lag.min(axis=0)).max() if s.lag is None else s.lag * rate
+    step = np.clip(np.round(mean - lag.mean(axis=0)), -lag.min(axis=0), W - 1 - lag.max(axis=0))
+    params = moved_lags(params, np.where(used[:, None], step, 0.0))
+    return params, float(params.lag[used].mean() / rate)
+
+
+def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
+    """Every delay `step` frames later, inside the window. step: a number, or (K, D)."""
+    W = params.F.shape[1]
+    lag = np.clip(params.lag + step, 0, W - 1)
+    F = np.empty_like(params.F)
+    for k, d in np.ndindex(*lag.shape):
+        F[k, :, d] = np.outer(lag_kernel(float(lag[k, d]), W), params.F[k, :, d].sum(axis=0))
+    return params._replace(F=F, lag=lag)
+
+
+def _start(data: SeriesData, structure: Structure, rate: float, lag: np.ndarray, s: Settings) -> SeriesParams:
+    phi = float(np.exp(-1.0 / (rate * s.memory)))
+    start = identity_params(data, structure, noise=0.5, phi=phi, lag=lag)
+    return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(data.D))
+
+
+def _climb(
+    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, s: Settings
+) -> tuple[SeriesParams, np.ndarray, bool]:
+    step = make_step(layout, structure, priors, gauge=True)
+    objective: list[float] = []
+    for _ in range(s.max_iter):
+        params, value = step(params)
+        objective.append(value)
+        if len(objective) > 1 and abs(objective[-1] - objective[-2]) <= s.tol * abs(objective[-1]):
+            return params, np.array(objective), True
+    return params, np.array(objective), False
+
+
+def _in_units(
+    data: SeriesData,
+    scale: Scale,
+    layout: Layout,
+    params: SeriesParams,
+    truth: Truth,
+    rate: float,
+    s: Settings,
+) -> DefaultFit:
+    """Bands, and everything back in the units of the ratings."""
+    residual = residual_traces(data, params, truth.mean)
+    reach = max(min(int(s.correlation_reach * rate), int(data.length.max()) // 3), 1)
+    noise, correlation, actual, believed = noise_levels(residual.value, params, reach)
+    used = ~np.isnan(noise).any(axis=1)
+    spread = annotator_spread(params, residual.gain, used)
+    if s.lag is None:
+        spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
+    common = s.shared / (1.0 - s.shared) * noise[used].mean(axis=0)
+    variance = band_variance(
+        model=np.diagonal(truth.cov, axis1=1, axis2=2),
+        extra=np.maximum(actual - believed, 0.0),
+        thin=thinness(data, noise),
+        mean=truth.mean,
+        level=params.mu,
+        spread=spread._replace(bias=spread.bias + common),
+        first_row=layout.first_row,
+    )
+    return DefaultFit(
+        mean=truth.mean * scale.size + scale.level,
+        sd=np.sqrt(variance) * scale.size,
+        model_sd=np.sqrt(np.diagonal(truth.cov, axis1=1, axis2=2)) * scale.size,
+        params=in_units(params, scale),
+        lag=np.where(np.isnan(noise), np.nan, params.lag / rate),
+        mean_lag=np.nan,
+        convention="",
+        noise=noise * scale.size**2,
+        correlation=correlation,
+        kappa=np.nan,
+        objective=np.zeros(0),
+        converged=False,
+        structure=Structure(),
+        priors=Priors(),
+    )
+
+
+def in_units(params: SeriesParams, scale: Scale) -> SeriesParams:
+    """Parameters of standardised ratings as parameters of the ratings; features stay standardised."""
+    ratio = scale.size[:, None] / scale.size[None, :]
+    F = params.F * ratio
+    return params._replace(
+        F=F,
+        b=scale.size * params.b + scale.level - np.einsum("kwdp,p->kd", F, scale.level),
+        N=params.N * np.outer(scale.size, scale.size),
+        mu=scale.size * params.mu + scale.level,
+        theta=params.theta * scale.size,
+        sigma=params.sigma * np.outer(scale.size, scale.size),
+    )

@@ -1,0 +1,164 @@
+"""Exact E-step of the series model: posterior means, covariances within the window, log-likelihood, draws.
+
+One pass per group of equal recordings: precision blocks, factor, solve, selected inverse; then the moments.
+BLAS is held to one thread: on blocks of this size more threads only get in each other's way.
+Imports NumPy, threadpoolctl and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from unisono.maths.bands import join_band
+from unisono.maths.block_tridiagonal import FIXED_TOL, Factor, draw, factor, selected_inverse, solve
+from unisono.maths.filters import adjoint_filter, causal_filter
+from unisono.maths.series_channels import Whitened, whiten
+from unisono.maths.series_layout import Group, Layout
+from unisono.maths.series_moments import Band, Moments, add_moments, frame_covariance, group_moments
+from unisono.maths.series_params import SeriesParams, Structure
+from unisono.maths.series_precision import (
+    lags_kept,
+    local_rows,
+    log_prior_precision,
+    mask_forms,
+    precision_blocks,
+)
+
+
+class GroupPosterior(NamedTuple):
+    a: np.ndarray  # (R, L, D) posterior means on the clock
+    factor: Factor  # of the posterior precision, shared by the recordings of the group
+    loglik: float  # log p(y) of the group
+
+
+class Expectation(NamedTuple):
+    moments: Moments
+    loglik: float
+
+
+class Truth(NamedTuple):
+    mean: np.ndarray  # (sum T, D) posterior means, recordings end to end
+    cov: np.ndarray  # (sum T, D, D) posterior covariance of each frame
+    loglik: float
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def expect(
+    layout: Layout,
+    params: SeriesParams,
+    structure: Structure,
+    *,
+    covariances: bool = True,
+    fixed_tol: float = FIXED_TOL,
+) -> Expectation:
+    """Moments of the posterior and the log-likelihood. `covariances=False` keeps the means alone (hard EM)."""
+    whitened = whiten(layout.channels, params, structure)
+    parts, loglik = [], 0.0
+    with _threads().limit(limits=1, user_api="blas"):
+        for group in layout.groups:
+            posterior = group_posterior(layout, group, params, whitened, fixed_tol)
+            band = covariance_band(layout, group, posterior.factor, fixed_tol) if covariances else None
+            parts.append(group_moments(group, layout, posterior.a, band))
+            loglik += posterior.loglik
+    return Expectation(add_moments(parts), loglik)
+
+
+def log_likelihood(layout: Layout, params: SeriesParams, structure: Structure) -> float:
+    """log p(y) alone, without covariances or moments."""
+    whitened = whiten(layout.channels, params, structure)
+    with _threads().limit(limits=1, user_api="blas"):
+        return sum(group_posterior(layout, group, params, whitened, FIXED_TOL).loglik for group in layout.groups)
+
+
+def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: Structure) -> Truth:
+    """Posterior mean and covariance of the truth at every frame; recordings nobody rated keep the prior."""
+    whitened = whiten(layout.channels, params, structure)
+    mean = params.mu + data_X @ params.theta
+    cov = np.tile(params.sigma / (1.0 - params.phi**2), (len(mean), 1, 1))
+    loglik = 0.0
+    with _threads().limit(limits=1, user_api="blas"):
+        for group in layout.groups:
+            posterior = group_posterior(layout, group, params, whitened, FIXED_TOL)
+            shared = frame_covariance(group, covariance_band(layout, group, posterior.factor, FIXED_TOL))
+            for r, m in enumerate(group.recording):
+                rows = slice(layout.first_row[m], layout.first_row[m + 1])
+                mean[rows] = posterior.a[r, group.pre : group.stop]
+                cov[rows] = shared
+            loglik += posterior.loglik
+    return Truth(mean, cov, loglik)
+
+
+def draw_truth(
+    layout: Layout, params: SeriesParams, structure: Structure, draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(draws, sum T, D) draws of the truth from its posterior; NaN in recordings nobody rated."""  # eq. S9
+    whitened = whiten(layout.channels, params, structure)
+    out = np.full((draws, layout.first_row[-1], layout.D), np.nan)
+    with _threads().limit(limits=1, user_api="blas"):
+        for group in layout.groups:
+            posterior = group_posterior(layout, group, params, whitened, FIXED_TOL)
+            R = len(group.recording)
+            error = draw(posterior.factor, R * draws, rng)  # (nb, R draws, B)
+            error = np.swapaxes(error, 0, 1).reshape(R, draws, group.L, layout.D)
+            for r, m in enumerate(group.recording):
+                path = posterior.a[r] + error[r]
+                out[:, layout.first_row[m] : layout.first_row[m + 1]] = path[:, group.pre : group.stop]
+    return out
+
+
+def group_posterior(
+    layout: Layout, group: Group, params: SeriesParams, whitened: Whitened, fixed_tol: float
+) -> GroupPosterior:
+    """Posterior means, factored precision and log-likelihood of one group."""
+    mask_of_row = local_rows(group, layout.channels.row_channel)
+    forms = mask_forms(group, whitened, mask_of_row)
+    factored = factor(precision_blocks(group, forms, params), fixed_tol=fixed_tol)
+    m = params.mu + group.X @ params.theta  # (R, L, D) prior means
+    residual, weighted = _residuals(group, whitened, m, mask_of_row)
+    h = adjoint_filter(weighted, whitened.G[group.row], group.S)
+    R, L, D = m.shape
+    rhs = np.swapaxes(h.reshape(R, L // group.S, group.S * D), 0, 1)
+    e = np.swapaxes(solve(factored, rhs), 0, 1).reshape(R, L, D)
+    count = group.masks.n[group.masks.of]
+    sizes = np.bincount(layout.channels.row_channel, minlength=len(layout.channels.channel))[group.channel]
+    loglik = -0.5 * (  # eq. S7
+        np.sum(residual * weighted)
+        + R * (count @ whitened.log_noise[group.channel] + count @ sizes * np.log(2.0 * np.pi))
+        + R * (factored.logdet - log_prior_precision(params, L))
+        - np.sum(h * e)
+    )
+    return GroupPosterior(m + e, factored, float(loglik))
+
+
+def covariance_band(layout: Layout, group: Group, factored: Factor, fixed_tol: float) -> Band:
+    """Posterior covariances of every frame with the frames its windows reach."""  # eq. S8
+    lags = lags_kept(layout.n)
+    lo: list[int] = []
+    hi: list[int] = []
+    # Room for every block; pages that equal blocks leave untouched cost nothing.
+    value = np.empty((len(group.kind), group.S, lags, layout.D, layout.D))
+    part_of = np.zeros(len(group.kind), dtype=np.int64)
+    for part in selected_inverse(factored, fixed_tol=fixed_tol):
+        part_of[part.lo : part.hi + 1] = len(lo)
+        value[len(lo)] = np.swapaxes(join_band(part.Z, part.left, layout.D, lags), 1, 2)
+        lo.append(part.lo)
+        hi.append(part.hi)
+    return Band(np.array(lo), np.array(hi), part_of, value[: len(lo)])
+
+
+def _residuals(
+    group: Group, whitened: Whitened, m: np.ndarray, mask_of_row: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(R, L, Q_g) ratings less what the prior mean predicts, 0 where missing; and the same times N^-1."""
+    G, row = whitened.G[group.row], group.row
+    predicted = whitened.beta[row] + causal_filter(m, G, group.S)
+    residual = (group.y @ whitened.mix[np.ix_(group.raw, row)] - predicted) * group.seen[:, mask_of_row]
+    return residual, residual @ whitened.weight[np.ix_(row, row)]

@@ -1,0 +1,102 @@
+"""Small random series for the tests: every edge in one place."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.series_params import SeriesData, SeriesParams, Structure
+
+
+class Case(NamedTuple):
+    D: int
+    W: int
+    lengths: tuple[int, ...]
+    phi: float
+    missing: str = "none"  # none, frames, dims, run, annotator
+    start: str = "preroll"
+    noise: str = "diagonal"
+    autocorrelation: str = "none"
+    P: int = 0
+    K: int = 3
+
+    def __str__(self) -> str:
+        return "-".join(str(v) for v in self)
+
+
+def structure_of(case: Case, **changes) -> Structure:
+    return Structure(
+        W=case.W, transform="taps", noise=case.noise, autocorrelation=case.autocorrelation, start=case.start
+    )._replace(**changes)
+
+
+def make_data(case: Case, seed: int = 0) -> SeriesData:
+    rng = np.random.default_rng(seed)
+    M = len(case.lengths)
+    pairs = [(m, k) for m in range(M) for k in range(case.K)]
+    if case.missing == "annotator":
+        pairs = [(m, k) for m, k in pairs if (m + k) % 3 or (M == 1 and k)]
+    blocks = []
+    for m, _ in pairs:
+        y = np.cumsum(rng.standard_normal((case.lengths[m], case.D)), axis=0) * 0.5 + rng.standard_normal()
+        if case.missing == "frames":
+            y[rng.random(len(y)) < 0.15] = np.nan
+        if case.missing == "dims":
+            y[rng.random(y.shape) < 0.3] = np.nan
+        if case.missing == "run":
+            y[len(y) // 3 : 2 * len(y) // 3] = np.nan
+        blocks.append(y)
+    index = np.array(pairs)
+    return SeriesData(
+        y=np.concatenate(blocks),
+        item_of=index[:, 0],
+        annotator_of=index[:, 1],
+        length=np.array(case.lengths),
+        X=rng.standard_normal((sum(case.lengths), case.P)),
+        K=case.K,
+    )
+
+
+def make_params(case: Case, seed: int = 1) -> SeriesParams:
+    rng = np.random.default_rng(seed)
+    D, W, K = case.D, case.W, case.K
+    F = rng.standard_normal((K, W, D, D)) * 0.4 / np.sqrt(W)
+    F[:, W // 3] += np.eye(D)
+    if case.noise == "full":
+        root = rng.standard_normal((K, D, D)) * 0.3 + np.eye(D) * 0.6
+        N = root @ np.swapaxes(root, 1, 2)
+    else:
+        N = np.eye(D) * rng.uniform(0.2, 0.8, (K, 1, D))
+    root = rng.standard_normal((D, D)) * 0.3 + np.eye(D) * 0.7
+    return SeriesParams(
+        F=F,
+        b=rng.standard_normal((K, D)) * 0.3,
+        N=N,
+        rho=rng.uniform(-0.3, 0.8, (K, D)) if case.autocorrelation != "none" else np.zeros((K, D)),
+        lag=np.zeros((K, D)),
+        mu=rng.standard_normal(D),
+        theta=rng.standard_normal((case.P, D)) * 0.5,
+        sigma=root @ root.T,
+        phi=case.phi,
+    )
+
+
+CASES = [
+    Case(D=1, W=1, lengths=(1,), phi=0.0),
+    Case(D=2, W=1, lengths=(1, 1, 1, 1), phi=0.0, missing="annotator", P=2),
+    Case(D=2, W=2, lengths=(31,), phi=0.9, missing="frames"),
+    Case(D=1, W=5, lengths=(83, 83, 40), phi=0.95, P=1),
+    Case(D=3, W=5, lengths=(23, 9), phi=0.5, missing="dims"),
+    Case(D=2, W=20, lengths=(70,), phi=0.9, missing="run"),
+    Case(D=2, W=20, lengths=(7, 12), phi=0.4),
+    Case(D=1, W=20, lengths=(64,), phi=-0.3, missing="dims", start="zero"),
+    Case(D=2, W=5, lengths=(41, 33, 41), phi=0.0, missing="annotator", start="zero", P=3),
+    Case(D=3, W=2, lengths=(17, 17), phi=0.7, start="zero"),
+    Case(D=2, W=5, lengths=(4, 3), phi=0.0, start="zero"),
+    Case(D=2, W=3, lengths=(29, 20), phi=0.8, missing="dims", noise="full"),
+    Case(D=3, W=2, lengths=(25,), phi=0.6, missing="none", noise="full", start="zero"),
+    Case(D=2, W=4, lengths=(37, 37), phi=0.9, autocorrelation="own"),
+    Case(D=2, W=1, lengths=(26, 11), phi=0.9, missing="dims", autocorrelation="own"),
+    Case(D=1, W=3, lengths=(30,), phi=0.5, missing="frames", autocorrelation="own", start="zero"),
+]
