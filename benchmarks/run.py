@@ -11,7 +11,12 @@ import json
 import sys
 from pathlib import Path
 
-BENCHMARKS = {"global": "benchmarks.global_model", "help": "benchmarks.help_time"}
+BENCHMARKS = {
+    "help": "benchmarks.help_time",
+    "global": "benchmarks.global_model",
+    "series": "benchmarks.series",
+    "collect": "benchmarks.collect_load",
+}
 
 
 def main(names: list[str]) -> None:
