@@ -32,7 +32,7 @@ def test_rows_name_functions_and_tests_that_exist():
     code = "\n".join(path.read_text() for path in SOURCE.rglob("*.py"))
     tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("*.py"))
     for tag, row in rows_in_docs().items():
-        functions, checks = (re.findall(r"`([a-z_]\w*)`", cell) for cell in row.split("|")[-2:])
+        functions, checks = (re.findall(r"`([A-Za-z_]\w*)`", cell) for cell in row.split("|")[-2:])
         assert functions, tag
         assert checks, tag
         assert all(re.search(rf"(def|class) {name}\b", code) for name in functions), (tag, functions)

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 import unisono
@@ -104,7 +105,7 @@ class Fusion:
             annotators=self.ratings.annotators,
             dimensions=self.ratings.dimensions,
             features=self.fuser.space_.columns,
-            arrays=self.fuser.arrays(),
+            arrays=self.fuser.arrays() | self._posterior(),
             trace=self.fuser.trace_,
             provenance={
                 "unisono": unisono.__version__,
@@ -113,6 +114,11 @@ class Fusion:
                 "data_sha256": self.ratings.data_hash,
             },
         )
+
+    def _posterior(self) -> dict[str, Any]:
+        """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
+        given = np.bincount(self.ratings.annotator_of, minlength=self.ratings.K)
+        return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
 
     def truth_csv(self) -> str:
         """The text of truth.csv."""

@@ -132,3 +132,14 @@ def test_suspicious_annotators_warn_and_do_not_stop(tmp_path):
     assert done.returncode == 0, done.stderr
     for word in ("single item", "same value every time", "2 groups"):
         assert word in done.stdout
+
+
+def test_next_and_plan_read_a_saved_fit(world):
+    unisono("fuse", "sim/ratings.csv", "--out", "out", cwd=world)
+    done = unisono("next", "out", "--count", "3", "--json", cwd=world)
+    found = json.loads(done.stdout)
+    assert (len(found["items"]), len(found["annotators"])) == (3, 3)
+    done = unisono("plan", "out", "--most", "4", cwd=world)
+    assert done.returncode == 0, done.stderr
+    assert "ratings per item" in done.stderr
+    assert len([line for line in done.stdout.splitlines() if line.strip()]) == 6

@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
     "score": ("score", "Compare a fused truth with a reference."),
     "predict": ("predict", "Predict the truth of new items from their features."),
+    "next": ("next", "Say which items to rate next, and whose ratings tell most."),
+    "plan": ("plan", "Predict how many ratings per item are enough."),
     "simulate": ("simulate", "Draw ratings with a known truth from the model."),
     "collect": ("collect", "Run a rating study in the browser and export it."),
 }

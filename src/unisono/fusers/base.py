@@ -20,6 +20,7 @@ from unisono.fusers.feature_space import FeatureSpace
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling
 from unisono.maths.em import Trace
+from unisono.maths.global_params import GlobalParams
 
 Progress = Callable[[int, float], None]  # iteration, objective
 
@@ -60,6 +61,10 @@ class Fuser(ABC):
     @abstractmethod
     def describe(self) -> Annotators:
         """What is known of each annotator."""
+
+    @abstractmethod
+    def parameters(self) -> GlobalParams:
+        """The model of annotators and truth that was learned, in standardised units."""
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class Baseline(Fuser):
         z, K = self.scaling_.standardise(shown.value), len(self.annotators_) + 1
         data = prepare(z, shown.item_of, self._places(shown), no_features(shown.M), K)
         numbers = (~np.isnan(shown.value)).sum(axis=0)
-        total = posterior(data, self._random_effects()).loglik.sum() - numbers @ np.log(self.scaling_.scale)
+        total = posterior(data, self.parameters()).loglik.sum() - numbers @ np.log(self.scaling_.scale)
         return float(total / max(numbers.sum(), 1))
 
     def describe(self) -> Annotators:
@@ -170,8 +170,9 @@ class Baseline(Fuser):
         total = np.array([average.mean[rated[:, d], d].var() if rated[:, d].any() else 1.0 for d in range(ratings.D)])
         return np.maximum(noise, NEAR_ZERO), np.maximum(total - noise * share, NEAR_ZERO)
 
-    def _random_effects(self) -> GlobalParams:
+    def parameters(self) -> GlobalParams:
         """Truth plus independent noise, seen through the adjustments: y = offset + (a - center) / factor."""
+        self.require_fitted()
         how = self.adjustment_
         K, D = how.factor.shape
         usable = how.factor > NEAR_ZERO

@@ -199,6 +199,10 @@ class Joint(Fuser):
         z = sample_ratings(params, truth, shown.item_of, data.annotator[data.profile_of], rng)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
+    def parameters(self) -> GlobalParams:
+        self.require_fitted()
+        return self.params_
+
     # ---- saving
 
     def settings(self) -> dict[str, Any]:

@@ -1,0 +1,37 @@
+"""`unisono plan`: how many ratings per item are enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from unisono.cli.options import json_option
+from unisono.cli.talk import number, print_json, print_table, say
+
+
+@click.command("plan")
+@click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--most", type=click.IntRange(min=1), default=20, show_default=True, help="Ratings per item at most.")
+@click.option("--target", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="Correlation to reach.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the drawn annotators.")
+@json_option
+def command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> None:
+    """Predict the error for 1, 2, ... ratings per item by annotators like those of FIT.
+
+    For each dimension: the sd of the truth that remains, and the correlation of estimate and truth to expect.
+    """
+    from unisono.api import load
+    from unisono.fusers.advice import plan_ratings
+    from unisono.io.saved import load_fit
+
+    found = plan_ratings(load(fit), load_fit(fit), most=most, seed=seed)
+    enough = found.enough(target)
+    table = {name: column.tolist() for name, column in found.columns().items()}
+    if as_json:
+        print_json({"plan": table, "target": target, "enough": enough})
+        return
+    rows = [[str(n), *(number(value) for value in row)] for n, *row in zip(*table.values(), strict=True)]
+    print_table([name.replace("_", " ") for name in table], rows)
+    words = f"{enough} ratings per item are" if enough else f"{len(rows)} ratings per item are not"
+    say(f"{words} enough for a correlation of {target:g} in every dimension.")

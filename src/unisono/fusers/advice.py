@@ -1,0 +1,95 @@
+"""What to rate next, whom to ask, and how many ratings are enough, from a finished fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.fusers.base import Fuser
+from unisono.fusers.results import Fit
+from unisono.maths.rating_design import expected_error, expected_reduction, rating_information
+
+
+@dataclass(frozen=True, eq=False)
+class NextRatings:
+    """Items and annotators, the most worthwhile first."""
+
+    items: tuple[str, ...]
+    item_sd: np.ndarray  # (M,) root mean square of the posterior sds, in sds of the truth
+    item_reduction: np.ndarray  # (M,) share of the item's uncertainty that one typical rating removes
+    annotators: tuple[str, ...]
+    information: np.ndarray  # (K,) share of the truth's variance that one rating by them explains
+
+    def item_columns(self) -> dict[str, Any]:
+        return {"item": list(self.items), "uncertainty": self.item_sd, "expected_reduction": self.item_reduction}
+
+    def annotator_columns(self) -> dict[str, Any]:
+        return {"annotator": list(self.annotators), "information": self.information}
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The error to expect by the number of ratings per item."""
+
+    ratings: np.ndarray  # (n,) 1, 2, ...
+    sd: np.ndarray  # (n, D) of the truth given that many ratings, in rating units
+    correlation: np.ndarray  # (n, D) expected correlation of estimate and truth
+    dimensions: tuple[str, ...]
+
+    def columns(self) -> dict[str, Any]:
+        table: dict[str, Any] = {"ratings": self.ratings}
+        for d, name in enumerate(self.dimensions):
+            table[f"{name}_sd"] = self.sd[:, d]
+            table[f"{name}_r"] = self.correlation[:, d]
+        return table
+
+    def enough(self, correlation: float) -> int | None:
+        """The fewest ratings per item with which every dimension reaches this correlation; None if none of these."""
+        good = np.flatnonzero((self.correlation >= correlation).all(axis=1))
+        return int(self.ratings[good[0]]) if len(good) else None
+
+
+def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
+    """Items ranked by the expected reduction of uncertainty, annotators by information per rating."""
+    if "item_cov" not in fit.arrays:
+        raise DataError("This fit does not hold the uncertainty of its items. Fuse again with this version.")
+    Q, share, Sigma = _crowd(fuser, fit)
+    scale = fuser.scaling_.scale
+    V = fit.arrays["item_cov"] / scale[:, None] / scale
+    typical = np.einsum("k,kij->ij", share, Q)
+    reduction = expected_reduction(V, typical)
+    order = np.argsort(-reduction, kind="stable")
+    spread = np.trace(Sigma)
+    explained = np.array([expected_reduction(Sigma[None], q)[0] for q in Q]) / spread
+    best = np.argsort(-explained, kind="stable")
+    total = np.trace(V, axis1=1, axis2=2)
+    return NextRatings(
+        items=tuple(fit.items[m] for m in order),
+        item_sd=np.sqrt(total / spread)[order],
+        item_reduction=(reduction / total)[order],
+        annotators=tuple(fit.annotators[k] for k in best),
+        information=explained[best],
+    )
+
+
+def plan_ratings(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Plan:
+    """The predicted error for 1 to `most` ratings per item by the fitted annotators, asked as often as they rated."""
+    Q, share, Sigma = _crowd(fuser, fit)
+    available = int((share > 0).sum())
+    counts = np.arange(1, min(most, available) + 1)
+    rng = np.random.default_rng(seed)
+    variance = np.stack([expected_error(Sigma, Q, share, int(n), rng) for n in counts])
+    explained = np.clip(1 - variance / np.diagonal(Sigma), 0.0, 1.0)
+    return Plan(counts, np.sqrt(variance) * fuser.scaling_.scale, np.sqrt(explained), fit.dimensions)
+
+
+def _crowd(fuser: Fuser, fit: Fit) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Information per rating (K, D, D), shares of the ratings (K,) and covariance of the truth, standardised."""
+    params = fuser.parameters()
+    K = len(fit.annotators)
+    given = fit.arrays["judgements"].astype(float)
+    Q = rating_information(params)[:K]
+    return Q, given / given.sum(), params.Sigma

@@ -1,0 +1,73 @@
+"""What to rate next and how many ratings are enough, against brute force and simulation."""
+
+import numpy as np
+import pytest
+
+import unisono as un
+from fusers.test_joint import drawn_from_the_model
+from unisono.fusers.advice import next_ratings, plan_ratings
+from unisono.maths.global_data import prepare
+from unisono.maths.global_estep import posterior
+from unisono.maths.global_sample import sample_ratings, sample_truths
+from unisono.maths.predictor import no_features
+from unisono.maths.rating_design import expected_error, expected_reduction, rating_information
+
+
+def test_reduction_is_the_difference_of_traces():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(6, 3, 5))
+    V = root @ root.transpose(0, 2, 1)
+    Q = V[0] + np.eye(3)
+    found = expected_reduction(V[1:], Q)
+    for v, reduction in zip(V[1:], found, strict=True):
+        after = np.linalg.inv(np.linalg.inv(v) + Q)
+        assert reduction == pytest.approx(np.trace(v) - np.trace(after))
+
+
+def test_predicted_error_is_the_error_in_simulation():
+    """The information matrix says how far estimates will be off; ratings drawn from the model agree."""
+    _, _, params = drawn_from_the_model(10, seed=1)
+    rng = np.random.default_rng(0)
+    K, M = len(params.B), 4000
+    share = np.full(K, 1 / K)
+    for n in (1, 3, 7):
+        who = np.sort(np.argpartition(rng.random((M, K)), n, axis=1)[:, :n], axis=1).reshape(-1)
+        item_of = np.repeat(np.arange(M), n)
+        truth = sample_truths(params, no_features(M), rng)
+        y = sample_ratings(params, truth, item_of, who, rng)
+        found = posterior(prepare(y, item_of, who, no_features(M), K), params).mean
+        predicted = expected_error(params.Sigma, rating_information(params), share, n, rng)
+        np.testing.assert_allclose(np.mean((found - truth) ** 2, axis=0), predicted, rtol=0.08)
+
+
+def test_items_with_few_ratings_and_good_annotators_come_first():
+    ratings, _, params = drawn_from_the_model(120, seed=4)
+    thin = np.isin(ratings.item_of, [3, 50]) & (np.arange(ratings.J) % 5 > 0)
+    result = un.fuse(ratings.select_judgements(~thin))
+    found = next_ratings(result.fuser, result.fit)
+    assert set(found.items[:2]) == {"i3", "i50"}
+    assert (np.diff(found.information) <= 0).all()
+    noise = dict(zip(ratings.annotators, params.N[:, 0, 0], strict=True))
+    assert np.mean([noise[k] for k in found.annotators[:5]]) < np.mean([noise[k] for k in found.annotators[-5:]])
+
+
+def test_a_plan_gets_better_with_ratings_and_says_when_it_is_enough():
+    ratings, _, _ = drawn_from_the_model(120, seed=4)
+    result = un.fuse(ratings)
+    plan = plan_ratings(result.fuser, result.fit, most=50)
+    assert plan.ratings[-1] == ratings.K
+    assert (np.diff(plan.sd, axis=0) < 0).all()
+    enough = plan.enough(0.9)
+    assert enough is not None
+    assert (plan.correlation[enough - 1] >= 0.9).all()
+    assert plan.enough(1.0) is None
+    same = plan_ratings(result.fuser, result.fit, most=50)
+    np.testing.assert_array_equal(same.sd, plan.sd)
+
+
+@pytest.mark.parametrize("model", ["mean", "ewe", "independent"])
+def test_advice_from_every_kind_of_model(model):
+    ratings, _, _ = drawn_from_the_model(40, seed=4)
+    result = un.fuse(ratings, model=model)
+    assert np.isfinite(next_ratings(result.fuser, result.fit).item_reduction).all()
+    assert np.isfinite(plan_ratings(result.fuser, result.fit).sd).all()
