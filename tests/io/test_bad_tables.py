@@ -23,6 +23,8 @@ BAD = {
     "text": (H + "1,x,1,2\n1,y,n/a,2\n", "r.csv row 3: v is 'n/a'. Leave the cell empty if the rating is missing."),
     "text far down": (H + "\n" + GOOD + "3,x,1,oops\n", "r.csv row 7: a is 'oops'"),
     "number in text": (H + "1,x,1,good\n1,y,2,bad\n2,x,4,5\n", "r.csv row 4: a is '5', but most rows hold text"),
+    "decimal comma among commas": (H + '1,x,1,2\n1,y,"1,5",2\n', "r.csv row 3: v is '1,5'"),
+    "duplicates": (H + GOOD + "2,y,1,1\n1,x,1,1\n", "r.csv row 5 and row 6: annotator 'y' rated item '2' twice"),
     "infinity": (H + GOOD + "3,x,1,-inf\n", "r.csv row 6: a is '-inf', not a finite number"),
     "overflow": (H + GOOD + "3,x,1e999,1\n", "r.csv row 6: v is '1e999', not a finite number"),
     "huge": (H + GOOD + "3,x,-1e308,1\n", "r.csv row 6: v is -1e308, too large to square"),

@@ -105,6 +105,10 @@ def test_windows_line_ends_byte_order_mark_blank_lines_and_empty_rows(write):
     assert_is_the_example(read_ratings(write(text)))
 
 
+def test_the_byte_order_mark_is_no_part_of_a_name(write):
+    assert read_ratings(write("\ufeffv,item,annotator\n1,a,x\n")).dimensions == ("v",)
+
+
 def test_no_line_end_at_the_end_and_old_line_ends(write):
     assert_is_the_example(read_ratings(write(WIDE.rstrip())))
     assert_is_the_example(read_ratings(write(WIDE.replace("\n", "\r"))))
@@ -137,6 +141,8 @@ def test_whole_numbers_of_a_frame_become_plain_labels():
     frame = pd.DataFrame({"item": [7.0, 8.0], "annotator": [1, 1], "v": [1.0, 2.0]})
     ratings = read_ratings(frame)
     assert (ratings.items, ratings.annotators) == (("7", "8"), ("1",))
+    mixed = pd.DataFrame({"item": [7.0, "b"], "annotator": [1, 1], "v": [1.0, 2.0]})
+    assert read_ratings(mixed).items == ("7", "b")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +185,7 @@ def test_a_clean_table_gives_no_warning(write):
 
 
 def test_blocks_do_not_show(write, monkeypatch):
-    rows = [f'"i\n{i}",a{i % 7},{i},{i / 2}' for i in range(2000)]
+    rows = [f'"i\n{i}",a{i % 7},{i},{i / 2}' for i in range(2000)] + [f"{'long' * 99},x,1,2"]
     path = write("item,annotator,v,w\n" + "\n".join(rows))
     whole = read_ratings(path)
     monkeypatch.setattr("unisono.io.delimited.TextTable.__init__.__defaults__", (64,))

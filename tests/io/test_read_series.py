@@ -95,7 +95,9 @@ def test_rates_starts_jitter_and_ends_may_differ():
 
 def test_the_default_rate_is_the_median_one():
     t = {"x": np.arange(0, 9, 0.1), "y": np.arange(0, 9, 0.04), "z": np.arange(0, 9, 1.0)}
-    assert read_ratings(frame({("f", name): (times, ramp(times)) for name, times in t.items()})).clock.rate == 10
+    table = frame({("f", name): (times, ramp(times)) for name, times in t.items()})
+    assert read_ratings(table).clock.rate == 10
+    assert read_ratings(table, rate=5).clock.rate == 5
 
 
 def test_gaps_stay_missing_unless_they_are_short(plain):
@@ -183,11 +185,12 @@ def test_empty_traces_and_traces_that_meet_nobody_are_alerts():
 def test_features_come_onto_the_clock_of_the_ratings(plain):
     ratings = read_ratings(plain)
     t = np.arange(0, 6, 0.04)
-    rows = [pl.DataFrame({"recording": r, "time": t, "f": 3 * t}) for r in ("film", "clip", "extra")]
+    rows = [pl.DataFrame({"recording": r, "time": t, "f": k * t}) for k, r in enumerate(("extra", "film", "clip"))]
     features = align_to(read_item_table(pl.concat(rows)), ratings, complete=True)
-    assert features.items == ratings.items
+    assert features.items == ratings.items == ("clip", "film")
     np.testing.assert_array_equal(features.length, ratings.length)
-    np.testing.assert_allclose(features.value[:, 0], 3 * ratings.clock.seconds(ratings.length), atol=0.007)
+    slope = np.repeat([2, 1], ratings.length)
+    np.testing.assert_allclose(features.value[:, 0], slope * ratings.clock.seconds(ratings.length), atol=0.005)
 
 
 def test_features_that_end_early_hold_for_a_while(plain):

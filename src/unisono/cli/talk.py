@@ -58,7 +58,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def number(value: float, digits: int = 3) -> str:
     """A figure for a table; a dash where it is not defined."""
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+    return "–" if math.isnan(value) else f"{round(value, digits) + 0.0:.{digits}f}"  # adding zero drops the sign of -0
 
 
 def _escaped(cell: str) -> str:

@@ -31,8 +31,8 @@ class TextTable(Table):
         refuse_binary(name, self._data[:BLOCK])
         begin = len(_BOM) if self._data[:3].tobytes() == _BOM else 0
         header, self._body = self._first_record(name, begin)
-        self.separator = max(SEPARATORS, key=lambda mark: len(_cells(header, mark)))
-        columns = tuple(cell.strip() for cell in _cells(header, self.separator))
+        self.separator = max(SEPARATORS, key=lambda mark: len(_cells(name, header, mark)))
+        columns = tuple(cell.strip() for cell in _cells(name, header, self.separator))
         super().__init__(name, columns)
         # Semicolons separate cells where the comma is the decimal mark.
         self.decimal_comma = self.separator == ";"
@@ -77,13 +77,20 @@ class TextTable(Table):
         if int(part.max()) > 127:
             _decode(self.name, self._data, records.begin, records.stop)
         text = part.tobytes() if not records.blank else _without_blanks(self._data, records)
-        return pl.read_csv(
-            text,
-            has_header=False,
-            separator=self.separator,
-            schema={str(index): pl.String for index in range(len(self.columns))},
-            truncate_ragged_lines=True,
-        )
+        try:
+            frame = pl.read_csv(
+                text,
+                has_header=False,
+                separator=self.separator,
+                schema={str(index): pl.String for index in range(len(self.columns))},
+                truncate_ragged_lines=True,
+            )
+        except pl.exceptions.PolarsError:
+            frame = pl.DataFrame()
+        if frame.height != len(records.start):  # two readings of the same text: somewhere quotes are out of place
+            place = line_of(self._data, int(records.start[0]))
+            raise problems.stray_quotes(self.name, place)
+        return frame
 
 
 def refuse_binary(name: str, part: np.ndarray) -> None:
@@ -103,8 +110,11 @@ def _unix_line_ends(data: np.ndarray) -> np.ndarray:
     return data
 
 
-def _cells(header: str, separator: str) -> list[str]:
-    return next(csv.reader([header], delimiter=separator), [])
+def _cells(name: str, header: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([header], delimiter=separator), [])
+    except csv.Error as error:
+        raise problems.not_a_table(name, f"its first row makes no header ({error})") from None
 
 
 def _without_blanks(data: np.ndarray, records: Records) -> bytes:

@@ -43,6 +43,13 @@ def open_quote(name: str, row: int) -> DataError:
     return DataError(f"{name} row {row}: a quotation mark is opened and never closed.")
 
 
+def stray_quotes(name: str, row: int) -> DataError:
+    return DataError(
+        f"{name}: from row {row} on the quotation marks do not match. "
+        "Quote whole cells, and double the quotation marks inside them."
+    )
+
+
 def repeated_header(name: str, column: str, first: int, second: int) -> DataError:
     return DataError(f"{name} row 1: columns {first} and {second} are both called '{column}'. Rename one of them.")
 
