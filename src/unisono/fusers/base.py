@@ -20,6 +20,7 @@ from unisono.fusers.feature_space import FeatureSpace
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling
 from unisono.maths.em import Trace
+from unisono.maths.predictive import Predictive
 
 Progress = Callable[[int, float], None]  # iteration, objective
 
@@ -58,6 +59,11 @@ class Fuser(ABC):
         """Log density of held-out ratings by known annotators, per number; higher is better."""
 
     @abstractmethod
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        """What the annotators of these judgements are expected to answer, from what was fitted; their values are not
+        looked at. Items have to be among the fitted ones."""
+
+    @abstractmethod
     def describe(self) -> Annotators:
         """What is known of each annotator."""
 
@@ -93,6 +99,23 @@ class Fuser(ABC):
         if missing:
             raise DataError(f"{ratings.source} has no ratings of {listed(missing)}, which the model was fitted on.")
         return ratings.select_dimensions(self.dimensions_)
+
+    def restored_prediction(self, predicted: Predictive) -> Predictive:
+        """Predicted answers from standardised units to the user's."""
+        return Predictive(self.scaling_.restore_mean(predicted.mean), predicted.variance * self.scaling_.scale**2)
+
+
+def fitted_places(ratings: Ratings, fitted: Ratings) -> np.ndarray:
+    """(J,) where the item of each judgement stands among the fitted items."""
+    place = {item: m for m, item in enumerate(fitted.items)}
+    unknown = [item for item in ratings.items if item not in place]
+    if unknown:
+        raise DataError(
+            f"{ratings.source}: item {listed(unknown)} was not in the fit, so nothing is known about answers to it. "
+            "Fit with at least one rating of it, or leave it out."
+        )
+    index = np.array([place[item] for item in ratings.items], dtype=np.int64)
+    return np.asarray(index[ratings.item_of])
 
 
 def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.errors import ConvergenceWarning, DataError
 from unisono.fusers.annotator_table import annotator_table
-from unisono.fusers.base import Fuser, Progress, gold_values
+from unisono.fusers.base import Fuser, Progress, fitted_places, gold_values
 from unisono.fusers.feature_space import learn_space, restore_space
 from unisono.fusers.known_annotators import params_for
 from unisono.fusers.results import Annotators, Fit, Fused
@@ -25,6 +25,7 @@ from unisono.maths.global_estep import annotator_uncertainty, posterior
 from unisono.maths.global_ml import MlSettings, em_step, paper_start
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.global_sample import sample_ratings, sample_truths
+from unisono.maths.predictive import Predictive, predicted_ratings
 from unisono.maths.structure import Latent, Noise, Structure, Transform
 
 Inference = Literal["bayes", "ml"]
@@ -182,6 +183,17 @@ class Joint(Fuser):
         per_dimension = (~np.isnan(shown.value)).sum(axis=0)
         total = posterior(data, params).loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
         return float(total / max(numbers, 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        data, params, fitted = self._data_for(None, None)
+        found = posterior(data, params)
+        cov = found.cov + annotator_uncertainty(data, params, found)
+        shown = self.known_ratings(ratings)
+        params, annotator_of = params_for(
+            shown, self.annotators_, self.params_, self.precision_, self.pool_, self.structure()
+        )
+        predicted = predicted_ratings(params, found.mean, cov, fitted_places(shown, fitted), annotator_of)
+        return self.restored_prediction(predicted)
 
     def describe(self) -> Annotators:
         self.require_fitted()
