@@ -9,11 +9,11 @@ Sits above io and fusers; the command line calls nothing else.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -27,6 +27,9 @@ from unisono.io.frames import frame_like
 from unisono.io.saved import load_fit, write_fit
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.summary import summarise, summary_text
+
+if TYPE_CHECKING:
+    from unisono.evaluate.leaderboard import Comparison
 
 
 def fuse(
@@ -133,6 +136,36 @@ class Fusion:
             (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
             write_fit(self.fit, folder / "fit")
         return target
+
+
+def compare(
+    ratings: Any,
+    *,
+    reference: Any = None,
+    features: Any = None,
+    models: Sequence[str] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    jobs: int = 1,
+    on_task: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """The leaderboard of all models (or of `models`) on these ratings, and whether joint modelling helps on them.
+
+    Tables are objects, paths or data frames, as in `fuse`. `jobs` processes work at once; the figures do not depend
+    on how many. `on_task(done, total)` is called after every fit.
+    """
+    from unisono.evaluate.compare import compare_models  # SciPy's statistics take a while to load
+
+    return compare_models(
+        ratings if isinstance(ratings, Ratings) else read_ratings(ratings),
+        reference=_item_table(reference),
+        features=_item_table(features),
+        models=models,
+        folds=folds,
+        seed=seed,
+        jobs=jobs,
+        on_task=on_task,
+    )
 
 
 def load(directory: str | Path) -> Fuser:

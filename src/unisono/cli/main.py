@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
     "score": ("score", "Compare a fused truth with a reference."),
+    "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
     "predict": ("predict", "Predict the truth of new items from their features."),
     "simulate": ("simulate", "Draw ratings with a known truth from the model."),
 }
