@@ -42,3 +42,23 @@ def test_a_misspelt_model_gets_the_nearest_name(folder):
     done = unisono("compare", "ratings.csv", "--models", "auto,meen", cwd=folder)
     assert done.returncode == 2
     assert "Did you mean 'mean'?" in done.stderr
+
+
+def test_evaluate_prints_scores_and_who_is_better(folder):
+    arguments = ["--reference", "truth.csv", "--models", "auto,auto+gold,mean", "--folds", "3", "--out", "cv.json"]
+    done = unisono("evaluate", "ratings.csv", *arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "auto+gold" in done.stdout
+    assert "significant" in done.stdout
+    written = json.loads((folder / "cv.json").read_text())
+    assert [row["model"] for row in written["models"]] == ["auto", "auto+gold", "mean"]
+    assert len(written["models"][0]["folds"]) == 3
+
+
+def test_evaluate_names_what_is_wrong(folder):
+    done = unisono("evaluate", "ratings.csv", "--reference", "features.csv", cwd=folder)
+    assert done.returncode == 3
+    assert "no dimension in common" in done.stderr
+    done = unisono("evaluate", "ratings.csv", "--reference", "truth.csv", "--models", "autoo+gold", cwd=folder)
+    assert done.returncode == 2
+    assert "Did you mean 'auto'?" in done.stderr

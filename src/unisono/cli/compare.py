@@ -33,7 +33,7 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 @reading_options
 @click.option("--reference", type=TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
 @features_option
-@models_option
+@models_option("all")
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts to hide in turn.")
 @seed_option
 @jobs_option

@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
     "score": ("score", "Compare a fused truth with a reference."),
     "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
+    "evaluate": ("evaluate", "Cross-validate models against a reference, with the paper's protocol."),
     "predict": ("predict", "Predict the truth of new items from their features."),
     "simulate": ("simulate", "Draw ratings with a known truth from the model."),
 }

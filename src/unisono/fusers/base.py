@@ -23,6 +23,7 @@ from unisono.maths.em import Trace
 from unisono.maths.predictive import Predictive
 
 Progress = Callable[[int, float], None]  # iteration, objective
+OnState = Callable[[int, "Fuser"], None]  # iteration, the fuser as it would be if it stopped there
 
 
 class Fuser(ABC):
@@ -36,6 +37,11 @@ class Fuser(ABC):
     scaling_: Scaling
     trace_: Trace
 
+    # Dimensions may come out permuted or with the wrong sign: nothing in the model fixes their labels.
+    labels_can_switch: bool = False
+    # Dimensions are estimated one by one, so that each may be stopped by itself.
+    one_by_one: bool = False
+
     @abstractmethod
     def fit(
         self,
@@ -43,8 +49,12 @@ class Fuser(ABC):
         features: ItemTable | None = None,
         gold: ItemTable | None = None,
         on_step: Progress | None = None,
+        on_state: OnState | None = None,
     ) -> Self:
-        """Learns from ratings; forgets what it knew. Returns itself."""
+        """Learns from ratings; forgets what it knew. Returns itself.
+
+        `on_state` receives a fuser of its own after every iteration, fitted as far as that; it may be kept.
+        """
 
     @abstractmethod
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:

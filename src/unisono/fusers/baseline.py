@@ -7,13 +7,14 @@ that it keeps a random-effects model by moments, truth plus independent noise, s
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
-from unisono.fusers.base import Fuser, Progress, fitted_places
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.feature_space import learn_space, restore_space
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
@@ -55,6 +56,7 @@ class Baseline(Fuser):
         features: ItemTable | None = None,
         gold: ItemTable | None = None,
         on_step: Progress | None = None,
+        on_state: OnState | None = None,
     ) -> Self:
         if gold is not None:
             raise DataError(f"The model '{self.kind}' cannot use gold items; 'joint' can.")
@@ -70,6 +72,8 @@ class Baseline(Fuser):
         self.ridge_ = empirical_ridge(scores, mean)
         self.trace_ = Trace(np.zeros(0), "none")
         self._ratings = ratings
+        if on_state is not None:
+            on_state(0, copy(self))
         return self
 
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:

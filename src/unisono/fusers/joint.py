@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import ConvergenceWarning, DataError
 from unisono.fusers.annotator_table import annotator_table
-from unisono.fusers.base import Fuser, Progress, fitted_places, gold_values
-from unisono.fusers.feature_space import learn_space, restore_space
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places, gold_values
+from unisono.fusers.estimate import Estimate, OnEstimate, reporter
+from unisono.fusers.feature_space import FeatureSpace, learn_space, restore_space
 from unisono.fusers.known_annotators import params_for
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
 from unisono.maths.bayes_start import bayes_start
-from unisono.maths.bayes_state import BayesSettings, Priors
+from unisono.maths.bayes_state import BayesSettings, BayesState, Priors
 from unisono.maths.em import Trace, relative_change, run_em
 from unisono.maths.global_bayes import bayes_step, settled
 from unisono.maths.global_data import GlobalData, prepare
@@ -37,16 +37,6 @@ SETTINGS = (
     *("transform", "bias", "noise", "latent", "anchor", "inference"),
     *("tol", "max_iter", "variance_floor", "paper", "priors"),
 )
-
-
-class Estimate(NamedTuple):
-    """What estimation gives in standardised units, whichever way it went."""
-
-    params: GlobalParams
-    trace: Trace
-    precision: np.ndarray  # (D, q) prior precision of [F_k, b_k]; zero under ml
-    noise: np.ndarray  # (D, D) noise of an annotator about whom nothing is known
-    theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
 
 
 class Joint(Fuser):
@@ -93,6 +83,7 @@ class Joint(Fuser):
         features: ItemTable | None = None,
         gold: ItemTable | None = None,
         on_step: Progress | None = None,
+        on_state: OnState | None = None,
     ) -> Self:
         structure = self.structure()
         if self.inference not in DEFAULT_TOL or self.anchor not in ("average", "none"):
@@ -105,12 +96,13 @@ class Joint(Fuser):
         data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
         if gold is not None:
             data = data._replace(gold=scaling.standardise(gold_values(gold, ratings)))
-        estimate = self._estimate(data, structure, on_step)
-        self.scaling_, self.space_ = scaling, space
-        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
-        self.params_, self.trace_ = estimate.params, estimate.trace
-        self.precision_, self.pool_, self.theta_var_ = estimate.precision, estimate.noise, estimate.theta_var
-        self._ratings, self._data = ratings, data
+
+        def snapshot(iteration: int, estimate: Estimate) -> None:
+            assert on_state is not None
+            on_state(iteration, type(self)(**self.settings())._learnt(estimate, scaling, space, ratings, data))
+
+        estimate = self._estimate(data, structure, on_step, snapshot if on_state is not None else None)
+        self._learnt(estimate, scaling, space, ratings, data)
         if not self.trace_.converged:
             warnings.warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
@@ -119,40 +111,66 @@ class Joint(Fuser):
             )
         return self
 
+    def _learnt(
+        self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: GlobalData
+    ) -> Self:
+        self.scaling_, self.space_ = scaling, space
+        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
+        self.params_, self.trace_ = estimate.params, estimate.trace
+        self.precision_, self.pool_, self.theta_var_ = estimate.precision, estimate.noise, estimate.theta_var
+        self._ratings, self._data = ratings, data
+        return self
+
+    @property
+    def labels_can_switch(self) -> bool:  # type: ignore[override]
+        return self.anchor == "none" and self.transform == "full" and not self.one_by_one
+
     def structure(self) -> Structure:
         """The words as the maths wants them."""
         return Structure(self.transform, self.bias, self.noise, self.latent, intercept=not self.paper).validate()
 
-    def _estimate(self, data: GlobalData, structure: Structure, on_step: Progress | None) -> Estimate:
-        report = _reporter(on_step)
+    def _estimate(
+        self,
+        data: GlobalData,
+        structure: Structure,
+        on_step: Progress | None,
+        on_estimate: OnEstimate | None = None,
+    ) -> Estimate:
         tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
         max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
         floor = np.full(data.D, self.variance_floor)
         recentred = self.anchor == "average" and data.gold is None
         if self.inference == "ml":
             ml = MlSettings(structure, floor, recentred and not self.paper, self.paper)
+            rated = data.by_annotator(data.judgements) > 0
+
+            def found(params: GlobalParams, trace: Trace) -> Estimate:
+                pool = params.N[rated].mean(axis=0)
+                return Estimate(params, trace, np.zeros((data.D, data.D + 1)), pool, np.zeros(data.scores.R))
+
             params, trace = run_em(
                 lambda p: em_step(data, p, ml),
                 paper_start(data, ml),
                 stop_when=relative_change(tol),
                 max_iter=max_iter,
-                on_step=report,
+                on_step=reporter(on_step, on_estimate, found),
             )
-            rated = data.by_annotator(data.judgements) > 0
-            return Estimate(
-                params, trace, np.zeros((data.D, data.D + 1)), params.N[rated].mean(axis=0), np.zeros(data.scores.R)
-            )
+            return found(params, trace)
         settings = BayesSettings(structure, self._priors(data), floor, recentred)
+
+        def described(state: BayesState, trace: Trace) -> Estimate:
+            hyper = state.hyper
+            pool = np.diag(hyper.s) if structure.noise == "scaled" else hyper.pool
+            return Estimate(state.params, trace, hyper.precision(data.D), pool, hyper.theta_var)
+
         state, trace = run_em(
             lambda s: bayes_step(data, s, settings),
             bayes_start(data, settings),
             stop_when=settled(tol),
             max_iter=max_iter,
-            on_step=report,
+            on_step=reporter(on_step, on_estimate, described),
         )
-        hyper = state.hyper
-        pool = np.diag(hyper.s) if structure.noise == "scaled" else hyper.pool
-        return Estimate(state.params, trace, hyper.precision(data.D), pool, hyper.theta_var)
+        return described(state, trace)
 
     def _priors(self, data: GlobalData) -> Priors:
         priors = Priors(**(self.priors or {}))
@@ -252,9 +270,3 @@ class Joint(Fuser):
         )
         value = self.scaling_.standardise(shown.value)
         return prepare(value, shown.item_of, annotator_of, scores, len(params.B)), params, shown
-
-
-def _reporter(on_step: Progress | None) -> Callable[[int, Any, float], None] | None:
-    if on_step is None:
-        return None
-    return lambda iteration, state, objective: on_step(iteration, objective)
