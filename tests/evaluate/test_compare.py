@@ -99,3 +99,19 @@ def test_words_say_how_sure_and_when_the_reference_disagrees():
 def test_a_wrong_model_name_is_refused_before_anything_is_fitted():
     with pytest.raises(ValueError, match="Did you mean 'mean'"):
         compare_models(world().ratings, models=["mean", "meen"], on_task=lambda *_: pytest.fail("fitted"))
+
+
+def test_a_reference_of_other_items_is_refused_before_anything_is_fitted():
+    w = world()
+    strange = un.ItemTable.from_rows(w.truth.value, items=[f"u{m}" for m in range(60)], columns=w.truth.columns)
+    with pytest.raises(un.DataError, match="look at the item column"):
+        compare_models(w.ratings, reference=strange, on_task=lambda *_: pytest.fail("fitted"))
+
+
+def test_a_reference_may_know_some_items_and_dimensions_only():
+    w = world(items=30)
+    some = w.truth.select_items(w.truth.items[5:25]).select_columns(["dim2"])
+    found = compare_models(w.ratings, reference=some, models=["auto", "mean"], folds=2)
+    assert [score.name for score in found.rows[0].dimensions] == ["dim2"]
+    assert found.rows[0].dimensions[0].n == 20
+    assert 0 <= found.contrasts[0].ccc_share <= 1

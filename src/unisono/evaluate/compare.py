@@ -19,6 +19,7 @@ from unisono.errors import DataError
 from unisono.evaluate.contrasts import Contrast, Question, answer, contrast
 from unisono.evaluate.held_out import left_out_agreement, score_hidden, timed_fit
 from unisono.evaluate.leaderboard import Comparison, Findings, best_first, model_row, truth_table
+from unisono.evaluate.scoring import rated_reference
 from unisono.evaluate.splits import annotator_groups, judgement_folds
 from unisono.evaluate.tasks import OnTask, run_tasks
 from unisono.fusers import MODELS, Fused, make_fuser
@@ -51,10 +52,12 @@ def compare_models(
     if ratings.is_series:
         raise DataError(f"{ratings.source} holds traces over time, which this version can check but not compare yet.")
     names = distinct_models(models)
+    # Cut to what was rated at once: a reference of other items is an error before anything is computed.
+    known = None if reference is None else rated_reference(ratings, reference)[0]
     splits = _draw(ratings, folds, seed)
     found = _try_all(names, ratings, features, splits, jobs, on_task)
-    rows = [model_row(name, found[name], reference) for name in names]
-    contrasts = _contrasts(found, splits, reference, seed)
+    rows = [model_row(name, found[name], known) for name in names]
+    contrasts = _contrasts(found, splits, known, seed)
     return Comparison(
         source=ratings.source,
         items=ratings.M,
@@ -152,13 +155,13 @@ def _contrasts(
 
 def _reference_shares(first: Fused, second: Fused, reference: ItemTable, seed: int) -> tuple[float, float]:
     """Shares of resamples of the reference's items in which the first has the higher mean CCC, mean Pearson."""
-    names = [name for name in first.dimensions if name in reference.columns]
-    in_reference = set(reference.items)
-    items = [item for item in first.items if item in in_reference]
-    known = reference.select_items(items).select_columns(names).value
-    counts = resample_counts(len(items), RESAMPLES, np.random.default_rng(seed))
+    counts = resample_counts(reference.M, RESAMPLES, np.random.default_rng(seed))
     a, b = (
-        resampled_scores(truth_table(fused).select_items(items).select_columns(names).value, known, counts)
+        resampled_scores(
+            truth_table(fused).select_items(reference.items).select_columns(reference.columns).value,
+            reference.value,
+            counts,
+        )
         for fused in (first, second)
     )
     ccc = better_share(a.ccc.mean(axis=1, keepdims=True), b.ccc.mean(axis=1, keepdims=True))

@@ -19,6 +19,7 @@ from unisono.data import Clock, ItemTable, Ratings
 from unisono.data.labels import listed
 from unisono.errors import ConvergenceWarning, DataError
 from unisono.evaluate.cv_results import CrossValidation, FoldOutcome, differences, model_result
+from unisono.evaluate.scoring import rated_reference
 from unisono.evaluate.selection import Choice, Labelled, Pick, estimate, last_state, select
 from unisono.evaluate.splits import ItemFold, item_folds
 from unisono.evaluate.tasks import OnTask, run_tasks
@@ -62,7 +63,7 @@ def cross_validate_models(
     if ratings.is_series:
         raise DataError(f"{ratings.source} holds traces over time, which this version can check but not fuse yet.")
     entrants = _entrants(models)
-    known, rest = _known(ratings, reference)
+    known, rest = rated_reference(ratings, reference)
     rounds = item_folds(known.items, folds, np.random.default_rng(seed))
     tasks = [
         (entrant, _fold_data(ratings, known, features, part, rest), select_iteration)
@@ -119,23 +120,6 @@ def _entrants(models: Sequence[str] | Mapping[str, Fuser | Sequence[Fuser]]) -> 
     else:
         listed_models = {name: (make_fuser(name.removesuffix(GOLD)),) for name in dict.fromkeys(models)}
     return [Entrant(name, fusers, name.endswith(GOLD)) for name, fusers in listed_models.items()]
-
-
-def _known(ratings: Ratings, reference: ItemTable) -> tuple[ItemTable, tuple[str, ...]]:
-    """The reference for items that were rated, and the other rated items, which can only train."""
-    names = [name for name in ratings.dimensions if name in reference.columns]
-    if not names:
-        raise DataError(
-            f"{ratings.source} and {reference.source} have no dimension in common: "
-            f"{listed(ratings.dimensions)} against {listed(reference.columns)}."
-        )
-    table = reference.select_columns(names)
-    known = np.repeat(np.arange(table.M), table.length)[~np.isnan(table.value).all(axis=1)]
-    with_truth = {table.items[m] for m in known}
-    labelled = [item for item in ratings.items if item in with_truth]
-    if not labelled:
-        raise DataError(f"No item of {ratings.source} has a truth in {reference.source}: look at the item column.")
-    return table.select_items(labelled), tuple(item for item in ratings.items if item not in with_truth)
 
 
 def _fold_data(
