@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types bench bench-accuracy clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +31,11 @@ types: $(VENV)/dev
 
 bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks.run
+
+# Data sets that are not bundled are looked for in the folder UNISONO_DATA; see benchmarks/accuracy_sets.py.
+SEEDS ?= 20
+bench-accuracy: $(VENV)/dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.accuracy --seeds $(SEEDS)
 
 clean:
 	rm -rf $(VENV) demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,7 +17,7 @@ ALLOWED = {
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "summary": {"data", "fusers"},
-    "api": {"data", "fusers", "io", "summary"},
+    "api": {"data", "fusers", "evaluate", "io", "summary"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "cli": {"data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "summary"},

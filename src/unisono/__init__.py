@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unisono.api import Fusion, fuse, load
+    from unisono.api import Fusion, compare, cross_validate, fuse, load
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
     from unisono.datasets import load_dataset
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "unisono.api": ("Fusion", "fuse", "load"),
+    "unisono.api": ("Fusion", "compare", "cross_validate", "fuse", "load"),
     "unisono.data": ("ItemTable", "Ratings"),
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError"),
@@ -74,6 +74,8 @@ __all__ = [
     "__version__",
     "align_to",
     "check_ratings",
+    "compare",
+    "cross_validate",
     "fuse",
     "load",
     "load_dataset",

@@ -9,11 +9,11 @@ Sits above io and fusers; the command line calls nothing else.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -28,6 +28,10 @@ from unisono.io.frames import frame_like
 from unisono.io.saved import load_fit, write_fit
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.summary import summarise, summary_text
+
+if TYPE_CHECKING:
+    from unisono.evaluate.cv_results import CrossValidation
+    from unisono.evaluate.leaderboard import Comparison
 
 
 def fuse(
@@ -139,6 +143,71 @@ class Fusion:
             (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
             write_fit(self.fit, folder / "fit")
         return target
+
+
+def compare(
+    ratings: Any,
+    *,
+    reference: Any = None,
+    features: Any = None,
+    models: Sequence[str] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    jobs: int = 1,
+    on_task: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """The leaderboard of all models (or of `models`) on these ratings, and whether joint modelling helps on them.
+
+    Tables are objects, paths or data frames, as in `fuse`. `jobs` processes work at once; the figures do not depend
+    on how many. `on_task(done, total)` is called after every fit.
+    """
+    from unisono.evaluate.compare import compare_models  # SciPy's statistics take a while to load
+
+    return compare_models(
+        ratings if isinstance(ratings, Ratings) else read_ratings(ratings),
+        reference=_item_table(reference),
+        features=_item_table(features),
+        models=models,
+        folds=folds,
+        seed=seed,
+        jobs=jobs,
+        on_task=on_task,
+    )
+
+
+def cross_validate(
+    ratings: Any,
+    reference: Any,
+    *,
+    models: Sequence[str] | Mapping[str, Fuser | Sequence[Fuser]] | None = None,
+    features: Any = None,
+    folds: int = 5,
+    seed: int = 0,
+    select_iteration: bool = True,
+    jobs: int = 1,
+    on_task: Callable[[int, int], None] | None = None,
+) -> CrossValidation:
+    """The paper's protocol: train, validation and test items, an iteration chosen on the validation labels.
+
+    `models` are names, or fusers by a name of your own; several fusers under one name (windows, starts) are chosen
+    from on the validation items. A name that ends in `+gold` gets the validation labels as gold items instead.
+    """
+    from unisono.evaluate.cross_validate import PROTOCOL, cross_validate_models
+
+    table = _item_table(reference)
+    if table is None:
+        raise DataError("Cross-validation needs a reference: a table of items whose truth is known.")
+    return cross_validate_models(
+        ratings if isinstance(ratings, Ratings) else read_ratings(ratings),
+        table,
+        models=PROTOCOL if models is None else models,
+        features=_item_table(features),
+        folds=folds,
+        seed=seed,
+        select_iteration=select_iteration,
+        jobs=jobs,
+        on_task=on_task,
+    )
 
 
 def load(directory: str | Path) -> Fuser:

@@ -18,3 +18,18 @@ def test_silent_below_a_second_then_a_line(capsys, monkeypatch):
         now[0] += 11
         on_step(4, -1.0)
         assert "iteration 5" in capsys.readouterr().err
+
+
+def test_tasks_outside_a_terminal_get_a_line_now_and_then(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.task_progress("Comparing") as on_task:
+        now[0] += 5
+        on_task(1, 3)
+        assert capsys.readouterr().err == ""
+        now[0] += 6
+        on_task(2, 3)
+        on_task(3, 3)
+        found = capsys.readouterr()
+        assert found.err == "Comparing: 2 of 3\n"
+        assert found.out == ""

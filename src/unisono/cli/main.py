@@ -19,6 +19,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
     "score": ("score", "Compare a fused truth with a reference."),
+    "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
+    "evaluate": ("evaluate", "Cross-validate models against a reference, with the paper's protocol."),
     "predict": ("predict", "Predict the truth of new items from their features."),
     "next": ("next", "Say which items to rate next, and whose ratings tell most."),
     "plan": ("plan", "Predict how many ratings per item are enough."),

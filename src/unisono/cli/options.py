@@ -51,7 +51,36 @@ def table_argument(name: str) -> Callable[[Command], Command]:
 
 ratings_argument = table_argument("ratings")
 
+features_option = click.option(
+    "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
+)
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+jobs_option = click.option(
+    "--jobs", type=int, default=1, show_default=True, metavar="N", help="Processes at once; -1 for one per core."
+)
+out_option = click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="JSON file to write the result to."
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def models_option(default: str, suffix: str = "") -> Callable[[Command], Command]:
+    """Names of models between commas; each may end in `suffix`."""
+
+    def names(ctx: click.Context, param: click.Parameter, text: str | None) -> list[str] | None:
+        from unisono.fusers import make_fuser
+
+        found = [name.strip() for name in (text or "").split(",") if name.strip()]
+        for name in found:
+            try:
+                make_fuser(name.removesuffix(suffix))
+            except ValueError as error:
+                raise click.BadParameter(str(error), ctx, param) from None
+        return found or None
+
+    about = f"Models to try.  [default: {default}]"
+    return click.option("--models", metavar="NAME,NAME,...", callback=names, help=about)
 
 
 def reading_options(command: Command) -> Command:

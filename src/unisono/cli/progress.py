@@ -1,4 +1,4 @@
-"""Progress of an estimation on stderr, for anything that takes longer than a second; silent before that."""
+"""Progress on stderr, for anything that takes longer than a second: iterations of a fit, or a bar of many tasks."""
 
 from __future__ import annotations
 
@@ -40,3 +40,30 @@ def estimation_progress(what: str) -> Iterator[OnStep]:
     finally:
         if drawing and width:
             click.echo("\r" + " " * width + "\r", err=True, nl=False)
+
+
+class OnTask(Protocol):
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+@contextmanager
+def task_progress(what: str) -> Iterator[OnTask]:
+    """A callback for every finished task: a bar on a terminal, now and then a line elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    drawing = sys.stderr.isatty()
+    # A bar leaves no trace when it is done: what stays on the screen is the result.
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not drawing) as bar:
+        task = bar.add_task(what, total=None)
+        last = time.monotonic()
+
+        def on_task(done: int, total: int) -> None:
+            nonlocal last
+            bar.update(task, completed=done, total=total)
+            if not drawing and time.monotonic() - last > LINE_EVERY:
+                last = time.monotonic()
+                click.echo(f"{what}: {done} of {total}", err=True)
+
+        yield on_task

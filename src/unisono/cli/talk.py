@@ -7,6 +7,7 @@ import math
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -39,6 +40,15 @@ def say(text: str) -> None:
 def print_json(result: Mapping[str, Any]) -> None:
     """A result for machines: numbers that are not defined become null."""
     click.echo(json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def write_json(result: Mapping[str, Any], path: Path) -> None:
+    """The same into a file, whole or not at all."""
+    from unisono.io.atomic import atomic_path
+
+    with atomic_path(path) as temporary:
+        text = json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

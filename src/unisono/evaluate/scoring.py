@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.data import ItemTable
+from unisono.data import ItemTable, Ratings
 from unisono.data.labels import listed
 from unisono.errors import DataError
 from unisono.maths.metrics import ccc, complete_pairs, pearson, rmse, spearman
@@ -76,6 +76,23 @@ def score_tables(
         tuple(column for column in reference.columns if column not in names),
         int(np.count_nonzero(np.isnan(y).all(axis=1))) if truth.clock else 0,
     )
+
+
+def rated_reference(ratings: Ratings, reference: ItemTable) -> tuple[ItemTable, tuple[str, ...]]:
+    """The reference for items that were rated, and the other rated items, which can only train."""
+    names = [name for name in ratings.dimensions if name in reference.columns]
+    if not names:
+        raise DataError(
+            f"{ratings.source} and {reference.source} have no dimension in common: "
+            f"{listed(ratings.dimensions)} against {listed(reference.columns)}."
+        )
+    table = reference.select_columns(names)
+    known = np.repeat(np.arange(table.M), table.length)[~np.isnan(table.value).all(axis=1)]
+    with_truth = {table.items[m] for m in known}
+    labelled = [item for item in ratings.items if item in with_truth]
+    if not labelled:
+        raise DataError(f"No item of {ratings.source} has a truth in {reference.source}: look at the item column.")
+    return table.select_items(labelled), tuple(item for item in ratings.items if item not in with_truth)
 
 
 def _score(name: str, x: np.ndarray, y: np.ndarray) -> DimensionScore:

@@ -21,8 +21,10 @@ from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling
 from unisono.maths.em import Trace
 from unisono.maths.global_params import GlobalParams
+from unisono.maths.predictive import Predictive
 
 Progress = Callable[[int, float], None]  # iteration, objective
+OnState = Callable[[int, "Fuser"], None]  # iteration, the fuser as it would be if it stopped there
 
 
 class Fuser(ABC):
@@ -36,6 +38,11 @@ class Fuser(ABC):
     scaling_: Scaling
     trace_: Trace
 
+    # Dimensions may come out permuted or with the wrong sign: nothing in the model fixes their labels.
+    labels_can_switch: bool = False
+    # Dimensions are estimated one by one, so that each may be stopped by itself.
+    one_by_one: bool = False
+
     @abstractmethod
     def fit(
         self,
@@ -43,8 +50,12 @@ class Fuser(ABC):
         features: ItemTable | None = None,
         gold: ItemTable | None = None,
         on_step: Progress | None = None,
+        on_state: OnState | None = None,
     ) -> Self:
-        """Learns from ratings; forgets what it knew. Returns itself."""
+        """Learns from ratings; forgets what it knew. Returns itself.
+
+        `on_state` receives a fuser of its own after every iteration, fitted as far as that; it may be kept.
+        """
 
     @abstractmethod
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
@@ -57,6 +68,11 @@ class Fuser(ABC):
     @abstractmethod
     def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
         """Log density of held-out ratings by known annotators, per number; higher is better."""
+
+    @abstractmethod
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        """What the annotators of these judgements are expected to answer, from what was fitted; their values are not
+        looked at. Items have to be among the fitted ones."""
 
     @abstractmethod
     def describe(self) -> Annotators:
@@ -98,6 +114,23 @@ class Fuser(ABC):
         if missing:
             raise DataError(f"{ratings.source} has no ratings of {listed(missing)}, which the model was fitted on.")
         return ratings.select_dimensions(self.dimensions_)
+
+    def restored_prediction(self, predicted: Predictive) -> Predictive:
+        """Predicted answers from standardised units to the user's."""
+        return Predictive(self.scaling_.restore_mean(predicted.mean), predicted.variance * self.scaling_.scale**2)
+
+
+def fitted_places(ratings: Ratings, fitted: Ratings) -> np.ndarray:
+    """(J,) where the item of each judgement stands among the fitted items."""
+    place = {item: m for m, item in enumerate(fitted.items)}
+    unknown = [item for item in ratings.items if item not in place]
+    if unknown:
+        raise DataError(
+            f"{ratings.source}: item {listed(unknown)} was not in the fit, so nothing is known about answers to it. "
+            "Fit with at least one rating of it, or leave it out."
+        )
+    index = np.array([place[item] for item in ratings.items], dtype=np.int64)
+    return np.asarray(index[ratings.item_of])
 
 
 def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:

@@ -7,13 +7,14 @@ that it keeps a random-effects model by moments, truth plus independent noise, s
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
-from unisono.fusers.base import Fuser, Progress
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.feature_space import learn_space, restore_space
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
@@ -23,6 +24,7 @@ from unisono.maths.global_data import prepare
 from unisono.maths.global_estep import posterior
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.grouped import grouped_correlation, grouped_regression
+from unisono.maths.predictive import Predictive, predicted_ratings
 from unisono.maths.predictor import Ridge, empirical_ridge, no_features
 from unisono.maths.structure import identity_rows
 
@@ -54,6 +56,7 @@ class Baseline(Fuser):
         features: ItemTable | None = None,
         gold: ItemTable | None = None,
         on_step: Progress | None = None,
+        on_state: OnState | None = None,
     ) -> Self:
         if gold is not None:
             raise DataError(f"The model '{self.kind}' cannot use gold items; 'joint' can.")
@@ -69,6 +72,8 @@ class Baseline(Fuser):
         self.ridge_ = empirical_ridge(scores, mean)
         self.trace_ = Trace(np.zeros(0), "none")
         self._ratings = ratings
+        if on_state is not None:
+            on_state(0, copy(self))
         return self
 
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
@@ -76,12 +81,7 @@ class Baseline(Fuser):
         if ratings is None and not hasattr(self, "_ratings"):
             raise DataError("A saved fit does not hold the ratings: give them again to fuse them.")
         shown = self._ratings if ratings is None else self.known_ratings(ratings)
-        average = self._averaged(self.scaling_.standardise(shown.value), shown.item_of, self._places(shown), shown.M)
-        # An item nobody rated on a dimension is anywhere that dimension goes.
-        rated = average.n_eff > 0
-        variance = np.where(rated, self.noise_ / np.where(rated, average.n_eff, 1.0), self.noise_ + self.spread_)
-        mean = np.where(rated, average.mean, self.adjustment_.center)
-        return self.fused(mean, variance[:, :, None] * np.eye(shown.D), shown.items)
+        return self.fused(*self._truths(shown), shown.items)
 
     def predict(self, features: ItemTable) -> Fused:
         self.require_fitted()
@@ -99,6 +99,16 @@ class Baseline(Fuser):
         numbers = (~np.isnan(shown.value)).sum(axis=0)
         total = posterior(data, self.parameters()).loglik.sum() - numbers @ np.log(self.scaling_.scale)
         return float(total / max(numbers.sum(), 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        self.require_fitted()
+        if not hasattr(self, "_ratings"):
+            raise DataError("A saved fit does not hold the ratings, so it cannot predict others of the same items.")
+        shown = self.known_ratings(ratings)
+        places = fitted_places(shown, self._ratings), self._places(shown)
+        return self.restored_prediction(
+            predicted_ratings(self.parameters(), *self._truths(self._ratings), *places)
+        )
 
     def describe(self) -> Annotators:
         """Bias, gain and noise from regressing each annotator's answers on the truth found without them."""
@@ -144,6 +154,16 @@ class Baseline(Fuser):
         self.space_ = restore_space(fit.features, arrays)
         self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
         return self
+
+    def _truths(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
+        """Means (M, D) and covariances (M, D, D) of the items, standardised."""
+        z = self.scaling_.standardise(ratings.value)
+        average = self._averaged(z, ratings.item_of, self._places(ratings), ratings.M)
+        # An item nobody rated on a dimension is anywhere that dimension goes.
+        rated = average.n_eff > 0
+        variance = np.where(rated, self.noise_ / np.where(rated, average.n_eff, 1.0), self.noise_ + self.spread_)
+        mean = np.where(rated, average.mean, self.adjustment_.center)
+        return mean, variance[:, :, None] * np.eye(ratings.D)
 
     def _averaged(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int) -> Average:
         how = self.adjustment_

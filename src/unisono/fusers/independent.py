@@ -11,7 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from unisono.fusers.base import Progress
-from unisono.fusers.joint import Estimate, Joint
+from unisono.fusers.estimate import Estimate, OnEstimate
+from unisono.fusers.joint import Joint
 from unisono.maths.em import Stop, Trace
 from unisono.maths.global_data import GlobalData, prepare
 from unisono.maths.global_params import GlobalParams
@@ -22,9 +23,24 @@ class Independent(Joint):
     """The joint model's settings, applied to each dimension by itself."""
 
     kind: ClassVar[str] = "independent"
+    one_by_one = True
 
-    def _estimate(self, data: GlobalData, structure: Structure, on_step: Progress | None) -> Estimate:
-        parts = [super(Independent, self)._estimate(_one_dimension(data, d), structure, on_step) for d in range(data.D)]
+    def _estimate(
+        self,
+        data: GlobalData,
+        structure: Structure,
+        on_step: Progress | None,
+        on_estimate: OnEstimate | None = None,
+    ) -> Estimate:
+        seen: list[list[Estimate]] = [[] for _ in range(data.D)]
+        parts = []
+        for d, own in enumerate(seen):
+            keep = None if on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
+            parts.append(super()._estimate(_one_dimension(data, d), structure, on_step, keep))
+        if on_estimate is not None:
+            # The dimensions went one after the other; told as if they had gone side by side.
+            for i in range(max(map(len, seen))):
+                on_estimate(i, _combine([states[min(i, len(states) - 1)] for states in seen]))
         return _combine(parts)
 
 

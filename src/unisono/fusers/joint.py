@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import ConvergenceWarning, DataError
 from unisono.fusers.annotator_table import annotator_table
-from unisono.fusers.base import Fuser, Progress, gold_values
-from unisono.fusers.feature_space import learn_space, restore_space
-from unisono.fusers.known_annotators import places, with_newcomer
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places, gold_values
+from unisono.fusers.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
+from unisono.fusers.feature_space import FeatureSpace, learn_space, restore_space
+from unisono.fusers.known_annotators import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
-from unisono.maths.bayes_start import bayes_start
-from unisono.maths.bayes_state import BayesSettings, BayesState, Priors
-from unisono.maths.em import Trace, relative_change, run_em
+from unisono.maths.bayes_state import BayesSettings, Priors
 from unisono.maths.gauge import uncorrelate
-from unisono.maths.global_bayes import bayes_step, settled
 from unisono.maths.global_data import GlobalData, prepare
 from unisono.maths.global_estep import annotator_uncertainty, posterior
-from unisono.maths.global_ml import MlSettings, em_step, paper_start
+from unisono.maths.global_ml import MlSettings
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.global_sample import sample_ratings, sample_truths
-from unisono.maths.gold_fit import fit_with_gold
-from unisono.maths.structure import Latent, Noise, Structure, Transform, free_coefficients
+from unisono.maths.predictive import Predictive, predicted_ratings
+from unisono.maths.structure import Latent, Noise, Structure, Transform
 
 Inference = Literal["bayes", "ml"]
 Anchor = Literal["average", "uncorrelated", "none"]
@@ -39,14 +36,6 @@ SETTINGS = (
     *("transform", "bias", "noise", "latent", "anchor", "inference"),
     *("tol", "max_iter", "variance_floor", "paper", "priors"),
 )
-
-
-class Estimate(NamedTuple):
-    """What estimation gives in standardised units, whichever way it went."""
-
-    params: GlobalParams  # under bayes with the newcomer as one more annotator
-    trace: Trace
-    theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
 
 
 class Joint(Fuser):
@@ -93,6 +82,7 @@ class Joint(Fuser):
         features: ItemTable | None = None,
         gold: ItemTable | None = None,
         on_step: Progress | None = None,
+        on_state: OnState | None = None,
     ) -> Self:
         structure = self.structure()
         self._require_sense(structure, gold)
@@ -102,14 +92,13 @@ class Joint(Fuser):
         data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
         if gold is not None:
             data = data._replace(gold=scaling.standardise(gold_values(gold, ratings)))
-        estimate = self._estimate(data, structure, on_step)
-        self.scaling_, self.space_ = scaling, space
-        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
-        self.params_, self.trace_ = estimate.params, estimate.trace
-        if self.anchor == "uncorrelated" and gold is None:
-            self.params_ = uncorrelate(self.params_)
-        self.theta_var_ = estimate.theta_var
-        self._ratings, self._data = ratings, data
+
+        def snapshot(iteration: int, estimate: Estimate) -> None:
+            assert on_state is not None
+            on_state(iteration, type(self)(**self.settings())._learnt(estimate, scaling, space, ratings, data))
+
+        estimate = self._estimate(data, structure, on_step, snapshot if on_state is not None else None)
+        self._learnt(estimate, scaling, space, ratings, data)
         if not self.trace_.converged:
             warnings.warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
@@ -128,42 +117,40 @@ class Joint(Fuser):
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
 
+    def _learnt(
+        self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: GlobalData
+    ) -> Self:
+        self.scaling_, self.space_ = scaling, space
+        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
+        turned = self.anchor == "uncorrelated" and data.gold is None
+        self.params_ = uncorrelate(estimate.params) if turned else estimate.params
+        self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
+        self._ratings, self._data = ratings, data
+        return self
+
+    @property
+    def labels_can_switch(self) -> bool:  # type: ignore[override]
+        return self.anchor == "none" and self.transform == "full" and not self.one_by_one
+
     def structure(self) -> Structure:
         """The words as the maths wants them."""
         return Structure(self.transform, self.bias, self.noise, self.latent, intercept=not self.paper).validate()
 
-    def _estimate(self, data: GlobalData, structure: Structure, on_step: Progress | None) -> Estimate:
-        report = _reporter(on_step)
+    def _estimate(
+        self,
+        data: GlobalData,
+        structure: Structure,
+        on_step: Progress | None,
+        on_estimate: OnEstimate | None = None,
+    ) -> Estimate:
         tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
         max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
         floor = np.full(data.D, self.variance_floor)
         recentred = self.anchor != "none"
+        run = Run(tol, max_iter, on_step, on_estimate)
         if self.inference == "ml":
-            ml = MlSettings(structure, floor, recentred and not self.paper, self.paper)
-            params, trace = run_em(
-                lambda p: em_step(data, p, ml),
-                paper_start(data, ml),
-                stop_when=relative_change(tol),
-                max_iter=max_iter,
-                on_step=report,
-            )
-            return Estimate(params, trace, np.zeros(data.scores.R))
-
-        def climb(part: GlobalData, start: BayesState, how: BayesSettings) -> tuple[BayesState, Trace]:
-            return run_em(
-                lambda s: bayes_step(part, s, how), start, stop_when=settled(tol), max_iter=max_iter, on_step=report
-            )
-
-        settings = BayesSettings(structure, Priors(**(self.priors or {})), floor, recentred)
-        if data.gold is None:
-            state, trace = climb(data, bayes_start(data, settings), settings)
-        else:
-            state, trace, _, _ = fit_with_gold(data, settings, climb)
-        hyper = state.hyper
-        pool = np.diag(hyper.s) if structure.noise == "scaled" else hyper.pool
-        variance = free_coefficients(structure, data.D) / hyper.precision(data.D)
-        params = with_newcomer(state.params, data.by_annotator(data.judgements), variance, pool)
-        return Estimate(params, trace, hyper.theta_var)
+            return estimate_ml(data, MlSettings(structure, floor, recentred and not self.paper, self.paper), run)
+        return estimate_bayes(data, BayesSettings(structure, Priors(**(self.priors or {})), floor, recentred), run)
 
     # ---- results
 
@@ -187,6 +174,15 @@ class Joint(Fuser):
         per_dimension = (~np.isnan(shown.value)).sum(axis=0)
         total = posterior(data, params).loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
         return float(total / max(numbers, 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        data, params, fitted = self._data_for(None, None)
+        found = posterior(data, params)
+        cov = found.cov + annotator_uncertainty(data, params, found)
+        shown = self.known_ratings(ratings)
+        annotator_of = places(shown, self.annotators_, self.params_)
+        predicted = predicted_ratings(params, found.mean, cov, fitted_places(shown, fitted), annotator_of)
+        return self.restored_prediction(predicted)
 
     def describe(self) -> Annotators:
         self.require_fitted()
@@ -245,9 +241,3 @@ class Joint(Fuser):
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
         return prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B)), self.params_, shown
-
-
-def _reporter(on_step: Progress | None) -> Callable[[int, Any, float], None] | None:
-    if on_step is None:
-        return None
-    return lambda iteration, state, objective: on_step(iteration, objective)

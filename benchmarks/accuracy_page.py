@@ -1,0 +1,168 @@
+"""The tables of docs/accuracy.md, from the figures of the accuracy benchmark; prose around them is left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
+APART = ("ceap", "sim ")  # rows that do not count for the average: eight items, or not real
+PICKED = "picked"  # the model with the best held-out log density, case by case
+
+
+def write_page(found: dict[str, Any], page: Path = PAGE) -> list[str]:
+    """Puts every table between its markers, <!-- NAME --> and <!-- end NAME -->; returns the lines of all tables."""
+    text = page.read_text(encoding="utf-8")
+    shown = []
+    for name, table in tables(found).items():
+        block = f"<!-- {name} -->\n{table}\n<!-- end {name} -->"
+        text, n = re.subn(rf"<!-- {name} -->.*?<!-- end {name} -->", lambda _, b=block: b, text, flags=re.DOTALL)
+        if n != 1:
+            raise ValueError(f"{page} has {n} places for the table '{name}'; it needs one.")
+        shown += [name, table, ""]
+    page.write_text(text, encoding="utf-8")
+    return shown
+
+
+def tables(found: dict[str, Any]) -> dict[str, str]:
+    """Name and markdown of every table."""
+    rows = [_with_pick(row) for row in found["rows"]]
+    names = [*found["models"], *([PICKED] if "auto" in found["models"] else [])]
+    return {
+        "setup": _setup(found),
+        "ccc": _scores(rows, names, "ccc"),
+        "pearson": _scores(rows, names, "pearson"),
+        "default": _default(rows),
+        "coverage": _simple(rows, found["models"], "coverage", lambda v: f"{v:.2f}".lstrip("0")),
+        "iterations": _iterations(rows, found["models"]),
+        "guide": _guide(rows, found["models"]),
+    }
+
+
+def _setup(found: dict[str, Any]) -> str:
+    missing = f" Not at hand and left out: {', '.join(found['missing'])}." if found["missing"] else ""
+    return f"{len(found['rows'])} draws, {found['seeds']} seeds, {found.get('minutes', 0):.0f} minutes.{missing}"
+
+
+def _with_pick(row: dict[str, Any]) -> dict[str, Any]:
+    models = row["models"]
+    best = max(models, key=lambda name: np.nan_to_num(models[name]["log_density"], nan=-np.inf))
+    return row | {"models": models | {PICKED: models[best]}}
+
+
+def _scores(rows: list[dict[str, Any]], names: list[str], metric: str) -> str:
+    """Means over draws; after +- the standard error of the difference to the mean."""
+    lines, summed = [], []
+    for label, group in _groups(rows):
+        values = [np.mean([row["models"][name][metric] for row in group]) for name in names]
+        errors = [_error(group, name, metric) for name in names]
+        lines.append([label, *(_cell(v, e) for v, e in zip(values, errors, strict=True))])
+        if not label.startswith(APART):
+            summed.append((values, errors))
+    if summed:
+        values, errors = (np.array([entry[i] for entry in summed]) for i in range(2))
+        spread = np.sqrt(np.sum(np.nan_to_num(errors) ** 2, axis=0)) / len(summed)
+        average = [f"**{_cell(v, e)}**" for v, e in zip(values.mean(axis=0), spread, strict=True)]
+        lines.append([f"**mean of {len(summed)}**", *average])
+    return _markdown(["set / ratings per item", *names], lines)
+
+
+def _default(rows: list[dict[str, Any]]) -> str:
+    """The default minus the mean on every single set."""
+    keys = list(dict.fromkeys((row["group"], row["name"], row["per_item"]) for row in rows))
+    lines = []
+    for group, name, per_item in keys:
+        own = [row for row in rows if (row["group"], row["name"], row["per_item"]) == (group, name, per_item)]
+        label = f"{group if group == name or group.startswith('sim') else f'{group} {name}'}/{per_item or 'all'}"
+        cells = [
+            _signed(_gap(own, "auto", metric).mean(), _error(own, "auto", metric)) for metric in ("ccc", "pearson")
+        ]
+        lines.append([label, *cells])
+    return _markdown(["set", "CCC, default minus mean", "Pearson, default minus mean"], lines)
+
+
+def _simple(rows: list[dict[str, Any]], names: list[str], figure: str, show: Callable[[float], str]) -> str:
+    lines = [
+        [label, *(show(float(np.mean([row["models"][name][figure] for row in group]))) for name in names)]
+        for label, group in _groups(rows)
+    ]
+    return _markdown(["set / ratings per item", *names], lines)
+
+
+def _iterations(rows: list[dict[str, Any]], names: list[str]) -> str:
+    names = [name for name in names if any(row["models"][name]["iterations"] for row in rows)]
+    lines = []
+    for label, group in _groups(rows):
+        cells = []
+        for name in names:
+            own = [row["models"][name] for row in group]
+            stuck = sum(not entry["converged"] for entry in own)
+            iterations = [entry["iterations"] for entry in own]
+            note = f", {stuck} of {len(own)} stopped" if stuck else ""
+            cells.append(f"{np.mean(iterations):.0f} ({max(iterations)}){note}")
+        lines.append([label, *cells])
+    return _markdown(["set / ratings per item", *names], lines)
+
+
+def _guide(rows: list[dict[str, Any]], names: list[str]) -> str:
+    """How held-out log density goes together with accuracy, over models, on the same draw; real sets."""
+    from unisono.maths.metrics import spearman
+
+    real = [row for row in rows if not row["group"].startswith(APART)]
+    lines = []
+    for kept, label in (
+        (names, "all models"),
+        ([n for n in names if not n.startswith("paper")], "without the paper's"),
+    ):
+        found = {"ccc": [], "pearson": []}
+        for row in real:
+            density = np.array([row["models"][name]["log_density"] for name in kept])
+            for metric, values in found.items():
+                values.append(spearman(density, np.array([row["models"][name][metric] for name in kept])))
+        lines.append([label, *(f"{np.nanmean(values):.2f}" for values in found.values())])
+    return _markdown(["rank correlation of held-out log density with", "CCC", "Pearson"], lines)
+
+
+def _groups(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for label in dict.fromkeys(row["row"] for row in rows):
+        yield label, [row for row in rows if row["row"] == label]
+
+
+def _gap(group: list[dict[str, Any]], name: str, metric: str) -> np.ndarray:
+    """Difference to the mean, one per seed; sets that share a row are averaged first."""
+    seeds = sorted({row["seed"] for row in group})
+    gaps = [
+        np.mean([row["models"][name][metric] - row["models"]["mean"][metric] for row in group if row["seed"] == seed])
+        for seed in seeds
+    ]
+    return np.array(gaps)
+
+
+def _error(group: list[dict[str, Any]], name: str, metric: str) -> float:
+    """Standard error over seeds; where nothing is drawn, over resamples of the items."""
+    gap = _gap(group, name, metric)
+    if len(gap) > 1:
+        return float(gap.std(ddof=1) / np.sqrt(len(gap)))
+    drawn = [group[0]["models"][model]["resampled"] for model in (name, "mean")]
+    if drawn[0] is None:
+        return float("nan")
+    which = ("ccc", "pearson").index(metric)
+    return float(np.std(np.array(drawn[0][which]) - np.array(drawn[1][which])))
+
+
+def _signed(value: float, error: float) -> str:
+    return f"{value:+.3f}" + ("" if np.isnan(error) else f" ± {error:.3f}")
+
+
+def _cell(value: float, error: float) -> str:
+    shown = f"{value:.3f}".replace("0.", ".", 1)
+    return shown if np.isnan(error) or error == 0 else f"{shown} ±{f'{error:.3f}'.replace('0.', '.', 1)}"
+
+
+def _markdown(head: list[str], lines: list[list[str]]) -> str:
+    rows = [head, ["---"] * len(head), *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)

@@ -1,0 +1,99 @@
+"""`unisono compare`: every model on the same ratings, without a reference or with one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.options import (
+    TablePath,
+    features_option,
+    jobs_option,
+    json_option,
+    models_option,
+    of_items,
+    out_option,
+    ratings_argument,
+    reading_options,
+    seed_option,
+)
+from unisono.cli.progress import task_progress
+from unisono.cli.talk import number, print_json, print_table, say, write_json
+
+if TYPE_CHECKING:
+    from unisono.evaluate.leaderboard import Comparison, ModelRow
+
+HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement", "s.e."]
+
+
+@click.command("compare")
+@ratings_argument
+@reading_options
+@click.option("--reference", type=TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
+@features_option
+@models_option("all")
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts to hide in turn.")
+@seed_option
+@jobs_option
+@out_option
+@json_option
+def command(
+    ratings: str,
+    reading: dict[str, Any],
+    reference: str | None,
+    features: str | None,
+    out: Path | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Compare all models on RATINGS, and say whether joint modelling helps on them.
+
+    Every model is fitted with a part of the ratings hidden and predicts the hidden ones; every annotator is left out
+    and correlated with the truth fused from the others. With --reference, models are scored against it too. Figures
+    are in standard deviations of the ratings; docs/compare.md says how to read them.
+
+    \b
+    Models: auto, joint, independent, paper-joint, paper-independent,
+            mean, median, zscore-mean, ewe, weighted-mean
+    """
+    from unisono.api import compare
+    from unisono.io.tables import read_item_table, read_ratings
+
+    table = read_ratings(ratings, **reading)
+    known = read_item_table(reference, **of_items(reading)) if reference else None
+    described = read_item_table(features, **of_items(reading), complete=True) if features else None
+    with task_progress("Comparing") as on_task:
+        found = compare(table, reference=known, features=described, on_task=on_task, **settings)
+    if out is not None:
+        write_json(found.to_dict(), out)
+        say(f"Written to {out}.")
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+
+
+def _print(found: Comparison) -> None:
+    click.echo(
+        f"{found.source}: {found.items} items, {found.annotators} annotators, {found.judgements} judgements; "
+        f"{found.folds} folds, seed {found.seed}"
+    )
+    against = [] if found.reference is None else ["CCC", "Pearson"]
+    print_table([*HEAD, *against, "seconds", "iterations"], [_cells(row, bool(against)) for row in found.rows])
+    click.echo(found.answer)
+
+
+def _cells(row: ModelRow, referenced: bool) -> list[str]:
+    figures = [row.log_density, row.log_density_se, row.rmse, row.rmse_se, row.coverage, row.agreement]
+    against = [number(row.ccc), number(row.pearson)] if referenced else []
+    iterations = f"{row.iterations}" if row.converged else f"{row.iterations}, not converged"
+    return [
+        row.model,
+        *map(number, figures),
+        number(row.agreement_se),
+        *against,
+        number(row.seconds, 2),
+        iterations if row.iterations else "–",
+    ]

@@ -1,0 +1,72 @@
+"""How well a fuser foresees ratings it has not seen, and annotators it has not met. No reference is needed.
+
+Held-out ratings: some judgements are hidden, the fuser is fitted to the rest and predicts the hidden ones. Left-out
+annotators: the others are fused, and the result is correlated with what the left-out person answered. All figures are
+in standard deviations of each dimension's ratings, so that dimensions on different scales count alike.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.data import ItemTable, Ratings
+from unisono.errors import ConvergenceWarning
+from unisono.fusers import Fuser
+from unisono.fusers.results import INTERVAL
+from unisono.fusers.scaling import pooled_scaling
+from unisono.maths.grouped import grouped_correlation
+from unisono.maths.predictive import HeldOut, Predictive, held_out_scores
+
+
+class Effort(NamedTuple):
+    """What a fit cost, and whether it ended by itself."""
+
+    seconds: float
+    iterations: int
+    converged: bool
+
+
+def timed_fit(
+    fuser: Fuser, ratings: Ratings, features: ItemTable | None = None, gold: ItemTable | None = None
+) -> Effort:
+    """Fits in place. A fit that stops early is reported as such instead of warned about, once per fold."""
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fuser.fit(ratings, features, gold)
+    trace = fuser.trace_
+    return Effort(time.perf_counter() - start, trace.iterations, trace.converged)
+
+
+def score_hidden(fuser: Fuser, ratings: Ratings, features: ItemTable | None, hidden: np.ndarray) -> HeldOut:
+    """Fits the fuser to the judgements that are not `hidden` (J,) and scores its predictions of those that are."""
+    timed_fit(fuser, ratings.select_judgements(~hidden), features)
+    answers = ratings.select_judgements(hidden)
+    predicted = fuser.predict_ratings(answers)
+    unit = pooled_scaling(ratings.value)
+    standardised = Predictive(unit.standardise(predicted.mean), predicted.variance / unit.scale**2)
+    return held_out_scores(standardised, unit.standardise(answers.value), INTERVAL)
+
+
+def left_out_agreement(fuser: Fuser, ratings: Ratings, features: ItemTable | None, people: np.ndarray) -> np.ndarray:
+    """(len(people),) how each left-out annotator's answers correlate with the truth fused from all the others.
+
+    Mean over dimensions; NaN for who rated fewer than three items that others rated too, or never varied.
+    """
+    out = np.isin(ratings.annotator_of, people)
+    others = ratings.select_judgements(~out)
+    timed_fit(fuser, others, features)
+    truth = fuser.fuse().mean
+    # An item without other raters has a truth by the model's prior alone: it says nothing about agreement.
+    rated = np.bincount(others.item_of, minlength=ratings.M) > 0
+    item, answers = ratings.item_of[out], ratings.value[out]
+    unit = pooled_scaling(ratings.value)
+    expected = np.where(rated[item][:, None], unit.standardise(truth[item]), np.nan)
+    found = grouped_correlation(unit.standardise(answers), expected, ratings.annotator_of[out], ratings.K)[people]
+    known = ~np.isnan(found)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, found, 0.0).sum(axis=1) / known.sum(axis=1))

@@ -1,0 +1,98 @@
+"""Estimation in standardised units, by maximum likelihood or by variational Bayes, and who hears about it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.fusers.base import Progress
+from unisono.fusers.known_annotators import with_newcomer
+from unisono.maths.bayes_start import bayes_start
+from unisono.maths.bayes_state import BayesSettings, BayesState
+from unisono.maths.em import Trace, relative_change, run_em
+from unisono.maths.global_bayes import bayes_step, settled
+from unisono.maths.global_data import GlobalData
+from unisono.maths.global_ml import MlSettings, em_step, paper_start
+from unisono.maths.global_params import GlobalParams
+from unisono.maths.gold_fit import fit_with_gold
+from unisono.maths.structure import free_coefficients
+
+
+class Estimate(NamedTuple):
+    """What estimation gives in standardised units, whichever way it went."""
+
+    params: GlobalParams  # under bayes with the newcomer as one more annotator
+    trace: Trace
+    theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
+
+
+OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
+
+
+class Run(NamedTuple):
+    """When to stop, and whom to tell."""
+
+    tol: float
+    max_iter: int
+    on_step: Progress | None = None
+    on_estimate: OnEstimate | None = None
+
+
+def estimate_ml(data: GlobalData, settings: MlSettings, run: Run) -> Estimate:
+    """The paper's EM, for any structure."""
+
+    def found(params: GlobalParams, trace: Trace) -> Estimate:
+        return Estimate(params, trace, np.zeros(data.scores.R))
+
+    params, trace = run_em(
+        lambda p: em_step(data, p, settings),
+        paper_start(data, settings),
+        stop_when=relative_change(run.tol),
+        max_iter=run.max_iter,
+        on_step=reporter(run, found),
+    )
+    return found(params, trace)
+
+
+def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run) -> Estimate:
+    """Variational EM; with known truths by the better of two ways."""
+
+    def found(state: BayesState, trace: Trace) -> Estimate:
+        hyper = state.hyper
+        pool = np.diag(hyper.s) if settings.structure.noise == "scaled" else hyper.pool
+        variance = free_coefficients(settings.structure, data.D) / hyper.precision(data.D)
+        params = with_newcomer(state.params, data.by_annotator(data.judgements), variance, pool)
+        return Estimate(params, trace, hyper.theta_var)
+
+    def climb(part: GlobalData, start: BayesState, how: BayesSettings) -> tuple[BayesState, Trace]:
+        return run_em(
+            lambda s: bayes_step(part, s, how),
+            start,
+            stop_when=settled(run.tol),
+            max_iter=run.max_iter,
+            on_step=reporter(run, found),
+        )
+
+    if data.gold is None:
+        return found(*climb(data, bayes_start(data, settings), settings))
+    fit = fit_with_gold(data, settings, climb)
+    return found(fit.state, fit.trace)
+
+
+def reporter(run: Run, estimate: Callable[[Any, Trace], Estimate]) -> Callable[[int, Any, float], None] | None:
+    """What the EM loop calls, or nothing at all when nobody listens."""
+    on_step, on_estimate = run.on_step, run.on_estimate
+    if on_step is None and on_estimate is None:
+        return None
+    objective: list[float] = []
+
+    def report(iteration: int, state: Any, value: float) -> None:
+        objective.append(value)
+        if on_step is not None:
+            on_step(iteration, value)
+        if on_estimate is not None:
+            on_estimate(iteration, estimate(state, Trace(np.array(objective), "max_iter")))
+
+    return report
