@@ -106,9 +106,7 @@ class Baseline(Fuser):
             raise DataError("A saved fit does not hold the ratings, so it cannot predict others of the same items.")
         shown = self.known_ratings(ratings)
         places = fitted_places(shown, self._ratings), self._places(shown)
-        return self.restored_prediction(
-            predicted_ratings(self.parameters(), *self._truths(self._ratings), *places)
-        )
+        return self.restored_prediction(predicted_ratings(self.parameters(), *self._truths(self._ratings), *places))
 
     def describe(self) -> Annotators:
         """Bias, gain and noise from regressing each annotator's answers on the truth found without them."""
