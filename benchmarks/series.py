@@ -9,14 +9,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from scipy import linalg
 from threadpoolctl import threadpool_limits
 
+from benchmarks.measure import best_time
 from unisono.maths.series_channels import whiten
 from unisono.maths.series_em import soft_step
 from unisono.maths.series_estep import expect, log_likelihood
@@ -54,15 +53,6 @@ def make_case(T: int, D: int, W: int, gaps: float = 0.0) -> tuple[SeriesData, Se
         phi=0.98,
     )
     return data, params, Structure(W=W, transform="taps")
-
-
-def best_time(work: Callable[[], object], repeats: int = 3) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def against_dense() -> dict[str, float]:

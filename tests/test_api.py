@@ -16,7 +16,8 @@ ROWS = {
 @pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
 def test_the_kind_of_frame_that_came_in_comes_out(library):
     frame = library.DataFrame(ROWS)
-    for result in (un.fuse(frame), un.fuse(un.read_ratings(frame))):
+    ratings = un.read_ratings(frame)
+    for result in (un.fuse(frame), un.fuse(ratings), un.fuse(ratings.select_items(["a", "b", "c"]))):
         assert isinstance(result.truth, library.DataFrame)
         assert isinstance(result.annotators, library.DataFrame)
         assert list(result.truth["item"]) == ["a", "b", "c"]

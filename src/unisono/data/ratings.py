@@ -73,17 +73,8 @@ class Ratings:
         _refuse_infinities(value, dimensions, source)
         for array in (value, item_of, annotator_of, lengths):
             array.setflags(write=False)
-        return cls(
-            value,
-            item_of,
-            annotator_of,
-            lengths,
-            tuple(items),
-            tuple(annotators),
-            tuple(dimensions),
-            clock,
-            source,
-        )
+        labels = tuple(items), tuple(annotators), tuple(dimensions)
+        return cls(value, item_of, annotator_of, lengths, *labels, clock, source, frame_kind)
 
     @property
     def M(self) -> int:
