@@ -45,7 +45,7 @@ def _structure_options(command: Any) -> Any:
 @reading_options
 @click.option("--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each.")
 @click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
-@click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list below.")
+@click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
 @_structure_options
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")

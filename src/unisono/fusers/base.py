@@ -37,6 +37,7 @@ class Fuser(ABC):
     space_: FeatureSpace
     scaling_: Scaling
     trace_: Trace
+    _ratings: Ratings
 
     # Dimensions may come out permuted or with the wrong sign: nothing in the model fixes their labels.
     labels_can_switch: bool = False
@@ -107,6 +108,12 @@ class Fuser(ABC):
             self.dimensions_,
             np.ones(len(items), dtype=np.int64),
         )
+
+    def fitted_ratings(self) -> Ratings:
+        """The ratings it was fitted on, which a fit brought back from disk does not hold."""
+        if not hasattr(self, "_ratings"):
+            raise DataError("A saved fit does not hold the ratings: give them again.")
+        return self._ratings
 
     def known_ratings(self, ratings: Ratings) -> Ratings:
         """Other ratings with this fuser's dimensions, in its order."""

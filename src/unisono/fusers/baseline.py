@@ -16,6 +16,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.feature_space import learn_space, restore_space
+from unisono.fusers.known_annotators import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
 from unisono.maths.averages import Average, weighted_mean
@@ -38,6 +39,10 @@ class Adjustment(NamedTuple):
     factor: np.ndarray  # (K, D)
     weight: np.ndarray  # (K, D)
     center: np.ndarray  # (D,)
+
+    def applied(self, z: np.ndarray, annotator_of: np.ndarray) -> np.ndarray:
+        """(J, D) adjusted answers."""
+        return np.asarray(self.center + self.factor[annotator_of] * (z - self.offset[annotator_of]))
 
 
 class Baseline(Fuser):
@@ -78,9 +83,7 @@ class Baseline(Fuser):
 
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
         self.require_fitted()
-        if ratings is None and not hasattr(self, "_ratings"):
-            raise DataError("A saved fit does not hold the ratings: give them again to fuse them.")
-        shown = self._ratings if ratings is None else self.known_ratings(ratings)
+        shown = self.fitted_ratings() if ratings is None else self.known_ratings(ratings)
         return self.fused(*self._truths(shown), shown.items)
 
     def predict(self, features: ItemTable) -> Fused:
@@ -95,23 +98,21 @@ class Baseline(Fuser):
         self.require_fitted()
         shown = self.known_ratings(ratings)
         z, K = self.scaling_.standardise(shown.value), len(self.annotators_) + 1
-        data = prepare(z, shown.item_of, self._places(shown), no_features(shown.M), K)
+        data = prepare(z, shown.item_of, places_by_label(shown, self.annotators_), no_features(shown.M), K)
         numbers = (~np.isnan(shown.value)).sum(axis=0)
         total = posterior(data, self.parameters()).loglik.sum() - numbers @ np.log(self.scaling_.scale)
         return float(total / max(numbers.sum(), 1))
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
-        if not hasattr(self, "_ratings"):
-            raise DataError("A saved fit does not hold the ratings, so it cannot predict others of the same items.")
-        shown = self.known_ratings(ratings)
-        places = fitted_places(shown, self._ratings), self._places(shown)
-        return self.restored_prediction(predicted_ratings(self.parameters(), *self._truths(self._ratings), *places))
+        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
+        places = fitted_places(shown, fitted), places_by_label(shown, self.annotators_)
+        return self.restored_prediction(predicted_ratings(self.parameters(), *self._truths(fitted), *places))
 
     def describe(self) -> Annotators:
         """Bias, gain and noise from regressing each annotator's answers on the truth found without them."""
         self.require_fitted()
-        ratings = self._ratings
+        ratings = self.fitted_ratings()
         z = self.scaling_.standardise(ratings.value)
         left_out = self._averaged(z, ratings.item_of, ratings.annotator_of, ratings.M).left_out
         agreement = grouped_correlation(z, left_out, ratings.annotator_of, ratings.K)
@@ -156,7 +157,7 @@ class Baseline(Fuser):
     def _truths(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
         """Means (M, D) and covariances (M, D, D) of the items, standardised."""
         z = self.scaling_.standardise(ratings.value)
-        average = self._averaged(z, ratings.item_of, self._places(ratings), ratings.M)
+        average = self._averaged(z, ratings.item_of, places_by_label(ratings, self.annotators_), ratings.M)
         # An item nobody rated on a dimension is anywhere that dimension goes.
         rated = average.n_eff > 0
         variance = np.where(rated, self.noise_ / np.where(rated, average.n_eff, 1.0), self.noise_ + self.spread_)
@@ -164,20 +165,12 @@ class Baseline(Fuser):
         return mean, variance[:, :, None] * np.eye(ratings.D)
 
     def _averaged(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int) -> Average:
-        how = self.adjustment_
-        adjusted = how.center + how.factor[annotator_of] * (z - how.offset[annotator_of])
-        return self._average(adjusted, how.weight[annotator_of], item_of, M)
-
-    def _places(self, ratings: Ratings) -> np.ndarray:
-        """(J,) fitted annotators by label; newcomers share the last place."""
-        place = {label: k for k, label in enumerate(self.annotators_)}
-        index = np.array([place.get(label, len(place)) for label in ratings.annotators], dtype=np.int32)
-        return np.asarray(index[ratings.annotator_of])
+        weight = self.adjustment_.weight[annotator_of]
+        return self._average(self.adjustment_.applied(z, annotator_of), weight, item_of, M)
 
     def _variances(self, z: np.ndarray, average: Average, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
         """Noise of one adjusted answer and variance of the truth, each (D,), by moments."""
-        how = self.adjustment_
-        adjusted = how.center + how.factor[ratings.annotator_of] * (z - how.offset[ratings.annotator_of])
+        adjusted = self.adjustment_.applied(z, ratings.annotator_of)
         squares = np.nansum((adjusted - average.mean[ratings.item_of]) ** 2, axis=0)
         freedom = (~np.isnan(z)).sum(axis=0) - (average.n_eff > 0).sum(axis=0)
         noise = np.where(freedom > 0, squares / np.maximum(freedom, 1), 0.5)

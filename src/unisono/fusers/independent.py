@@ -10,8 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from unisono.fusers.base import Progress
-from unisono.fusers.estimate import Estimate, OnEstimate
+from unisono.fusers.estimate import Estimate, Run
 from unisono.fusers.joint import Joint
 from unisono.maths.em import Stop, Trace
 from unisono.maths.global_data import GlobalData, prepare
@@ -25,22 +24,16 @@ class Independent(Joint):
     kind: ClassVar[str] = "independent"
     one_by_one = True
 
-    def _estimate(
-        self,
-        data: GlobalData,
-        structure: Structure,
-        on_step: Progress | None,
-        on_estimate: OnEstimate | None = None,
-    ) -> Estimate:
+    def _estimate(self, data: GlobalData, structure: Structure, run: Run) -> Estimate:
         seen: list[list[Estimate]] = [[] for _ in range(data.D)]
         parts = []
         for d, own in enumerate(seen):
-            keep = None if on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
-            parts.append(super()._estimate(_one_dimension(data, d), structure, on_step, keep))
-        if on_estimate is not None:
+            keep = None if run.on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
+            parts.append(super()._estimate(_one_dimension(data, d), structure, run._replace(on_estimate=keep)))
+        if run.on_estimate is not None:
             # The dimensions went one after the other; told as if they had gone side by side.
             for i in range(max(map(len, seen))):
-                on_estimate(i, _combine([states[min(i, len(states) - 1)] for states in seen]))
+                run.on_estimate(i, _combine([states[min(i, len(states) - 1)] for states in seen]))
         return _combine(parts)
 
 

@@ -97,7 +97,8 @@ class Joint(Fuser):
             assert on_state is not None
             on_state(iteration, type(self)(**self.settings())._learnt(estimate, scaling, space, ratings, data))
 
-        estimate = self._estimate(data, structure, on_step, snapshot if on_state is not None else None)
+        run = self._run(on_step, snapshot if on_state is not None else None)
+        estimate = self._estimate(data, structure, run)
         self._learnt(estimate, scaling, space, ratings, data)
         if not self.trace_.converged:
             warnings.warn(
@@ -136,18 +137,14 @@ class Joint(Fuser):
         """The words as the maths wants them."""
         return Structure(self.transform, self.bias, self.noise, self.latent, intercept=not self.paper).validate()
 
-    def _estimate(
-        self,
-        data: GlobalData,
-        structure: Structure,
-        on_step: Progress | None,
-        on_estimate: OnEstimate | None = None,
-    ) -> Estimate:
+    def _run(self, on_step: Progress | None, on_estimate: OnEstimate | None) -> Run:
         tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
         max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
+        return Run(tol, max_iter, on_step, on_estimate)
+
+    def _estimate(self, data: GlobalData, structure: Structure, run: Run) -> Estimate:
         floor = np.full(data.D, self.variance_floor)
         recentred = self.anchor != "none"
-        run = Run(tol, max_iter, on_step, on_estimate)
         if self.inference == "ml":
             return estimate_ml(data, MlSettings(structure, floor, recentred and not self.paper, self.paper), run)
         return estimate_bayes(data, BayesSettings(structure, Priors(**(self.priors or {})), floor, recentred), run)
@@ -186,7 +183,7 @@ class Joint(Fuser):
 
     def describe(self) -> Annotators:
         self.require_fitted()
-        return annotator_table(self._ratings, self._data, self.params_, self.scaling_)
+        return annotator_table(self.fitted_ratings(), self._data, self.params_, self.scaling_)
 
     def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
         """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
@@ -233,9 +230,8 @@ class Joint(Fuser):
         """Data and parameters for the fitted ratings, or for others by the same annotators."""
         self.require_fitted()
         if ratings is None:
-            if not hasattr(self, "_data"):
-                raise DataError("A saved fit does not hold the ratings: give them again to fuse them.")
-            return self._data, self.params_, self._ratings
+            fitted = self.fitted_ratings()
+            return self._data, self.params_, fitted
         shown = self.known_ratings(ratings)
         scores = self.space_.scores(features, shown.items)
         annotator_of = places(shown, self.annotators_, self.params_)

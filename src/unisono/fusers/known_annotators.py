@@ -32,13 +32,18 @@ def with_newcomer(params: GlobalParams, given: np.ndarray, variance: np.ndarray,
 
 def places(ratings: Ratings, known: tuple[str, ...], params: GlobalParams) -> np.ndarray:
     """(J,) the annotator of each judgement as a row of the parameters."""
-    place = {label: k for k, label in enumerate(known)}
-    index = np.array([place.get(label, len(known)) for label in ratings.annotators], dtype=np.int32)
-    annotator_of = index[ratings.annotator_of]
+    annotator_of = places_by_label(ratings, known)
     if len(params.B) == len(known) and (annotator_of == len(known)).any():
-        unknown = [label for label in ratings.annotators if label not in place]
+        unknown = [label for label in ratings.annotators if label not in known]
         raise DataError(
             f"{ratings.source}: annotator {listed(unknown)} was not in the fit. "
             "Fit all ratings together, or use a model with inference 'bayes'."
         )
-    return np.asarray(annotator_of)
+    return annotator_of
+
+
+def places_by_label(ratings: Ratings, known: tuple[str, ...]) -> np.ndarray:
+    """(J,) the place of each judgement's annotator among the known ones; newcomers share the place after the last."""
+    place = {label: k for k, label in enumerate(known)}
+    index = np.array([place.get(label, len(known)) for label in ratings.annotators], dtype=np.int32)
+    return np.asarray(index[ratings.annotator_of])
