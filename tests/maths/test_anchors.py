@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from test_global_bayes import standardised
 
-from unisono.maths.bayes_start import bayes_start
-from unisono.maths.bayes_state import BayesSettings, Priors
+from unisono.maths.bayes_start import bayes_settings, bayes_start
+from unisono.maths.bayes_state import Guards, Priors
 from unisono.maths.em import run_em
 from unisono.maths.gauge import change_of_truth, recentre, uncorrelate
 from unisono.maths.global_bayes import bayes_step, settled
@@ -27,7 +27,7 @@ TURNS = {
 def fitted_from(turn):
     y, item_of, annotator_of, _, K = standardised(3, missing=0.1, features=False)
     data = prepare(y, item_of, annotator_of, no_features(40), K)
-    settings = BayesSettings(Structure(), Priors(), np.full(2, 1e-6))
+    settings = bayes_settings(data, Structure(), Priors(), np.full(2, 1e-6), Guards())
     start = bayes_start(data, settings)
     turned = change_of_truth(start.params, turn, np.array([0.7, -0.3]))
     # Any start is first brought to the anchor's coordinates.

@@ -5,8 +5,8 @@ import pytest
 from test_global_ml import WORDS, simulated
 
 from global_cases import random_case
-from unisono.maths.bayes_start import bayes_start
-from unisono.maths.bayes_state import BayesSettings, Priors
+from unisono.maths.bayes_start import bayes_settings, bayes_start
+from unisono.maths.bayes_state import UNGUARDED, Guards, Priors
 from unisono.maths.em import run_em
 from unisono.maths.gauge import change_of_truth, recentre
 from unisono.maths.global_bayes import bayes_step, settled
@@ -24,9 +24,12 @@ def standardised(seed, *, D=2, missing, features):
     return y, item_of, annotator_of, X, K
 
 
-@pytest.mark.parametrize(("transform", "bias", "noise", "latent"), WORDS)
+SHARED = [(*words[:2], "shared", words[3]) for words in WORDS if words[2] == "full"]
+
+
+@pytest.mark.parametrize(("transform", "bias", "noise", "latent"), WORDS + SHARED)
 @pytest.mark.parametrize(("missing", "features", "gold"), [(0.0, True, False), (0.25, False, True)])
-def test_bound_rises_at_every_step_without_recentring(transform, bias, noise, latent, missing, features, gold):
+def test_bound_rises_at_every_step_without_guards(transform, bias, noise, latent, missing, features, gold):
     structure = Structure(transform, bias, noise, latent, intercept=True)
     y, item_of, annotator_of, X, K = standardised(3, missing=missing, features=features)
     data = prepare(y, item_of, annotator_of, orthogonal_scores(X, intercept=True), K)
@@ -34,7 +37,7 @@ def test_bound_rises_at_every_step_without_recentring(transform, bias, noise, la
         known = np.full((data.M, data.D), np.nan)
         known[:4, 0] = [-1.0, 0.5, 0.2, 1.0]
         data = data._replace(gold=known)
-    settings = BayesSettings(structure, LOOSE, np.full(2, 1e-4), recentred=False)
+    settings = bayes_settings(data, structure, LOOSE, np.full(2, 1e-4), UNGUARDED)
     start = bayes_start(data, settings)
     _, trace = run_em(lambda s: bayes_step(data, s, settings), start, stop_when=lambda *_: False, max_iter=40)
     assert np.diff(trace.objective).min() >= -1e-9 * np.abs(trace.objective).max()
@@ -67,7 +70,7 @@ def test_known_truths_are_kept():
     known = np.full((data.M, data.D), np.nan)
     known[3] = [0.7, -1.1]
     data = data._replace(gold=known)
-    settings = BayesSettings(Structure(), Priors(), np.full(2, 1e-6), recentred=False)
+    settings = bayes_settings(data, Structure(), Priors(), np.full(2, 1e-6), Guards(recentred=False))
     state, trace = run_em(
         lambda s: bayes_step(data, s, settings), bayes_start(data, settings), stop_when=settled(1e-4), max_iter=200
     )

@@ -19,7 +19,7 @@ NOT_CONVERGED = 4
 STRUCTURE = {
     "inference": ("bayes", "ml"),
     "transform": ("identity", "gain", "full"),
-    "noise": ("isotropic", "diagonal", "full", "scaled"),
+    "noise": ("isotropic", "diagonal", "full", "scaled", "shared"),
     "latent": ("isotropic", "diagonal", "full"),
     "anchor": ("average", "uncorrelated", "none"),
 }

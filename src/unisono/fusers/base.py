@@ -99,7 +99,7 @@ class Fuser(ABC):
         if not hasattr(self, "trace_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")
 
-    def fused(self, mean: np.ndarray, cov: np.ndarray, items: tuple[str, ...]) -> Fused:
+    def fused(self, mean: np.ndarray, cov: np.ndarray, items: tuple[str, ...], freedom: float = np.inf) -> Fused:
         """Truths of items (M, D) with their covariances, from standardised units to the user's."""
         return Fused(
             self.scaling_.restore_mean(mean),
@@ -107,6 +107,7 @@ class Fuser(ABC):
             items,
             self.dimensions_,
             np.ones(len(items), dtype=np.int64),
+            freedom=freedom,
         )
 
     def fitted_ratings(self) -> Ratings:
@@ -124,7 +125,8 @@ class Fuser(ABC):
 
     def restored_prediction(self, predicted: Predictive) -> Predictive:
         """Predicted answers from standardised units to the user's."""
-        return Predictive(self.scaling_.restore_mean(predicted.mean), predicted.variance * self.scaling_.scale**2)
+        variance = predicted.variance * self.scaling_.scale**2
+        return predicted._replace(mean=self.scaling_.restore_mean(predicted.mean), variance=variance)
 
 
 def fitted_places(ratings: Ratings, fitted: Ratings) -> np.ndarray:

@@ -11,6 +11,7 @@ from unisono.fusers.base import Progress
 from unisono.fusers.known_annotators import with_newcomer
 from unisono.maths.bayes_start import bayes_start
 from unisono.maths.bayes_state import BayesSettings, BayesState
+from unisono.maths.censored import Bounds, estimate_censored, find_bounds
 from unisono.maths.em import Trace, relative_change, run_em
 from unisono.maths.global_bayes import bayes_step, settled
 from unisono.maths.global_data import GlobalData
@@ -20,12 +21,22 @@ from unisono.maths.gold_fit import fit_with_gold
 from unisono.maths.structure import free_coefficients
 
 
+class Censored(NamedTuple):
+    """A fit in which ratings at an end of the scale count as "at least this much"."""
+
+    params: GlobalParams  # with the newcomer
+    bounds: Bounds
+    spread: np.ndarray  # (D,) variance of a typical annotator's answers around the truth
+
+
 class Estimate(NamedTuple):
     """What estimation gives in standardised units, whichever way it went."""
 
     params: GlobalParams  # under bayes with the newcomer as one more annotator
     trace: Trace
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
+    latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
+    censored: Censored | None = None  # the second reading of ratings at the ends of the scale
 
 
 OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
@@ -44,7 +55,7 @@ def estimate_ml(data: GlobalData, settings: MlSettings, run: Run) -> Estimate:
     """The paper's EM, for any structure."""
 
     def found(params: GlobalParams, trace: Trace) -> Estimate:
-        return Estimate(params, trace, np.zeros(data.scores.R))
+        return Estimate(params, trace, np.zeros(data.scores.R), params.Sigma)
 
     params, trace = run_em(
         lambda p: em_step(data, p, settings),
@@ -56,15 +67,22 @@ def estimate_ml(data: GlobalData, settings: MlSettings, run: Run) -> Estimate:
     return found(params, trace)
 
 
-def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run) -> Estimate:
-    """Variational EM; with known truths by the better of two ways."""
+def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run, *, censored: bool = False) -> Estimate:
+    """Variational EM; with known truths by the better of two ways.
+
+    `censored` adds the second reading of ratings at the ends of the scale, where they pile up.
+    """
+    given = data.by_annotator(data.judgements)
+
+    def with_crowd(state: BayesState) -> GlobalParams:
+        hyper = state.hyper
+        variance = 1 / hyper.precision(data.D)
+        variance[:, -1] = np.diagonal(hyper.bias)
+        variance *= free_coefficients(settings.structure, data.D)
+        return with_newcomer(state.params, given, variance, hyper.pool)
 
     def found(state: BayesState, trace: Trace) -> Estimate:
-        hyper = state.hyper
-        pool = np.diag(hyper.s) if settings.structure.noise == "scaled" else hyper.pool
-        variance = free_coefficients(settings.structure, data.D) / hyper.precision(data.D)
-        params = with_newcomer(state.params, data.by_annotator(data.judgements), variance, pool)
-        return Estimate(params, trace, hyper.theta_var)
+        return Estimate(with_crowd(state), trace, state.hyper.theta_var, state.hyper.latent)
 
     def climb(part: GlobalData, start: BayesState, how: BayesSettings) -> tuple[BayesState, Trace]:
         return run_em(
@@ -75,10 +93,16 @@ def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run) -> Estim
             on_step=reporter(run, found),
         )
 
-    if data.gold is None:
-        return found(*climb(data, bayes_start(data, settings), settings))
-    fit = fit_with_gold(data, settings, climb)
-    return found(fit.state, fit.trace)
+    if data.gold is not None:
+        fit = fit_with_gold(data, settings, climb)
+        return found(fit.state, fit.trace)
+    state, trace = climb(data, bayes_start(data, settings), settings)
+    bounds = find_bounds(data)
+    if not (censored and bounds.any):
+        return found(state, trace)
+    cut, _ = estimate_censored(data, state, bounds, settings, run.tol)
+    spread = np.diagonal(cut.hyper.pool) + np.diagonal(cut.hyper.bias)
+    return found(state, trace)._replace(censored=Censored(with_crowd(cut), bounds, spread))
 
 
 def reporter(run: Run, estimate: Callable[[Any, Trace], Estimate]) -> Callable[[int, Any, float], None] | None:

@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from unisono.fusers.estimate import Estimate, Run
+from unisono.fusers.estimate import Censored, Estimate, Run
 from unisono.fusers.joint import Joint
+from unisono.maths.censored import Bounds
 from unisono.maths.em import Stop, Trace
 from unisono.maths.global_data import GlobalData, prepare
 from unisono.maths.global_params import GlobalParams
@@ -45,27 +46,41 @@ def _one_dimension(data: GlobalData, d: int) -> GlobalData:
 
 
 def _combine(parts: list[Estimate]) -> Estimate:
-    D, K = len(parts), len(parts[0].params.B)
+    return Estimate(
+        params=_side_by_side([part.params for part in parts]),
+        trace=_sum_of_traces([part.trace for part in parts]),
+        theta_var=np.mean([part.theta_var for part in parts], axis=0),
+        latent=np.diag([float(part.latent[0, 0]) for part in parts]),
+        censored=_combine_censored(parts),
+    )
+
+
+def _combine_censored(parts: list[Estimate]) -> Censored | None:
+    if all(part.censored is None for part in parts):
+        return None
+    unbounded = Bounds(np.array([-np.inf]), np.array([np.inf]))
+    readings = [part.censored or Censored(part.params, unbounded, np.zeros(1)) for part in parts]
+    return Censored(
+        params=_side_by_side([reading.params for reading in readings]),
+        bounds=Bounds(*(np.concatenate(ends) for ends in zip(*[reading.bounds for reading in readings], strict=True))),
+        spread=np.concatenate([reading.spread for reading in readings]),
+    )
+
+
+def _side_by_side(parts: list[GlobalParams]) -> GlobalParams:
+    """Models of one dimension each as one model with diagonal matrices."""
+    D, K = len(parts), len(parts[0].B)
     B = np.zeros((K, D, D + 1))
     N, Sigma = np.zeros((K, D, D)), np.zeros((D, D))
-    bayes = parts[0].params.cov is not None
-    cov = np.zeros((K, D, D + 1, D + 1))
+    cov = None if parts[0].cov is None else np.zeros((K, D, D + 1, D + 1))
     for d, part in enumerate(parts):
         own = np.array([d, D])
-        B[:, d, own] = part.params.B[:, 0]
-        N[:, d, d], Sigma[d, d] = part.params.N[:, 0, 0], part.params.Sigma[0, 0]
-        if part.params.cov is not None:
-            cov[:, d, own[:, None], own] = part.params.cov[:, 0]
-    params = GlobalParams(
-        B,
-        N,
-        theta=np.hstack([part.params.theta for part in parts]),
-        mu=np.concatenate([part.params.mu for part in parts]),
-        Sigma=Sigma,
-        cov=cov if bayes else None,
-    )
-    theta_var = np.mean([part.theta_var for part in parts], axis=0)
-    return Estimate(params, _sum_of_traces([part.trace for part in parts]), theta_var)
+        B[:, d, own] = part.B[:, 0]
+        N[:, d, d], Sigma[d, d] = part.N[:, 0, 0], part.Sigma[0, 0]
+        if cov is not None and part.cov is not None:
+            cov[:, d, own[:, None], own] = part.cov[:, 0]
+    theta = np.hstack([part.theta for part in parts])
+    return GlobalParams(B, N, theta, np.concatenate([part.mu for part in parts]), Sigma, cov)
 
 
 def _sum_of_traces(traces: list[Trace]) -> Trace:

@@ -11,18 +11,31 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import ConvergenceWarning, DataError
 from unisono.fusers.annotator_table import annotator_table
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places, gold_values
+from unisono.fusers.calibration import (
+    ESTIMATES,
+    Calibration,
+    EstimateScale,
+    calibrate,
+    censored_arrays,
+    estimated_truth,
+    honest_posterior,
+    restore_calibration,
+    restore_censored,
+)
 from unisono.fusers.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
 from unisono.fusers.feature_space import FeatureSpace, learn_space, restore_space
 from unisono.fusers.known_annotators import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
-from unisono.maths.bayes_state import BayesSettings, Priors
+from unisono.maths.bayes_start import bayes_settings, unrelated
+from unisono.maths.bayes_state import UNGUARDED, Guards, Priors
 from unisono.maths.gauge import uncorrelate
 from unisono.maths.global_data import GlobalData, prepare
-from unisono.maths.global_estep import annotator_uncertainty, posterior
+from unisono.maths.global_estep import posterior
 from unisono.maths.global_ml import MlSettings
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.global_sample import sample_ratings, sample_truths
+from unisono.maths.matched import PANEL
 from unisono.maths.predictive import Predictive, predicted_ratings
 from unisono.maths.structure import Latent, Noise, Structure, Transform
 
@@ -30,11 +43,12 @@ Inference = Literal["bayes", "ml"]
 Anchor = Literal["average", "uncorrelated", "none"]
 ANCHORS: tuple[Anchor, ...] = ("average", "uncorrelated", "none")
 
+DEFAULT_NOISE: dict[str, Noise] = {"bayes": "shared", "ml": "scaled"}
 DEFAULT_TOL = {"bayes": 1e-3, "ml": 1e-5}
 DEFAULT_MAX_ITER = {"bayes": 500, "ml": 2000}
 SETTINGS = (
     *("transform", "bias", "noise", "latent", "anchor", "inference"),
-    *("tol", "max_iter", "variance_floor", "paper", "priors"),
+    *("estimate", "panel", "tol", "max_iter", "variance_floor", "paper", "priors"),
 )
 
 
@@ -42,20 +56,25 @@ class Joint(Fuser):
     """F_k, b_k and the noise of every annotator, jointly over dimensions, with an optional predictor.
 
     `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
-    `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the previous iteration.
+    `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
+    posterior mean. `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
+    previous iteration.
     """
 
     kind: ClassVar[str] = "joint"
+    _calibrated: Calibration | None
 
     def __init__(
         self,
         *,
         transform: Transform = "full",
         bias: bool = True,
-        noise: Noise = "scaled",
+        noise: Noise | None = None,
         latent: Latent = "full",
         anchor: Anchor = "average",
         inference: Inference = "bayes",
+        estimate: EstimateScale | None = None,
+        panel: float = PANEL,
         tol: float | None = None,
         max_iter: int | None = None,
         variance_floor: float = 1e-6,
@@ -68,6 +87,8 @@ class Joint(Fuser):
         self.latent = latent
         self.anchor = anchor
         self.inference = inference
+        self.estimate = estimate
+        self.panel = panel
         self.tol = tol
         self.max_iter = max_iter
         self.variance_floor = variance_floor
@@ -84,6 +105,8 @@ class Joint(Fuser):
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
+        if self.inference not in DEFAULT_TOL:
+            raise ValueError(f"inference={self.inference!r}: choose one of {', '.join(DEFAULT_TOL)}.")
         structure = self.structure()
         self._require_sense(structure, gold)
         scaling = common_scaling(ratings.value) if self.paper else pooled_scaling(ratings.value)
@@ -109,8 +132,14 @@ class Joint(Fuser):
         return self
 
     def _require_sense(self, structure: Structure, gold: ItemTable | None) -> None:
-        if self.inference not in DEFAULT_TOL:
-            raise ValueError(f"inference={self.inference!r}: choose one of {', '.join(DEFAULT_TOL)}.")
+        if structure.noise == "shared" and self.inference == "ml":
+            raise ValueError("noise='shared' needs inference='bayes'; maximum likelihood has 'scaled' and 'full'.")
+        if self.estimate not in (None, *ESTIMATES):
+            raise ValueError(f"estimate={self.estimate!r}: choose one of {', '.join(ESTIMATES)}.")
+        if self.estimate == "matched" and self.inference == "ml":
+            raise ValueError("estimate='matched' needs inference='bayes'; maximum likelihood gives the posterior mean.")
+        if not self.panel > 0:
+            raise ValueError(f"panel={self.panel!r}: give a number of annotators above 0.")
         if self.anchor not in ANCHORS:
             raise ValueError(f"anchor={self.anchor!r}: choose one of {', '.join(ANCHORS)}.")
         if self.anchor == "uncorrelated" and (structure.transform, structure.latent) != ("full", "full"):
@@ -126,6 +155,8 @@ class Joint(Fuser):
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
+        self.latent_, self.censored_ = estimate.latent, estimate.censored
+        self._calibrated = None
         self._ratings, self._data = ratings, data
         return self
 
@@ -135,7 +166,8 @@ class Joint(Fuser):
 
     def structure(self) -> Structure:
         """The words as the maths wants them."""
-        return Structure(self.transform, self.bias, self.noise, self.latent, intercept=not self.paper).validate()
+        noise = self.noise if self.noise is not None else DEFAULT_NOISE[self.inference]
+        return Structure(self.transform, self.bias, noise, self.latent, intercept=not self.paper).validate()
 
     def _run(self, on_step: Progress | None, on_estimate: OnEstimate | None) -> Run:
         tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
@@ -147,15 +179,42 @@ class Joint(Fuser):
         recentred = self.anchor != "none"
         if self.inference == "ml":
             return estimate_ml(data, MlSettings(structure, floor, recentred and not self.paper, self.paper), run)
-        return estimate_bayes(data, BayesSettings(structure, Priors(**(self.priors or {})), floor, recentred), run)
+        priors, guards = Priors(**(self.priors or {})), Guards(recentred=recentred)
+        if self.anchor == "uncorrelated":
+            # The correlation of the rated dimensions is what the annotators' common mixing is told from.
+            priors, guards = unrelated(priors), UNGUARDED._replace(recentred=True)
+        settings = bayes_settings(data, structure, priors, floor, guards)
+        return estimate_bayes(data, settings, run, censored=self._reads_twice())
+
+    def _reads_twice(self) -> bool:
+        """Whether ratings at the ends of the scale are also read as "at least this much"."""
+        return self.anchor == "average" and self.estimate != "posterior"
+
+    @property
+    def calibration_(self) -> Calibration:
+        """Scale and honesty of the posterior, learned when first asked for."""
+        self.require_fitted()
+        if self._calibrated is None:
+            self._calibrated = Calibration() if self.inference == "ml" else self._calibrate()
+        return self._calibrated
+
+    def _calibrate(self) -> Calibration:
+        self.fitted_ratings()
+        return calibrate(
+            self._data,
+            self.params_,
+            self.censored_,
+            scale=self.estimate or "matched",
+            panel=self.panel,
+            by_panel=self.anchor == "average" and self._data.gold is None,
+        )
 
     # ---- results
 
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
         data, params, shown = self._data_for(ratings, features)
-        found = posterior(data, params)
-        cov = found.cov + annotator_uncertainty(data, params, found)
-        return self.fused(found.mean, cov, shown.items)
+        mean, cov = estimated_truth(data, params, self.calibration_, self.censored_)
+        return self.fused(mean, cov, shown.items, self.calibration_.freedom)
 
     def predict(self, features: ItemTable) -> Fused:
         self.require_fitted()
@@ -174,12 +233,16 @@ class Joint(Fuser):
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         data, params, fitted = self._data_for(None, None)
-        found = posterior(data, params)
-        cov = found.cov + annotator_uncertainty(data, params, found)
+        honest = self.calibration_
+        found = honest_posterior(data, params, honest)
         shown = self.known_ratings(ratings)
         annotator_of = places(shown, self.annotators_, self.params_)
-        predicted = predicted_ratings(params, found.mean, cov, fitted_places(shown, fitted), annotator_of)
-        return self.restored_prediction(predicted)
+        # The posterior's covariance is corrected already; the annotators' part of the variance is corrected here.
+        spread = (
+            params if params.cov is None else params._replace(N=honest.ratio * params.N, cov=honest.ratio * params.cov)
+        )
+        predicted = predicted_ratings(spread, found.mean, found.cov, fitted_places(shown, fitted), annotator_of)
+        return self.restored_prediction(predicted._replace(freedom=honest.freedom))
 
     def describe(self) -> Annotators:
         self.require_fitted()
@@ -188,7 +251,7 @@ class Joint(Fuser):
     def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
         """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
         data, params, shown = self._data_for(ratings, features)
-        truth = sample_truths(params, data.scores, rng)
+        truth = sample_truths(params._replace(Sigma=self.latent_), data.scores, rng)
         z = sample_ratings(params, truth, shown.item_of, data.annotator[data.profile_of], rng)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
@@ -207,6 +270,9 @@ class Joint(Fuser):
         return {
             **params,
             "theta_var": self.theta_var_,
+            "latent": self.latent_,
+            **self.calibration_.arrays(),
+            **censored_arrays(self.censored_),
             "rating_loc": self.scaling_.loc,
             "rating_scale": self.scaling_.scale,
             **self.space_.arrays(),
@@ -216,6 +282,9 @@ class Joint(Fuser):
         arrays = fit.arrays
         self.params_ = GlobalParams(**{name: arrays.get(name) for name in GlobalParams._fields})  # type: ignore[arg-type]
         self.theta_var_ = arrays["theta_var"]
+        self.latent_ = arrays.get("latent", self.params_.Sigma)
+        self.censored_ = restore_censored(arrays)
+        self._calibrated = restore_calibration(arrays)
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
         self.space_ = restore_space(fit.features, arrays)
         self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators

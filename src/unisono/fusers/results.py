@@ -6,17 +6,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from unisono.data import Clock
 from unisono.maths.em import Trace
+from unisono.maths.predictive import reach
 
 INTERVAL = 0.90  # the level of every interval that is written
 
 
 @dataclass(frozen=True, eq=False)
 class Fused:
-    """The estimated truth of items (or of the frames of recordings): normal, with a full covariance per item."""
+    """The estimated truth of items (or of the frames of recordings), with a full covariance of its error per item.
+
+    Errors are normal, or Student t where few degrees of freedom stand behind the covariance.
+    """
 
     mean: np.ndarray  # (S, D)
     cov: np.ndarray  # (S, D, D)
@@ -24,6 +27,7 @@ class Fused:
     dimensions: tuple[str, ...]
     length: np.ndarray  # (M,) rows per item, all 1 for global ratings
     clock: Clock | None = None
+    freedom: float = np.inf
 
     @property
     def sd(self) -> np.ndarray:
@@ -32,8 +36,8 @@ class Fused:
 
     def interval(self, level: float = INTERVAL) -> tuple[np.ndarray, np.ndarray]:
         """(S, D) lower and upper ends of the central interval that holds the truth with this probability."""
-        reach = ndtri(0.5 + level / 2) * self.sd
-        return self.mean - reach, self.mean + reach
+        away = reach(level, self.freedom) * self.sd
+        return self.mean - away, self.mean + away
 
     def columns(self) -> dict[str, Any]:
         """The columns of truth.csv: labels, then for each dimension estimate, sd and the ends of the interval."""

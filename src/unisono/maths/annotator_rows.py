@@ -30,20 +30,57 @@ class RowPrior(NamedTuple):
     """Normal prior of every row; under `ml` its precision is zero and its center only says what fixed entries are."""
 
     center: np.ndarray  # (K, D, q)
-    precision: np.ndarray  # (K, D, q, q)
+    precision: np.ndarray  # (K, D, q, q) within a row
+    coupling: np.ndarray  # (K, D, D) precision between the biases of different dimensions, zero on the diagonal
 
 
 def flat_prior(K: int, D: int) -> RowPrior:
     """No prior at all: maximum likelihood."""
     q = D + 1
-    return RowPrior(np.broadcast_to(identity_rows(D), (K, D, q)), np.broadcast_to(0.0, (K, D, q, q)))
+    return RowPrior(
+        np.broadcast_to(identity_rows(D), (K, D, q)),
+        np.broadcast_to(0.0, (K, D, q, q)),
+        np.broadcast_to(0.0, (K, D, D)),
+    )
 
 
-def common_prior(K: int, precision: np.ndarray) -> RowPrior:
-    """Every annotator around "answers the truth", with the same precisions (D, q)."""
-    D, q = precision.shape
-    diagonal = precision[:, :, None] * np.eye(q)
-    return RowPrior(np.broadcast_to(identity_rows(D), (K, D, q)), np.broadcast_to(diagonal, (K, D, q, q)))
+def common_prior(gain: np.ndarray, precision: np.ndarray, bias: np.ndarray) -> RowPrior:
+    """Every annotator around "answers `gain` (K, D) times the truth".
+
+    The same precisions (D, q) for all; biases are correlated over dimensions as their covariance `bias` (D, D) says.
+    """
+    (K, D), q = gain.shape, precision.shape[1]
+    center = np.zeros((K, D, q))
+    center[:, np.arange(D), np.arange(D)] = gain
+    coupling = np.linalg.inv(bias)
+    np.fill_diagonal(coupling, 0.0)
+    return RowPrior(
+        center,
+        np.broadcast_to(precision[:, :, None] * np.eye(q), (K, D, q, q)),
+        np.broadcast_to(coupling, (K, D, D)),
+    )
+
+
+def replaced(prior: RowPrior, at: np.ndarray, other: RowPrior) -> RowPrior:
+    """The prior with that of the annotators `at` (K,) taken from another."""
+    return RowPrior(*(np.where(at.reshape(-1, *[1] * (a.ndim - 1)), b, a) for a, b in zip(prior, other, strict=True)))
+
+
+def log_prior(B: np.ndarray, cov: np.ndarray, prior: RowPrior, free: np.ndarray, rated: np.ndarray) -> float:
+    """E[log p(B)] of the annotators `rated` (K,) under q, up to the constants with pi."""
+    q = free.shape[1]
+    d_of, i_of = np.nonzero(free)
+    if not len(d_of) or not rated.any():
+        return 0.0
+    away, cov = (B - prior.center)[rated], cov[rated]
+    precision, coupling = prior.precision[rated], prior.coupling[rated]
+    total = -0.5 * np.einsum("kdi,kdij,kdj->", away, precision, away, optimize=True)
+    total -= 0.5 * np.einsum("kdij,kdji->", precision, cov)
+    full = (d_of[:, None] == d_of) * precision[:, d_of[:, None], i_of[:, None], i_of]
+    if free[:, -1].all():
+        total -= 0.5 * np.einsum("kd,kde,ke->", away[:, :, -1], coupling, away[:, :, -1])
+        full += _between_biases(coupling, d_of, i_of, q)
+    return float(total + 0.5 * np.linalg.slogdet(full)[1].sum())
 
 
 def row_moments(data: GlobalData, stats: Stats) -> tuple[np.ndarray, np.ndarray]:
@@ -85,6 +122,7 @@ def coupled_rows(data: GlobalData, stats: Stats, W: np.ndarray, free: np.ndarray
         return Rows(B, cov)
     A = data.by_annotator(W[:, d_of[:, None], d_of] * stats.Saa[:, i_of[:, None], i_of])
     A += (d_of[:, None] == d_of) * prior.precision[:, d_of[:, None], i_of[:, None], i_of]
+    A += _between_biases(prior.coupling, d_of, i_of, q)
     center = prior.center[data.annotator]
     rhs = data.by_annotator((W @ (stats.Sya - center @ stats.Saa))[:, d_of, i_of])
     B[:, d_of, i_of] += solve_or_least_norm(A, rhs)
@@ -94,6 +132,12 @@ def coupled_rows(data: GlobalData, stats: Stats, W: np.ndarray, free: np.ndarray
             cols = i_of[at]
             cov[:, d, cols[:, None], cols] = np.linalg.inv(A[:, at[:, None], at])
     return Rows(B, cov)
+
+
+def _between_biases(coupling: np.ndarray, d_of: np.ndarray, i_of: np.ndarray, q: int) -> np.ndarray:
+    """(K, n, n) precision between biases, at the places that they have among the free coefficients."""
+    both = (i_of[:, None] == q - 1) & (i_of == q - 1)
+    return np.asarray(both * coupling[:, d_of[:, None], d_of])
 
 
 def solve_or_least_norm(A: np.ndarray, rhs: np.ndarray) -> np.ndarray:

@@ -8,35 +8,33 @@ from __future__ import annotations
 
 import numpy as np
 
+from unisono.maths.annotator_rows import RowPrior, log_prior
 from unisono.maths.bayes_state import BayesSettings, BayesState
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Stats
 from unisono.maths.noise import log_pooling_prior
-from unisono.maths.structure import free_coefficients, identity_rows
+from unisono.maths.structure import free_coefficients
 
 
-def lower_bound(data: GlobalData, stats: Stats, state: BayesState, settings: BayesSettings) -> float:
-    """The bound at a state whose E-step gave `stats`."""
+def lower_bound(data: GlobalData, stats: Stats, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
+    """The bound at a state whose E-step gave `stats`; `prior` is that of the rows under its hyper-parameters."""
     return (
         stats.loglik
-        + _rows_term(data, state, settings)
+        + _rows_term(data, state, prior, settings)
         + _predictor_term(data, state)
-        + _precision_prior(state, settings)
+        + _between_annotators(state, settings)
         + _noise_prior(data, state, settings)
-        + _latent_prior(state, settings)
+        + _pull(state.params.Sigma, settings.targets.latent, settings.priors.latent_items)
     )
 
 
-def _rows_term(data: GlobalData, state: BayesState, settings: BayesSettings) -> float:
+def _rows_term(data: GlobalData, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
     """E[log p(B)] + H[q(B)] over annotators who rated anything."""
     params, D = state.params, data.D
     assert params.cov is not None
     free = free_coefficients(settings.structure, D)
     rated = data.answers().sum(axis=1) > 0
-    precision = state.hyper.precision(D)
-    squares = (params.B - identity_rows(D)) ** 2 + np.diagonal(params.cov, axis1=2, axis2=3)
-    total = 0.5 * rated.sum() * np.log(precision[free]).sum()
-    total -= 0.5 * np.sum((precision * squares)[rated][:, free])
+    total = log_prior(params.B, params.cov, prior, free, rated)
     for d in range(D):
         at = np.flatnonzero(free[d])
         if len(at):
@@ -58,21 +56,25 @@ def _predictor_term(data: GlobalData, state: BayesState) -> float:
     return float(0.5 * (prior + entropy) - 0.5 * D * data.scores.l @ hyper.theta_var)
 
 
-def _precision_prior(state: BayesState, settings: BayesSettings) -> float:
+def _between_annotators(state: BayesState, settings: BayesSettings) -> float:
+    """Priors of how annotators differ: of the precisions, and of the covariance of biases."""
     hyper, priors = state.hyper, settings.priors
-    pairs = ((hyper.gain, priors.gain_guess), (hyper.leak, priors.leak_guess), (hyper.bias, priors.bias_guess))
-    return float(sum(np.log(value) - guess * value for value, guess in pairs))
+    pairs = ((hyper.gain, priors.gain_guess), (hyper.leak, priors.leak_guess))
+    precisions = float(sum(np.log(value) - guess * value for value, guess in pairs))
+    return precisions + _pull(hyper.bias, settings.targets.bias, priors.bias_annotators)
 
 
 def _noise_prior(data: GlobalData, state: BayesState, settings: BayesSettings) -> float:
-    noise, nu = settings.structure.noise, settings.priors.noise_numbers
+    noise, nu, hyper = settings.structure.noise, settings.priors.noise_numbers, state.hyper
+    if noise not in ("scaled", "shared"):
+        return log_pooling_prior(noise, state.params.N, nu * data.D if noise == "isotropic" else nu, hyper.pool)
+    scales = float(-0.5 * nu * data.D * np.sum(np.log(hyper.r) + 1 / hyper.r))
     if noise == "scaled":
-        r = state.hyper.r
-        return float(-0.5 * nu * data.D * np.sum(np.log(r) + 1 / r))
-    return log_pooling_prior(noise, state.params.N, nu * data.D if noise == "isotropic" else nu, state.hyper.pool)
+        return scales
+    return scales + _pull(hyper.pool, settings.targets.noise, settings.priors.noise_judgements)
 
 
-def _latent_prior(state: BayesState, settings: BayesSettings) -> float:
-    Sigma, items = state.params.Sigma, settings.priors.latent_items
-    pull = np.trace(np.linalg.solve(Sigma, np.diag(state.hyper.target)))
-    return float(-0.5 * items * (np.linalg.slogdet(Sigma)[1] + pull))
+def _pull(covariance: np.ndarray, target: np.ndarray, count: float) -> float:
+    """Log prior of a covariance, as if `count` imaginary draws with the target's moments had been seen."""
+    drawn = np.trace(np.linalg.solve(covariance, target))
+    return float(-0.5 * count * (np.linalg.slogdet(covariance)[1] + drawn))

@@ -1,10 +1,10 @@
-"""Variational EM of the global model: q(a) q(F, b), closed form, precisions estimated from the data.
+"""Variational EM of the global model: q(a) q(F, b), closed form, hyper-parameters estimated from the data.
 
-    a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(1, 1/gain)   F_kde ~ N(0, 1/leak)   b_kd ~ N(0, 1/bias)      eq. B1
-    theta ~ MN(0, I/ridge, Sigma)        Sigma pulled to a diagonal target, noise pulled to the pool            eq. B2
+    a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/gain)   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)        eq. B1
+    theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C pulled to targets                              eq. B2
 
-The bound rises at every step except recentring and the matching normalisation of the noise scales, which leave the
-likelihood as it is but not the priors; they keep the meaning of the dimensions and make convergence fast.
+The bound rises at every step. The guards of `bayes_state.Guards` are not steps uphill: they keep the meaning of the
+dimensions, make convergence fast, and protect against what the model gets wrong about people.
 """
 
 from __future__ import annotations
@@ -13,28 +13,43 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unisono.maths.annotator_rows import Rows, common_prior, coupled_rows, row_moments, separate_rows
+from unisono.maths.annotator_rows import (
+    RowPrior,
+    Rows,
+    common_prior,
+    coupled_rows,
+    replaced,
+    row_moments,
+    separate_rows,
+)
 from unisono.maths.bayes_bound import lower_bound
+from unisono.maths.bayes_guards import correlation, limited_borrowing, recentred, tempered
 from unisono.maths.bayes_state import BayesSettings, BayesState, Hyper
-from unisono.maths.gauge import recentre
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Stats, expectation
 from unisono.maths.global_params import GlobalParams, noise_precision
 from unisono.maths.latent import fit_predictor, latent_moments, shape_latent
-from unisono.maths.noise import pooled_noise, residual_moments, update_noise, update_scaled
-from unisono.maths.structure import free_coefficients, identity_rows
+from unisono.maths.noise import (
+    pooled_noise,
+    residual_moments,
+    scaled_noise,
+    update_noise,
+    update_scaled,
+    update_shared,
+)
+from unisono.maths.structure import free_coefficients
 
 
 def bayes_step(data: GlobalData, state: BayesState, settings: BayesSettings) -> tuple[BayesState, float]:
     """One step of variational EM; the bound is that of the state given."""
     mean, stats = expectation(data, state.params)
-    bound = lower_bound(data, stats, state, settings)
+    prior = row_prior(data, state.hyper, settings)
+    bound = lower_bound(data, stats, state, prior, settings)
     params, hyper = _truth(data, stats, state, settings)
-    params = _annotators(data, stats, params, hyper, settings)
+    params = _annotators(data, stats, params, prior, settings)
     params, hyper = _noise(data, stats, params, hyper, settings)
-    hyper = _precisions(data, params, hyper, settings)
-    if settings.recentred:
-        params, hyper = _recentred(data, params, hyper, settings)
+    hyper = _between_annotators(data, params, hyper, prior, settings)
+    params, hyper = _guarded(data, params, hyper, settings)
     return BayesState(params, hyper, mean), bound
 
 
@@ -47,12 +62,20 @@ def settled(tol: float) -> Callable[[list[float], BayesState, BayesState], bool]
     return rule
 
 
+def row_prior(data: GlobalData, hyper: Hyper, settings: BayesSettings) -> RowPrior:
+    """Where the rows [F_k, b_k] are expected: near "answers the truth", or where an earlier fit left them."""
+    expected = np.ones((data.K, data.D)) if settings.direction is None else settings.direction
+    gain = expected * hyper.r[:, None] ** (settings.guards.gain_follows_noise / 2)
+    prior = common_prior(gain, hyper.precision(data.D), hyper.bias)
+    return prior if settings.earlier is None else replaced(prior, settings.earlier.known, settings.earlier.rows)
+
+
 def _truth(data: GlobalData, stats: Stats, state: BayesState, settings: BayesSettings) -> tuple[GlobalParams, Hyper]:
     """theta, mu and Sigma together; theta's covariance is proportional to Sigma, so it drops out of Sigma.  eq. B4"""
     hyper, priors = state.hyper, settings.priors
     theta, mu = fit_predictor(data, stats, settings.structure, hyper.ridge)
     spread = latent_moments(data, stats, theta, mu) + hyper.ridge * theta.T @ theta
-    spread = spread + priors.latent_items * np.diag(hyper.target)
+    spread = spread + priors.latent_items * settings.targets.latent
     Sigma = shape_latent(settings.structure.latent, spread / (data.M + priors.latent_items), settings.floor)
     hyper = hyper._replace(theta_var=1 / (data.scores.l + hyper.ridge))
     if data.scores.R:
@@ -62,13 +85,12 @@ def _truth(data: GlobalData, stats: Stats, state: BayesState, settings: BayesSet
 
 
 def _annotators(
-    data: GlobalData, stats: Stats, params: GlobalParams, hyper: Hyper, settings: BayesSettings
+    data: GlobalData, stats: Stats, params: GlobalParams, prior: RowPrior, settings: BayesSettings
 ) -> GlobalParams:
     """Posterior of the rows [F_k, b_k].                                                                eq. B3"""
     free = free_coefficients(settings.structure, data.D)
-    prior = common_prior(data.K, hyper.precision(data.D))
     rows: Rows
-    if settings.structure.noise == "full":
+    if settings.structure.couples_dimensions:
         W, _ = noise_precision(params.N, data.annotator, data.answered)
         rows = coupled_rows(data, stats, W, free, prior)
     else:
@@ -87,58 +109,63 @@ def _noise(
     nu = priors.noise_numbers * data.D
     if noise == "scaled":
         squares = data.by_annotator(np.diagonal(R, axis1=1, axis2=2))
-        r, s = update_scaled(squares, data.answers(), hyper.s, floor, nu, priors.noise_limits)
-        return params._replace(N=scaled_noise(r, s)), hyper._replace(r=r, s=s)
-    nu = nu if noise == "isotropic" else priors.noise_numbers
-    N = update_noise(noise, data, R, params.N, floor=floor, nu=nu, pool=hyper.pool)
-    return params._replace(N=N), hyper._replace(pool=pooled_noise(N))
+        r, s = update_scaled(squares, data.answers(), np.diagonal(hyper.pool), floor, nu, priors.noise_limits)
+        pool = np.diag(s)
+    elif noise == "shared":
+        target = settings.targets.noise
+        r, pool = update_shared(data, R, hyper.pool, floor, nu, priors.noise_limits, target, priors.noise_judgements)
+    else:
+        nu = nu if noise == "isotropic" else priors.noise_numbers
+        N = update_noise(noise, data, R, params.N, floor=floor, nu=nu, pool=hyper.pool)
+        return params._replace(N=N), hyper._replace(pool=pooled_noise(N))
+    return params._replace(N=scaled_noise(r, pool)), hyper._replace(r=r, pool=pool)
 
 
-def scaled_noise(r: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """(K, D, D) diagonal covariances r_k s_d."""
-    return np.asarray((r[:, None] * s)[:, :, None] * np.eye(len(s)))
+def _between_annotators(
+    data: GlobalData, params: GlobalParams, hyper: Hyper, prior: RowPrior, settings: BayesSettings
+) -> Hyper:
+    """How annotators differ: lambda = (n + 2) / (sum E[delta^2] + 2 guess) inside limits, C pulled to its target.
 
-
-def _precisions(data: GlobalData, params: GlobalParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
-    """Empirical Bayes inside limits: lambda = (n + 2) / (sum E[delta^2] + 2 guess).                     eq. B6"""
+    eq. B6
+    """
     assert params.cov is not None
     D, priors = data.D, settings.priors
     free = free_coefficients(settings.structure, D)
-    rated = data.answers().sum(axis=1) > 0
-    squares = (params.B - identity_rows(D)) ** 2 + np.diagonal(params.cov, axis1=2, axis2=3)
-    total, n = squares[rated].sum(axis=0), int(rated.sum())
-    kinds = coefficient_kinds(D)
+    new = data.answers().sum(axis=1) > 0
+    if settings.earlier is not None:
+        new &= ~settings.earlier.known
+    away, n = (params.B - prior.center)[new], int(new.sum())
+    total = (away**2 + np.diagonal(params.cov[new], axis1=2, axis2=3)).sum(axis=0)
+    own = np.eye(D, D + 1, dtype=bool)
+    others = ~own
+    others[:, D] = False
 
-    def estimate(kind: str, guess: float, limits: tuple[float, float]) -> float:
-        at = free & (kinds == kind)
-        value = (n * at.sum() + 2) / (total[at].sum() + 2 * guess)
+    def estimate(kind: np.ndarray, guess: float, limits: tuple[float, float]) -> float:
+        value = (n * (free & kind).sum() + 2) / (total[free & kind].sum() + 2 * guess)
         return float(np.clip(value, *limits))
 
+    spread = away[:, :, D].T @ away[:, :, D] + np.diag(params.cov[new][:, :, D, D].sum(axis=0))
+    count = n if settings.structure.bias else 0
+    C = (spread * bool(count) + priors.bias_annotators * settings.targets.bias) / (count + priors.bias_annotators)
     return hyper._replace(
-        gain=estimate("gain", priors.gain_guess, priors.gain_limits),
-        leak=estimate("leak", priors.leak_guess, priors.leak_limits),
-        bias=estimate("bias", priors.bias_guess, priors.bias_limits),
+        gain=estimate(own, priors.gain_guess, priors.gain_limits),
+        leak=estimate(others, priors.leak_guess, priors.leak_limits),
+        bias=C if settings.structure.couples_dimensions else np.diag(np.diagonal(C)),
     )
 
 
-def coefficient_kinds(D: int) -> np.ndarray:
-    """(D, q) which of gain, leak and bias each coefficient is."""
-    kinds = np.full((D, D + 1), "leak")
-    kinds[np.arange(D), np.arange(D)] = "gain"
-    kinds[:, D] = "bias"
-    return kinds
-
-
-def _recentred(
+def _guarded(
     data: GlobalData, params: GlobalParams, hyper: Hyper, settings: BayesSettings
 ) -> tuple[GlobalParams, Hyper]:
-    """The average competent annotator becomes the identity, and the average noise scale one.           eq. B7"""
-    given = data.by_annotator(data.judgements)
-    competence = np.clip(np.einsum("kdd->k", params.F) / data.D, 0.0, 1.0)
-    weight = given * competence
-    if weight.sum() > 0:
-        params = recentre(params, settings.structure, weight)
-    if settings.structure.noise == "scaled":
-        level = float(np.exp(given @ np.log(hyper.r) / given.sum()))
-        hyper = hyper._replace(r=hyper.r / level, s=hyper.s * level)
+    """What is done beside climbing, and why, is in `bayes_guards`."""
+    guards = settings.guards
+    if settings.structure.noise == "shared":
+        hyper = hyper._replace(pool=tempered(hyper.pool, guards.error_correlation))
+        params = params._replace(N=scaled_noise(hyper.r, hyper.pool))
+    # Half of the way at a time: a limit that jumps can make Sigma and the noise take turns for ever.
+    hyper = hyper._replace(latent=params.Sigma, together=(hyper.together + correlation(hyper.pool)) / 2)
+    if settings.structure.noise == "shared" and settings.structure.latent == "full":
+        params = params._replace(Sigma=limited_borrowing(params.Sigma, hyper.together, guards.borrowing))
+    if guards.recentred:
+        params, hyper = recentred(data, params, hyper, settings.structure)
     return params, hyper

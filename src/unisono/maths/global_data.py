@@ -62,8 +62,7 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
     profiles, profile_of = _distinct(code, K << D)
     y = np.where(observed, value, 0.0)
     U = len(profiles)
-    to_profile = sparse.csc_array((np.ones(len(y)), profile_of, np.arange(len(y) + 1)), shape=(U, len(y)))
-    pairs = np.stack([to_profile @ (y * y[:, [d]]) for d in range(D)], axis=1) if D else np.zeros((U, 0, 0))
+    Sy, Syy = profile_sums(y, profile_of, U)
     return GlobalData(
         y=y,
         item_ptr=np.concatenate([[0], np.cumsum(np.bincount(item_of, minlength=scores.M))]).astype(np.int32),
@@ -71,11 +70,19 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
         annotator=(profiles >> D).astype(np.int32),
         answered=(profiles[:, None] >> np.arange(D) & 1).astype(bool),
         judgements=np.bincount(profile_of, minlength=U).astype(np.float64),
-        Sy=np.asarray(to_profile @ y),
-        Syy=pairs,
+        Sy=Sy,
+        Syy=Syy,
         scores=scores,
         K=K,
     )
+
+
+def profile_sums(y: np.ndarray, profile_of: np.ndarray, U: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of ratings (U, D) and of their outer products (U, D, D) by profile."""
+    J, D = y.shape
+    to_profile = sparse.csc_array((np.ones(J), profile_of, np.arange(J + 1)), shape=(U, J))
+    pairs = np.stack([to_profile @ (y * y[:, [d]]) for d in range(D)], axis=1) if D else np.zeros((U, 0, 0))
+    return np.asarray(to_profile @ y), pairs
 
 
 def _distinct(code: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:

@@ -95,8 +95,15 @@ def posterior(data: GlobalData, params: GlobalParams) -> Posterior:
 
 def left_out_means(data: GlobalData, params: GlobalParams) -> np.ndarray:
     """(J, D) the truth of each judgement's item as the other annotators alone give it.               eq. G7"""
+    means = np.empty_like(data.y)
+    for judgements, mean, _ in left_out_blocks(data, params):
+        means[judgements] = mean
+    return means
+
+
+def left_out_blocks(data: GlobalData, params: GlobalParams) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Judgements block by block, with mean (j, D) and covariance (j, D, D) of their item's truth without them."""
     info = information(data, params)
-    left_out = np.empty_like(data.y)
     prior_mean = params.prior_mean(data.scores)
     for start, stop in item_blocks(data.M):
         block = _posterior(data, params, info, start, stop)
@@ -108,8 +115,8 @@ def left_out_means(data: GlobalData, params: GlobalParams) -> np.ndarray:
         Lambda = block.total[own] - info.Q[profile]
         prior_part = np.linalg.solve(params.Sigma, m0.T).T
         h = block.linear[own] - own_linear + prior_part
-        left_out[low:high] = np.linalg.solve(Lambda, h[:, :, None])[:, :, 0]
-    return left_out
+        V, _ = inverse_and_logdet(Lambda)
+        yield slice(int(low), int(high)), np.einsum("nij,nj->ni", V, h), V
 
 
 def item_blocks(M: int) -> Iterator[tuple[int, int]]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.bayes_start import bayes_start
-from unisono.maths.bayes_state import BayesSettings, BayesState, Priors
+from unisono.maths.bayes_start import bayes_settings, bayes_start, unrelated
+from unisono.maths.bayes_state import UNGUARDED, BayesSettings, BayesState, Priors
 from unisono.maths.em import Trace
 from unisono.maths.gauge import change_of_truth
 from unisono.maths.global_data import GlobalData
@@ -70,26 +70,26 @@ def with_fixed(priors: Priors, *, leak: float, gain: float | None = None) -> Pri
 
 def near(data: GlobalData, settings: BayesSettings, climb: Climb) -> tuple[BayesState, Trace]:
     """Annotators close to the identity, coordinates held by the known truths."""
-    held = settings._replace(priors=with_fixed(settings.priors, leak=NEAR_LEAK), recentred=False)
+    priors = with_fixed(settings.priors, leak=NEAR_LEAK)
+    held = settings._replace(priors=priors, guards=settings.guards._replace(recentred=False))
     return climb(data, bayes_start(data, held), held)
 
 
 def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
     """A way to fit any choice of known truths that starts from one common fit without them."""
-    loose = settings._replace(priors=with_fixed(settings.priors, leak=FAR_LEAK, gain=FAR_GAIN), recentred=True)
+    # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
+    priors = unrelated(with_fixed(settings.priors, leak=FAR_LEAK, gain=FAR_GAIN))
+    structure = settings.structure._replace(noise="scaled")
     blind = data._replace(gold=None)
+    loose = bayes_settings(blind, structure, priors, settings.floor, UNGUARDED._replace(recentred=True))
     state, _ = climb(blind, bayes_start(blind, loose), loose)
     found = posterior(blind, state.params).mean
 
     def fit(part: GlobalData) -> tuple[BayesState, Trace]:
         A, c = gold_map(found, part.gold)
-        target = np.diagonal(A @ np.diag(state.hyper.target) @ A.T)
-        start = state._replace(
-            params=change_of_truth(state.params, A, c),
-            hyper=state.hyper._replace(target=target),
-            mean=np.full_like(state.mean, np.nan),
-        )
-        return climb(part, start, loose._replace(recentred=False))
+        latent = np.diag(np.diagonal(A @ loose.targets.latent @ A.T))
+        start = state._replace(params=change_of_truth(state.params, A, c), mean=np.full_like(state.mean, np.nan))
+        return climb(part, start, loose._replace(targets=loose.targets._replace(latent=latent), guards=UNGUARDED))
 
     return fit
 

@@ -2,6 +2,7 @@
 
     isotropic   N_k = tau_k^2 I                          diagonal   N_k = diag(n_k1 .. n_kD)
     scaled      N_k = r_k diag(s_1 .. s_D)               full       N_k any covariance
+    shared      N_k = r_k R, R any covariance
 
 Pooling adds `nu` imaginary numbers per annotator whose squares have the pool's mean; nu = 0 is maximum likelihood. A
 variance never falls below `floor` (per dimension): without it, an annotator who fits perfectly has zero variance and an
@@ -15,6 +16,7 @@ import numpy as np
 
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Stats
+from unisono.maths.global_params import noise_precision
 from unisono.maths.structure import Noise
 
 
@@ -122,6 +124,34 @@ def update_scaled(
     rated = answers.sum(axis=0) > 0
     per_answer = (squares / r[:, None]).sum(axis=0) / np.maximum(answers.sum(axis=0), 1)
     return r, np.maximum(np.where(rated, per_answer, s), floor / r.min())
+
+
+def update_shared(
+    data: GlobalData,
+    R: np.ndarray,
+    pool: np.ndarray,
+    floor: np.ndarray,
+    nu: float,
+    limits: tuple[float, float],
+    target: np.ndarray,
+    judgements: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """r (K,) given the pool, then the pool (D, D) given r; each the maximum while the other is held.    eq. B13
+
+    R (U, D, D) residual moments. The pool is drawn to `target` by so many imaginary judgements.
+    """
+    W, _ = noise_precision(np.broadcast_to(pool, (data.K, *pool.shape)), data.annotator, data.answered)
+    squares = data.by_annotator(np.einsum("uij,uij->u", W, R)[:, None])[:, 0]
+    r = _shrunk(squares, data.answers().sum(axis=1), nu, 1.0)
+    r = np.maximum(np.clip(r, *limits), (floor / np.diagonal(pool)).max())
+    completed = data.by_annotator(_completed_residuals(data, R, scaled_noise(r, pool)))
+    total = (completed / r[:, None, None]).sum(axis=0) + judgements * target
+    return r, floor_eigenvalues(total / (data.judgements.sum() + judgements), floor / r.min())
+
+
+def scaled_noise(r: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    """(K, D, D) covariances r_k times the pool."""
+    return np.asarray(r[:, None, None] * pool)
 
 
 def _full(

@@ -13,16 +13,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import gammaln, ndtri, stdtrit
 
 from unisono.maths.global_params import LOG_2PI, GlobalParams
 
 
 class Predictive(NamedTuple):
-    """Normal predictions of single answers."""
+    """Predictions of single answers: normal, or Student t where few degrees of freedom stand behind the variance."""
 
     mean: np.ndarray  # (J, D)
     variance: np.ndarray  # (J, D)
+    freedom: float = np.inf
 
 
 class HeldOut(NamedTuple):
@@ -53,13 +54,27 @@ def predicted_ratings(
 def held_out_scores(predicted: Predictive, answers: np.ndarray, level: float) -> HeldOut:
     """Log density per number, RMSE and coverage of answers (J, D), NaN where there is none.
 
-    log p = -1/2 [log 2 pi v + (y - mean)^2 / v], averaged over numbers                                  eq. H2
+    log p = log t((y - mean) / sqrt v) - 1/2 log v, averaged over numbers; t normal for infinite freedom  eq. H2
     """
     seen = ~np.isnan(answers)
     error = (answers - predicted.mean)[seen]
     variance = predicted.variance[seen]
     if not len(error):
         return HeldOut(float("nan"), float("nan"), float("nan"), 0)
-    density = -0.5 * (LOG_2PI + np.log(variance) + error**2 / variance)
-    inside = np.abs(error) <= ndtri(0.5 + level / 2) * np.sqrt(variance)
+    density = log_density(error**2 / variance, predicted.freedom) - 0.5 * np.log(variance)
+    inside = np.abs(error) <= reach(level, predicted.freedom) * np.sqrt(variance)
     return HeldOut(float(density.mean()), float(np.sqrt(np.mean(error**2))), float(inside.mean()), len(error))
+
+
+def reach(level: float, freedom: float) -> float:
+    """Half the width of a central interval that holds this share, in units of the scale."""
+    upper = 0.5 + level / 2
+    return float(stdtrit(freedom, upper) if np.isfinite(freedom) else ndtri(upper))
+
+
+def log_density(square: np.ndarray, freedom: float) -> np.ndarray:
+    """Log density of Student's t, or of the normal for infinite freedom, from squared standard deviates."""
+    if not np.isfinite(freedom):
+        return np.asarray(-0.5 * (LOG_2PI + square))
+    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
+    return np.asarray(constant - (freedom + 1) / 2 * np.log1p(square / freedom))

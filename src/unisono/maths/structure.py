@@ -2,7 +2,7 @@
 
 transform   identity | gain (diagonal F_k) | full
 bias        whether annotators have an offset b_k
-noise       isotropic | diagonal | full | scaled (r_k s_d)
+noise       isotropic | diagonal | full | scaled (r_k s_d) | shared (r_k R, R a full covariance; `bayes` only)
 latent      isotropic | diagonal | full covariance of the truth given its features
 intercept   whether the truth has a mean mu of its own
 """
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 Transform = Literal["identity", "gain", "full"]
-Noise = Literal["isotropic", "diagonal", "full", "scaled"]
+Noise = Literal["isotropic", "diagonal", "full", "scaled", "shared"]
 Latent = Literal["isotropic", "diagonal", "full"]
 
 
@@ -23,7 +23,7 @@ class Structure(NamedTuple):
 
     transform: Transform = "full"
     bias: bool = True
-    noise: Noise = "scaled"
+    noise: Noise = "shared"
     latent: Latent = "full"
     intercept: bool = True
 
@@ -33,6 +33,11 @@ class Structure(NamedTuple):
             if getattr(self, name) not in get_args(words):
                 raise ValueError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(get_args(words))}.")
         return self
+
+    @property
+    def couples_dimensions(self) -> bool:
+        """Whether the errors of one judgement may be correlated, so that the rows of an annotator go together."""
+        return self.noise in ("full", "shared")
 
 
 PAPER = Structure(transform="full", bias=False, noise="isotropic", latent="isotropic", intercept=False)

@@ -1,0 +1,109 @@
+"""From posteriors to what is reported: the estimate on its scale, and errors as large as left-out answers show them."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from unisono.fusers.estimate import Censored
+from unisono.maths.censored import Bounds, censored_posterior, expected_answer
+from unisono.maths.global_data import GlobalData
+from unisono.maths.global_estep import Posterior, annotator_uncertainty, posterior
+from unisono.maths.global_params import GlobalParams
+from unisono.maths.left_out import left_out_ratio, residual_freedom
+from unisono.maths.matched import Matching, panel_matching, truth_matching
+
+EstimateScale = Literal["matched", "posterior"]
+ESTIMATES: tuple[EstimateScale, ...] = get_args(EstimateScale)
+
+
+class Calibration(NamedTuple):
+    """What fitted items and answers say about scale and honesty of the posterior."""
+
+    ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
+    freedom: float = np.inf  # degrees of freedom behind the variances
+    matching: Matching | None = None  # None: the posterior mean is the estimate
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        table = {"interval_ratio": np.array(self.ratio), "interval_freedom": np.array(self.freedom)}
+        if self.matching is not None:
+            table |= {f"matched_{name}": value for name, value in self.matching._asdict().items()}
+        return table
+
+
+def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
+    """The calibration of a saved fit; none in fits of older versions."""
+    if "interval_ratio" not in arrays:
+        return Calibration()
+    matching = None
+    if "matched_stretch" in arrays:
+        matching = Matching(*(arrays[f"matched_{name}"] for name in Matching._fields))
+    return Calibration(float(arrays["interval_ratio"]), float(arrays["interval_freedom"]), matching)
+
+
+def calibrate(
+    data: GlobalData,
+    params: GlobalParams,
+    censored: Censored | None,
+    *,
+    scale: EstimateScale,
+    panel: float,
+    by_panel: bool,
+) -> Calibration:
+    """Learns the calibration from the fitted ratings. Without `by_panel` the truth's own variance sets the scale."""
+    honest = Calibration(max(left_out_ratio(data, params), 1.0), residual_freedom(data))
+    if scale == "posterior":
+        return honest
+    found = posterior(data, params)
+    if not by_panel:
+        return honest._replace(matching=truth_matching(data, params, found))
+    reading = second_reading(data, censored)
+    return honest._replace(matching=panel_matching(data, params, found, reading, panel))
+
+
+def second_reading(data: GlobalData, censored: Censored | None) -> np.ndarray | None:
+    """(M, D) what a typical annotator would answer, with ratings at the ends of the scale as "at least this much"."""
+    if censored is None:
+        return None
+    found = censored_posterior(data, censored.bounds, censored.params)
+    variance = np.diagonal(found.cov, axis1=1, axis2=2) + censored.spread
+    return expected_answer(found.mean, variance, censored.bounds)
+
+
+def honest_posterior(data: GlobalData, params: GlobalParams, calibration: Calibration) -> Posterior:
+    """Posteriors whose covariances allow for annotators not known exactly and for what the model misses."""
+    found = posterior(data, params)
+    return found._replace(cov=calibration.ratio * (found.cov + annotator_uncertainty(data, params, found)))
+
+
+def estimated_truth(
+    data: GlobalData, params: GlobalParams, calibration: Calibration, censored: Censored | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The estimate (M, D) and the covariance (M, D, D) of its error, posterior variance and stretching together."""
+    found = honest_posterior(data, params, calibration)
+    if calibration.matching is None:
+        return found.mean, found.cov
+    estimate = calibration.matching.apply(found.mean, second_reading(data, censored))
+    if data.gold is not None:
+        estimate = np.where(np.isnan(data.gold), estimate, found.mean)
+    away = estimate - found.mean
+    return estimate, found.cov + away[:, :, None] * away[:, None, :]
+
+
+def censored_arrays(censored: Censored | None) -> dict[str, np.ndarray]:
+    """The second reading as it is saved."""
+    if censored is None:
+        return {}
+    params = {f"censored_{name}": value for name, value in censored.params._asdict().items() if value is not None}
+    ends = {"censored_low": censored.bounds.low, "censored_high": censored.bounds.high}
+    return params | ends | {"censored_spread": censored.spread}
+
+
+def restore_censored(arrays: dict[str, np.ndarray]) -> Censored | None:
+    """The second reading of a saved fit, if it has one."""
+    if "censored_low" not in arrays:
+        return None
+    params = GlobalParams(*(arrays[f"censored_{name}"] for name in GlobalParams._fields))
+    bounds = Bounds(arrays["censored_low"], arrays["censored_high"])
+    return Censored(params, bounds, arrays["censored_spread"])

@@ -1,0 +1,95 @@
+"""The estimate on the scale of the truth: a posterior mean is drawn to the middle, the more the fewer ratings it has.
+
+The best guess for each item, a posterior mean has too little variance over items, and measures of agreement that look
+at the scale punish that. The matched estimate is stretched to the variance that the mean answer of a panel of
+annotators would have; with an infinite panel, that of the truth. It also averages two readings of ratings at the end of
+the scale: as they are, and as "at least this much" (`censored`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.global_data import GlobalData
+from unisono.maths.global_estep import Posterior
+from unisono.maths.global_params import GlobalParams
+
+PANEL = 10.0  # annotators whose mean answer sets the scale
+IMAGINARY_ITEMS = 5.0  # behind the variance that the model expects of posterior means
+POOLED = 0.5  # share of a dimension's variance taken from the average over dimensions: both are estimates
+NO_SPREAD = 1e-9
+
+
+class Matching(NamedTuple):
+    """From posterior means to the matched estimate; all (D,), standardised units."""
+
+    middle: np.ndarray  # where stretching starts from
+    stretch: np.ndarray
+    center: np.ndarray  # where that point comes to lie
+    censored_middle: np.ndarray
+    censored_share: np.ndarray  # weight of the censored reading, on the scale of the other
+
+    def apply(self, mean: np.ndarray, censored: np.ndarray | None) -> np.ndarray:
+        """(M, D) the matched estimate of items with these posterior means.                             eq. B15"""
+        away = mean - self.middle
+        if censored is not None:
+            away = away / 2 + (censored - self.censored_middle) * self.censored_share
+        return np.asarray(self.center + self.stretch * away)
+
+
+def panel_matching(
+    data: GlobalData, params: GlobalParams, found: Posterior, censored: np.ndarray | None, panel: float
+) -> Matching:
+    """Learns the matching from the fitted items; the last annotator of `params` is the newcomer."""
+    truth = np.diagonal(_truth_covariance(data, params))
+    target = POOLED * truth.mean() + (1 - POOLED) * truth + np.diagonal(params.N[-1]) / panel
+    return _matching(data, params, found, censored, target, (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2)
+
+
+def truth_matching(data: GlobalData, params: GlobalParams, found: Posterior) -> Matching:
+    """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
+    target = np.diagonal(_truth_covariance(data, params))
+    return _matching(data, params, found, None, target, found.mean.mean(axis=0))
+
+
+def _matching(
+    data: GlobalData,
+    params: GlobalParams,
+    found: Posterior,
+    censored: np.ndarray | None,
+    target: np.ndarray,
+    center: np.ndarray,
+) -> Matching:
+    middle = found.mean.mean(axis=0)
+    spread = found.mean.std(axis=0)
+    away = found.mean - middle
+    low, share = np.zeros(data.D), np.zeros(data.D)
+    if censored is not None:
+        low, theirs = censored.mean(axis=0), censored.std(axis=0)
+        share = np.where(theirs > NO_SPREAD, spread / np.maximum(theirs, NO_SPREAD), 0.0) / 2
+        away = away / 2 + (censored - low) * share
+    expected = np.maximum(np.diagonal(_truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0)
+    own = (np.sum(away**2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
+    stretch = np.where(own > NO_SPREAD, np.sqrt(target / np.maximum(own, NO_SPREAD)), 1.0)
+    return Matching(middle, stretch, center, low, share)
+
+
+def _truth_covariance(data: GlobalData, params: GlobalParams) -> np.ndarray:
+    """(D, D) of the truth over items, what features explain included."""
+    explained = params.theta.T @ (data.scores.l[:, None] * params.theta) / max(data.M, 1)
+    return np.asarray(params.Sigma + explained)
+
+
+def _mean_of_item_means(data: GlobalData) -> np.ndarray:
+    """(D,) the average over items of their mean rating."""
+    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
+    answered = data.answered[data.profile_of]
+    means = np.zeros(data.D)
+    for d in range(data.D):
+        count = np.bincount(item_of, weights=answered[:, d], minlength=data.M)
+        total = np.bincount(item_of, weights=data.y[:, d], minlength=data.M)
+        rated = count > 0
+        means[d] = (total[rated] / count[rated]).mean() if rated.any() else 0.0
+    return means
