@@ -78,17 +78,26 @@ def honest_posterior(data: GlobalData, params: GlobalParams, calibration: Calibr
 
 
 def estimated_truth(
-    data: GlobalData, params: GlobalParams, calibration: Calibration, censored: Censored | None
+    data: GlobalData,
+    params: GlobalParams,
+    calibration: Calibration,
+    censored: Censored | None,
+    known: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The estimate (M, D) and the covariance (M, D, D) of its error, posterior variance and stretching together."""
+    """The estimate (M, D) and the covariance (M, D, D) of its error, posterior variance and stretching together.
+
+    Where the truth is `known` (M, D), it is the estimate, and has no error.
+    """
     found = honest_posterior(data, params, calibration)
-    if calibration.matching is None:
-        return found.mean, found.cov
-    estimate = calibration.matching.apply(found.mean, second_reading(data, censored))
-    if data.gold is not None:
-        estimate = np.where(np.isnan(data.gold), estimate, found.mean)
-    away = estimate - found.mean
-    return estimate, found.cov + away[:, :, None] * away[:, None, :]
+    estimate, cov = found.mean, found.cov
+    if calibration.matching is not None:
+        estimate = calibration.matching.apply(found.mean, second_reading(data, censored))
+        away = estimate - found.mean
+        cov = cov + away[:, :, None] * away[:, None, :]
+    if known is None:
+        return estimate, cov
+    open_ = np.isnan(known)
+    return np.where(open_, estimate, known), cov * (open_[:, :, None] & open_[:, None, :])
 
 
 def censored_arrays(censored: Censored | None) -> dict[str, np.ndarray]:

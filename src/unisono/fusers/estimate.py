@@ -37,6 +37,7 @@ class Estimate(NamedTuple):
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
     latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
     censored: Censored | None = None  # the second reading of ratings at the ends of the scale
+    gold_inside: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
 
 
 OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
@@ -94,9 +95,12 @@ def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run, *, censo
         )
 
     if data.gold is not None:
-        fit = fit_with_gold(data, settings, climb)
-        return found(fit.state, fit.trace)
-    state, trace = climb(data, bayes_start(data, settings), settings)
+        state, trace, way = fit_with_gold(data, settings, climb)
+        if way == "far":
+            return found(state, trace)._replace(gold_inside=True)
+        data = data._replace(gold=None)
+    else:
+        state, trace = climb(data, bayes_start(data, settings), settings)
     bounds = find_bounds(data)
     if not (censored and bounds.any):
         return found(state, trace)

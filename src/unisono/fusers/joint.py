@@ -25,6 +25,7 @@ from unisono.fusers.calibration import (
 from unisono.fusers.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
 from unisono.fusers.feature_space import FeatureSpace, learn_space, restore_space
 from unisono.fusers.known_annotators import places
+from unisono.fusers.known_truths import GoldReport, inside_and_outside, report_gold, with_known_level
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
 from unisono.maths.bayes_start import bayes_settings, unrelated
@@ -62,7 +63,9 @@ class Joint(Fuser):
     """
 
     kind: ClassVar[str] = "joint"
+    gold_: GoldReport | None = None
     _calibrated: Calibration | None
+    _known: np.ndarray | None
 
     def __init__(
         self,
@@ -157,8 +160,25 @@ class Joint(Fuser):
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
         self.latent_, self.censored_ = estimate.latent, estimate.censored
         self._calibrated = None
-        self._ratings, self._data = ratings, data
+        inside = np.broadcast_to(estimate.gold_inside, (data.D,))
+        self._known = data.gold
+        self._ratings, (self._data, outside) = ratings, inside_and_outside(data, inside)
+        if outside is not None:
+            self._use_known_truths(inside, outside)
         return self
+
+    def _use_known_truths(self, inside: np.ndarray, outside: np.ndarray) -> None:
+        """Known truths that were no observations set level and scale; the report tells what they all did."""
+        assert self._known is not None
+        estimate, _ = estimated_truth(self._data, self.params_, self.calibration_, self.censored_)
+        self.params_, self._calibrated, scale, offset = with_known_level(
+            self.params_, self.calibration_, estimate, outside
+        )
+        self.latent_ = scale[:, None] * self.latent_ * scale
+        level = scale * estimate + offset
+        self.gold_ = report_gold(
+            self.dimensions_, inside, self._known, level, (scale, offset), self.params_, self.scaling_
+        )
 
     @property
     def labels_can_switch(self) -> bool:  # type: ignore[override]
@@ -213,7 +233,8 @@ class Joint(Fuser):
 
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
         data, params, shown = self._data_for(ratings, features)
-        mean, cov = estimated_truth(data, params, self.calibration_, self.censored_)
+        known = self._known if ratings is None else None
+        mean, cov = estimated_truth(data, params, self.calibration_, self.censored_, known)
         return self.fused(mean, cov, shown.items, self.calibration_.freedom)
 
     def predict(self, features: ItemTable) -> Fused:

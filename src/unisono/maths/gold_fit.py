@@ -1,20 +1,22 @@
 """Fitting when the truth of some items is known: known truths fix location, scale and direction of the dimensions.
 
 Two ways, and the known items themselves decide between them by cross-validation:
-- near: annotators stay close to "answers the truth", as in real crowds; known truths calibrate.
-- far: annotators may mix the dimensions in any way. The truth is first found up to a linear map, with loose priors and
-  without the known items; the map is then fitted on these; EM goes on from there with them inside.
+- near: annotators are close to "answers the truth", as in real crowds. They are fitted without the known truths, which
+  then tell level and scale of each dimension. As observations inside EM they made real crowds' estimates worse: what an
+  expert calls the truth is not what the crowd agrees on.
+- far: annotators may mix the dimensions in any way. The truth is found up to a linear map, with loose priors; the map
+  is fitted on the known truths, and EM goes on from there with them inside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from unisono.maths.bayes_start import bayes_settings, bayes_start, unrelated
-from unisono.maths.bayes_state import UNGUARDED, BayesSettings, BayesState, Priors
+from unisono.maths.bayes_state import UNGUARDED, BayesSettings, BayesState
 from unisono.maths.em import Trace
 from unisono.maths.gauge import change_of_truth
 from unisono.maths.global_data import GlobalData
@@ -23,75 +25,90 @@ from unisono.maths.global_estep import posterior
 Climb = Callable[[GlobalData, BayesState, BayesSettings], tuple[BayesState, Trace]]
 Fit = Callable[[GlobalData], tuple[BayesState, Trace]]
 
-NEAR_LEAK = 50.0  # prior precisions of annotators close to the identity ...
-FAR_GAIN = FAR_LEAK = 5.0  # ... and of annotators who mix dimensions
-MAP_RIDGE = 0.01  # keeps the map near the identity where fewer truths are known than it has coefficients
+FAR_GAIN = FAR_LEAK = 5.0  # prior precisions of annotators who mix dimensions
+MAP_RIDGE = 0.01  # keeps the map of the far way near the identity where truths are fewer than its coefficients
+LEVEL_TRUTHS, SCALE_TRUTHS = 4.0, 10.0  # imaginary known truths that say: level and scale are those of the ratings
 FOLDS = 5
 FEWEST = 3  # known items below which there is nothing to cross-validate
 
+Way = Literal["near", "far"]
+
 
 class GoldFit(NamedTuple):
-    """A fit with known truths inside, and which way it was made."""
+    """A fit for known truths, and which way it was made."""
 
     state: BayesState
     trace: Trace
-    way: str  # near or far
-    errors: dict[str, float]  # cross-validated mean absolute error on known truths, standardised units
+    way: Way  # far: with the known truths inside; near: without them
 
 
 def fit_with_gold(data: GlobalData, settings: BayesSettings, climb: Climb) -> GoldFit:
-    """The better of the two ways, on all known truths."""
-    ways: dict[str, Fit] = {
-        "near": lambda part: near(part, settings, climb),
-        "far": far_from(data, settings, climb),
+    """The better of the two ways."""
+    assert data.gold is not None
+    blind = data._replace(gold=None)
+    state, trace = climb(blind, bayes_start(blind, settings), settings)
+    if _known(data.gold).sum() < FEWEST:
+        return GoldFit(state, trace, "near")
+    far = far_from(data, settings, climb)
+    misses: dict[Way, np.ndarray] = {
+        "near": _near_misses(data.gold, posterior(blind, state.params).mean),
+        "far": _far_misses(data, far),
     }
-    if _known(data).sum() < FEWEST:
-        return GoldFit(*ways["near"](data), "near", {})
-    misses = {name: validation_misses(data, fit) for name, fit in ways.items()}
-    fits = {name: fit(data) for name, fit in ways.items()}
-    way = _choose(misses, {name: trace.objective[-1] for name, (_, trace) in fits.items()})
-    return GoldFit(*fits[way], way, {name: float(miss.mean()) for name, miss in misses.items()})
-
-
-def _choose(misses: dict[str, np.ndarray], bounds: dict[str, float]) -> str:
-    """The way that misses hidden truths less; if they are within a standard error, the one that explains ratings."""
-    difference = misses["near"] - misses["far"]
-    error = float(difference.std()) / np.sqrt(len(difference))
-    if abs(difference.mean()) > error:
-        return "far" if difference.mean() > 0 else "near"
-    return "far" if bounds["far"] > bounds["near"] else "near"
-
-
-def with_fixed(priors: Priors, *, leak: float, gain: float | None = None) -> Priors:
-    """Priors whose leakage, and gain if given, have a fixed precision instead of an estimated one."""
-    priors = priors._replace(leak=leak, leak_limits=(leak, leak))
-    return priors if gain is None else priors._replace(gain=gain, gain_limits=(gain, gain))
-
-
-def near(data: GlobalData, settings: BayesSettings, climb: Climb) -> tuple[BayesState, Trace]:
-    """Annotators close to the identity, coordinates held by the known truths."""
-    priors = with_fixed(settings.priors, leak=NEAR_LEAK)
-    held = settings._replace(priors=priors, guards=settings.guards._replace(recentred=False))
-    return climb(data, bayes_start(data, held), held)
+    mixing, mixing_trace = far(data)
+    bounds: dict[Way, float] = {"near": trace.objective[-1], "far": mixing_trace.objective[-1]}
+    if _choose(misses, bounds) == "near":
+        return GoldFit(state, trace, "near")
+    return GoldFit(mixing, mixing_trace, "far")
 
 
 def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
     """A way to fit any choice of known truths that starts from one common fit without them."""
-    # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
-    priors = unrelated(with_fixed(settings.priors, leak=FAR_LEAK, gain=FAR_GAIN))
-    structure = settings.structure._replace(noise="scaled")
     blind = data._replace(gold=None)
-    loose = bayes_settings(blind, structure, priors, settings.floor, UNGUARDED._replace(recentred=True))
+    loose = _loose(blind, settings)
     state, _ = climb(blind, bayes_start(blind, loose), loose)
     found = posterior(blind, state.params).mean
 
     def fit(part: GlobalData) -> tuple[BayesState, Trace]:
         A, c = gold_map(found, part.gold)
         latent = np.diag(np.diagonal(A @ loose.targets.latent @ A.T))
-        start = state._replace(params=change_of_truth(state.params, A, c), mean=np.full_like(state.mean, np.nan))
+        start = BayesState(
+            change_of_truth(state.params, A, c),
+            state.hyper._replace(latent=A @ state.hyper.latent @ A.T),
+            np.full_like(state.mean, np.nan),
+        )
         return climb(part, start, loose._replace(targets=loose.targets._replace(latent=latent), guards=UNGUARDED))
 
     return fit
+
+
+def _loose(data: GlobalData, settings: BayesSettings) -> BayesSettings:
+    """Settings under which annotators may mix the dimensions."""
+    priors = settings.priors._replace(
+        leak=FAR_LEAK, leak_limits=(FAR_LEAK, FAR_LEAK), gain=FAR_GAIN, gain_limits=(FAR_GAIN, FAR_GAIN)
+    )
+    # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
+    structure = settings.structure._replace(noise="scaled")
+    return bayes_settings(data, structure, unrelated(priors), settings.floor, UNGUARDED._replace(recentred=True))
+
+
+def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scale (D,) and offset (D,) that give an estimate (M, D) the variance and the mean of the known truths.  eq. B17
+
+    Drawn to "no change" by imaginary truths. Variances are compared, not slopes: a slope would shrink the estimate.
+    """
+    D = gold.shape[1]
+    scale, offset = np.ones(D), np.zeros(D)
+    for d in range(D):
+        known = ~np.isnan(gold[:, d])
+        x, y = estimate[known, d], gold[known, d]
+        n, spread = len(x), float(x.var()) if len(x) else 0.0
+        if not n:
+            continue
+        if spread > 0:
+            scale[d] = np.sqrt((n * y.var() + SCALE_TRUTHS * spread) / ((n + SCALE_TRUTHS) * spread))
+        moved = x.mean() + (y.mean() - x.mean()) * n / (n + LEVEL_TRUTHS)
+        offset[d] = moved - scale[d] * x.mean()
+    return scale, offset
 
 
 def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -109,24 +126,49 @@ def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np
     return A, c
 
 
-def validation_misses(data: GlobalData, fit: Fit) -> np.ndarray:
+def _choose(misses: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
+    """The way that misses hidden truths less; if they are within a standard error, the one that explains ratings."""
+    difference = misses["near"] - misses["far"]
+    error = float(difference.std()) / np.sqrt(len(difference))
+    if abs(difference.mean()) > error:
+        return "far" if difference.mean() > 0 else "near"
+    return "far" if bounds["far"] > bounds["near"] else "near"
+
+
+def _near_misses(gold: np.ndarray, found: np.ndarray) -> np.ndarray:
+    def missed(shown: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+        scale, offset = level_map(found, shown)
+        return np.asarray(found[hidden] * scale + offset - gold[hidden])
+
+    return _validation_misses(gold, missed)
+
+
+def _far_misses(data: GlobalData, fit: Fit) -> np.ndarray:
+    gold = data.gold
+    assert gold is not None
+
+    def missed(shown: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+        part = data._replace(gold=shown)
+        state, _ = fit(part)
+        return np.asarray((posterior(part, state.params).mean - gold)[hidden])
+
+    return _validation_misses(gold, missed)
+
+
+def _validation_misses(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
     """Absolute errors on known truths that were hidden from the fit, fold by fold, in a fixed order."""
-    assert data.gold is not None
-    items = np.flatnonzero(_known(data))
+    items = np.flatnonzero(_known(gold))
     folds = min(FOLDS, len(items))
     misses = []
     for fold in range(folds):
         hidden = items[fold::folds]
-        gold = data.gold.copy()
-        gold[hidden] = np.nan
-        part = data._replace(gold=gold)
-        state, _ = fit(part)
-        misses.append(np.abs(posterior(part, state.params).mean - data.gold)[hidden].ravel())
+        shown = gold.copy()
+        shown[hidden] = np.nan
+        misses.append(np.abs(missed(shown, hidden)).ravel())
     known = np.concatenate(misses)
     return np.asarray(known[~np.isnan(known)])
 
 
-def _known(data: GlobalData) -> np.ndarray:
+def _known(gold: np.ndarray) -> np.ndarray:
     """(M,) items with at least one known truth."""
-    assert data.gold is not None
-    return np.asarray(~np.isnan(data.gold).all(axis=1))
+    return np.asarray(~np.isnan(gold).all(axis=1))

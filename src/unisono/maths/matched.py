@@ -38,6 +38,14 @@ class Matching(NamedTuple):
             away = away / 2 + (censored - self.censored_middle) * self.censored_share
         return np.asarray(self.center + self.stretch * away)
 
+    def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Matching:
+        """The matching of truths that are `scale` times these plus `offset`; answers of annotators stay as they are."""
+        return self._replace(
+            middle=scale * self.middle + offset,
+            center=scale * self.center + offset,
+            censored_share=scale * self.censored_share,
+        )
+
 
 def panel_matching(
     data: GlobalData, params: GlobalParams, found: Posterior, censored: np.ndarray | None, panel: float

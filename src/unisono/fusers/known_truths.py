@@ -1,0 +1,94 @@
+"""What items with a known truth did to a fit: for the summary, and to give the estimate their level and scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unisono.fusers.calibration import Calibration
+from unisono.fusers.scaling import Scaling
+from unisono.maths.gauge import change_of_truth
+from unisono.maths.global_data import GlobalData
+from unisono.maths.global_params import GlobalParams
+from unisono.maths.gold_fit import level_map
+
+
+@dataclass(frozen=True, eq=False)
+class GoldReport:
+    """The effect of known truths, dimension by dimension (D,); NaN where none is known."""
+
+    dimensions: tuple[str, ...]
+    items: int
+    inside: np.ndarray  # whether they were observations that turned the dimensions, or set level and scale alone
+    offset: np.ndarray  # by how much the average estimate moved, in rating units
+    scale: np.ndarray  # by how much estimates were stretched
+    error: np.ndarray  # root mean square of known truth minus estimate, on the known items, in rating units
+    rating_error: np.ndarray  # the same that one rating of a typical annotator has
+
+    def columns(self) -> dict[str, Any]:
+        """One entry per dimension, as summary.json keeps it."""
+        return {
+            name: {
+                "turned": bool(self.inside[d]),
+                "offset": round(float(self.offset[d]), 6),
+                "scale": round(float(self.scale[d]), 6),
+                "error": _rounded(self.error[d]),
+                "rating_error": _rounded(self.rating_error[d]),
+                "no_better_than_a_rating": bool(self.error[d] >= self.rating_error[d]),
+            }
+            for d, name in enumerate(self.dimensions)
+        }
+
+
+def inside_and_outside(data: GlobalData, inside: np.ndarray) -> tuple[GlobalData, np.ndarray | None]:
+    """The data with the known truths that are observations, and the other known truths (M, D)."""
+    if data.gold is None:
+        return data, None
+    seen = data._replace(gold=np.where(inside, data.gold, np.nan) if inside.any() else None)
+    return seen, np.where(inside, np.nan, data.gold)
+
+
+def with_known_level(
+    params: GlobalParams, calibration: Calibration, estimate: np.ndarray, outside: np.ndarray
+) -> tuple[GlobalParams, Calibration, np.ndarray, np.ndarray]:
+    """Parameters and calibration whose estimates have level and scale of the known truths, and that map."""
+    scale, offset = level_map(estimate, outside)
+    matching = calibration.matching
+    if matching is not None:
+        matching = matching.mapped(scale, offset)
+    return change_of_truth(params, np.diag(scale), offset), calibration._replace(matching=matching), scale, offset
+
+
+def report_gold(
+    dimensions: tuple[str, ...],
+    inside: np.ndarray,
+    known: np.ndarray,
+    estimate: np.ndarray,
+    level: tuple[np.ndarray, np.ndarray],
+    params: GlobalParams,
+    scaling: Scaling,
+) -> GoldReport:
+    """`estimate` (M, D) at the end, `level` scale and offset, standardised units."""
+    scale, offset = level
+    miss = known - estimate
+    count = (~np.isnan(miss)).sum(axis=0)
+    square = np.where(count > 0, np.nansum(miss**2, axis=0) / np.maximum(count, 1), np.nan)
+    assert params.cov is not None
+    # The newcomer's noise, and how far annotators' biases lie apart.
+    rating = np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1]
+    middle = estimate.mean(axis=0)
+    return GoldReport(
+        dimensions,
+        items=int((~np.isnan(known)).any(axis=1).sum()),
+        inside=inside,
+        offset=(middle - (middle - offset) / scale) * scaling.scale,
+        scale=scale,
+        error=np.sqrt(square) * scaling.scale,
+        rating_error=np.sqrt(np.where(count > 0, rating, np.nan)) * scaling.scale,
+    )
+
+
+def _rounded(value: float) -> float | None:
+    return round(float(value), 6) if np.isfinite(value) else None
