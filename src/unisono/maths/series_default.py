@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series_align import recordings_of, relative_lags
+from unisono.maths.series_align import connected, recordings_of, relative_lags
 from unisono.maths.series_band import (
     Spread,
     annotator_spread,
@@ -107,7 +107,12 @@ def fit_default(
         params = refine_lags(layout, params, structure, priors)
         params, after, converged = climb.run(params)
     used = rated(layout, structure)
-    params, mean_lag = to_convention(params, used, rate, s) if delayed else (params, filter_lag(params, used) / rate)
+    mean_lag = filter_lag(params, used) / rate
+    if delayed:
+        group = connected(scaled)
+        for g in np.unique(group[used]):
+            params, _ = to_convention(params, used & (group == g), rate, s)
+        mean_lag = float(params.lag[used].mean() / rate)
     truth = infer(layout, scaled.X, params, structure)
     fit = _in_units(scaled, scale, layout, params, truth, structure, rate, s)
     return fit._replace(
