@@ -48,7 +48,7 @@ def _one_dimension(data: GlobalData, d: int) -> GlobalData:
 def _combine(parts: list[Estimate]) -> Estimate:
     return Estimate(
         params=_side_by_side([part.params for part in parts]),
-        trace=_sum_of_traces([part.trace for part in parts]),
+        trace=sum_of_traces([part.trace for part in parts]),
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
         latent=np.diag([float(part.latent[0, 0]) for part in parts]),
         censored=_combine_censored(parts),
@@ -84,7 +84,7 @@ def _side_by_side(parts: list[GlobalParams]) -> GlobalParams:
     return GlobalParams(B, N, theta, np.concatenate([part.mu for part in parts]), Sigma, cov)
 
 
-def _sum_of_traces(traces: list[Trace]) -> Trace:
+def sum_of_traces(traces: list[Trace]) -> Trace:
     """Models that are done wait at their last value for the others."""
     longest = max(trace.iterations for trace in traces)
     padded = [np.pad(trace.objective, (0, longest - trace.iterations), mode="edge") for trace in traces]

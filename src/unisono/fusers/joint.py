@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from unisono.errors import ConvergenceWarning, DataError
 from unisono.fusers.annotator_table import annotator_table
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places, gold_values
 from unisono.fusers.calibration import (
-    ESTIMATES,
     Calibration,
     EstimateScale,
     calibrate,
@@ -24,6 +23,7 @@ from unisono.fusers.calibration import (
 )
 from unisono.fusers.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
 from unisono.fusers.feature_space import FeatureSpace, learn_space, restore_space
+from unisono.fusers.joint_words import DEFAULT_MAX_ITER, DEFAULT_TOL, Anchor, Inference, check_words, default_noise
 from unisono.fusers.known_annotators import places
 from unisono.fusers.known_truths import GoldReport, inside_and_outside, report_gold, with_known_level
 from unisono.fusers.results import Annotators, Fit, Fused
@@ -40,13 +40,6 @@ from unisono.maths.matched import PANEL
 from unisono.maths.predictive import Predictive, predicted_ratings
 from unisono.maths.structure import Latent, Noise, Structure, Transform
 
-Inference = Literal["bayes", "ml"]
-Anchor = Literal["average", "uncorrelated", "none"]
-ANCHORS: tuple[Anchor, ...] = ("average", "uncorrelated", "none")
-
-DEFAULT_NOISE: dict[str, Noise] = {"bayes": "shared", "ml": "scaled"}
-DEFAULT_TOL = {"bayes": 1e-3, "ml": 1e-5}
-DEFAULT_MAX_ITER = {"bayes": 500, "ml": 2000}
 SETTINGS = (
     *("transform", "bias", "noise", "latent", "anchor", "inference"),
     *("estimate", "panel", "tol", "max_iter", "variance_floor", "paper", "priors"),
@@ -108,10 +101,10 @@ class Joint(Fuser):
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
-        if self.inference not in DEFAULT_TOL:
-            raise ValueError(f"inference={self.inference!r}: choose one of {', '.join(DEFAULT_TOL)}.")
+        self.check_settings()
         structure = self.structure()
-        self._require_sense(structure, gold)
+        if gold is not None and self.inference == "ml":
+            raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
         scaling = common_scaling(ratings.value) if self.paper else pooled_scaling(ratings.value)
         # One ridge for all features makes sense only in common units; the paper takes features as they are.
         space, scores = learn_space(features, ratings.items, intercept=structure.intercept, standardise=not self.paper)
@@ -134,21 +127,8 @@ class Joint(Fuser):
             )
         return self
 
-    def _require_sense(self, structure: Structure, gold: ItemTable | None) -> None:
-        if structure.noise == "shared" and self.inference == "ml":
-            raise ValueError("noise='shared' needs inference='bayes'; maximum likelihood has 'scaled' and 'full'.")
-        if self.estimate not in (None, *ESTIMATES):
-            raise ValueError(f"estimate={self.estimate!r}: choose one of {', '.join(ESTIMATES)}.")
-        if self.estimate == "matched" and self.inference == "ml":
-            raise ValueError("estimate='matched' needs inference='bayes'; maximum likelihood gives the posterior mean.")
-        if not self.panel > 0:
-            raise ValueError(f"panel={self.panel!r}: give a number of annotators above 0.")
-        if self.anchor not in ANCHORS:
-            raise ValueError(f"anchor={self.anchor!r}: choose one of {', '.join(ANCHORS)}.")
-        if self.anchor == "uncorrelated" and (structure.transform, structure.latent) != ("full", "full"):
-            raise ValueError("anchor='uncorrelated' turns the dimensions, so it needs transform='full', latent='full'.")
-        if gold is not None and self.inference == "ml":
-            raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
+    def check_settings(self) -> None:
+        check_words(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
 
     def _learnt(
         self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: GlobalData
@@ -186,7 +166,7 @@ class Joint(Fuser):
 
     def structure(self) -> Structure:
         """The words as the maths wants them."""
-        noise = self.noise if self.noise is not None else DEFAULT_NOISE[self.inference]
+        noise = self.noise if self.noise is not None else default_noise(self.inference)
         return Structure(self.transform, self.bias, noise, self.latent, intercept=not self.paper).validate()
 
     def _run(self, on_step: Progress | None, on_estimate: OnEstimate | None) -> Run:

@@ -13,20 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.series_align import connected
 from unisono.maths.series_band import annotator_spread, band_variance, residual_traces
 from unisono.maths.series_default import (
     DefaultFit,
-    Scale,
     Settings,
+    Watch,
     fit_default,
-    in_units,
     moved_lags,
-    standardise,
 )
 from unisono.maths.series_em import soft_step
 from unisono.maths.series_estep import infer
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure
+from unisono.maths.series_scale import Scale, in_units, standardise
 
 RHO_MAX = 0.995
 
@@ -37,13 +37,16 @@ class FeatureSettings(NamedTuple):
     steps: int = 10  # EM steps for the truth's own parameters, at every delay tried
     stride: float = 0.2  # seconds between the delays tried
     gain: float = 10.0  # log-likelihood by which the best delay must beat the ends of the profile
+    groups: int = 6  # groups of annotators with a delay of their own, at most; more are moved together
 
 
 class FeatureFit(NamedTuple):
+    """Delays are tried for each group of annotators that shares recordings, since only features relate the groups."""
+
     fit: DefaultFit
-    shift: np.ndarray  # (n,) common delays tried, in seconds beyond those of the default fit
-    profile: np.ndarray  # (n,) log-likelihood at each
-    identified: bool  # the profile has an interior maximum that is high enough; else the convention stands
+    shift: tuple[np.ndarray, ...]  # (n,) common delays tried, in seconds beyond those of the default fit
+    profile: tuple[np.ndarray, ...]  # (n,) log-likelihood at each
+    identified: bool  # every profile has an interior maximum that is high enough; else the convention stands
 
 
 def accumulate(X: np.ndarray, length: np.ndarray, keep: float = 1.0) -> np.ndarray:
@@ -57,23 +60,39 @@ def accumulate(X: np.ndarray, length: np.ndarray, keep: float = 1.0) -> np.ndarr
 
 
 def fit_with_features(
-    data: SeriesData, rate: float, settings: Settings | None = None, features: FeatureSettings | None = None
+    data: SeriesData,
+    rate: float,
+    settings: Settings | None = None,
+    features: FeatureSettings | None = None,
+    *,
+    watch: Watch | None = None,
 ) -> FeatureFit:
     """Fuses series whose truth follows features. data.X: (sum T, P), P > 0."""  # eq. S30
     s = Settings() if settings is None else settings
     fs = FeatureSettings() if features is None else features
-    plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s)
+    plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s, watch=watch)
     scaled, scale = standardise(data)
     structure, start = _autocorrelated(scaled, scale, plain, rate, fs)
     layout = make_layout(scaled, structure)
-    shifts = _shifts(start, plain, rate, s, fs)
-    tried = [_climb(layout, moved_lags(start, int(shift)), structure, fs) for shift in shifts]
-    profile = np.array([value for _, value in tried])
-    best = int(np.argmax(profile))
-    identified = 0 < best < len(shifts) - 1 and profile[best] - max(profile[0], profile[-1]) > fs.gain
-    chosen = best if identified else int(np.flatnonzero(shifts == 0)[0])
-    fit = _finish(scaled, scale, layout, tried[chosen][0], structure, plain, rate, s, identified)
-    return FeatureFit(fit, shifts / rate, profile, bool(identified))
+    group = connected(scaled)
+    if len(np.unique(group)) > fs.groups:
+        group = np.zeros_like(group)
+    moved, params = np.zeros((data.K, 1)), start
+    shift, profile, identified = [], [], True
+    for g in np.unique(group):
+        own = (group == g)[:, None]
+        shifts = _shifts(start.lag[own[:, 0] & ~np.isnan(plain.noise).any(axis=1)], structure.W, rate, s, fs)
+        tried = [_climb(layout, moved_lags(start, moved + own * step), structure, fs, watch) for step in shifts]
+        values = np.array([value for _, value in tried])
+        best = int(np.argmax(values))
+        shown = 0 < best < len(shifts) - 1 and values[best] - max(values[0], values[-1]) > fs.gain
+        chosen = best if shown else int(np.flatnonzero(shifts == 0)[0])
+        moved, params = moved + own * shifts[chosen], tried[chosen][0]
+        identified &= bool(shown)
+        shift.append(shifts / rate)
+        profile.append(values)
+    fit = _finish(scaled, scale, layout, params, structure, plain, rate, s, identified)
+    return FeatureFit(fit, tuple(shift), tuple(profile), identified)
 
 
 def _autocorrelated(
@@ -95,24 +114,25 @@ def _autocorrelated(
     )
 
 
-def _shifts(params: SeriesParams, plain: DefaultFit, rate: float, s: Settings, fs: FeatureSettings) -> np.ndarray:
-    """(n,) whole frames that the window allows, 0 among them; 0 alone where the delay is given."""
-    if s.lag is not None:
+def _shifts(lag: np.ndarray, W: int, rate: float, s: Settings, fs: FeatureSettings) -> np.ndarray:
+    """(n,) whole frames that the window allows, 0 among them; 0 alone where the delay is given. lag: (n, D)."""
+    if s.lag is not None or not lag.size:
         return np.zeros(1)
-    lag = params.lag[~np.isnan(plain.noise).any(axis=1)]
     stride = max(round(fs.stride * rate), 1)
-    down, up = int(lag.min()) // stride, int(params.F.shape[1] - 1 - lag.max()) // stride
+    down, up = int(lag.min()) // stride, int(W - 1 - lag.max()) // stride
     return np.arange(-down, up + 1) * float(stride)
 
 
 def _climb(
-    layout: Layout, params: SeriesParams, structure: Structure, fs: FeatureSettings
+    layout: Layout, params: SeriesParams, structure: Structure, fs: FeatureSettings, watch: Watch | None
 ) -> tuple[SeriesParams, float]:
     priors = Priors(theta_precision=fs.ridge)
     value = -np.inf
     for _ in range(fs.steps):
         last = params
         params, value = soft_step(layout, last, structure, priors)
+        if watch is not None:
+            watch(last, value)
     return last, value
 
 
@@ -134,6 +154,7 @@ def _finish(
     if s.lag is None and not identified:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
     common = s.shared / (1.0 - s.shared) * plain.noise[used].mean(axis=0) / scale.size**2
+    spread = spread._replace(bias=spread.bias + common)
     model = np.diagonal(truth.cov, axis1=1, axis2=2)
     variance = band_variance(
         model=model,
@@ -141,10 +162,12 @@ def _finish(
         thin=np.ones_like(model),
         mean=truth.mean,
         level=params.mu + data.X @ params.theta,
-        spread=spread._replace(bias=spread.bias + common),
+        spread=spread,
         first_row=layout.first_row,
     )
     return plain._replace(
+        extra=np.zeros(data.D),
+        spread=spread._replace(bias=spread.bias * scale.size**2),
         mean=truth.mean * scale.size + scale.level,
         sd=np.sqrt(variance) * scale.size,
         model_sd=np.sqrt(model) * scale.size,
