@@ -95,12 +95,16 @@ class SeriesAverage(Fuser):
         if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
             raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
         order = _frame_order(shown)
-        predicted = Predictive(np.empty_like(shown.value), np.empty_like(shown.value))
-        for part, found in zip(predicted, self.inner_.predict_ratings(as_frames(shown)), strict=True):
-            part[order] = found
-        moved = [self._moved(shown.with_value(part), back=-1).value for part in predicted[:2]]
-        # What a moved trace does not reach is as it would be unmoved.
-        return Predictive(*(np.where(np.isnan(m), part, m) for m, part in zip(moved, predicted[:2], strict=True)))
+        found = self.inner_.predict_ratings(as_frames(shown))
+
+        def at_its_time(of_frame: np.ndarray) -> np.ndarray:
+            part = np.empty_like(shown.value)
+            part[order] = of_frame
+            moved = self._moved(shown.with_value(part), back=-1).value
+            # What a moved trace does not reach is as it would be unmoved.
+            return np.asarray(np.where(np.isnan(moved), part, moved))
+
+        return found._replace(mean=at_its_time(found.mean), variance=at_its_time(found.variance))
 
     def describe(self) -> Annotators:
         self.require_fitted()
