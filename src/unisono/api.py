@@ -22,7 +22,8 @@ import unisono
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
 from unisono.errors import DataError
-from unisono.fusers import Annotators, Fit, Fused, Fuser, make_fuser, revive
+from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
+from unisono.fusers.earlier import experience_of, with_earlier_annotators
 from unisono.io.align import align_to
 from unisono.io.atomic import atomic_directory
 from unisono.io.frames import frame_like
@@ -41,6 +42,7 @@ def fuse(
     model: str | Fuser = "auto",
     features: Any = None,
     gold: Any = None,
+    start: Any = None,
     seed: int = 0,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
@@ -48,12 +50,15 @@ def fuse(
     """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
-    `gold` are an `ItemTable`, a path or a data frame.
+    `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over.
     """
     table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     require_overlap(table)
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
+    if start is not None:
+        table = _continue_from(start, fuser, table)
     if hasattr(fuser, "seed"):
         fuser.seed = seed
     described = on_clock(_item_table(features), table, complete=True)
@@ -218,6 +223,18 @@ def cross_validate(
 def load(directory: str | Path) -> Fuser:
     """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data."""
     return revive(load_fit(Path(directory)))
+
+
+def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
+    """Tells the fuser what the earlier fit knows; the ratings with that fit's annotators among theirs."""
+    earlier = start if isinstance(start, Fuser) else load(start)
+    if not isinstance(fuser, Joint) or not isinstance(earlier, Joint):
+        raise DataError(
+            "Starting from an earlier fit works for ratings of items with the model 'auto' or 'joint'; "
+            f"here the earlier fit is '{earlier.kind}' and the new one '{fuser.kind}'."
+        )
+    fuser.start_from(earlier)
+    return with_earlier_annotators(ratings, experience_of(earlier))
 
 
 def on_clock(table: ItemTable | None, ratings: Ratings, *, complete: bool = False) -> ItemTable | None:

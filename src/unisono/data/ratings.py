@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -75,6 +75,10 @@ class Ratings:
             array.setflags(write=False)
         labels = tuple(items), tuple(annotators), tuple(dimensions)
         return cls(value, item_of, annotator_of, lengths, *labels, clock, source, frame_kind)
+
+    def with_annotators(self, annotators: Sequence[str]) -> Ratings:
+        """The same judgements with more annotators to know of, those who judged first and in the same order."""
+        return replace(self, annotators=tuple(annotators))
 
     @property
     def M(self) -> int:

@@ -15,14 +15,13 @@ from unisono.fusers.calibration import (
     Calibration,
     EstimateScale,
     calibrate,
-    censored_arrays,
     estimated_truth,
     honest_posterior,
-    restore_calibration,
-    restore_censored,
 )
+from unisono.fusers.earlier import Experience, continued, experience_of
 from unisono.fusers.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
-from unisono.fusers.feature_space import FeatureSpace, learn_space, restore_space
+from unisono.fusers.feature_space import FeatureSpace, learn_space
+from unisono.fusers.joint_saved import learned_arrays, restore_learned
 from unisono.fusers.joint_words import DEFAULT_MAX_ITER, DEFAULT_TOL, Anchor, Inference, check_words, default_noise
 from unisono.fusers.known_annotators import places
 from unisono.fusers.known_truths import GoldReport, inside_and_outside, report_gold, with_known_level
@@ -57,6 +56,8 @@ class Joint(Fuser):
 
     kind: ClassVar[str] = "joint"
     gold_: GoldReport | None = None
+    _earlier: Experience | None = None
+    _labels: tuple[str, ...]
     _calibrated: Calibration | None
     _known: np.ndarray | None
 
@@ -93,6 +94,15 @@ class Joint(Fuser):
 
     # ---- fitting
 
+    def start_from(self, earlier: Joint) -> Self:
+        """Annotators that an earlier fit knows are known here too; returns itself, to be fitted on a new batch."""
+        if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
+            raise ValueError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
+        if self.anchor != "average":
+            raise ValueError("Starting from an earlier fit needs anchor='average'.")
+        self._earlier = experience_of(earlier)
+        return self
+
     def fit(
         self,
         ratings: Ratings,
@@ -106,6 +116,8 @@ class Joint(Fuser):
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
         scaling = common_scaling(ratings.value) if self.paper else pooled_scaling(ratings.value)
+        if self._earlier is not None:
+            scaling = self._earlier.scaling
         # One ridge for all features makes sense only in common units; the paper takes features as they are.
         space, scores = learn_space(features, ratings.items, intercept=structure.intercept, standardise=not self.paper)
         data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
@@ -116,6 +128,7 @@ class Joint(Fuser):
             assert on_state is not None
             on_state(iteration, type(self)(**self.settings())._learnt(estimate, scaling, space, ratings, data))
 
+        self._labels = ratings.annotators
         run = self._run(on_step, snapshot if on_state is not None else None)
         estimate = self._estimate(data, structure, run)
         self._learnt(estimate, scaling, space, ratings, data)
@@ -140,6 +153,12 @@ class Joint(Fuser):
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
         self.latent_, self.censored_ = estimate.latent, estimate.censored
         self._calibrated = None
+        self.judgements_ = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
+        self.items_behind_ = ratings.M
+        if self._earlier is not None:
+            place = {label: k for k, label in enumerate(self.annotators_)}
+            np.add.at(self.judgements_, [place[a] for a in self._earlier.annotators], self._earlier.judgements)
+            self.items_behind_ += self._earlier.items
         inside = np.broadcast_to(estimate.gold_inside, (data.D,))
         self._known = data.gold
         self._ratings, (self._data, outside) = ratings, inside_and_outside(data, inside)
@@ -184,6 +203,8 @@ class Joint(Fuser):
             # The correlation of the rated dimensions is what the annotators' common mixing is told from.
             priors, guards = unrelated(priors), UNGUARDED._replace(recentred=True)
         settings = bayes_settings(data, structure, priors, floor, guards)
+        if self._earlier is not None:
+            settings = continued(settings, self._earlier, self._labels)
         return estimate_bayes(data, settings, run, censored=self._reads_twice())
 
     def _reads_twice(self) -> bool:
@@ -197,6 +218,10 @@ class Joint(Fuser):
         if self._calibrated is None:
             self._calibrated = Calibration() if self.inference == "ml" else self._calibrate()
         return self._calibrated
+
+    def set_calibration(self, calibration: Calibration) -> None:
+        """Takes over what was learned before."""
+        self._calibrated = calibration
 
     def _calibrate(self) -> Calibration:
         self.fitted_ratings()
@@ -267,29 +292,10 @@ class Joint(Fuser):
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
-        params = {name: value for name, value in self.params_._asdict().items() if value is not None}
-        return {
-            **params,
-            "theta_var": self.theta_var_,
-            "latent": self.latent_,
-            **self.calibration_.arrays(),
-            **censored_arrays(self.censored_),
-            "rating_loc": self.scaling_.loc,
-            "rating_scale": self.scaling_.scale,
-            **self.space_.arrays(),
-        }
+        return learned_arrays(self)
 
     def restore(self, fit: Fit) -> Self:
-        arrays = fit.arrays
-        self.params_ = GlobalParams(**{name: arrays.get(name) for name in GlobalParams._fields})  # type: ignore[arg-type]
-        self.theta_var_ = arrays["theta_var"]
-        self.latent_ = arrays.get("latent", self.params_.Sigma)
-        self.censored_ = restore_censored(arrays)
-        self._calibrated = restore_calibration(arrays)
-        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
-        self.space_ = restore_space(fit.features, arrays)
-        self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
-        self.trace_ = fit.trace
+        restore_learned(self, fit)
         return self
 
     # ---- inside

@@ -68,7 +68,8 @@ def _noise_prior(data: GlobalData, state: BayesState, settings: BayesSettings) -
     noise, nu, hyper = settings.structure.noise, settings.priors.noise_numbers, state.hyper
     if noise not in ("scaled", "shared"):
         return log_pooling_prior(noise, state.params.N, nu * data.D if noise == "isotropic" else nu, hyper.pool)
-    scales = float(-0.5 * nu * data.D * np.sum(np.log(hyper.r) + 1 / hyper.r))
+    numbers, center = settings.noise_scale_prior(data.D)
+    scales = float(-0.5 * np.sum(numbers * (np.log(hyper.r) + center / hyper.r)))
     if noise == "scaled":
         return scales
     return scales + _pull(hyper.pool, settings.targets.noise, settings.priors.noise_judgements)

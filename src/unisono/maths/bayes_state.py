@@ -102,3 +102,10 @@ class BayesSettings(NamedTuple):
     guards: Guards = Guards()
     direction: np.ndarray | None = None  # (K, D) where an annotator's gains are expected; None: at 1
     earlier: KnownAnnotators | None = None
+
+    def noise_scale_prior(self, D: int) -> tuple[np.ndarray | float, np.ndarray | float]:
+        """How many imaginary numbers say where an annotator's r is, and where; (K,) each with an earlier fit."""
+        nu = self.priors.noise_numbers * D
+        if self.earlier is None:
+            return nu, 1.0
+        return nu + self.earlier.numbers, self.earlier.r

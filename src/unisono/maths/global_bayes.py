@@ -112,8 +112,16 @@ def _noise(
         r, s = update_scaled(squares, data.answers(), np.diagonal(hyper.pool), floor, nu, priors.noise_limits)
         pool = np.diag(s)
     elif noise == "shared":
-        target = settings.targets.noise
-        r, pool = update_shared(data, R, hyper.pool, floor, nu, priors.noise_limits, target, priors.noise_judgements)
+        r, pool = update_shared(
+            data,
+            R,
+            hyper.pool,
+            floor,
+            *settings.noise_scale_prior(data.D),
+            priors.noise_limits,
+            settings.targets.noise,
+            priors.noise_judgements,
+        )
     else:
         nu = nu if noise == "isotropic" else priors.noise_numbers
         N = update_noise(noise, data, R, params.N, floor=floor, nu=nu, pool=hyper.pool)

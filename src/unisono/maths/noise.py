@@ -104,7 +104,7 @@ def _diagonal(
     return np.asarray(np.maximum(_shrunk(squares, answers, nu, target), floor))
 
 
-def _shrunk(squares: np.ndarray, count: np.ndarray, nu: float, target: np.ndarray | float) -> np.ndarray:
+def _shrunk(squares: np.ndarray, count: np.ndarray, nu: np.ndarray | float, target: np.ndarray | float) -> np.ndarray:
     """(nu target + squares) / (nu + count); the target where there is nothing to go by."""
     total = np.where(nu + count > 0, nu + count, 1.0)
     return np.asarray(np.where(nu + count > 0, (nu * target + squares) / total, target))
@@ -131,18 +131,20 @@ def update_shared(
     R: np.ndarray,
     pool: np.ndarray,
     floor: np.ndarray,
-    nu: float,
+    nu: np.ndarray | float,
+    center: np.ndarray | float,
     limits: tuple[float, float],
     target: np.ndarray,
     judgements: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """r (K,) given the pool, then the pool (D, D) given r; each the maximum while the other is held.    eq. B13
 
-    R (U, D, D) residual moments. The pool is drawn to `target` by so many imaginary judgements.
+    R (U, D, D) residual moments. r is drawn to `center` by `nu` imaginary numbers, the pool to `target` by so many
+    imaginary judgements.
     """
     W, _ = noise_precision(np.broadcast_to(pool, (data.K, *pool.shape)), data.annotator, data.answered)
     squares = data.by_annotator(np.einsum("uij,uij->u", W, R)[:, None])[:, 0]
-    r = _shrunk(squares, data.answers().sum(axis=1), nu, 1.0)
+    r = _shrunk(squares, data.answers().sum(axis=1), nu, center)
     r = np.maximum(np.clip(r, *limits), (floor / np.diagonal(pool)).max())
     completed = data.by_annotator(_completed_residuals(data, R, scaled_noise(r, pool)))
     total = (completed / r[:, None, None]).sum(axis=0) + judgements * target
