@@ -9,7 +9,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from unisono.data import Clock
+from unisono.maths.diagnosis import Diagnosis
 from unisono.maths.em import Trace
+from unisono.maths.habits import KINDS
 
 INTERVAL = 0.90  # the level of every interval that is written
 
@@ -65,6 +67,7 @@ class Annotators:
     noise: np.ndarray  # (K, D) standard deviation of what is neither truth nor bias, in rating units
     reliability: np.ndarray  # (K, D) share of the variance of the answers that is truth
     agreement: np.ndarray  # (K, D) correlation of the answers with the truth fused without them
+    diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
 
     def columns(self) -> dict[str, Any]:
         """The columns of annotators.csv."""
@@ -76,6 +79,15 @@ class Annotators:
             for e, leaked in enumerate(self.dimensions):
                 if d != e:
                     table[f"{answered}_from_{leaked}"] = self.leakage[:, d, e]
+        return table | self._probabilities()
+
+    def _probabilities(self) -> dict[str, Any]:
+        if self.diagnosis is None:
+            return {}
+        table: dict[str, Any] = {"spammer": self.diagnosis.spammer}
+        for kind in KINDS:
+            for d, dimension in enumerate(self.dimensions):
+                table[f"{dimension}_{kind}"] = self.diagnosis.of_kind(kind)[:, d]
         return table
 
 
