@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from benchmarks.planted_crowds import planted_crowd
 
 import unisono as un
-from maths.diagnosis_cases import planted_crowd
 from unisono.data import Clock, Ratings
 from unisono.fusers import make_fuser
 from unisono.fusers.crowd import NO_SIGNAL, signal_alerts
@@ -61,8 +61,10 @@ def test_words_name_the_annotator_the_dimension_and_the_probability():
     spammer = found["spammers"][0]
     assert f"'{spammer['annotator']}' ({spammer['probability']:.3f})" in text
     assert "look like spammers (probability over 0.9;" in text
-    assert "the other way round (probability over 0.9): 'ann" in text
-    assert f"Answers {swapped['dimension']} as if it were {swapped['follows']} (probability over 0.9): 'ann" in text
+    assert "Scales used the other way round (probability over 0.9): 'ann" in text
+    best = max((row for row in named if row["habit"] == "swapped"), key=lambda row: row["probability"])
+    mistaken = f"'{best['annotator']}' {best['dimension']} for {best['follows']} ({best['probability']:.3f})"
+    assert f"Dimensions mistaken for another (probability over 0.9): {mistaken}" in text
 
 
 def test_an_honest_crowd_is_told_so():

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from benchmarks.planted_crowds import area_under_curve, planted_crowd
 
-from maths.diagnosis_cases import area_under_curve, planted_crowd
 from unisono.maths.diagnosis import diagnose
 from unisono.maths.habits import KINDS
 
@@ -91,7 +91,7 @@ def test_few_ratings_stay_near_the_prior():
     """One rating each, or items that nobody else rated, tell nothing: everybody gets the same, modest probability."""
     crowd = planted_crowd(0, THIRD_BAD)
     extra = 3
-    value = np.vstack([crowd.value, np.full((extra + 6, 2), 3.0) + np.arange(extra + 6)[:, None]])
+    value = np.vstack([crowd.value, np.tile(np.linspace(-1, 1, extra + 6)[:, None], 2)])
     item_of = np.concatenate([crowd.item_of, np.arange(extra), 200 + np.arange(6)])
     annotator_of = np.concatenate([crowd.annotator_of, crowd.K + np.arange(extra), np.full(6, crowd.K + extra)])
     order = np.lexsort((annotator_of, item_of))
@@ -121,6 +121,17 @@ def test_dimensions_that_are_one_are_not_called_swapped():
     found = diagnose(value, crowd.item_of, crowd.annotator_of, crowd.K)
     assert found.swapped.max() < 0.9
     assert found.of_kind("swapped").mean() < 0.2
+
+
+def test_mostly_zero_answers_are_no_evidence_of_mistakes():
+    """Scales on which most answers are zero: the few others decide, and they are few."""
+    for seed in range(3):
+        crowd = planted_crowd(seed, {}, dimensions=4, per_item=8, ratings_each=40)
+        value = np.round(20 * np.maximum(crowd.value - 1, 0))
+        assert (value == 0).mean() > 0.7
+        found = diagnose(value, crowd.item_of, crowd.annotator_of, crowd.K)
+        for name in ("spammer", "flipped", "swapped"):
+            assert getattr(found, name).max() < 0.9, (seed, name)
 
 
 def test_units_and_missing_answers():

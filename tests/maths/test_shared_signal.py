@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from benchmarks.planted_crowds import planted_crowd
 
-from maths.diagnosis_cases import planted_crowd
 from unisono.maths.shared_signal import FEW_ITEMS, SharedSignal, shared_signal, signal_correlation
 
 

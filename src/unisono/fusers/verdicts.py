@@ -11,11 +11,11 @@ from unisono.fusers.results import Annotators
 NAMED_FROM = 0.9  # probability from which an annotator is named
 NAMED = 5  # names in one line of words
 WORDS = {
-    "flipped": "Uses {dimension} the other way round",
-    "swapped": "Answers {dimension} as if it were {follows}",
-    "compressed": "Uses a small part of the scale of {dimension}",
-    "stretched": "Exaggerates {dimension}",
-    "unrelated": "Answers on {dimension}, though not on everything, follow no truth",
+    "flipped": ("Scales used the other way round", "{dimension}"),
+    "swapped": ("Dimensions mistaken for another", "{dimension} for {follows}"),
+    "compressed": ("A small part of the scale", "{dimension}"),
+    "stretched": ("Exaggeration", "{dimension}"),
+    "unrelated": ("Answers that follow no truth on one dimension", "{dimension}"),
 }
 
 
@@ -52,10 +52,10 @@ def verdict_lines(data: dict[str, Any], annotators: int) -> list[str]:
         lines = [f"{len(spammers)} of {annotators} annotators {look} ({over}; {expected}): {_names(spammers)}."]
     else:
         lines = [f"No annotator looks like a spammer ({over}; {expected})."]
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for row in data["habits"]:
-        groups.setdefault(WORDS[row["habit"]].format(**row), []).append(row)
-    lines += [f"{words} ({over}): {_names(rows)}." for words, rows in groups.items()]
+    for kind, (words, which) in WORDS.items():
+        rows = [row | {"on": which.format(**row)} for row in data["habits"] if row["habit"] == kind]
+        if rows:
+            lines.append(f"{words} ({over}): {_names(sorted(rows, key=lambda row: -row['probability']))}.")
     return lines
 
 
@@ -90,6 +90,12 @@ def _rounded(probability: float) -> float:
 
 
 def _names(rows: list[dict[str, Any]]) -> str:
-    shown = [f"'{row['annotator']}' ({row['probability']:.3f})" for row in rows[:NAMED]]
+    shown = [
+        f"'{row['annotator']}' {row['on']} ({row['probability']:.3f})"
+        if "on" in row
+        # A spammer is one on every dimension.
+        else f"'{row['annotator']}' ({row['probability']:.3f})"
+        for row in rows[:NAMED]
+    ]
     more = len(rows) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -44,6 +44,7 @@ LEAST_SIGNAL = 0.02  # of the variance of the ratings that truth has at the star
 LEAST_SLOPE = 0.3  # average slope of the crowd: with less, most annotators carry nothing
 MOST_SIGNAL = 2.0  # variance of the truth, in variances of the ratings; spammers may be quieter than the truth
 LEAST_NOISE = 0.05  # share of the residual variance that is the annotator's own, however uncertain the truth is
+LEAST_WORTH = 0.2  # of an answer, so that one wild value does not silence everybody
 OFFSET_ANSWERS = 4.0  # imaginary answers without offset: noise has about four times the variance of offsets
 
 
@@ -76,12 +77,13 @@ def diagnose(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K
     held = np.where(alone[:, None], np.nan, z)
     same = _log_sameness(z, annotator_of, K)
     answered = segment_sum((~np.isnan(z)).astype(float), annotator_of, K) > 0
+    worth = _worth(z)
     params = _start(data, signal, signal_correlation(z, item_of, annotator_of))
     start = noise = Noise(np.diagonal(params.N[0]), np.ones(data.D))
     usual = np.ones(answered.shape)
     for _ in range(ROUNDS):
         sums = centred_sums(held, left_out_means(data, params), annotator_of, data.K)
-        evidence = habit_evidence(sums, noise, same)
+        evidence = habit_evidence(sums, noise, same, worth)
         member = fit_mixture(evidence, answered)
         change = np.max(np.abs(member.habit[:, :, USUAL] - usual), initial=0.0)
         usual = member.habit[:, :, USUAL]
@@ -104,6 +106,16 @@ def _standardised(value: np.ndarray) -> np.ndarray:
     centred = centred / largest
     sd = np.sqrt((np.where(seen, centred, 0.0) ** 2).sum(axis=0) / n)
     return np.asarray(centred / np.where(sd > 0, sd, 1.0))
+
+
+def _worth(z: np.ndarray) -> np.ndarray:
+    """(D,) answers with normal noise that one answer is worth: three over the kurtosis, never more than one.
+
+    Where most answers are zero and a few are large, the few decide, and there are less of them than answers.
+    """
+    fourth = np.where(np.isnan(z), 0.0, z) ** 4
+    kurtosis = fourth.sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1)
+    return np.asarray(np.clip(3 / np.maximum(kurtosis, 3.0), LEAST_WORTH, 1.0))
 
 
 def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:

@@ -113,8 +113,8 @@ def habits_of(d: int, D: int) -> list[tuple[int, int]]:
     return [*own, *((SWAPPED, e) for e in range(D) if e != d), (UNRELATED, d), (CONSTANT, d)]
 
 
-def habit_evidence(sums: Sums, noise: Noise, same: np.ndarray) -> Evidence:
-    """Evidence of every habit.
+def habit_evidence(sums: Sums, noise: Noise, same: np.ndarray, worth: np.ndarray) -> Evidence:
+    """Evidence of every habit; one answer on a dimension counts as `worth` (D,) answers with normal noise.
 
     `same` (K, D) is the log of how much likelier answers without any variation are from somebody who never varies
     than from somebody who does, -inf where they vary. Apart from that, a constant annotator is an unrelated one.
@@ -129,6 +129,7 @@ def habit_evidence(sums: Sums, noise: Noise, same: np.ndarray) -> Evidence:
             loglik[:, d, h], slope[:, d, h], square[:, d, h], left[:, d, h] = _one_habit(
                 sums, d, e, LAWS[kind], typical
             )
+            loglik[:, d, h] *= worth[d]
             if kind == CONSTANT:
                 loglik[:, d, h] += same[:, d]
     kinds, follows = (np.array([[habit[i] for habit in own] for own in habits]) for i in (0, 1))
