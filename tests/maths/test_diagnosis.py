@@ -6,6 +6,7 @@ from benchmarks.planted_crowds import area_under_curve, planted_crowd
 
 from unisono.maths.diagnosis import diagnose
 from unisono.maths.habits import KINDS
+from unisono.maths.shared_signal import SharedSignal
 
 THIRD_BAD = {"spammer": 0.3, "flipped": 0.1}
 
@@ -123,15 +124,36 @@ def test_dimensions_that_are_one_are_not_called_swapped():
     assert found.of_kind("swapped").mean() < 0.2
 
 
+def mostly_zero_crowd(seed, M=100, K=38, D=6, per_item=10):
+    """Honest annotators with gains of their own; four answers of five are zero; truths correlate by .4."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(M, D)) @ np.linalg.cholesky(0.6 * np.eye(D) + 0.4).T
+    annotator_of = np.sort(np.argsort(rng.random((M, K)), axis=1)[:, :per_item], axis=1).reshape(-1)
+    item_of = np.repeat(np.arange(M), per_item)
+    felt = truth[item_of] + 0.7 * rng.normal(size=(M * per_item, D)) + 0.4 * rng.normal(size=(K, D))[annotator_of]
+    gain = np.exp(0.4 * rng.normal(size=(K, D)))[annotator_of]
+    return np.round(30 * gain * np.maximum(felt - 0.8, 0)), item_of, annotator_of, K
+
+
 def test_mostly_zero_answers_are_no_evidence_of_mistakes():
-    """Scales on which most answers are zero: the few others decide, and they are few."""
+    """Where few answers decide, they are few: no claims from normal noise that is not there."""
     for seed in range(3):
-        crowd = planted_crowd(seed, {}, dimensions=4, per_item=8, ratings_each=40)
-        value = np.round(20 * np.maximum(crowd.value - 1, 0))
+        value, *rest = mostly_zero_crowd(seed)
         assert (value == 0).mean() > 0.7
-        found = diagnose(value, crowd.item_of, crowd.annotator_of, crowd.K)
+        found = diagnose(value, *rest)
         for name in ("spammer", "flipped", "swapped"):
             assert getattr(found, name).max() < 0.9, (seed, name)
+
+
+def test_without_a_shared_signal_everybody_gets_the_prior(monkeypatch):
+    """Whatever the answers look like, apart from those that never vary."""
+    crowd = planted_crowd(0, THIRD_BAD | {"constant": 0.1})
+    monkeypatch.setattr(SharedSignal, "probability", np.zeros(2))
+    found = diagnosed(crowd)
+    varied = crowd.kind != "constant"
+    assert np.ptp(found.spammer[varied]) < 1e-9
+    assert np.ptp(found.flipped[varied]) < 1e-9
+    assert found.constant[~varied].min() > 0.9
 
 
 def test_units_and_missing_answers():
