@@ -9,6 +9,7 @@ Sits above io and fusers; the command line calls nothing else.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +22,9 @@ import polars as pl
 import unisono
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
-from unisono.errors import DataError
+from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
+from unisono.fusers.crowd import NO_SIGNAL, signal_alerts
 from unisono.fusers.earlier import experience_of, with_earlier_annotators
 from unisono.io.align import align_to
 from unisono.io.atomic import atomic_directory
@@ -63,7 +65,11 @@ def fuse(
         fuser.seed = seed
     described = on_clock(_item_table(features), table, complete=True)
     fuser.fit(table, described, on_clock(_item_table(gold), table), on_step=on_step)
-    return Fusion(name, fuser, table, fuser.fuse(), seed)
+    result = Fusion(name, fuser, table, fuser.fuse(), seed)
+    for alert in result.alerts:
+        if alert.kind == NO_SIGNAL:
+            warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +99,8 @@ class Fusion:
 
     @cached_property
     def alerts(self) -> list[Alert]:
-        """What in the ratings deserves a look."""
-        return check_ratings(self.ratings)
+        """What in the ratings deserves a look, the gravest first."""
+        return [*signal_alerts(self.ratings), *check_ratings(self.ratings)]
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.checks import Alert
 from unisono.fusers.results import Annotators, Fit
+from unisono.fusers.verdicts import verdict_lines, verdicts
 
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
@@ -35,6 +36,7 @@ def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequen
         "agreement": {name: _typical(annotators.agreement[:, d]) for d, name in enumerate(ratings.dimensions)},
         "most_reliable": best,
         "least_reliable": worst,
+        "diagnosis": verdicts(annotators),
         "iterations": fit.trace.iterations,
         "stop": fit.trace.stop,
         "objective": float(objective[-1]) if len(objective) else None,
@@ -63,6 +65,8 @@ def summary_text(data: dict[str, Any]) -> str:
             ]
     if data.get("delay_words"):
         lines += ["", f"Time: {data['delay_words']}"]
+    if data["diagnosis"] is not None:
+        lines += ["", *verdict_lines(data["diagnosis"], data["annotators"])]
     if data["iterations"]:
         how = "converged" if data["stop"] == "converged" else "stopped before it converged"
         lines += ["", f"Estimation {how} after {data['iterations']} iterations."]

@@ -7,6 +7,7 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import Scaling
+from unisono.maths.diagnosis import diagnose
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import left_out_means
 from unisono.maths.global_params import GlobalParams
@@ -33,4 +34,5 @@ def annotator_table(ratings: Ratings, data: GlobalData, params: GlobalParams, sc
         noise=np.sqrt(noise) * scaling.scale,
         reliability=signal / (signal + noise),
         agreement=grouped_correlation(answers, left_out_means(data, params), ratings.annotator_of, ratings.K),
+        diagnosis=diagnose(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K),
     )

@@ -20,6 +20,7 @@ from unisono.fusers.known_annotators import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
 from unisono.maths.averages import Average, weighted_mean
+from unisono.maths.diagnosis import diagnose
 from unisono.maths.em import Trace
 from unisono.maths.global_data import prepare
 from unisono.maths.global_estep import posterior
@@ -127,6 +128,7 @@ class Baseline(Fuser):
             noise=noise * self.scaling_.scale,
             reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
             agreement=agreement,
+            diagnosis=diagnose(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K),
         )
 
     def settings(self) -> dict[str, Any]:

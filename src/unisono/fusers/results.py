@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from unisono.data import Clock
+from unisono.maths.diagnosis import Diagnosis
 from unisono.maths.em import Trace
+from unisono.maths.habits import KINDS
 from unisono.maths.predictive import reach
 
 INTERVAL = 0.90  # the level of every interval that is written
@@ -72,6 +74,7 @@ class Annotators:
     delay: np.ndarray | None = None  # (K, D) seconds behind the truth; series only
     delay_low: np.ndarray | None = None  # (K, D) ends of the 90 % interval, NaN where a delay has none
     delay_high: np.ndarray | None = None
+    diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
 
     def columns(self) -> dict[str, Any]:
         """The columns of annotators.csv."""
@@ -86,6 +89,15 @@ class Annotators:
         for name in ("delay", "delay_low", "delay_high"):
             if (seconds := getattr(self, name)) is not None:
                 table |= {f"{dimension}_{name}": seconds[:, d] for d, dimension in enumerate(self.dimensions)}
+        return table | self._probabilities()
+
+    def _probabilities(self) -> dict[str, Any]:
+        if self.diagnosis is None:
+            return {}
+        table: dict[str, Any] = {"spammer": self.diagnosis.spammer}
+        for kind in KINDS:
+            for d, dimension in enumerate(self.dimensions):
+                table[f"{dimension}_{kind}"] = self.diagnosis.of_kind(kind)[:, d]
         return table
 
 

@@ -1,0 +1,192 @@
+"""Habits: how an annotator's answers on a dimension may relate to the truth that the others give, and how each fits.
+
+A habit says which dimension's truth the answers follow, and how steeply. With X the truths fused without the annotator
+(means of posteriors, so their errors do not bias slopes) and y the answers, both minus their means over the annotator's
+items,
+
+    y = X s + noise,   s ~ N(center, diag(width^2)),   noise ~ N(0, t I),   log t ~ N(log typical, spread^2)   eq. Q3
+
+is closed form for every t; t is integrated out numerically around its most probable value. All of it follows from a few
+sums per annotator. Truths of other dimensions than the one that is followed may always colour an answer a little;
+without that, dimensions that are nearly the same would look mistaken for each other.
+
+    K annotators, D dimensions, H habits of one dimension, T values of t
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+# The kinds of habit; for one annotator and dimension their probabilities add up to one.
+KINDS = ("usual", "compressed", "stretched", "flipped", "swapped", "unrelated", "constant")
+USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(KINDS))
+FOLLOWING = (USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED)
+
+
+class Law(NamedTuple):
+    """What a kind of habit makes of the truths. A slope of one is what the typical annotator does."""
+
+    center: float = 0.0  # of the slope on the truth that is followed
+    width: float = 0.0  # its standard deviation between annotators
+    leak: float = 0.0  # standard deviation of the slopes on the other truths, around zero
+    noise: float = 1.0  # typical variance of the noise, in units of the crowd's
+    spread: float = 0.7  # sd of its logarithm between annotators
+
+
+# A smaller scale is smaller for truth, leakage and noise alike. Half the slope with all the noise is not a compressed
+# scale but a poor annotator, whom only the number of ratings tells from a spammer.
+LAWS = (
+    Law(1.0, 0.3, 0.2),
+    Law(0.35, 0.12, 0.07, noise=0.15),  # .1 to .6 of the typical
+    Law(1.9, 0.3, 0.4, noise=3.0),
+    Law(-1.0, 0.35, 0.2),
+    Law(1.0, 0.3, 0.2),  # on another dimension's truth
+    Law(spread=0.8),
+    Law(spread=0.8),
+)
+NOISE_ANNOTATORS = 3.0  # imaginary annotators with the noise assumed at the start
+NODES = np.linspace(-3.5, 3.5, 11)  # of log t, in its posterior standard deviations
+SEARCH = 6  # fixed-point steps towards the most probable t
+
+
+class Sums(NamedTuple):
+    """Centred sums over the answers of each annotator on each dimension d; e and f are dimensions of the truth."""
+
+    n: np.ndarray  # (K, D) answers
+    yy: np.ndarray  # (K, D)
+    xx: np.ndarray  # (K, D, e, f)
+    xy: np.ndarray  # (K, D, e)
+    y: np.ndarray  # (K, D) mean answer
+    x: np.ndarray  # (K, D, e) mean truth over these answers
+
+
+class Noise(NamedTuple):
+    """Typical variance of what the truth does not explain, in the answers of one annotator; each (D,)."""
+
+    following: np.ndarray  # of those who follow a truth
+    idle: np.ndarray  # of those who follow none: all the variance their answers have
+
+
+class Evidence(NamedTuple):
+    """What the answers say about each habit of each annotator. A habit is a kind and the truth that it follows."""
+
+    kind: np.ndarray  # (D, H) the kind of each habit
+    follows: np.ndarray  # (D, H) the dimension whose truth it follows; the own one where it follows none
+    loglik: np.ndarray  # (K, D, H) log density of the answers
+    slope: np.ndarray  # (K, D, H) posterior mean of the slope on the own dimension's truth
+    square: np.ndarray  # (K, D, H) posterior mean of its square
+    noise: np.ndarray  # (K, D, H) most probable noise variance
+
+
+def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int) -> Sums:
+    """Sums of answers (J, D), NaN where they do not count, and truths (J, D), by annotator `of` (J,)."""
+    D = answers.shape[1]
+    n, yy, y = np.zeros((K, D)), np.zeros((K, D)), np.zeros((K, D))
+    xx, xy, x = np.zeros((K, D, D, D)), np.zeros((K, D, D)), np.zeros((K, D, D))
+    for d in range(D):
+        rows = np.flatnonzero(~np.isnan(answers[:, d]))
+        who = of[rows]
+        n[:, d] = np.bincount(who, minlength=K)
+
+        def total(values: np.ndarray, who: np.ndarray = who) -> np.ndarray:
+            return np.bincount(who, weights=values, minlength=K)
+
+        safe = np.maximum(n[:, d], 1)
+        y[:, d] = total(answers[rows, d]) / safe
+        own = answers[rows, d] - y[who, d]
+        yy[:, d] = total(own * own)
+        x[:, d] = np.stack([total(truth[rows, e]) for e in range(D)], axis=1) / safe[:, None]
+        others = truth[rows] - x[who, d]
+        for e in range(D):
+            xy[:, d, e] = total(others[:, e] * own)
+            for f in range(e + 1):
+                xx[:, d, e, f] = xx[:, d, f, e] = total(others[:, e] * others[:, f])
+    return Sums(n, yy, xx, xy, y, x)
+
+
+def habits_of(d: int, D: int) -> list[tuple[int, int]]:
+    """The habits an annotator may have on dimension d: (kind, dimension of the truth that is followed)."""
+    own = [(kind, d) for kind in (USUAL, COMPRESSED, STRETCHED, FLIPPED)]
+    return [*own, *((SWAPPED, e) for e in range(D) if e != d), (UNRELATED, d), (CONSTANT, d)]
+
+
+def habit_evidence(sums: Sums, noise: Noise, same: np.ndarray, worth: np.ndarray) -> Evidence:
+    """Evidence of every habit; one answer on a dimension counts as `worth` (D,) answers with normal noise.
+
+    `same` (K, D) is the log of how much likelier answers without any variation are from somebody who never varies
+    than from somebody who does, -inf where they vary. Apart from that, a constant annotator is an unrelated one.
+    """
+    K, D = sums.n.shape
+    habits = [habits_of(d, D) for d in range(D)]
+    shape = (K, D, len(habits[0]))
+    loglik, slope, square, left = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for d, own in enumerate(habits):
+        for h, (kind, e) in enumerate(own):
+            typical = (noise.following if kind in FOLLOWING else noise.idle)[d]
+            loglik[:, d, h], slope[:, d, h], square[:, d, h], left[:, d, h] = _one_habit(
+                sums, d, e, LAWS[kind], typical
+            )
+            loglik[:, d, h] *= worth[d]
+            if kind == CONSTANT:
+                loglik[:, d, h] += same[:, d]
+    kinds, follows = (np.array([[habit[i] for habit in own] for own in habits]) for i in (0, 1))
+    return Evidence(kinds, follows, loglik, slope, square, left)
+
+
+def _one_habit(
+    sums: Sums, d: int, e: int, law: Law, typical: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Log evidence, mean and mean square of the slope on truth d, noise variance, each (K,), of one habit.  eq. Q3"""
+    D = sums.n.shape[1]
+    center, width = np.zeros(D), np.full(D, law.leak)
+    center[e], width[e] = law.center, law.width
+    lean = sums.xy[:, d] - sums.xx[:, d] @ center
+    rest = np.maximum(sums.yy[:, d] - (2 * sums.xy[:, d] - sums.xx[:, d] @ center) @ center, 0.0)
+    freedom = np.maximum(sums.n[:, d] - 1, 0)  # one went into the mean
+    # In the eigenvectors of W S W, W = diag(width), slopes are independent whatever t is.
+    stretch, vectors = np.linalg.eigh(width[:, None] * sums.xx[:, d] * width)
+    stretch = np.maximum(stretch, 0.0)
+    pull = np.einsum("kef,ke->kf", vectors, width * lean)  # (K, D)
+
+    def explained(t: np.ndarray) -> np.ndarray:
+        """What slopes other than the center take off the sum of squares, for noise variances (K, T)."""
+        return np.asarray((pull[:, None] ** 2 / (t[:, :, None] + stretch[:, None])).sum(axis=2))
+
+    middle, precision = np.log(typical * law.noise), 1 / law.spread**2
+    log_t = np.full(len(rest), middle)
+    for _ in range(SEARCH):
+        left = np.maximum(rest - explained(np.exp(log_t)[:, None])[:, 0], 0.0) + typical * law.noise * 1e-3
+        # The most probable log t, to first order around the last one.
+        step = 0.5 * (left * np.exp(-log_t) - freedom) + precision * (middle - log_t)
+        log_t = log_t + np.clip(step / (0.5 * left * np.exp(-log_t) + precision), -1.0, 1.0)
+    scale = 1 / np.sqrt(freedom / 2 + precision)
+    grid = log_t[:, None] + scale[:, None] * NODES  # (K, T)
+    t = np.exp(grid)
+    log_density = -0.5 * (freedom[:, None] * (np.log(2 * np.pi) + grid) + (rest[:, None] - explained(t)) / t)
+    log_density -= 0.5 * np.log1p(stretch[:, None] / t[:, :, None]).sum(axis=2)
+    log_prior = -0.5 * precision * (grid - middle) ** 2 + 0.5 * np.log(precision / (2 * np.pi))
+    log_weight = log_density + log_prior + np.log(scale * (NODES[1] - NODES[0]))[:, None]
+    total = logsumexp(log_weight, axis=1)
+    weight = np.exp(log_weight - total[:, None])
+    # Slope on truth d: width_d (vectors row d) times independent parts.
+    row = width[d] * vectors[:, d]  # (K, D)
+    mean = center[d] + np.einsum("ki,ki,kti->kt", row, pull, 1 / (t[:, :, None] + stretch[:, None]))
+    variance = np.einsum("ki,kti->kt", row**2, 1 / (1 + stretch[:, None] / t[:, :, None]))
+    return total, (weight * mean).sum(axis=1), (weight * (mean**2 + variance)).sum(axis=1), np.exp(log_t)
+
+
+def typical_noise(evidence: Evidence, probability: np.ndarray, answered: np.ndarray, start: Noise) -> Noise:
+    """The geometric mean noise of those who follow a truth and of those who do not; `start` counts as a few of each."""
+    weight = probability * answered[:, :, None]
+    scale = np.array([law.noise for law in LAWS])[evidence.kind]
+    log_noise = np.log(evidence.noise / scale)
+
+    def mean(kinds: tuple[int, ...], before: np.ndarray) -> np.ndarray:
+        own = weight * np.isin(evidence.kind, kinds)
+        total = (own * log_noise).sum(axis=(0, 2)) + NOISE_ANNOTATORS * np.log(before)
+        return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + NOISE_ANNOTATORS)))
+
+    return Noise(mean(FOLLOWING, start.following), mean((UNRELATED,), start.idle))

@@ -1,0 +1,104 @@
+"""How much of the ratings' variance annotators have in common: is there a truth behind this crowd at all?
+
+Answers y (J, D) lose their annotator's mean. Two different annotators of one item then share its truth and nothing
+else, so the mean product of such pairs is the variance of what they share:
+
+    share = sum_m [(sum_n y)^2 - sum_n y^2] / sum_m n_m (n_m - 1)  /  mean of y^2                    eq. Q1
+
+with a standard error by the jackknife over items. Nothing is fitted, so nothing can be fooled by a fit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from unisono.maths.grouped import segment_sum
+
+BELIEF = 0.9  # probability, before looking, that people who rate the same things have something in common
+LEAST_SHARE = 0.02  # less than this share of the variance is no basis for a correlation
+IMAGINED_ITEMS = 10.0  # with uncorrelated dimensions
+FEW_ITEMS = 8  # items with two ratings below which a standard error means little
+
+
+class SharedSignal(NamedTuple):
+    """Per dimension (D,): NaN share where no item has two answers by people who answered twice."""
+
+    share: np.ndarray  # of an answer's variance that annotators have in common; about 0 for pure noise
+    error: np.ndarray  # its standard error, infinite with too few items
+
+    @property
+    def clear(self) -> np.ndarray:
+        """(D,) whether the share is above zero by more than two standard errors."""
+        return np.asarray(np.nan_to_num(self.share, nan=0.0) > 2 * self.error)
+
+    @property
+    def probability(self) -> np.ndarray:
+        """(D,) that annotators share anything: share 0 against any share from 0 to 1.                   eq. Q2"""
+        known = np.isfinite(self.share) & np.isfinite(self.error) & (self.error > 0)
+        share = np.where(known, np.clip(self.share, -1.0, 1.0), 0.0)
+        error = np.where(known, self.error, 1.0)
+        inside = ndtr((1 - share) / error) - ndtr(-share / error)
+        # N(share; s, error) averaged over s in (0, 1), over N(share; 0, error).
+        log_factor = np.log(error * np.sqrt(2 * np.pi)) + 0.5 * (share / error) ** 2
+        log_odds = np.log(BELIEF / (1 - BELIEF)) + log_factor + np.log(np.maximum(inside, 1e-300))
+        sure = (self.error == 0) & (np.nan_to_num(self.share, nan=0.0) > 0)
+        return np.where(known, np.exp(-np.logaddexp(0.0, -log_odds)), np.where(sure, 1.0, BELIEF))
+
+
+def shared_signal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> SharedSignal:
+    """The share of variance that annotators have in common, per dimension of value (J, D), NaN where missing."""
+    M, K = (int(of.max(initial=-1)) + 1 for of in (item_of, annotator_of))
+    y, seen = _without_annotator_means(value, annotator_of, K)
+    n = segment_sum(seen.astype(float), item_of, M)
+    squares = segment_sum(y**2, item_of, M)
+    products = segment_sum(y, item_of, M) ** 2 - squares
+    pairs = n * (n - 1)
+    share = _ratio(products.sum(axis=0), pairs.sum(axis=0), squares.sum(axis=0), n.sum(axis=0))
+    # All that one item less would leave, for every item at once.
+    without = _ratio(*(part.sum(axis=0) - part for part in (products, pairs, squares, n)))
+    usable = pairs > 0
+    items = usable.sum(axis=0)
+    centre = np.where(usable, without, 0.0).sum(axis=0) / np.maximum(items, 1)
+    spread = np.where(usable, without - centre, 0.0) ** 2
+    error = np.sqrt(spread.sum(axis=0) * (items - 1) / np.maximum(items, 1))
+    return SharedSignal(share, np.where(items >= FEW_ITEMS, error, np.inf))
+
+
+def signal_correlation(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> np.ndarray:
+    """(D, D) correlation of what annotators share on different dimensions, from pairs of annotators alike; it is pulled
+    to zero by a few imaginary items and positive definite whatever the ratings are."""
+    M, K = (int(of.max(initial=-1)) + 1 for of in (item_of, annotator_of))
+    y, seen = _without_annotator_means(value, annotator_of, K)
+    both = seen.astype(float)
+    total, n = segment_sum(y, item_of, M), segment_sum(both, item_of, M)
+    pairs = n.T @ n - both.T @ both
+    shared = (total.T @ total - y.T @ y) / np.maximum(pairs, 1)
+    sd = np.sqrt(np.maximum(np.diagonal(shared), LEAST_SHARE * (y**2).sum(axis=0) / np.maximum(n.sum(axis=0), 1)))
+    sd = np.where(sd > 0, sd, 1.0)
+    correlation = np.clip(shared / np.outer(sd, sd), -1.0, 1.0) * M / (M + IMAGINED_ITEMS)
+    values, vectors = np.linalg.eigh(correlation * (1 - np.eye(len(sd))) + np.eye(len(sd)))
+    positive = (vectors * np.maximum(values, LEAST_SHARE)) @ vectors.T
+    root = np.sqrt(np.diagonal(positive))
+    return np.asarray(positive / np.outer(root, root))
+
+
+def _without_annotator_means(value: np.ndarray, of: np.ndarray, K: int) -> tuple[np.ndarray, np.ndarray]:
+    """Answers (J, D) minus their annotator's mean, 0 where missing, and which count; who answered once cannot.
+
+    Taking the mean off takes 1/n of the variance along, which the factor gives back.
+    """
+    seen = ~np.isnan(value)
+    n = segment_sum(seen.astype(float), of, K)
+    mean = segment_sum(np.where(seen, value, 0.0), of, K) / np.maximum(n, 1)
+    counted = seen & (n[of] > 1)
+    factor = np.sqrt(n / np.maximum(n - 1, 1))
+    return np.where(counted, factor[of] * (value - mean[of]), 0.0), counted
+
+
+def _ratio(products: np.ndarray, pairs: np.ndarray, squares: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """eq. Q1 from its sums; NaN where it is not defined."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where((pairs > 0) & (squares > 0), products / pairs * n / squares, np.nan))
