@@ -67,12 +67,33 @@ def summary_text(data: dict[str, Any]) -> str:
         lines += ["", f"Time: {data['delay_words']}"]
     if data["diagnosis"] is not None:
         lines += ["", *verdict_lines(data["diagnosis"], data["annotators"])]
+    if data.get("gold"):
+        lines += ["", *_gold_lines(data["gold"])]
     if data["iterations"]:
         how = "converged" if data["stop"] == "converged" else "stopped before it converged"
         lines += ["", f"Estimation {how} after {data['iterations']} iterations."]
     if data["alerts"]:
         lines += ["", "To look at:", *(f"  - {alert['message']}" for alert in data["alerts"])]
     return "\n".join(lines)
+
+
+def _gold_lines(gold: dict[str, Any]) -> list[str]:
+    """What known truths changed, and whether they look like truths at all."""
+    lines = [f"Known truths of {gold['items']} item{'s' * (gold['items'] != 1)}:"]
+    for name, found in gold.items():
+        if name == "items" or found["error"] is None:
+            continue
+        if found["turned"]:
+            done = "were observations that turned and scaled the dimension"
+        else:
+            done = f"moved the estimates by {found['offset']:+.3g} and stretched them {found['scale']:.2f} times"
+        lines.append(f"  {name:<16} {done}")
+        if found["no_better_than_a_rating"]:
+            lines.append(
+                f"  {'':<16} but they differ from the estimates by {found['error']:.3g}, a rating does by "
+                f"{found['rating_error']:.3g}: they look no better than a rating. Are they really known?"
+            )
+    return lines
 
 
 def _what(data: dict[str, Any]) -> str:

@@ -54,6 +54,23 @@ def _structure_options(command: Any) -> Any:
 @click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
 @click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
 @_structure_options
+@click.option(
+    "--estimate",
+    type=click.Choice(("matched", "posterior")),
+    help="On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
+)
+@click.option(
+    "--panel",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="Annotators of the panel whose mean sets the scale of the matched estimate; inf: the truth's own.  [10]",
+)
+@click.option(
+    "--start",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FIT",
+    help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
+)
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
@@ -69,6 +86,7 @@ def command(
     reading: dict[str, Any],
     features: str | None,
     gold: str | None,
+    start: Path | None,
     model: str,
     seed: int,
     out: Path | None,
@@ -96,7 +114,9 @@ def command(
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as on_step:
-        result = fuse(table, model=model, features=described, gold=known, seed=seed, on_step=on_step, **chosen)
+        result = fuse(
+            table, model=model, features=described, gold=known, start=start, seed=seed, on_step=on_step, **chosen
+        )
     if out is not None:
         result.save(out)
     _show(result, out, as_json)

@@ -7,12 +7,15 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from unisono.fusers.estimate import Censored
+from unisono.fusers.results import INTERVAL
 from unisono.maths.censored import Bounds, censored_posterior, expected_answer
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Posterior, annotator_uncertainty, posterior
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.left_out import left_out_ratio, residual_freedom
 from unisono.maths.matched import Matching, panel_matching, truth_matching
+from unisono.maths.predictive import reach
+from unisono.maths.shared_signal import shared_signal
 
 EstimateScale = Literal["matched", "posterior"]
 ESTIMATES: tuple[EstimateScale, ...] = get_args(EstimateScale)
@@ -24,9 +27,14 @@ class Calibration(NamedTuple):
     ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
     freedom: float = np.inf  # degrees of freedom behind the variances
     matching: Matching | None = None  # None: the posterior mean is the estimate
+    least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
 
     def arrays(self) -> dict[str, np.ndarray]:
-        table = {"interval_ratio": np.array(self.ratio), "interval_freedom": np.array(self.freedom)}
+        table = {
+            "interval_ratio": np.array(self.ratio),
+            "interval_freedom": np.array(self.freedom),
+            "interval_least_variance": np.asarray(self.least_variance),
+        }
         if self.matching is not None:
             table |= {f"matched_{name}": value for name, value in self.matching._asdict().items()}
         return table
@@ -39,7 +47,8 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
     matching = None
     if "matched_stretch" in arrays:
         matching = Matching(*(arrays[f"matched_{name}"] for name in Matching._fields))
-    return Calibration(float(arrays["interval_ratio"]), float(arrays["interval_freedom"]), matching)
+    honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
+    return Calibration(*honesty, matching, arrays["interval_least_variance"])
 
 
 def calibrate(
@@ -52,7 +61,10 @@ def calibrate(
     by_panel: bool,
 ) -> Calibration:
     """Learns the calibration from the fitted ratings. Without `by_panel` the truth's own variance sets the scale."""
-    honest = Calibration(max(left_out_ratio(data, params), 1.0), residual_freedom(data))
+    freedom = residual_freedom(data)
+    honest = Calibration(
+        max(left_out_ratio(data, params), 1.0), freedom, least_variance=_variance_without_signal(data, freedom)
+    )
     if scale == "posterior":
         return honest
     found = posterior(data, params)
@@ -60,6 +72,20 @@ def calibrate(
         return honest._replace(matching=truth_matching(data, params, found))
     reading = second_reading(data, censored)
     return honest._replace(matching=panel_matching(data, params, found, reading, panel))
+
+
+def _variance_without_signal(data: GlobalData, freedom: float) -> np.ndarray:
+    """(D,) the error variance whose interval spans the scale, where annotators do not clearly share anything; else 0.
+
+    A model that finds no signal concludes that all truths are equal, and is sure of it. All it knows is that it does
+    not know.
+    """
+    value = np.where(data.answered[data.profile_of], data.y, np.nan)
+    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
+    signal = shared_signal(value, item_of, data.annotator[data.profile_of])
+    told = np.isfinite(signal.share) & np.isfinite(signal.error)
+    half = np.array([np.ptp(column[~np.isnan(column)]) / 2 if told[d] else 0.0 for d, column in enumerate(value.T)])
+    return np.where(told & ~signal.clear, (half / reach(INTERVAL, freedom)) ** 2, 0.0)
 
 
 def second_reading(data: GlobalData, censored: Censored | None) -> np.ndarray | None:
@@ -94,6 +120,10 @@ def estimated_truth(
         estimate = calibration.matching.apply(found.mean, second_reading(data, censored))
         away = estimate - found.mean
         cov = cov + away[:, :, None] * away[:, None, :]
+    variance = np.diagonal(cov, axis1=1, axis2=2)
+    short = np.maximum(calibration.least_variance - variance, 0.0)
+    if short.any():
+        cov = cov + short[:, :, None] * np.eye(data.D)
     if known is None:
         return estimate, cov
     open_ = np.isnan(known)

@@ -44,6 +44,16 @@ def experience_of(fuser: Joint) -> Experience:
     return Experience(fuser.annotators_, fuser.dimensions_, *behind, fuser.params_, fuser.latent_, fuser.scaling_)
 
 
+def everything_behind(ratings: Ratings, earlier: Experience | None) -> tuple[np.ndarray, int]:
+    """Judgements behind each annotator (K,) and items in all, those of earlier batches included."""
+    judgements = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
+    if earlier is None:
+        return judgements, ratings.M
+    place = {label: k for k, label in enumerate(ratings.annotators)}
+    np.add.at(judgements, [place[label] for label in earlier.annotators], earlier.judgements)
+    return judgements, ratings.M + earlier.items
+
+
 def with_earlier_annotators(ratings: Ratings, earlier: Experience) -> Ratings:
     """The ratings with the annotators of the earlier fit among their annotators, so that nobody is forgotten."""
     if ratings.dimensions != earlier.dimensions:

@@ -18,7 +18,7 @@ from unisono.fusers.calibration import (
     estimated_truth,
     honest_posterior,
 )
-from unisono.fusers.earlier import Experience, continued, experience_of
+from unisono.fusers.earlier import Experience, continued, everything_behind, experience_of
 from unisono.fusers.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
 from unisono.fusers.feature_space import FeatureSpace, learn_space
 from unisono.fusers.joint_saved import learned_arrays, restore_learned
@@ -35,6 +35,7 @@ from unisono.maths.global_estep import posterior
 from unisono.maths.global_ml import MlSettings
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.global_sample import sample_ratings, sample_truths
+from unisono.maths.heeded import expected_gains
 from unisono.maths.matched import PANEL
 from unisono.maths.predictive import Predictive, predicted_ratings
 from unisono.maths.structure import Latent, Noise, Structure, Transform
@@ -153,12 +154,7 @@ class Joint(Fuser):
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
         self.latent_, self.censored_ = estimate.latent, estimate.censored
         self._calibrated = None
-        self.judgements_ = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
-        self.items_behind_ = ratings.M
-        if self._earlier is not None:
-            place = {label: k for k, label in enumerate(self.annotators_)}
-            np.add.at(self.judgements_, [place[a] for a in self._earlier.annotators], self._earlier.judgements)
-            self.items_behind_ += self._earlier.items
+        self.judgements_, self.items_behind_ = everything_behind(ratings, self._earlier)
         inside = np.broadcast_to(estimate.gold_inside, (data.D,))
         self._known = data.gold
         self._ratings, (self._data, outside) = ratings, inside_and_outside(data, inside)
@@ -178,6 +174,9 @@ class Joint(Fuser):
         self.gold_ = report_gold(
             self.dimensions_, inside, self._known, level, (scale, offset), self.params_, self.scaling_
         )
+
+    def notes(self) -> dict[str, Any]:
+        return {} if self.gold_ is None else {"gold": {"items": self.gold_.items, **self.gold_.columns()}}
 
     @property
     def labels_can_switch(self) -> bool:  # type: ignore[override]
@@ -205,6 +204,8 @@ class Joint(Fuser):
         settings = bayes_settings(data, structure, priors, floor, guards)
         if self._earlier is not None:
             settings = continued(settings, self._earlier, self._labels)
+        elif self.anchor == "average" and structure.transform != "identity":
+            settings = settings._replace(direction=expected_gains(data))
         return estimate_bayes(data, settings, run, censored=self._reads_twice())
 
     def _reads_twice(self) -> bool:
@@ -229,9 +230,10 @@ class Joint(Fuser):
             self._data,
             self.params_,
             self.censored_,
-            scale=self.estimate or "matched",
+            # Known truths that are observations have fixed the scale already.
+            scale="posterior" if self._data.gold is not None else self.estimate or "matched",
             panel=self.panel,
-            by_panel=self.anchor == "average" and self._data.gold is None,
+            by_panel=self.anchor == "average",
         )
 
     # ---- results

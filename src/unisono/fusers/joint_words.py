@@ -11,7 +11,7 @@ Inference = Literal["bayes", "ml"]
 Anchor = Literal["average", "uncorrelated", "none"]
 
 DEFAULT_NOISE: dict[str, Noise] = {"bayes": "shared", "ml": "scaled"}
-DEFAULT_TOL = {"bayes": 1e-3, "ml": 1e-5}
+DEFAULT_TOL = {"bayes": 5e-3, "ml": 1e-5}
 DEFAULT_MAX_ITER = {"bayes": 500, "ml": 2000}
 
 

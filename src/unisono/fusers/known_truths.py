@@ -58,7 +58,8 @@ def with_known_level(
     matching = calibration.matching
     if matching is not None:
         matching = matching.mapped(scale, offset)
-    return change_of_truth(params, np.diag(scale), offset), calibration._replace(matching=matching), scale, offset
+    calibration = calibration._replace(matching=matching, least_variance=calibration.least_variance * scale**2)
+    return change_of_truth(params, np.diag(scale), offset), calibration, scale, offset
 
 
 def report_gold(

@@ -19,6 +19,7 @@ from unisono.maths.global_params import GlobalParams
 PANEL = 10.0  # annotators whose mean answer sets the scale
 IMAGINARY_ITEMS = 5.0  # behind the variance that the model expects of posterior means
 POOLED = 0.5  # share of a dimension's variance taken from the average over dimensions: both are estimates
+LEAST_CROWD_GAIN = 0.1
 NO_SPREAD = 1e-9
 
 
@@ -51,7 +52,12 @@ def panel_matching(
     data: GlobalData, params: GlobalParams, found: Posterior, censored: np.ndarray | None, panel: float
 ) -> Matching:
     """Learns the matching from the fitted items; the last annotator of `params` is the newcomer."""
-    truth = np.diagonal(_truth_covariance(data, params))
+    # Between the scale of the competent, which is the truth's, and that of the crowd, in which spammers answer too; who
+    # uses a scale the other way round still uses it.
+    given = data.by_annotator(data.judgements)
+    gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
+    crowd = np.clip(given @ gain / max(given.sum(), 1.0), LEAST_CROWD_GAIN, 1.0)
+    truth = np.diagonal(_truth_covariance(data, params)) * crowd
     target = POOLED * truth.mean() + (1 - POOLED) * truth + np.diagonal(params.N[-1]) / panel
     return _matching(data, params, found, censored, target, (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2)
 

@@ -1,0 +1,48 @@
+"""What the diagnosis of annotators means for a fit: where their gains are expected before their answers are weighed.
+
+A prior around "answers the truth" makes spammers and flipped annotators look better than they are, and they drag the
+truth along. The diagnosis holds everybody against the truth of the others; the fit expects less of those it suspects.
+Where nobody looks suspicious at first sight there is nothing to diagnose.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.maths.diagnosis import diagnose
+from unisono.maths.global_data import GlobalData
+from unisono.maths.grouped import grouped_correlation, segment_sum
+
+SUSPICIOUS = 0.4  # share of the median agreement with others below which an annotator deserves a diagnosis
+SPAMMER_GAIN = 0.3  # expected of a certain spammer: real ones are rarely deaf to the truth altogether
+
+
+def expected_gains(data: GlobalData) -> np.ndarray | None:
+    """(K, D) 1 for usual annotators, SPAMMER_GAIN for spammers, -1 for flipped scales; None: usual, all of them.
+
+    eq. B18
+    """
+    answered = data.answered[data.profile_of]
+    value = np.where(answered, data.y, np.nan)
+    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
+    annotator_of = data.annotator[data.profile_of]
+    if not _anyone_suspicious(data, answered, item_of, annotator_of):
+        return None
+    found = diagnose(value, item_of, annotator_of, data.K)
+    informed = 1 - (1 - SPAMMER_GAIN) * found.spammer
+    return np.asarray(informed[:, None] * (1 - 2 * found.flipped))
+
+
+def _anyone_suspicious(data: GlobalData, answered: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:
+    """Whether any annotator agrees much less with the plain mean of the others than annotators usually do."""
+    seen = answered.astype(float)
+    own = segment_sum(data.y, annotator_of, data.K) / np.maximum(segment_sum(seen, annotator_of, data.K), 1)
+    away = np.where(answered, data.y - own[annotator_of], 0.0)
+    total, count = segment_sum(away, item_of, data.M), segment_sum(seen, item_of, data.M)
+    others = count[item_of] - seen
+    mean = np.where(answered & (others > 0), (total[item_of] - away) / np.maximum(others, 1), np.nan)
+    agreement = grouped_correlation(np.where(answered, away, np.nan), mean, annotator_of, data.K)
+    # An annotator without a correlation gives the same answer to everything, or has rated next to nothing.
+    if not np.isfinite(agreement).all():
+        return True
+    return bool((agreement < SUSPICIOUS * np.maximum(np.median(agreement, axis=0), 0.0)).any())
