@@ -14,6 +14,7 @@ from unisono.maths.global_data import GlobalData
 from unisono.maths.grouped import grouped_correlation, segment_sum
 
 SUSPICIOUS = 0.4  # share of the median agreement with others below which an annotator deserves a diagnosis
+HEEDED_FROM = 0.2  # probability of being a spammer from which it counts: about that much nobody can rule out
 SPAMMER_GAIN = 0.3  # expected of a certain spammer: real ones are rarely deaf to the truth altogether
 
 
@@ -29,7 +30,8 @@ def expected_gains(data: GlobalData) -> np.ndarray | None:
     if not _anyone_suspicious(data, answered, item_of, annotator_of):
         return None
     found = diagnose(value, item_of, annotator_of, data.K)
-    informed = 1 - (1 - SPAMMER_GAIN) * found.spammer
+    spammer = np.maximum(found.spammer - HEEDED_FROM, 0.0) / (1 - HEEDED_FROM)
+    informed = 1 - (1 - SPAMMER_GAIN) * spammer
     return np.asarray(informed[:, None] * (1 - 2 * found.flipped))
 
 
