@@ -20,6 +20,7 @@ PANEL = 10.0  # annotators whose mean answer sets the scale
 IMAGINARY_ITEMS = 5.0  # behind the variance that the model expects of posterior means
 POOLED = 0.5  # share of a dimension's variance taken from the average over dimensions: both are estimates
 LEAST_CROWD_GAIN = 0.1
+CROWD_POWER = 0.75  # 0: the scale of the competent alone; 2: the scale of the whole crowd
 NO_SPREAD = 1e-9
 
 
@@ -56,7 +57,7 @@ def panel_matching(
     # uses a scale the other way round still uses it.
     given = data.by_annotator(data.judgements)
     gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
-    crowd = np.clip(given @ gain / max(given.sum(), 1.0), LEAST_CROWD_GAIN, 1.0)
+    crowd = np.clip(given @ gain / max(given.sum(), 1.0), LEAST_CROWD_GAIN, 1.0) ** CROWD_POWER
     truth = np.diagonal(_truth_covariance(data, params)) * crowd
     target = POOLED * truth.mean() + (1 - POOLED) * truth + np.diagonal(params.N[-1]) / panel
     return _matching(data, params, found, censored, target, (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2)
