@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
-    from unisono.simulate import simulate_global
+    from unisono.simulate import simulate_global, simulate_series
 
 __version__ = "0.1.0"
 
@@ -49,7 +49,7 @@ _HOME = {
     "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
     "unisono.datasets": ("load_dataset",),
-    "unisono.simulate": ("simulate_global",),
+    "unisono.simulate": ("simulate_global", "simulate_series"),
 }
 
 __all__ = [
@@ -82,6 +82,7 @@ __all__ = [
     "read_item_table",
     "read_ratings",
     "simulate_global",
+    "simulate_series",
 ]
 
 
