@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unisono.api import Fusion, compare, cross_validate, fuse, load
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
-    from unisono.datasets import load_dataset
+    from unisono.datasets import load_dataset, load_dataset_table
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
     from unisono.fusers import (
         MODELS,
@@ -48,7 +48,7 @@ _HOME = {
     ),
     "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
-    "unisono.datasets": ("load_dataset",),
+    "unisono.datasets": ("load_dataset", "load_dataset_table"),
     "unisono.simulate": ("simulate_global", "simulate_series"),
 }
 
@@ -79,6 +79,7 @@ __all__ = [
     "fuse",
     "load",
     "load_dataset",
+    "load_dataset_table",
     "read_item_table",
     "read_ratings",
     "simulate_global",
