@@ -77,7 +77,8 @@ def fit_default(data: SeriesData, rate: float, settings: Settings | None = None)
     kappa = effective_share(scaled)
     W = round(s.window * rate) + 1
     lag = starting_lags(scaled, W, rate, s)
-    structure = Structure(W=W, transform="delay", crosstalk=s.crosstalk_sd > 0)
+    # One reliability per annotator: what one dimension shows of it holds for the others, and nobody takes one over.
+    structure = Structure(W=W, transform="delay", noise="scaled", crosstalk=s.crosstalk_sd > 0)
     priors = default_priors(W, rate, kappa, lag, s)
     layout = make_layout(scaled, structure)
     start = _start(scaled, structure, rate, lag, s)
