@@ -70,7 +70,7 @@ class SeriesJoint(SeriesFuser):
         inference: Inference = "soft",
         restarts: int = 0,
         features_drive: bool = False,
-        shared: float = 0.0,
+        shared: float = Settings().shared,
         tol: float | None = None,
         max_iter: int | None = None,
         seed: int = 0,
@@ -231,6 +231,7 @@ class SeriesJoint(SeriesFuser):
         return Structure(
             W=self._taps(data) if transform in ("delay", "taps") else 1,
             transform=transform,
+            crosstalk=transform == "delay" and Settings().crosstalk_sd > 0,
             bias=self.bias,
             noise="diagonal" if self.noise == "ar1" else self.noise,
             autocorrelation="shared" if self.noise == "ar1" else "none",

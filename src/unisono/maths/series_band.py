@@ -127,9 +127,16 @@ def noise_levels(
     return noise, correlation, actual, believed
 
 
-def annotator_spread(params: SeriesParams, gain: np.ndarray, used: np.ndarray) -> Spread:
-    """Variance of the annotators' average gain, bias and delay. gain: (K, D); used: (K,) bool, whose average it is."""
-    return Spread(*(_variance_of_mean(v[used]) for v in (gain, params.b, params.lag)))  # eq. S28
+def annotator_spread(params: SeriesParams, gain: np.ndarray, used: np.ndarray, mean: np.ndarray) -> Spread:
+    """Variance of the annotators' average gain, bias and delay; average leakage counts as bias.
+
+    gain: (K, D); used: (K,) bool, whose average it is; mean: (sum T, D) the truth that leaks.
+    """  # eq. S28
+    leak = params.F[used].sum(axis=1)  # (K, D, D)
+    leak[:, np.arange(len(params.mu)), np.arange(len(params.mu))] = 0.0
+    leaked = _variance_of_mean(leak) @ mean.var(axis=0)
+    found = Spread(*(_variance_of_mean(v[used]) for v in (gain, params.b, params.lag)))
+    return found._replace(bias=found.bias + leaked)
 
 
 def band_variance(
@@ -169,8 +176,8 @@ def _lagged(x: np.ndarray, n: int, reach: int) -> np.ndarray:
 
 
 def _variance_of_mean(v: np.ndarray) -> np.ndarray:
-    """(D,) of the mean of K values whose own spread is known from these K alone: the variance of Student's t."""
+    """(...) of the mean of K values whose own spread is known from these K alone: the variance of Student's t."""
     K = len(v)
     if K < 2:
-        return np.zeros(v.shape[1])
+        return np.zeros(v.shape[1:])
     return np.asarray(v.var(axis=0, ddof=1) / K * (K - 1) / max(K - 3, 1))

@@ -136,7 +136,7 @@ def _finish(
     """Truth and bands; a delay that the features show is no longer uncertain as a convention is."""
     truth = infer(layout, data.X, params, structure)
     used = ~np.isnan(plain.noise).any(axis=1)
-    spread = annotator_spread(params, residual_traces(data, params, truth.mean).gain, used)
+    spread = annotator_spread(params, residual_traces(data, params, truth.mean).gain, used, truth.mean)
     if s.lag is None and not identified:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
     common = s.shared / (1.0 - s.shared) * plain.noise[used].mean(axis=0) / scale.size**2
