@@ -1,5 +1,9 @@
 """Bundled data: all there, readable, as its README says, and named well when it is not there."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -51,3 +55,14 @@ def test_forrest_gump_is_a_whole_film():
 def test_wrong_names_are_answered_with_the_right_ones(name, table, message):
     with pytest.raises(ValueError, match=message):
         un.load_dataset_table(name, table)
+
+
+def test_the_demo_fuses_ratings_and_traces(tmp_path):
+    demo = Path(__file__).parent.parent / "examples" / "demo.py"
+    done = subprocess.run([sys.executable, demo], cwd=tmp_path, capture_output=True, text=True, check=True)
+    for name in ("squality", "green_intensity"):
+        assert (tmp_path / "demo-out" / name / "truth.csv").exists()
+    for task in ("TaskA", "TaskB"):
+        (line,) = [line.split() for line in done.stdout.splitlines() if line.startswith(f"  {task} ")]
+        fused, mean = (float(line[line.index(name) + 1]) for name in ("fused", "mean"))
+        assert fused > mean

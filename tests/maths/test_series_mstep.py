@@ -236,6 +236,16 @@ def test_a_step_with_gauge_ends_in_the_gauge():
     )
 
 
+def test_noise_of_known_annotators_stays_whatever_its_structure():
+    case = Case(D=2, W=3, lengths=(30,), phi=0.7)
+    data, params = make_data(case), make_params(case)
+    structure = structure_of(case, noise="scaled", fixed=(0, 1, 2))
+    layout = make_layout(data, structure)
+    new = maximise(layout, expect(layout, params, structure).moments, params, structure, Priors())
+    np.testing.assert_array_equal(new.N, params.N)
+    assert np.isfinite(new.N).all()
+
+
 def test_who_does_not_follow_the_truth_does_not_say_what_it_is():
     case = Case(D=2, W=3, lengths=(10,), phi=0.7)
     params = make_params(case)
