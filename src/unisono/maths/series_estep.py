@@ -147,6 +147,9 @@ def _residuals(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(R, L, Q_g) ratings less what the prior mean predicts, 0 where missing; and the same times N^-1."""
     G, row = whitened.G[group.row], group.row
-    predicted = whitened.beta[row] + causal_filter(m, G, group.S)
+    if group.X.shape[2] == 0 and group.pre == G.shape[1] - 1:
+        predicted = whitened.beta[row] + G.sum(axis=1) @ m[0, 0]  # a constant level that was always there
+    else:
+        predicted = whitened.beta[row] + causal_filter(m, G, group.S)
     residual = (group.y @ whitened.mix[np.ix_(group.raw, row)] - predicted) * group.seen[:, mask_of_row]
     return residual, residual @ whitened.weight[np.ix_(row, row)]

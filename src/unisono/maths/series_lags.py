@@ -7,6 +7,8 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
+from itertools import cycle, islice
+
 import numpy as np
 
 from unisono.maths.series_estep import log_likelihood
@@ -28,22 +30,23 @@ def refine_lags(
 ) -> SeriesParams:
     """Moves one delay at a time to the neighbouring candidate while log p(y) + log prior rises."""  # eq. S24
     lags, weight = _grid(structure, priors)
+    rows = _rows(layout, structure)
     best = log_likelihood(layout, params, structure)
-    for _ in range(sweeps):
-        moved = False
-        for k, d in _rows(layout, structure):
-            for direction in (1, -1):
-                while True:
-                    here = int(np.argmin(np.abs(lags - params.lag[k, d])))
-                    there = here + direction
-                    if not 0 <= there < len(lags):
-                        break
-                    trial = with_lag(params, k, d, float(lags[there]))
-                    value = log_likelihood(layout, trial, structure)
-                    if value + weight[there] <= best + weight[here]:
-                        break
-                    params, best, moved = trial, value, True
-        if not moved:
+    settled = 0  # rows in a row that stay where they are
+    for k, d in islice(cycle(rows), sweeps * len(rows)):
+        first = here = int(np.argmin(np.abs(lags - params.lag[k, d])))
+        for direction in (1, -1):
+            while here == first or (here - first) * direction > 0:  # back over the start there is nothing new
+                there = here + direction
+                if not 0 <= there < len(lags):
+                    break
+                trial = with_lag(params, k, d, float(lags[there]))
+                value = log_likelihood(layout, trial, structure)
+                if value + weight[there] <= best + weight[here]:
+                    break
+                params, best, here = trial, value, there
+        settled = settled + 1 if here == first else 1
+        if settled >= len(rows):
             break
     return params
 
