@@ -267,11 +267,10 @@ def _in_units(
         # The model knows already that errors last, and its variance holds them.
         level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
         noise, extra = np.where(np.isnan(noise), np.nan, level), np.zeros(data.D)
-    used = ~np.isnan(noise).any(axis=1)
-    spread = annotator_spread(params, residual.gain, used)
+    spread = annotator_spread(params, residual.gain, ~np.isnan(noise))
     if s.lag is None:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * noise[used].mean(axis=0))
+    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
     variance = band_variance(
         model=np.diagonal(truth.cov, axis1=1, axis2=2),
         extra=extra,
