@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from cli.command_line import unisono
+from cli.command_line import unisono, unisono_here
 from trace_world import trace_world
 from unisono.io.writing import item_columns, rating_columns
 
@@ -66,7 +66,7 @@ def test_truth_is_scored_and_predicted(folder, fused):
 
 
 def test_the_lag_is_the_users(folder):
-    done = unisono("fuse", "ratings.csv", "--lag", "0.8", "--json", cwd=folder)
+    done = unisono_here("fuse", "ratings.csv", "--lag", "0.8", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["delay_convention"] == "given"
@@ -75,17 +75,17 @@ def test_the_lag_is_the_users(folder):
 
 
 def test_gold_and_averages(folder):
-    found = json.loads(unisono("fuse", "ratings.csv", "--gold", "gold.csv", "--json", cwd=folder).stdout)
+    found = json.loads(unisono_here("fuse", "ratings.csv", "--gold", "gold.csv", "--json", cwd=folder).stdout)
     assert found["delay_convention"] in ("gold", "earliest")
-    found = json.loads(unisono("fuse", "ratings.csv", "--model", "aligned-mean", "--json", cwd=folder).stdout)
+    found = json.loads(unisono_here("fuse", "ratings.csv", "--model", "aligned-mean", "--json", cwd=folder).stdout)
     assert "moved onto each other" in found["delay_words"]
-    done = unisono("fuse", "ratings.csv", "--model", "mean", cwd=folder)
+    done = unisono_here("fuse", "ratings.csv", "--model", "mean", cwd=folder)
     assert "as late as its annotators are" in done.stderr
 
 
 def test_a_published_model_says_how_it_chose(folder):
     words = ("--model", "paper-joint", "--restarts", "1", "--max-iter", "3", "--seed", "3", "--json")
-    done = unisono("fuse", "ratings.csv", *words, cwd=folder)
+    done = unisono_here("fuse", "ratings.csv", *words, cwd=folder)
     assert done.returncode in (0, 4), done.stderr
     found = json.loads(done.stdout)
     assert [row["name"] for row in found["windows_tried"]] == ["5 frames", "10 frames", "20 frames", "50 frames"]
@@ -94,27 +94,27 @@ def test_a_published_model_says_how_it_chose(folder):
 def test_rate_and_unit(folder):
     rows = pl.read_csv(folder / "ratings.csv").with_columns(pl.col("time") * 1000)
     rows.write_csv(folder / "ms.csv")
-    done = unisono("fuse", "ms.csv", "--time-unit", "ms", "--rate", "2.5", "--model", "mean", cwd=folder)
+    done = unisono_here("fuse", "ms.csv", "--time-unit", "ms", "--rate", "2.5", "--model", "mean", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "22 s at 2.5 frames per second" in done.stderr
 
 
 def test_compare_and_evaluate(folder):
     words = ("--models", "mean,median", "--folds", "2", "--json")
-    done = unisono("compare", "ratings.csv", "--reference", "reference.csv", *words, cwd=folder)
+    done = unisono_here("compare", "ratings.csv", "--reference", "reference.csv", *words, cwd=folder)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["kind"], len(found["rows"])) == ("series", 2)
-    done = unisono("compare", "ratings.csv", "--models", "mean", "--folds", "2", cwd=folder)
+    done = unisono_here("compare", "ratings.csv", "--models", "mean", "--folds", "2", cwd=folder)
     assert "2 recordings, 3 annotators" in done.stdout
-    done = unisono("evaluate", "ratings.csv", "--reference", "reference.csv", "--models", "mean", cwd=folder)
+    done = unisono_here("evaluate", "ratings.csv", "--reference", "reference.csv", "--models", "mean", cwd=folder)
     assert done.returncode == 3
     assert "2 items with a reference cannot make 5 folds" in done.stderr
 
 
 def test_advice_is_for_items(folder, fused):
     for command in ("next", "plan"):
-        done = unisono(command, "out", cwd=folder)
+        done = unisono_here(command, "out", cwd=folder)
         assert done.returncode == 3
         assert "model of traces" in done.stderr
 
@@ -131,7 +131,7 @@ def test_advice_is_for_items(folder, fused):
     ],
 )
 def test_usage_errors(folder, arguments, words):
-    done = unisono("fuse", "ratings.csv", *arguments, "--out", "none", cwd=folder)
+    done = unisono_here("fuse", "ratings.csv", *arguments, "--out", "none", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert not (folder / "none").exists()
@@ -148,7 +148,7 @@ def test_usage_errors(folder, arguments, words):
 )
 def test_words_of_traces_are_not_for_items(tmp_path, arguments, words):
     (tmp_path / "r.csv").write_text("item,annotator,v\n1,x,1\n1,y,2\n2,x,4\n2,y,3\n")
-    done = unisono("fuse", "r.csv", *arguments, "--out", "none", cwd=tmp_path)
+    done = unisono_here("fuse", "r.csv", *arguments, "--out", "none", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert not (tmp_path / "none").exists()
@@ -177,7 +177,7 @@ H = "recording,time,f\n"
 def test_bad_tables_beside_the_traces(folder, tmp_path, option, content, words):
     (tmp_path / "r.csv").write_bytes((folder / "ratings.csv").read_bytes())
     (tmp_path / "x.csv").write_text(content)
-    done = unisono("fuse", "r.csv", option, "x.csv", "--out", "out", cwd=tmp_path)
+    done = unisono_here("fuse", "r.csv", option, "x.csv", "--out", "out", cwd=tmp_path)
     assert done.returncode == 3
     errors = [line for line in done.stderr.splitlines() if not line.startswith("Warning")]
     assert len(errors) == 1
@@ -187,10 +187,10 @@ def test_bad_tables_beside_the_traces(folder, tmp_path, option, content, words):
 
 
 def test_a_window_longer_than_every_recording(folder):
-    done = unisono("fuse", "ratings.csv", "--window", "60", "--out", "none", cwd=folder)
+    done = unisono_here("fuse", "ratings.csv", "--window", "60", "--out", "none", cwd=folder)
     assert done.returncode == 3
     assert "a window of 60 s is longer than every recording, of which the longest has 12 s" in done.stderr
-    done = unisono("fuse", "ratings.csv", "--model", "paper-joint", "--width", "500", "--out", "none", cwd=folder)
+    done = unisono_here("fuse", "ratings.csv", "--model", "paper-joint", "--width", "500", "--out", "none", cwd=folder)
     assert done.returncode == 3
     assert "filters of 500 frames are wider than every recording" in done.stderr
     assert not (folder / "none").exists()

@@ -17,7 +17,7 @@ SMALL = {"restarts": 1, "width": 3}  # of the published models
 
 
 def settings(name):
-    return SMALL if name in PAPER else {}
+    return SMALL if name in PAPER else {"transform": "taps"} if name == "joint" else {}
 
 
 def fitted(name, ratings, **tables):
