@@ -217,7 +217,7 @@ def test_leakage_is_taken_apart_where_a_dimension_alone_takes_it_for_truth():
 def test_leakage_that_differs_between_annotators_widens_the_band():
     data, truth, _ = simulate(0)
     params = identity_params(data, Structure(W=1))
-    used, gain = np.ones(data.K, dtype=bool), np.ones((data.K, 2))
+    used, gain = np.ones((data.K, 2), dtype=bool), np.ones((data.K, 2))
     assert annotator_spread(params, gain, used, truth).bias.tolist() == [0.0, 0.0]
     F = params.F.copy()
     F[:, 0, 0, 1] = [0.3, -0.3] * (data.K // 2)
