@@ -51,7 +51,7 @@ def test_adjoint_equals_a_loop(size):
 def test_filters_with_few_taps_equal_loops():
     a, y, _ = make(2, 3, 24, 9, 8)
     G = np.zeros((3, 9, 3))
-    G[0, 2, 1], G[1, 2, 0], G[2, 8] = 0.5, -1.0, [1.0, 2.0, 3.0]
+    G[0, 2, 1], G[1, 2, 0], G[1, 8, 2], G[2, 8] = 0.5, -1.0, 0.7, [1.0, 2.0, 3.0]
     want = naive_filter(a, G)
     np.testing.assert_allclose(causal_filter(a, G, 8), want, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(np.sum(adjoint_filter(y, G, 8) * a), np.sum(y * want), rtol=1e-11)
