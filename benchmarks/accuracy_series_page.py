@@ -45,13 +45,18 @@ def _realistic(rows: list[dict[str, Any]]) -> str:
 
 
 def _tests(rows: list[dict[str, Any]]) -> str:
-    """The default minus every other model on the same draws, and a paired t-test."""
+    """The default minus every other model on the same draws, and a paired t-test over seeds.
+
+    Settings share their truths and annotators, seed by seed: over all settings a seed counts once.
+    """
     others = [model for model in rows[0]["scores"] if model != "auto"]
+    seeds = list(dict.fromkeys(row["seed"] for row in rows))
     lines = []
-    for name, own in [*_named(rows), ("all of them", rows)]:
+    for name, own in [*_named(rows), ("all, seed by seed", rows)]:
         cells = []
         for model in others:
-            gap = np.array([row["scores"]["auto"] - row["scores"][model] for row in own])
+            of_seed = [[row for row in own if row["seed"] == seed] for seed in seeds]
+            gap = np.array([np.mean([r["scores"]["auto"] - r["scores"][model] for r in one]) for one in of_seed])
             p = stats.ttest_1samp(gap, 0.0).pvalue if len(gap) > 1 else np.nan
             cells.append(f"{gap.mean():+.4f} (p {p:.1g})")
         lines.append([name, *cells])

@@ -32,7 +32,9 @@ class AnchoredSettings(NamedTuple):
     ridge: float = 1.0  # precision of the effects of standardised features
     noise_floor: float = 1e-6
     correlation_reach: int = 100  # frames over which errors may be correlated
-    gold_iter: int = 20  # steps on the recordings with gold alone
+    gold_iter: int = (
+        60  # steps on the recordings with gold alone; 20 left the filters short where the gold moves little
+    )
     max_iter: int = 30
     tol: float = 1e-3  # relative change of the objective that counts as settled
 

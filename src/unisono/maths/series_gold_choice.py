@@ -36,7 +36,7 @@ def choose_taps(
     factor, offset = calibration(own, shown, plain)
     score = [_mean_ccc(own * factor + offset, known, aside)]
     for W in tried:
-        fit = fit_with_gold(part, shown, s._replace(W=W, max_iter=s.gold_iter))
+        fit = fit_with_gold(part, shown, s._replace(W=W))
         score.append(_mean_ccc(fit.mean, known, aside))
     return [0, *tried][int(np.argmax(score))]
 
