@@ -169,7 +169,7 @@ def test_a_little_gold_is_used_for_scale_alone(world, default):
     # The shape is that of the default, the level close to that of the gold.
     assert pearson(result.fused.mean[:140], default.fused.mean[:140]).min() > 0.999
     np.testing.assert_allclose(result.fused.mean[140:152], value[140:152], atol=1e-8)
-    assert np.all(result.fused.mean[:90].mean(axis=0) > 3.0)
+    assert np.all(result.fused.mean[:90].mean(axis=0) > 1.5)
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ def test_delays_and_gains_are_recovered():
     for d in range(2):
         relative = params.lag[:, d] - params.lag[:, d].min()
         np.testing.assert_array_equal(relative, lags[:, d] - lags[:, d].min())
-    lag, profile = lag_profile(layout, params, structure, priors, 2, 1, reach=2)
+    lag, profile = lag_profile(layout, params, structure, priors, 2, 1)
     assert lag[np.argmax(profile)] == params.lag[2, 1]
     low, high = lag_interval(lag, profile, 1.0, 0.9)
     assert low == high == params.lag[2, 1]

@@ -210,7 +210,7 @@ class SeriesJoint(SeriesFuser):
             plain = self._default(data, on_step)
             W = choose_taps(data, gold, self.rate_, plain.mean)
             if not W:
-                return _calibrated(plain, gold)
+                return _calibrated(plain, gold, self.rate_)
         s = AnchoredSettings(W=W)
         fit = fit_with_gold(data, gold, s, watch=_watch(on_step))
         params, used = in_rating_units(fit), ~np.isnan(fit.noise).all(axis=1)
@@ -289,9 +289,9 @@ def _from_random(
     return fit_default(data, rate, settings, structure, inference=inference, guess=a)
 
 
-def _calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
+def _calibrated(fit: DefaultFit, gold: np.ndarray, rate: float) -> Estimated:
     """The default's truth on the scale of the gold, where there is too little gold for anything else."""
-    factor, offset = calibration(fit.mean, gold, fit.mean)
+    factor, offset = calibration(fit.mean, gold, fit.mean, rate)
     params = shift(rescale(fit.params, np.diag(factor)), offset)
     model = model_of(fit)
     model = model._replace(
