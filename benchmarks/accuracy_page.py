@@ -15,10 +15,15 @@ PICKED = "picked"  # the model with the best held-out log density, case by case
 
 
 def write_page(found: dict[str, Any], page: Path = PAGE) -> list[str]:
+    """Puts the tables of the figures into the page; returns the lines of all tables."""
+    return fill_page(tables(found), page)
+
+
+def fill_page(named: dict[str, str], page: Path) -> list[str]:
     """Puts every table between its markers, <!-- NAME --> and <!-- end NAME -->; returns the lines of all tables."""
     text = page.read_text(encoding="utf-8")
     shown = []
-    for name, table in tables(found).items():
+    for name, table in named.items():
         block = f"<!-- {name} -->\n{table}\n<!-- end {name} -->"
         text, n = re.subn(rf"<!-- {name} -->.*?<!-- end {name} -->", lambda _, b=block: b, text, flags=re.DOTALL)
         if n != 1:
@@ -68,7 +73,7 @@ def _scores(rows: list[dict[str, Any]], names: list[str], metric: str) -> str:
         spread = np.sqrt(np.sum(np.nan_to_num(errors) ** 2, axis=0)) / len(summed)
         average = [f"**{_cell(v, e)}**" for v, e in zip(values.mean(axis=0), spread, strict=True)]
         lines.append([f"**mean of {len(summed)}**", *average])
-    return _markdown(["set / ratings per item", *names], lines)
+    return markdown(["set / ratings per item", *names], lines)
 
 
 def _default(rows: list[dict[str, Any]]) -> str:
@@ -82,7 +87,7 @@ def _default(rows: list[dict[str, Any]]) -> str:
             _signed(_gap(own, "auto", metric).mean(), _error(own, "auto", metric)) for metric in ("ccc", "pearson")
         ]
         lines.append([label, *cells])
-    return _markdown(["set", "CCC, default minus mean", "Pearson, default minus mean"], lines)
+    return markdown(["set", "CCC, default minus mean", "Pearson, default minus mean"], lines)
 
 
 def _simple(rows: list[dict[str, Any]], names: list[str], figure: str, show: Callable[[float], str]) -> str:
@@ -90,7 +95,7 @@ def _simple(rows: list[dict[str, Any]], names: list[str], figure: str, show: Cal
         [label, *(show(float(np.mean([row["models"][name][figure] for row in group]))) for name in names)]
         for label, group in _groups(rows)
     ]
-    return _markdown(["set / ratings per item", *names], lines)
+    return markdown(["set / ratings per item", *names], lines)
 
 
 def _iterations(rows: list[dict[str, Any]], names: list[str]) -> str:
@@ -105,7 +110,7 @@ def _iterations(rows: list[dict[str, Any]], names: list[str]) -> str:
             note = f", {stuck} of {len(own)} stopped" if stuck else ""
             cells.append(f"{np.mean(iterations):.0f} ({max(iterations)}){note}")
         lines.append([label, *cells])
-    return _markdown(["set / ratings per item", *names], lines)
+    return markdown(["set / ratings per item", *names], lines)
 
 
 def _guide(rows: list[dict[str, Any]], names: list[str]) -> str:
@@ -124,7 +129,7 @@ def _guide(rows: list[dict[str, Any]], names: list[str]) -> str:
             for metric, values in found.items():
                 values.append(spearman(density, np.array([row["models"][name][metric] for name in kept])))
         lines.append([label, *(f"{np.nanmean(values):.2f}" for values in found.values())])
-    return _markdown(["rank correlation of held-out log density with", "CCC", "Pearson"], lines)
+    return markdown(["rank correlation of held-out log density with", "CCC", "Pearson"], lines)
 
 
 def _groups(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -163,6 +168,6 @@ def _cell(value: float, error: float) -> str:
     return shown if np.isnan(error) or error == 0 else f"{shown} ±{f'{error:.3f}'.replace('0.', '.', 1)}"
 
 
-def _markdown(head: list[str], lines: list[list[str]]) -> str:
+def markdown(head: list[str], lines: list[list[str]]) -> str:
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)

@@ -17,11 +17,13 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import best_time
 from unisono.maths.series_channels import whiten
+from unisono.maths.series_default import fit_default
 from unisono.maths.series_em import soft_step
 from unisono.maths.series_estep import expect, log_likelihood
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure
-from unisono.maths.series_precision import local_rows, mask_forms, precision_blocks
+from unisono.maths.series_precision import local_rows, precision_blocks, unit_rows
+from unisono.simulate import simulate_series
 
 K = 6
 
@@ -29,7 +31,13 @@ K = 6
 def run() -> dict[str, float]:
     """All measurements, a few minutes in all."""
     with threadpool_limits(limits=1):
-        return {**against_dense(), **at_film_length(), **memory_at_film_length(), **against_kalman()}
+        return {
+            **against_dense(),
+            **at_film_length(),
+            **default_at_film_length(),
+            **memory_at_film_length(),
+            **against_kalman(),
+        }
 
 
 def make_case(T: int, D: int, W: int, gaps: float = 0.0) -> tuple[SeriesData, SeriesParams, Structure]:
@@ -75,10 +83,8 @@ def against_dense() -> dict[str, float]:
 def dense_precision(layout: Layout, params: SeriesParams, structure: Structure) -> np.ndarray:
     """(L D, L D) the same posterior precision as one matrix; making it is not counted against the rival."""
     group = layout.groups[0]
-    forms = mask_forms(
-        group, whiten(layout.channels, params, structure), local_rows(group, layout.channels.row_channel)
-    )
-    blocks = precision_blocks(group, forms, params)
+    rows = unit_rows(group, whiten(layout.channels, params, structure))
+    blocks = precision_blocks(group, rows, local_rows(group, layout.channels.row_channel), params)
     B = group.S * layout.D
     out = np.zeros((len(blocks.kind) * B, len(blocks.kind) * B))
     for i, kind in enumerate(blocks.kind):
@@ -114,6 +120,22 @@ def at_film_length() -> dict[str, float]:
     out["iteration_gaps_over_read_csv_ratio"] = out["iteration_45000_gaps_s"] / out["read_csv_s"]
     out["growth_4500_to_45000_ratio"] = out["iteration_45000_s"] / out["iteration_4500_s"]
     return out
+
+
+def default_at_film_length() -> dict[str, float]:
+    """The whole default fit of 45,000 frames, W = 76: starting delays, EM, search for delays, EM, bands."""
+    world = simulate_series(
+        recordings=1, frames=45_000, features=0, realistic=True, rate=25.0, window=50, autocorrelation=0.95
+    )
+    r = world.ratings
+    data = SeriesData(r.value, r.item_of, r.annotator_of, r.length, np.zeros((45_000, 0)), r.K)
+    fits = []
+    seconds = best_time(lambda: fits.append(fit_default(data, 25.0)), 1)
+    return {
+        "default_45000_s": seconds,
+        "default_45000_iterations": float(len(fits[0].objective)),
+        "default_45000_converged": float(fits[0].converged),
+    }
 
 
 def read_csv_time(T: int = 45_000, D: int = 2) -> float:

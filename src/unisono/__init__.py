@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from unisono.api import Fusion, compare, cross_validate, fuse, load
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
-    from unisono.datasets import load_dataset
+    from unisono.datasets import load_dataset, load_dataset_table
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
     from unisono.fusers import (
         MODELS,
+        SERIES_MODELS,
+        AlignedMean,
         EvaluatorWeighted,
         Fit,
         Fused,
@@ -28,12 +30,16 @@ if TYPE_CHECKING:
         Joint,
         Mean,
         Median,
+        SeriesIndependent,
+        SeriesJoint,
+        SeriesPaperIndependent,
+        SeriesPaperJoint,
         WeightedMean,
         ZScoreMean,
     )
     from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
-    from unisono.simulate import simulate_global
+    from unisono.simulate import simulate_global, simulate_series
 
 __version__ = "0.1.0"
 
@@ -43,18 +49,21 @@ _HOME = {
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError"),
     "unisono.fusers": (
-        *("MODELS", "Fit", "Fused", "Joint", "Independent"),
-        *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
+        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Joint", "Independent"),
+        *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean", "AlignedMean"),
+        *("SeriesJoint", "SeriesIndependent", "SeriesPaperJoint", "SeriesPaperIndependent"),
     ),
     "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
-    "unisono.datasets": ("load_dataset",),
-    "unisono.simulate": ("simulate_global",),
+    "unisono.datasets": ("load_dataset", "load_dataset_table"),
+    "unisono.simulate": ("simulate_global", "simulate_series"),
 }
 
 __all__ = [
     "MODELS",
+    "SERIES_MODELS",
     "Alert",
+    "AlignedMean",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -69,6 +78,10 @@ __all__ = [
     "Median",
     "NotFittedError",
     "Ratings",
+    "SeriesIndependent",
+    "SeriesJoint",
+    "SeriesPaperIndependent",
+    "SeriesPaperJoint",
     "WeightedMean",
     "ZScoreMean",
     "__version__",
@@ -79,9 +92,11 @@ __all__ = [
     "fuse",
     "load",
     "load_dataset",
+    "load_dataset_table",
     "read_item_table",
     "read_ratings",
     "simulate_global",
+    "simulate_series",
 ]
 
 

@@ -178,10 +178,12 @@ def compare(
     """
     from unisono.evaluate.compare import compare_models  # SciPy's statistics take a while to load
 
+    rated = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
+    known = _item_table(reference)
     return compare_models(
-        ratings if isinstance(ratings, Ratings) else read_ratings(ratings),
-        reference=_item_table(reference),
-        features=_item_table(features),
+        rated,
+        reference=align_to(known, rated) if known is not None and rated.is_series else known,
+        features=on_clock(_item_table(features), rated, complete=True),
         models=models,
         folds=folds,
         seed=seed,

@@ -48,6 +48,18 @@ def test_adjoint_equals_a_loop(size):
     np.testing.assert_allclose(adjoint_filter(y, G, size[4]), want, rtol=1e-12, atol=1e-12)
 
 
+def test_filters_with_few_taps_equal_loops():
+    a, y, _ = make(2, 3, 24, 9, 8)
+    G = np.zeros((3, 9, 3))
+    G[0, 2, 1], G[1, 2, 0], G[1, 8, 2], G[2, 8] = 0.5, -1.0, 0.7, [1.0, 2.0, 3.0]
+    want = naive_filter(a, G)
+    np.testing.assert_allclose(causal_filter(a, G, 8), want, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(np.sum(adjoint_filter(y, G, 8) * a), np.sum(y * want), rtol=1e-11)
+    np.testing.assert_allclose(
+        adjoint_filter(y, G, 8), adjoint_filter(y, G + 1.0, 8) - adjoint_filter(y, np.ones_like(G), 8), atol=1e-12
+    )
+
+
 def test_windows_are_zero_before_the_clock():
     a = np.arange(1.0, 7.0).reshape(1, 6, 1)
     np.testing.assert_array_equal(windows(a, np.array([0, 4]), 3)[0, :, :, 0], [[1, 0, 0], [5, 4, 3]])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.series_band import error_variance, spectrum, thinness
+from unisono.maths.series_band import annotator_spread, error_variance, spectrum, thinness
 from unisono.maths.series_default import Settings, effective_share, fit_default, standardise, to_convention
 from unisono.maths.series_estep import infer
 from unisono.maths.series_layout import make_layout
@@ -113,7 +113,8 @@ def test_missing_frames_widen_the_band():
     data, _, _ = simulate(3)
     y = data.y.copy().reshape(6, 6, 200, 2)
     y[0, 1:, 80:120] = np.nan  # one annotator left for a while
-    whole, holed = fit_default(data, RATE), fit_default(data._replace(y=y.reshape(-1, 2)), RATE)
+    independent = Settings(shared=0.0)  # what all have in common does not depend on how many rated
+    whole, holed = (fit_default(data._replace(y=v.reshape(-1, 2)), RATE, independent) for v in (data.y, y))
     ratio = (holed.sd / whole.sd).reshape(6, 200, 2)[0]
     assert np.all(ratio[90:110].mean(0) > 1.1 * ratio[10:60].mean(0))
 
@@ -127,7 +128,7 @@ def test_frames_with_fewer_raters_are_thinner():
 
 def test_shared_error_widens_the_band_by_its_share():
     data, _, _ = simulate(4)
-    none, some = fit_default(data, RATE), fit_default(data, RATE, Settings(shared=0.2))
+    none, some = (fit_default(data, RATE, Settings(shared=share)) for share in (0.0, 0.2))
     np.testing.assert_allclose(
         some.sd**2 - none.sd**2, np.tile(0.25 * none.noise.mean(0), (len(none.sd), 1)), rtol=1e-8
     )
@@ -193,3 +194,35 @@ def test_edges_give_finite_results(edge):
     assert np.isfinite(fit.mean).all()
     assert np.isfinite(fit.sd).all()
     assert np.all(fit.sd > 0)
+
+
+def test_leakage_is_taken_apart_where_a_dimension_alone_takes_it_for_truth():
+    """The typical annotator does not leak; whoever is trusted most does."""
+    gains = []
+    for seed in range(2):
+        data, truth, lag = simulate(seed)
+        M, K, T = len(data.length), data.K, 200
+        y = data.y.reshape(M, K, T, 2).copy()
+        precise = np.argmin(np.diff(y, axis=2).std(axis=(0, 2, 3)))
+        for k in range(K):
+            leak = 1.0 if k == precise else -1.0 / (K - 1)
+            y[:, k, :, 0] += leak * truth.reshape(M, T, 2)[:, :, 1]
+        data = data._replace(y=y.reshape(-1, 2))
+        both = fit_default(data, RATE, Settings(lag=lag.mean() / RATE)).mean[:, 0]
+        alone = fit_default(data._replace(y=data.y[:, :1]), RATE, Settings(lag=lag.mean() / RATE)).mean[:, 0]
+        gains.append(np.corrcoef(both, truth[:, 0])[0, 1] - np.corrcoef(alone, truth[:, 0])[0, 1])
+    assert min(gains) > 0.001
+
+
+def test_leakage_that_differs_between_annotators_widens_the_band():
+    data, truth, _ = simulate(0)
+    params = identity_params(data, Structure(W=1))
+    used, gain = np.ones((data.K, 2), dtype=bool), np.ones((data.K, 2))
+    assert annotator_spread(params, gain, used, truth).bias.tolist() == [0.0, 0.0]
+    F = params.F.copy()
+    F[:, 0, 0, 1] = [0.3, -0.3] * (data.K // 2)
+    found = annotator_spread(params._replace(F=F), gain, used, truth)
+    K = data.K
+    expected = F[:, 0, 0, 1].var(ddof=1) / K * (K - 1) / (K - 3) * truth[:, 1].var()
+    np.testing.assert_allclose(found.bias, [expected, 0.0], rtol=1e-12)
+    assert found.gain.tolist() == [0.0, 0.0]

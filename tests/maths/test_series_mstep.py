@@ -7,7 +7,7 @@ from reference import dense_series as dense
 from series_cases import CASES, Case, make_data, make_params, structure_of
 from unisono.maths.series_em import em_step, make_step, point_moments, start_from_truth
 from unisono.maths.series_estep import expect, infer
-from unisono.maths.series_gauge import recentre
+from unisono.maths.series_gauge import competence, recentre
 from unisono.maths.series_gold import gold_params, gold_structure, with_gold, without_gold
 from unisono.maths.series_lags import lag_interval, lag_profile, refine_lags
 from unisono.maths.series_layout import make_layout
@@ -228,11 +228,38 @@ def test_a_step_with_gauge_ends_in_the_gauge():
     data, structure = rough(STRUCTURES[4])
     layout = make_layout(data, structure)
     params, _ = make_step(layout, structure, TIGHT, gauge=True)(identity_params(data, structure, phi=0.5))
-    np.testing.assert_allclose(np.diagonal(params.F.sum(axis=1).mean(axis=0)), 1.0)
     free, _ = make_step(layout, structure, TIGHT)(identity_params(data, structure, phi=0.5))
+    weight = competence(free, np.ones(len(free.F), dtype=bool))
+    np.testing.assert_allclose(np.diagonal(np.average(params.F.sum(axis=1), axis=0, weights=weight)), 1.0)
     np.testing.assert_allclose(
         expect(layout, params, structure).loglik, expect(layout, free, structure).loglik, rtol=1e-12
     )
+
+
+def test_noise_of_known_annotators_stays_whatever_its_structure():
+    case = Case(D=2, W=3, lengths=(30,), phi=0.7)
+    data, params = make_data(case), make_params(case)
+    structure = structure_of(case, noise="scaled", fixed=(0, 1, 2))
+    layout = make_layout(data, structure)
+    new = maximise(layout, expect(layout, params, structure).moments, params, structure, Priors())
+    np.testing.assert_array_equal(new.N, params.N)
+    assert np.isfinite(new.N).all()
+
+
+def test_who_does_not_follow_the_truth_does_not_say_what_it_is():
+    case = Case(D=2, W=3, lengths=(10,), phi=0.7)
+    params = make_params(case)
+    F = np.zeros_like(params.F)
+    F[0, 0] = F[1, 0] = np.eye(2)
+    F[1, 0, 0, 1] = 0.4
+    F[2, 1] = -np.eye(2)
+    params = params._replace(F=F)
+    weight = competence(params, np.array([True, True, True]))
+    np.testing.assert_array_equal(weight, [1.0, 1.0, 0.0])
+    moved = recentre(params, structure_of(case), weight)
+    np.testing.assert_allclose(moved.F[:2, 0].mean(axis=0), np.eye(2), atol=1e-12)
+    np.testing.assert_array_equal(competence(params, np.array([False, True, True])), [0.0, 1.0, 0.0])
+    assert recentre(params, structure_of(case), np.zeros(3)) is params
 
 
 def test_no_gauge_where_the_average_annotator_is_upside_down():
@@ -283,7 +310,7 @@ def test_delays_and_gains_are_recovered():
     for d in range(2):
         relative = params.lag[:, d] - params.lag[:, d].min()
         np.testing.assert_array_equal(relative, lags[:, d] - lags[:, d].min())
-    lag, profile = lag_profile(layout, params, structure, priors, 2, 1, reach=2)
+    lag, profile = lag_profile(layout, params, structure, priors, 2, 1)
     assert lag[np.argmax(profile)] == params.lag[2, 1]
     low, high = lag_interval(lag, profile, 1.0, 0.9)
     assert low == high == params.lag[2, 1]

@@ -4,11 +4,17 @@ from unisono.fusers.base import Fuser
 from unisono.fusers.baselines import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.independent import Independent
 from unisono.fusers.joint import Joint
-from unisono.fusers.registry import MODELS, make_fuser, revive
+from unisono.fusers.registry import MODELS, SERIES_MODELS, make_fuser, revive
 from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.series_baselines import AlignedMean
+from unisono.fusers.series_independent import SeriesIndependent
+from unisono.fusers.series_joint import SeriesJoint
+from unisono.fusers.series_paper import SeriesPaperIndependent, SeriesPaperJoint
 
 __all__ = [
     "MODELS",
+    "SERIES_MODELS",
+    "AlignedMean",
     "Annotators",
     "EvaluatorWeighted",
     "Fit",
@@ -18,6 +24,10 @@ __all__ = [
     "Joint",
     "Mean",
     "Median",
+    "SeriesIndependent",
+    "SeriesJoint",
+    "SeriesPaperIndependent",
+    "SeriesPaperJoint",
     "WeightedMean",
     "ZScoreMean",
     "make_fuser",

@@ -12,7 +12,7 @@ from unisono.fusers.scaling import Scaling
 from unisono.fusers.series_model import SeriesModel, expected_ratings, fused_truth
 from unisono.maths.grouped import grouped_correlation
 from unisono.maths.series_anchored import with_recordings
-from unisono.maths.series_lags import lag_interval, lag_posterior
+from unisono.maths.series_lags import lag_interval, lag_profile
 from unisono.maths.series_layout import make_layout
 from unisono.maths.series_params import SeriesData
 
@@ -98,7 +98,7 @@ def delays(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray
     if model.priors is not None:
         layout = make_layout(data, model.structure)
         for k, d in np.argwhere(given).tolist():
-            lags, profile = lag_posterior(layout, model.params, model.structure, model.priors, k, d)
+            lags, profile = lag_profile(layout, model.params, model.structure, model.priors, k, d)
             low[k, d], high[k, d] = lag_interval(lags, profile, model.priors.kappa, LEVEL)
     return np.where(given, model.params.lag, np.nan), low, high
 

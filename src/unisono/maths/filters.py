@@ -1,7 +1,8 @@
 """Causal filters on a clock of blocks, their adjoint, lagged products, and window sums by recursion.
 
 A window at frame s is a[s], a[s-1], ..., a[s-n+1]; before the clock's first frame there is nothing (zeros). Every
-operation is one matrix product per pair of neighbouring blocks; the T x n D matrix of windows is never made.
+operation is one matrix product per pair of neighbouring blocks, or one per tap where few taps are in use (delays); the
+T x n D matrix of windows is never made.
 Imports NumPy and the sibling modules alone.
 """
 
@@ -11,21 +12,44 @@ import numpy as np
 
 from unisono.maths.bands import filter_template, sheared, with_previous
 
+DENSE = 4  # a filter with more than one tap in DENSE in use is cheaper as a whole
+
 
 def causal_filter(a: np.ndarray, G: np.ndarray, S: int) -> np.ndarray:
     """(R, L, Q) out[s, q] = sum over w of G[q, w] . a[s-w]. a: (R, L, D), G: (Q, n, D), n <= S + 1."""
     R, L, _ = a.shape
-    return np.asarray(with_previous(a, S) @ filter_template(G, S).T).reshape(R, L, len(G))
+    taps = _few_taps(G)
+    if taps is None:
+        return np.asarray(with_previous(a, S) @ filter_template(G, S).T).reshape(R, L, len(G))
+    out = np.zeros((R, L, len(G)))
+    for w, rows in taps:
+        out[:, w:, rows] += a[:, : L - w] @ G[rows, w].T
+    return out
 
 
 def adjoint_filter(r: np.ndarray, G: np.ndarray, S: int) -> np.ndarray:
     """(R, L, D) out[u] = sum over w, q of G[q, w] r[u+w, q]. r: (R, L, Q)."""
     R, L, Q = r.shape
     D = G.shape[2]
+    taps = _few_taps(G)
+    if taps is not None:
+        out = np.zeros((R, L, D))
+        for w, rows in taps:
+            out[:, : L - w] += r[:, w:, rows] @ G[rows, w]
+        return out
     both = np.asarray(r.reshape(-1, S * Q) @ filter_template(G, S)).reshape(R, L // S, 2, S * D)
     out = np.ascontiguousarray(both[:, :, 1])
     out[:, :-1] += both[:, 1:, 0]
     return out.reshape(R, L, D)
+
+
+def _few_taps(G: np.ndarray) -> list[tuple[int, np.ndarray]] | None:
+    """Taps in use and the rows that use them; None where they are too many to go through one by one."""
+    used = np.any(G != 0, axis=2)  # (Q, n)
+    taps = np.flatnonzero(used.any(axis=0))
+    if len(taps) * DENSE > G.shape[1]:
+        return None
+    return [(int(w), np.flatnonzero(used[:, w])) for w in taps]
 
 
 def lag_products(y: np.ndarray, a: np.ndarray, n: int, S: int) -> np.ndarray:

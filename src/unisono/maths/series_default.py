@@ -1,4 +1,4 @@
-"""The safe default for series: one gain and one delay per annotator and dimension, strong pooling, honest bands.
+"""The safe default for series: one gain and one delay per annotator and dimension, a little leakage, strong pooling.
 
 Ratings are standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds, noise
 is white for the estimate (innovations would favour whoever holds still) and as autocorrelated as it is for the bands.
@@ -40,11 +40,9 @@ class Settings(NamedTuple):
     earliest: float = 0.2  # seconds: the rule lets the earliest annotator react this soon
     lag_unknown: float = 0.5  # seconds, sd of the common delay where it is a convention; widens the band on slopes
     lag_sd: float = 1.0  # seconds around the common delay, prior of each delay
-    shared: float = (
-        0.0  # share of the rating error common to all annotators, which ratings cannot show; widens the band
-    )
+    shared: float = 0.05  # share of the rating error that all annotators have in common, which ratings cannot show
     gain_sd: float = 0.1  # prior of each gain around 1
-    crosstalk_sd: float = 0.0  # prior of the leakage between dimensions around 0; 0: none
+    crosstalk_sd: float = 0.05  # prior of the leakage between dimensions around 0; 0: none
     tap_sd: float = 0.1  # prior of free filters: of the sum over the taps around a smooth kernel
     typical_lag: float = 0.5  # seconds, mean of that kernel where no delay is given
     bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
@@ -52,7 +50,7 @@ class Settings(NamedTuple):
     ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
     noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
     correlation_reach: float = 30.0  # seconds over which errors of the ratings may be correlated
-    tol: float = 1e-6
+    tol: float = 1e-5  # relative change of the objective; the truth then moves by thousandths of the ratings' sd
     max_iter: int = 50
 
 
@@ -267,11 +265,10 @@ def _in_units(
         # The model knows already that errors last, and its variance holds them.
         level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
         noise, extra = np.where(np.isnan(noise), np.nan, level), np.zeros(data.D)
-    used = ~np.isnan(noise).any(axis=1)
-    spread = annotator_spread(params, residual.gain, used)
+    spread = annotator_spread(params, residual.gain, ~np.isnan(noise), truth.mean)
     if s.lag is None:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * noise[used].mean(axis=0))
+    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
     variance = band_variance(
         model=np.diagonal(truth.cov, axis1=1, axis2=2),
         extra=extra,

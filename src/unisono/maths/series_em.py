@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from unisono.maths.series_estep import expect
-from unisono.maths.series_gauge import recentre
+from unisono.maths.series_gauge import competence, recentre
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_moments import Moments, add_moments, group_moments
 from unisono.maths.series_mstep import expected_log_density, log_prior, maximise
@@ -28,7 +28,9 @@ def soft_step(
     found = expect(layout, params, structure)
     objective = found.loglik + log_prior(params, structure, priors)
     updated = maximise(layout, found.moments, params, structure, priors)
-    return recentre(updated, structure, rated(layout, structure)) if gauge else updated, objective
+    if gauge:
+        updated = recentre(updated, structure, competence(updated, rated(layout, structure)))
+    return updated, objective
 
 
 def hard_step(

@@ -81,7 +81,7 @@ def fit_with_features(
     shift, profile, identified = [], [], True
     for g in np.unique(group):
         own = (group == g)[:, None]
-        shifts = _shifts(start.lag[own[:, 0] & ~np.isnan(plain.noise).any(axis=1)], structure.W, rate, s, fs)
+        shifts = _shifts(start.lag[own & ~np.isnan(plain.noise)], structure.W, rate, s, fs)
         tried = [_climb(layout, moved_lags(start, moved + own * step), structure, fs, watch) for step in shifts]
         values = np.array([value for _, value in tried])
         best = int(np.argmax(values))
@@ -115,7 +115,7 @@ def _autocorrelated(
 
 
 def _shifts(lag: np.ndarray, W: int, rate: float, s: Settings, fs: FeatureSettings) -> np.ndarray:
-    """(n,) whole frames that the window allows, 0 among them; 0 alone where the delay is given. lag: (n, D)."""
+    """(n,) whole frames that the window allows, 0 among them; 0 alone where the delay is given. lag: (n,)."""
     if s.lag is not None or not lag.size:
         return np.zeros(1)
     stride = max(round(fs.stride * rate), 1)
@@ -149,11 +149,11 @@ def _finish(
 ) -> DefaultFit:
     """Truth and bands; a delay that the features show is no longer uncertain as a convention is."""
     truth = infer(layout, data.X, params, structure)
-    used = ~np.isnan(plain.noise).any(axis=1)
-    spread = annotator_spread(params, residual_traces(data, params, truth.mean).gain, used)
+    used = ~np.isnan(plain.noise)
+    spread = annotator_spread(params, residual_traces(data, params, truth.mean).gain, used, truth.mean)
     if s.lag is None and not identified:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    common = s.shared / (1.0 - s.shared) * plain.noise[used].mean(axis=0) / scale.size**2
+    common = s.shared / (1.0 - s.shared) * np.nanmean(plain.noise, axis=0) / scale.size**2
     spread = spread._replace(bias=spread.bias + common)
     model = np.diagonal(truth.cov, axis1=1, axis2=2)
     variance = band_variance(

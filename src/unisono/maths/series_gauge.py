@@ -2,7 +2,8 @@
 
 a <- G a + c with the filters, level and covariance carried along leaves every prediction as it is. G is the average
 total gain of the annotators: the whole matrix where dimensions may leak into each other and the truth's covariance is
-full, its diagonal elsewhere. c is the average bias.
+full, its diagonal elsewhere. c is the average bias. Who does not follow the truth does not say what it is: annotators
+count by their gain, up to 1.
 Imports NumPy and the sibling modules alone.
 """
 
@@ -13,9 +14,18 @@ import numpy as np
 from unisono.maths.series_params import SeriesParams, Structure
 
 
-def recentre(params: SeriesParams, structure: Structure, rated: np.ndarray) -> SeriesParams:
-    """The average annotator becomes the identity with no bias. rated: (K,) bool, annotators that count."""  # eq. S21
-    total = params.F[rated].sum(axis=1).mean(axis=0)  # (D, D) average total gain
+def competence(params: SeriesParams, rated: np.ndarray) -> np.ndarray:
+    """(K,) how much an annotator follows the truth, 0 to 1; 0 for who is not among `rated` (K,) bool."""
+    own = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2).mean(axis=1)
+    return np.where(rated, np.clip(own, 0.0, 1.0), 0.0)
+
+
+def recentre(params: SeriesParams, structure: Structure, weight: np.ndarray) -> SeriesParams:
+    """The average annotator becomes the identity with no bias. weight: (K,) how much each annotator counts."""
+    if not np.any(weight > 0):  # eq. S21
+        return params
+    share = weight / weight.sum()
+    total = np.tensordot(share, params.F.sum(axis=1), axes=1)  # (D, D) average total gain
     gain = _allowed(total, structure)
     if np.linalg.det(gain) <= 0 or np.any(np.diagonal(gain) <= 0):
         return params
@@ -25,7 +35,7 @@ def recentre(params: SeriesParams, structure: Structure, rated: np.ndarray) -> S
     if not movable:
         return params
     rest = np.linalg.solve(gain.T, total.T).T  # average total gain that is left
-    return shift(params, np.linalg.solve(rest, params.b[rated].mean(axis=0)))
+    return shift(params, np.linalg.solve(rest, share @ params.b))
 
 
 def _allowed(total: np.ndarray, structure: Structure) -> np.ndarray:

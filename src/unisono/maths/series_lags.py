@@ -7,6 +7,8 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
+from itertools import cycle, islice
+
 import numpy as np
 
 from unisono.maths.series_estep import log_likelihood
@@ -28,53 +30,51 @@ def refine_lags(
 ) -> SeriesParams:
     """Moves one delay at a time to the neighbouring candidate while log p(y) + log prior rises."""  # eq. S24
     lags, weight = _grid(structure, priors)
+    rows = _rows(layout, structure)
     best = log_likelihood(layout, params, structure)
-    for _ in range(sweeps):
-        moved = False
-        for k, d in _rows(layout, structure):
-            for direction in (1, -1):
-                while True:
-                    here = int(np.argmin(np.abs(lags - params.lag[k, d])))
-                    there = here + direction
-                    if not 0 <= there < len(lags):
-                        break
-                    trial = with_lag(params, k, d, float(lags[there]))
-                    value = log_likelihood(layout, trial, structure)
-                    if value + weight[there] <= best + weight[here]:
-                        break
-                    params, best, moved = trial, value, True
-        if not moved:
+    settled = 0  # rows in a row that stay where they are
+    for k, d in islice(cycle(rows), sweeps * len(rows)):
+        first = here = int(np.argmin(np.abs(lags - params.lag[k, d])))
+        for direction in (1, -1):
+            while here == first or (here - first) * direction > 0:  # back over the start there is nothing new
+                there = here + direction
+                if not 0 <= there < len(lags):
+                    break
+                trial = with_lag(params, k, d, float(lags[there]))
+                value = log_likelihood(layout, trial, structure)
+                if value + weight[there] <= best + weight[here]:
+                    break
+                params, best, here = trial, value, there
+        settled = settled + 1 if here == first else 1
+        if settled >= len(rows):
             break
     return params
 
 
 def lag_profile(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, k: int, d: int, reach: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Candidates within `reach` steps of a delay and log p(y) + log prior / kappa at each, all else held."""
-    lags, weight = _grid(structure, priors)
-    here = int(np.argmin(np.abs(lags - params.lag[k, d])))
-    near = np.arange(max(here - reach, 0), min(here + reach + 1, len(lags)))
-    value = [log_likelihood(layout, with_lag(params, k, d, float(lags[i])), structure) for i in near.tolist()]
-    return lags[near], np.array(value) + weight[near]
-
-
-def lag_posterior(
     layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, k: int, d: int, *, drop: float = 7.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The profile of a delay, as far to either side as kappa times it stays within `drop` of its height."""
+    """Candidates around a delay and log p(y) + log prior / kappa at each, all else held.
+
+    Goes to either side in steps that double, until kappa times the profile has fallen by `drop`; between the candidates
+    tried it is taken to be straight, so that a slow delay at a high rate costs little.
+    """
     lags, weight = _grid(structure, priors)
     here = int(np.argmin(np.abs(lags - params.lag[k, d])))
     value = {here: log_likelihood(layout, params, structure) + weight[here]}
     for direction in (1, -1):
-        i = here + direction
-        while 0 <= i < len(lags):
+        step, i = 1, here
+        while True:
+            i = int(np.clip(i + direction * step, 0, len(lags) - 1))
+            if i in value:
+                break
             value[i] = log_likelihood(layout, with_lag(params, k, d, float(lags[i])), structure) + weight[i]
             if priors.kappa * (max(value.values()) - value[i]) > drop:
                 break
-            i += direction
-    seen = sorted(value)
-    return lags[seen], np.array([value[i] for i in seen])
+            step *= 2
+    seen = np.array(sorted(value))
+    near = np.arange(seen[0], seen[-1] + 1)
+    return lags[near], np.interp(near, seen, [value[i] for i in seen.tolist()])
 
 
 def lag_interval(lags: np.ndarray, profile: np.ndarray, kappa: float, level: float) -> tuple[float, float]:

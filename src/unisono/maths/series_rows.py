@@ -100,9 +100,12 @@ def row_models(structure: Structure, priors: Priors, d: int, D: int) -> list[Row
 
 def best_row(A: np.ndarray, g: np.ndarray, models: list[RowModel], kappa: float) -> RowFit:
     """The candidate and its theta with the greatest expected log density plus log prior / kappa."""  # eq. S13
-    fits = [_fit_row(A, g, model, kappa) for model in models]
-    best = int(np.argmax([value for _, value in fits]))
-    return RowFit(fits[best][0], models[best].lag, np.array([value for _, value in fits]))
+    if len(models) == 1:
+        x, value = _fit_row(A, g, models[0], kappa)
+        return RowFit(x, models[0].lag, np.array([value]))
+    x, values = _fit_rows(A, g, models, kappa)
+    best = int(np.argmax(values))
+    return RowFit(x[best], models[best].lag, values)
 
 
 def log_row_prior(params: SeriesParams, structure: Structure, priors: Priors) -> float:
@@ -125,6 +128,21 @@ def _fit_row(A: np.ndarray, g: np.ndarray, model: RowModel, kappa: float) -> tup
     x = model.offset + model.basis @ theta
     away = theta - model.mean
     return x, float((g - 0.5 * A @ x) @ x - 0.5 * away @ prior @ away + model.log_weight / kappa)
+
+
+def _fit_rows(A: np.ndarray, g: np.ndarray, models: list[RowModel], kappa: float) -> tuple[np.ndarray, np.ndarray]:
+    """(n_models, Z0) and (n_models,): the same for candidates with equally many unknowns, all at once."""
+    basis = np.stack([model.basis for model in models], axis=1)  # (Z0, n_models, n)
+    offset, mean = (np.stack([getattr(model, name) for model in models]) for name in ("offset", "mean"))
+    prior = np.stack([model.precision for model in models]) / kappa
+    projected = np.tensordot(A, basis, axes=1)
+    left = np.einsum("zmi,zmj->mij", basis, projected) + prior
+    right = np.einsum("zmi,mz->mi", basis, g - offset @ A) + np.einsum("mij,mj->mi", prior, mean)
+    theta = np.stack([solve_symmetric(one, rhs) for one, rhs in zip(left, right, strict=True)])
+    x = offset + np.einsum("zmi,mi->mz", basis, theta)
+    away = theta - mean
+    value = np.einsum("mz,mz->m", g - 0.5 * x @ A, x) - 0.5 * np.einsum("mi,mij,mj->m", away, prior, away)
+    return x, value + np.array([model.log_weight for model in models]) / kappa
 
 
 def solve_symmetric(left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -1,0 +1,196 @@
+"""Traces through the real command: fuse, check, score, predict, compare, evaluate, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from cli.command_line import unisono, unisono_here
+from trace_world import trace_world
+from unisono.io.writing import item_columns, rating_columns
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Ratings, reference, features and some gold of a small world, as files."""
+    path = tmp_path_factory.mktemp("traces")
+    world = trace_world(lengths=(60, 50), K=3)
+    pl.DataFrame(rating_columns(world.ratings)).fill_nan(None).write_csv(path / "ratings.csv")
+    pl.DataFrame(item_columns(world.truth)).write_csv(path / "reference.csv")
+    pl.DataFrame(item_columns(world.features)).write_csv(path / "features.csv")
+    pl.DataFrame(item_columns(world.truth.select_items(["clip 0"]))).write_csv(path / "gold.csv")
+    return path
+
+
+@pytest.fixture(scope="module")
+def fused(folder):
+    done = unisono("fuse", "ratings.csv", "--features", "features.csv", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_fuse_writes_what_it_promises(folder, fused):
+    assert "Fused 6 traces of 2 recordings (22 s at 5 frames per second) by 3 annotators" in fused.stdout
+    assert "Time: Ratings show only how late annotators are relative to each other." in fused.stdout
+    truth = pl.read_csv(folder / "out" / "truth.csv")
+    ends = ("", "_sd", "_low", "_high")
+    assert truth.columns == ["recording", "time", *(f"{d}{end}" for d in ("valence", "arousal") for end in ends)]
+    assert len(truth) == 110
+    assert truth["time"][60] == pytest.approx(0.4)
+    annotators = pl.read_csv(folder / "out" / "annotators.csv")
+    assert {"valence_delay", "valence_delay_low", "valence_delay_high"} <= set(annotators.columns)
+    summary = json.loads((folder / "out" / "summary.json").read_text())
+    assert (summary["rate"], summary["seconds"]) == (5.0, 22.0)
+    assert summary["delay_convention"] in ("earliest", "features")
+    assert "relative" in summary["delay_words"]
+
+
+def test_truth_is_scored_and_predicted(folder, fused):
+    done = unisono("score", "out/truth.csv", "reference.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    for word in ("at the best lag", "late by (s)", "clip 0", "arousal"):
+        assert word in done.stdout
+    found = json.loads(unisono("score", "out/truth.csv", "reference.csv", "--json", cwd=folder).stdout)
+    assert all(row["pearson"] > 0.9 for row in found["at_best_lag"])
+    assert len(found["recordings"]) == 4
+    done = unisono("predict", "out", "features.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].startswith("recording,time,valence,valence_sd")
+    assert len(done.stdout.splitlines()) == 111
+    done = unisono("predict", "out", "features.csv", "--ratings", "ratings.csv", "--out", "again.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    again, first = pl.read_csv(folder / "again.csv"), pl.read_csv(folder / "out" / "truth.csv")
+    assert (again["valence"] - first["valence"]).abs().max() < 1e-6
+
+
+def test_the_lag_is_the_users(folder):
+    done = unisono_here("fuse", "ratings.csv", "--lag", "0.8", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["delay_convention"] == "given"
+    assert found["mean_delay"] == pytest.approx(0.8, abs=0.11)
+    assert found["truth"][0]["recording"] == "clip 0"
+
+
+def test_gold_and_averages(folder):
+    found = json.loads(unisono_here("fuse", "ratings.csv", "--gold", "gold.csv", "--json", cwd=folder).stdout)
+    assert found["delay_convention"] in ("gold", "earliest")
+    found = json.loads(unisono_here("fuse", "ratings.csv", "--model", "aligned-mean", "--json", cwd=folder).stdout)
+    assert "moved onto each other" in found["delay_words"]
+    done = unisono_here("fuse", "ratings.csv", "--model", "mean", cwd=folder)
+    assert "as late as its annotators are" in done.stderr
+
+
+def test_a_published_model_says_how_it_chose(folder):
+    words = ("--model", "paper-joint", "--restarts", "1", "--max-iter", "3", "--seed", "3", "--json")
+    done = unisono_here("fuse", "ratings.csv", *words, cwd=folder)
+    assert done.returncode in (0, 4), done.stderr
+    found = json.loads(done.stdout)
+    assert [row["name"] for row in found["windows_tried"]] == ["5 frames", "10 frames", "20 frames", "50 frames"]
+
+
+def test_rate_and_unit(folder):
+    rows = pl.read_csv(folder / "ratings.csv").with_columns(pl.col("time") * 1000)
+    rows.write_csv(folder / "ms.csv")
+    done = unisono_here("fuse", "ms.csv", "--time-unit", "ms", "--rate", "2.5", "--model", "mean", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "22 s at 2.5 frames per second" in done.stderr
+
+
+def test_compare_and_evaluate(folder):
+    words = ("--models", "mean,median", "--folds", "2", "--json")
+    done = unisono_here("compare", "ratings.csv", "--reference", "reference.csv", *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["kind"], len(found["rows"])) == ("series", 2)
+    done = unisono_here("compare", "ratings.csv", "--models", "mean", "--folds", "2", cwd=folder)
+    assert "2 recordings, 3 annotators" in done.stdout
+    done = unisono_here("evaluate", "ratings.csv", "--reference", "reference.csv", "--models", "mean", cwd=folder)
+    assert done.returncode == 3
+    assert "2 items with a reference cannot make 5 folds" in done.stderr
+
+
+def test_advice_is_for_items(folder, fused):
+    for command in ("next", "plan"):
+        done = unisono_here(command, "out", cwd=folder)
+        assert done.returncode == 3
+        assert "model of traces" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--anchor", "none"), "--anchor none is for ratings of items. Leave it out."),
+        (("--inference", "bayes"), "--inference bayes is for ratings of items. Here choose one of soft, hard, paper."),
+        (("--model", "mean", "--lag", "1"), "no settings to change: leave out lag"),
+        (("--transform", "gain", "--lag", "1"), "lag needs a transform with delays"),
+        (("--window", "wide"), "is not a valid float"),
+        (("--window", "1", "--lag", "2"), "does not fit into a window"),
+    ],
+)
+def test_usage_errors(folder, arguments, words):
+    done = unisono_here("fuse", "ratings.csv", *arguments, "--out", "none", cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert not (folder / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--transform", "delay"), "--transform delay is for traces. Here choose one of identity, gain, full."),
+        (("--noise", "ar1"), "--noise ar1 is for traces."),
+        (("--lag", "1"), "no setting lag"),
+        (("--model", "aligned-mean"), "for traces over time"),
+    ],
+)
+def test_words_of_traces_are_not_for_items(tmp_path, arguments, words):
+    (tmp_path / "r.csv").write_text("item,annotator,v\n1,x,1\n1,y,2\n2,x,4\n2,y,3\n")
+    done = unisono_here("fuse", "r.csv", *arguments, "--out", "none", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert not (tmp_path / "none").exists()
+
+
+H = "recording,time,f\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "words"),
+    [
+        ("--features", H + "clip 0,0,1\nclip 0,1,2\n", ["x.csv", "no row for item 'clip 1'"]),
+        ("--features", "item,f\nclip 0,1\nclip 1,1\n", ["x.csv", "time column"]),
+        ("--features", H + "".join(f"clip {m},{100 + t},1\n" for m in (0, 1) for t in range(60)), ["x.csv", "covers"]),
+        (
+            "--features",
+            H + "".join(f"clip {m},{1000 * t},1\n" for m in (0, 1) for t in range(12)),
+            ["x.csv", "different clocks"],
+        ),
+        ("--features", H + "clip 0,0,1\nclip 0,1,\n", ["x.csv row 3", "f"]),
+        ("--gold", "recording,time,valence\nclip 9,0,1\nclip 9,1,1\n", ["x.csv", "'clip 9'"]),
+        ("--gold", "recording,time,q\nclip 0,0,1\nclip 0,1,1\n", ["x.csv", "'q'", "'valence' and 'arousal'"]),
+        ("--gold", "recording,time,valence\nclip 0,0,1\nclip 0,1,1\n", ["at least 10 frames", "valence"]),
+    ],
+)
+def test_bad_tables_beside_the_traces(folder, tmp_path, option, content, words):
+    (tmp_path / "r.csv").write_bytes((folder / "ratings.csv").read_bytes())
+    (tmp_path / "x.csv").write_text(content)
+    done = unisono_here("fuse", "r.csv", option, "x.csv", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 3
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("Warning")]
+    assert len(errors) == 1
+    for word in words:
+        assert word in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_window_longer_than_every_recording(folder):
+    done = unisono_here("fuse", "ratings.csv", "--window", "60", "--out", "none", cwd=folder)
+    assert done.returncode == 3
+    assert "a window of 60 s is longer than every recording, of which the longest has 12 s" in done.stderr
+    done = unisono_here("fuse", "ratings.csv", "--model", "paper-joint", "--width", "500", "--out", "none", cwd=folder)
+    assert done.returncode == 3
+    assert "filters of 500 frames are wider than every recording" in done.stderr
+    assert not (folder / "none").exists()
