@@ -102,8 +102,10 @@ def test_validation_recordings_as_gold(world):
 def test_without_choosing_an_iteration_the_best_final_state_counts(world):
     found = run(world, select_iteration=False)
     assert not found.selected
-    assert len({fold.candidates for fold in found.models[0].folds}) >= 1
-    assert min(fold.iterations[0] for fold in found.models[0].folds) > 0
+    folds, first = found.models[0].folds, run(world, models=paper(restarts=1, width=5), select_iteration=False)
+    assert max(fold.candidates[0] for fold in folds) > 0
+    assert min(fold.iterations[0] for fold in folds) > 0
+    assert sum(fold.validation_ccc for fold in folds) > sum(fold.validation_ccc for fold in first.models[0].folds)
 
 
 def test_a_reference_on_another_clock_is_brought_onto_that_of_the_ratings(world):

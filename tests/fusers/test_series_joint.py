@@ -112,6 +112,41 @@ def test_annotators_of_one_dimension_each(world):
     assert np.isnan(result.described.gain).sum() == 6
 
 
+def test_silent_annotators_change_nothing(world, default):
+    r = world.ratings
+    more = Ratings.from_judgements(
+        np.concatenate([r.value, np.full((90, 2), np.nan)]),
+        np.append(r.item_of, 0),
+        np.append(r.annotator_of, 5),
+        items=r.items,
+        annotators=(*r.annotators, "never", "empty"),
+        dimensions=r.dimensions,
+        length=r.length,
+        clock=r.clock,
+    )
+    result = un.fuse(more)
+    np.testing.assert_array_equal(result.fused.mean, default.fused.mean)
+    np.testing.assert_array_equal(result.fit.trace.objective, default.fit.trace.objective)
+    for name in ("gain", "noise", "agreement", "delay"):
+        assert np.isnan(getattr(result.described, name)[4:]).all()
+        np.testing.assert_array_equal(getattr(result.described, name)[:4], getattr(default.described, name))
+
+
+def test_aligned_means_find_relative_delays(world):
+    aligned, plain = un.fuse(world.ratings, model="aligned-mean"), un.fuse(world.ratings, model="mean")
+    true = world.lag / RATE
+    relative = aligned.described.delay - np.median(aligned.described.delay, axis=0)
+    np.testing.assert_allclose(relative, true - np.median(true, axis=0), atol=0.21)
+    reach = range(8)
+    best = [
+        max(pearson(one.fused.mean[s:90], world.truth.value[: 90 - s]).mean() for s in reach)
+        for one in (aligned, plain)
+    ]
+    assert best[0] > best[1]
+    earlier = un.fuse(world.ratings, model="aligned-mean", lag=0.6)
+    np.testing.assert_allclose(earlier.fused.mean[:60], aligned.fused.mean[3:63])
+
+
 def test_newcomers_count_as_average_annotators(world):
     r = world.ratings
     known = r.select_judgements(r.annotator_of < 3)

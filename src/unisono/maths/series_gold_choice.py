@@ -24,7 +24,7 @@ def choose_taps(
 ) -> int:
     """As many taps as the gold has frames for, up to 20 or 3 s, whichever is more; 0 where that is no good.
 
-    It is no good unless it comes clearly closer, by CCC, to gold that is set aside (whole recordings, or the later half
+    It is no good unless it comes clearly closer, by CCC, to gold that is set aside (whole recordings, or quarters
     of one) than a truth found without gold and brought to its scale. More taps than needed cost little; a choice of
     their number by the same gold would be a lottery. plain: (sum T, D) the truth found without gold.
     """
@@ -70,7 +70,9 @@ def _aside(data: SeriesData, gold: np.ndarray) -> np.ndarray:
     M, known = len(data.length), ~np.isnan(gold)
     if M > 1:
         return np.asarray(np.repeat(np.arange(M) >= (M + 1) // 2, data.length)[:, None] & known)
-    return np.asarray(known & (np.cumsum(known, axis=0) > known.sum(axis=0) / 2))
+    # The second and the fourth quarter: a later half may lie where the truth never was before.
+    quarter = (4 * (np.cumsum(known, axis=0) - 1)) // np.maximum(known.sum(axis=0), 1)
+    return np.asarray(known & (quarter % 2 == 1))
 
 
 def _mean_ccc(mean: np.ndarray, gold: np.ndarray, aside: np.ndarray) -> float:

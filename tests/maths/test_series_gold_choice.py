@@ -1,0 +1,45 @@
+"""What gold is good for: filters where they are clearly better, scale and level elsewhere."""
+
+import numpy as np
+
+from maths.test_series_anchored import rotated
+from unisono.maths.series_align import recordings_of
+from unisono.maths.series_gold_choice import FRAMES_PER_TAP, calibration, choose_taps
+from unisono.maths.series_params import SeriesData
+
+
+def plain_mean(data):
+    return np.concatenate([trace.mean(axis=0) for trace in recordings_of(data)])
+
+
+def gold_of(truth, frames):
+    gold = np.full_like(truth, np.nan)
+    gold[:frames] = truth[:frames]
+    return gold
+
+
+def test_filters_where_annotators_mix_the_dimensions():
+    data, truth = rotated()
+    assert choose_taps(data, gold_of(truth, 150), 1.0, plain_mean(data)) == 150 // (FRAMES_PER_TAP * 2)
+    assert choose_taps(data, gold_of(truth, 12), 1.0, plain_mean(data)) == 0  # too few frames for a single tap
+
+
+def test_scale_alone_where_annotators_answer_the_truth():
+    rng = np.random.default_rng(0)
+    truth = np.cumsum(rng.standard_normal((400, 2)), axis=0)
+    y = np.concatenate([truth + 0.3 * rng.standard_normal(truth.shape) for _ in range(4)])
+    data = SeriesData(y, np.zeros(4, int), np.arange(4), np.array([400]), np.zeros((400, 0)), 4)
+    assert choose_taps(data, gold_of(2 * truth + 5, 80), 1.0, plain_mean(data)) == 0
+
+
+def test_calibration_follows_gold_as_far_as_there_is_some():
+    mean = np.random.default_rng(1).standard_normal((1000, 1))
+    factor, offset = calibration(mean, 3 * mean + 2, mean, 0.1)
+    np.testing.assert_allclose((factor[0], offset[0]), (3, 2), rtol=0.01)
+    some = np.where(np.arange(1000)[:, None] < 10, 3 * mean + 2, np.nan)
+    factor, offset = calibration(mean, some, mean, 1.0)
+    assert 1 < factor[0] < 2  # ten seconds against twenty
+    assert 1 < offset[0] < 2
+    assert calibration(mean, np.full_like(mean, np.nan), mean, 1.0) == (1.0, 0.0)
+    against, _ = calibration(mean, -3 * mean, mean, 0.1)
+    assert against[0] > 0
