@@ -10,7 +10,7 @@ from unisono.reproduce.experiment import Experiment
 EXPERIMENTS = (
     # "correlations",
     "global-synthetic",
-    #     "global-artificial",
+    "global-artificial",
     "global-real",
     "dependency",
 )
