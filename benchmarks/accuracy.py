@@ -23,7 +23,7 @@ from benchmarks.accuracy_sets import Case, cases, data_folder, draw
 from unisono.evaluate.compare import distinct_models
 from unisono.evaluate.held_out import score_hidden, timed_fit
 from unisono.evaluate.splits import judgement_folds
-from unisono.evaluate.tasks import run_tasks
+from unisono.tasks import run_tasks
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
 from unisono.maths.significance import resample_counts, resampled_scores

@@ -12,8 +12,9 @@ ROOT = Path(unisono.__file__).parent
 ALLOWED = {
     "maths": set(),
     "data": set(),
-    "fusers": {"maths", "data"},
-    "evaluate": {"maths", "data", "fusers"},
+    "tasks": set(),
+    "fusers": {"maths", "data", "tasks"},
+    "evaluate": {"maths", "data", "fusers", "tasks"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "summary": {"data", "fusers"},

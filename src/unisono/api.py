@@ -20,9 +20,10 @@ import polars as pl
 
 import unisono
 from unisono.data import ItemTable, Ratings
-from unisono.data.checks import Alert, check_ratings, require_overlap
+from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
 from unisono.errors import DataError
 from unisono.fusers import Annotators, Fit, Fused, Fuser, make_fuser, revive
+from unisono.io.align import align_to
 from unisono.io.atomic import atomic_directory
 from unisono.io.frames import frame_like
 from unisono.io.saved import load_fit, write_fit
@@ -44,18 +45,19 @@ def fuse(
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
 ) -> Fusion:
-    """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item.
+    """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame.
     """
     table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     require_overlap(table)
-    if table.is_series:
-        raise DataError(f"{table.source} holds traces over time, which this version can check but not fuse yet.")
-    fuser = make_fuser(model, **settings) if isinstance(model, str) else model
+    fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
-    fuser.fit(table, _item_table(features), _item_table(gold), on_step=on_step)
+    if hasattr(fuser, "seed"):
+        fuser.seed = seed
+    described = on_clock(_item_table(features), table, complete=True)
+    fuser.fit(table, described, on_clock(_item_table(gold), table), on_step=on_step)
     return Fusion(name, fuser, table, fuser.fuse(), seed)
 
 
@@ -92,7 +94,7 @@ class Fusion:
     @cached_property
     def summary_data(self) -> dict[str, Any]:
         """What summary.json holds."""
-        return summarise(self.fit, self.ratings, self.described, self.alerts)
+        return summarise(self.fit, self.ratings, self.described, self.alerts) | self.fuser.notes()
 
     def summary(self) -> str:
         """The result in words."""
@@ -108,7 +110,7 @@ class Fusion:
             items=self.ratings.items,
             annotators=self.ratings.annotators,
             dimensions=self.ratings.dimensions,
-            features=self.fuser.space_.columns,
+            features=self.fuser.feature_columns,
             arrays=self.fuser.arrays() | self._posterior(),
             trace=self.fuser.trace_,
             provenance={
@@ -121,6 +123,8 @@ class Fusion:
 
     def _posterior(self) -> dict[str, Any]:
         """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
+        if self.ratings.is_series:
+            return {}
         given = np.bincount(self.ratings.annotator_of, minlength=self.ratings.K)
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
 
@@ -213,6 +217,17 @@ def cross_validate(
 def load(directory: str | Path) -> Fuser:
     """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data."""
     return revive(load_fit(Path(directory)))
+
+
+def on_clock(table: ItemTable | None, ratings: Ratings, *, complete: bool = False) -> ItemTable | None:
+    """Features, gold or a reference at the frames of traces; tables of items, and of other recordings, as they are."""
+    if table is None or not ratings.is_series:
+        return table
+    if complete:
+        # The last frames of a recording often have no features any more: the last ones hold for a moment.
+        return align_to(table, ratings, hold=1.0, complete=True)
+    require_known_items(table, ratings)
+    return align_to(table, ratings)
 
 
 def _item_table(source: Any) -> ItemTable | None:

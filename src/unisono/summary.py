@@ -18,9 +18,12 @@ ENOUGH = 5  # ratings below which an annotator is not ranked
 def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequence[Alert]) -> dict[str, Any]:
     """What was fused, how far annotators agree, who is reliable, what to look at."""
     numbers = int((~np.isnan(ratings.value)).sum())
-    best, worst = _ends(annotators)
+    # A single trace is many ratings.
+    best, worst = _ends(annotators, 1 if ratings.is_series else ENOUGH)
     objective = fit.trace.objective
-    return {
+    clock = ratings.clock
+    series = {} if clock is None else {"rate": clock.rate, "seconds": float(ratings.length.sum() / clock.rate)}
+    return series | {
         "model": fit.model,
         "items": ratings.M,
         "annotators": ratings.K,
@@ -43,10 +46,10 @@ def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequen
 def summary_text(data: dict[str, Any]) -> str:
     """The summary as a person reads it."""
     lines = [
-        f"Fused {data['judgements']:,} judgements of {data['items']:,} items by {data['annotators']:,} annotators "
+        f"Fused {data['judgements']:,} {_what(data)} by {data['annotators']:,} annotators "
         f"on {len(data['dimensions'])} dimension{'s' * (len(data['dimensions']) != 1)} "
         f"({', '.join(data['dimensions'])}) with the model '{data['model']}'.",
-        f"Ratings per item: {data['ratings_per_item']:g}; missing answers: {100 * data['missing_share']:.1f} %.",
+        f"{_each(data)}: {data['ratings_per_item']:g}; missing answers: {100 * data['missing_share']:.1f} %.",
         "",
         "Agreement of an annotator with the truth fused from the others (median correlation):",
         *(f"  {name:<16} {_number(value)}" for name, value in data["agreement"].items()),
@@ -55,9 +58,11 @@ def summary_text(data: dict[str, Any]) -> str:
         if data[key]:
             lines += ["", f"{title} (share of their answers' variance that is truth):"]
             lines += [
-                f"  {who['annotator']:<16} {_number(who['reliability'])}   {who['ratings']} ratings"
+                f"  {who['annotator']:<16} {_number(who['reliability'])}   {_given(data, who['ratings'])}"
                 for who in data[key]
             ]
+    if data.get("delay_words"):
+        lines += ["", f"Time: {data['delay_words']}"]
     if data["iterations"]:
         how = "converged" if data["stop"] == "converged" else "stopped before it converged"
         lines += ["", f"Estimation {how} after {data['iterations']} iterations."]
@@ -66,11 +71,26 @@ def summary_text(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _ends(annotators: Annotators) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _what(data: dict[str, Any]) -> str:
+    if "rate" not in data:
+        return f"judgements of {data['items']:,} items"
+    recordings = f"{data['items']:,} recording{'s' * (data['items'] != 1)}"
+    return f"traces of {recordings} ({data['seconds']:,.0f} s at {data['rate']:g} frames per second)"
+
+
+def _each(data: dict[str, Any]) -> str:
+    return "Traces per recording" if "rate" in data else "Ratings per item"
+
+
+def _given(data: dict[str, Any], count: int) -> str:
+    return f"{count} trace{'s' * (count != 1)}" if "rate" in data else f"{count} ratings"
+
+
+def _ends(annotators: Annotators, least: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The most and the least reliable annotators, by mean reliability over dimensions; nobody is in both lists."""
     known = np.isfinite(annotators.reliability)
     mean = np.where(known, annotators.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    ranked = np.flatnonzero((annotators.ratings >= ENOUGH) & known.any(axis=1))
+    ranked = np.flatnonzero((annotators.ratings >= least) & known.any(axis=1))
     ranked = ranked[np.argsort(-mean[ranked], kind="stable")]
     shown = min(SHOWN, len(ranked) // 2)
 

@@ -69,7 +69,7 @@ def test_usage_errors(tmp_path, command):
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["check"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_only_suspicious_is_a_warning(tmp_path, command):
     rows = T + "".join(f"f,{i},late,{i % 3}\n" for i in range(30, 40)) + "f,1,empty,\nf,0,empty,\n"
     (tmp_path / "r.csv").write_text(rows)

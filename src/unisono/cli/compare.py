@@ -56,7 +56,8 @@ def command(
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
-            mean, median, zscore-mean, ewe, weighted-mean
+            mean, median, zscore-mean, ewe, weighted-mean,
+            aligned-mean (traces alone)
     """
     from unisono.api import compare
     from unisono.io.tables import read_item_table, read_ratings

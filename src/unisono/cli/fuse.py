@@ -9,13 +9,14 @@ import click
 
 from unisono.cli.options import TablePath, json_option, of_items, ratings_argument, reading_options
 from unisono.cli.progress import estimation_progress
+from unisono.cli.series_options import require_words, series_options
 from unisono.cli.talk import print_json, say
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
 
 NOT_CONVERGED = 4
-# Words of structure that adjustable models take; None means: as the model has it.
+# Words of structure that adjustable models take, of items and of traces; None means: as the model has it.
 STRUCTURE = {
     "inference": ("bayes", "ml"),
     "transform": ("identity", "gain", "full"),
@@ -23,19 +24,25 @@ STRUCTURE = {
     "latent": ("isotropic", "diagonal", "full"),
     "anchor": ("average", "uncorrelated", "none"),
 }
-
-
+SERIES_STRUCTURE = {
+    "inference": ("soft", "hard", "paper"),
+    "transform": ("identity", "gain", "full", "delay", "taps"),
+    "noise": ("isotropic", "diagonal", "full", "scaled", "ar1"),
+    "latent": ("isotropic", "diagonal", "full"),
+    "anchor": (),
+}
 HELP = {
-    "inference": "How parameters are estimated.",
-    "transform": "What annotators do to the truth (F_k).",
-    "noise": "Form of the annotators' noise.",
+    "inference": "How parameters are estimated; soft, hard and paper are for traces.",
+    "transform": "What annotators do to the truth (F_k); delay and taps are for traces.",
+    "noise": "Form of the annotators' noise; ar1 is for traces.",
     "latent": "Form of the truth's covariance.",
     "anchor": "What fixes the meaning of a dimension.",
 }
 
 
 def _structure_options(command: Any) -> Any:
-    for name, words in reversed(STRUCTURE.items()):
+    for name, own in reversed(STRUCTURE.items()):
+        words = list(dict.fromkeys((*own, *SERIES_STRUCTURE[name])))
         command = click.option(f"--{name}", type=click.Choice(words), help=HELP[name])(command)
     return command
 
@@ -48,6 +55,7 @@ def _structure_options(command: Any) -> Any:
 @click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
 @_structure_options
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
+@series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
 @click.option("--max-iter", type=click.IntRange(min=1), help="Iterations at most.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
@@ -67,21 +75,24 @@ def command(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Fuse RATINGS into one truth per item, and describe every annotator.
+    """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input. With --out DIR it writes truth.csv,
-    annotators.csv, summary.json and fit/; without, the truth goes to standard output as CSV.
+    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input; a time column makes it traces. With
+    --out DIR it writes truth.csv, annotators.csv, summary.json and fit/; without, the truth goes to standard output as
+    CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
-            mean, median, zscore-mean, ewe, weighted-mean
+            mean, median, zscore-mean, ewe, weighted-mean,
+            aligned-mean (traces alone)
     """
     chosen = {name: value for name, value in settings.items() if value is not None}
-    _require_model(ctx, model, chosen)
+    _require_model(ctx, model)
     from unisono.api import fuse
     from unisono.io.tables import read_item_table, read_ratings
 
     table = read_ratings(ratings, **reading)
+    _require_settings(ctx, model, table.is_series, chosen)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as on_step:
@@ -93,12 +104,24 @@ def command(
         ctx.exit(NOT_CONVERGED)
 
 
-def _require_model(ctx: click.Context, model: str, settings: dict[str, Any]) -> None:
-    """A usage error, before anything is read, unless there is such a model and it takes these settings."""
+def _require_model(ctx: click.Context, model: str) -> None:
+    """A usage error, before anything is read, unless there is such a model."""
     from unisono.fusers import make_fuser
 
     try:
-        make_fuser(model, **settings)
+        make_fuser(model, series=True)
+    except ValueError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+def _require_settings(ctx: click.Context, model: str, series: bool, settings: dict[str, Any]) -> None:
+    """A usage error, before anything is estimated, unless the model takes these settings for this kind of ratings."""
+    from unisono.fusers import make_fuser
+
+    here, other = (SERIES_STRUCTURE, STRUCTURE) if series else (STRUCTURE, SERIES_STRUCTURE)
+    require_words(ctx, settings, here, other)
+    try:
+        make_fuser(model, series=series, **settings).check_settings()
     except ValueError as error:
         raise click.UsageError(str(error), ctx) from None
 

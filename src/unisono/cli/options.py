@@ -74,7 +74,7 @@ def models_option(default: str, suffix: str = "") -> Callable[[Command], Command
         found = [name.strip() for name in (text or "").split(",") if name.strip()]
         for name in found:
             try:
-                make_fuser(name.removesuffix(suffix))
+                make_fuser(name.removesuffix(suffix), series=True)
             except ValueError as error:
                 raise click.BadParameter(str(error), ctx, param) from None
         return found or None

@@ -21,9 +21,10 @@ from unisono.evaluate.held_out import left_out_agreement, score_hidden, timed_fi
 from unisono.evaluate.leaderboard import Comparison, Findings, best_first, model_row, truth_table
 from unisono.evaluate.scoring import rated_reference
 from unisono.evaluate.splits import annotator_groups, judgement_folds
-from unisono.evaluate.tasks import OnTask, run_tasks
-from unisono.fusers import MODELS, Fused, make_fuser
+from unisono.fusers import Fused, make_fuser
+from unisono.fusers.registry import models_for
 from unisono.maths.significance import RESAMPLES, better_share, paired_t, resample_counts, resampled_scores
+from unisono.tasks import OnTask, run_tasks
 
 QUESTIONS: tuple[tuple[Question, str, str], ...] = (("joint", "joint", "independent"), ("default", "auto", "mean"))
 UNKNOWN = (float("nan"), float("nan"))
@@ -72,22 +73,22 @@ def compare_models(
     )
 
 
-def distinct_models(models: Sequence[str] | None = None) -> list[str]:
+def distinct_models(models: Sequence[str] | None = None, *, series: bool = False) -> list[str]:
     """The names asked for, or one name for every different model there is: `joint` is left out while it is `auto`."""
     if models:
         for name in models:
-            make_fuser(name)  # a wrong name is an error before anything is computed
+            make_fuser(name, series=series)  # a wrong name is an error before anything is computed
         return list(dict.fromkeys(models))
     names: list[str] = []
-    for name in MODELS:
-        if not any(same_model(name, other) for other in names):
+    for name in models_for(series):
+        if not any(same_model(name, other, series=series) for other in names):
             names.append(name)
     return names
 
 
-def same_model(one: str, other: str) -> bool:
+def same_model(one: str, other: str, *, series: bool = False) -> bool:
     """Whether two names stand for the same class with the same settings."""
-    a, b = make_fuser(one), make_fuser(other)
+    a, b = make_fuser(one, series=series), make_fuser(other, series=series)
     return type(a) is type(b) and a.settings() == b.settings()
 
 

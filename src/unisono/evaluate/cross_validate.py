@@ -22,9 +22,9 @@ from unisono.evaluate.cv_results import CrossValidation, FoldOutcome, difference
 from unisono.evaluate.scoring import rated_reference
 from unisono.evaluate.selection import Choice, Labelled, Pick, estimate, last_state, select
 from unisono.evaluate.splits import ItemFold, item_folds
-from unisono.evaluate.tasks import OnTask, run_tasks
 from unisono.fusers import Fuser, make_fuser
 from unisono.maths.metrics import ccc, pearson
+from unisono.tasks import OnTask, run_tasks
 
 GOLD = "+gold"  # after a model's name: the validation labels are given to it as known truths
 PROTOCOL = ("paper-joint", "paper-independent", "auto", "auto+gold", "mean")

@@ -54,6 +54,7 @@ class Plan:
 
 def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
     """Items ranked by the expected reduction of uncertainty, annotators by information per rating."""
+    fuser.parameters()  # raises for models of traces
     if "item_cov" not in fit.arrays:
         raise DataError("This fit does not hold the uncertainty of its items. Fuse again with this version.")
     Q, share, Sigma = _crowd(fuser, fit)

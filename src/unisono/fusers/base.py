@@ -95,6 +95,18 @@ class Fuser(ABC):
     def restore(self, fit: Fit) -> Self:
         """Takes the learned numbers from a saved fit."""
 
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        """The features it was fitted with."""
+        return self.space_.columns
+
+    def check_settings(self) -> None:  # noqa: B027
+        """Raises a ValueError for settings that make no sense, whatever the ratings are; most make always sense."""
+
+    def notes(self) -> dict[str, Any]:
+        """What the summary has to say beyond what every model has; `delay_words` are printed."""
+        return {}
+
     def require_fitted(self) -> None:
         if not hasattr(self, "trace_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")

@@ -65,10 +65,10 @@ def _combine(parts: list[Estimate]) -> Estimate:
         cov=cov if bayes else None,
     )
     theta_var = np.mean([part.theta_var for part in parts], axis=0)
-    return Estimate(params, _sum_of_traces([part.trace for part in parts]), theta_var)
+    return Estimate(params, sum_of_traces([part.trace for part in parts]), theta_var)
 
 
-def _sum_of_traces(traces: list[Trace]) -> Trace:
+def sum_of_traces(traces: list[Trace]) -> Trace:
     """Models that are done wait at their last value for the others."""
     longest = max(trace.iterations for trace in traces)
     padded = [np.pad(trace.objective, (0, longest - trace.iterations), mode="edge") for trace in traces]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple
 
 from unisono.data.labels import nearest
@@ -10,6 +11,17 @@ from unisono.fusers.baselines import EvaluatorWeighted, Mean, Median, WeightedMe
 from unisono.fusers.independent import Independent
 from unisono.fusers.joint import Joint
 from unisono.fusers.results import Fit
+from unisono.fusers.series_baselines import (
+    AlignedMean,
+    SeriesEvaluatorWeighted,
+    SeriesMean,
+    SeriesMedian,
+    SeriesWeightedMean,
+    SeriesZScoreMean,
+)
+from unisono.fusers.series_independent import SeriesIndependent
+from unisono.fusers.series_joint import SeriesJoint
+from unisono.fusers.series_paper import SeriesPaperIndependent, SeriesPaperJoint
 
 _PAPER: dict[str, Any] = {
     "transform": "full",
@@ -23,41 +35,65 @@ _PAPER: dict[str, Any] = {
 
 
 class Model(NamedTuple):
-    """A fuser class, the settings that a name stands for, and whether the user may change them."""
+    """A fuser class for items and one for traces, the settings of the former, and whether the user may change them."""
 
-    fuser: type[Fuser]
+    fuser: type[Fuser] | None  # of items; None: for traces alone
     settings: dict[str, Any]
     adjustable: bool
     about: str
+    series: type[Fuser]
 
 
 MODELS: dict[str, Model] = {
-    "auto": Model(Joint, {}, True, "the recommended model: joint, Bayesian"),
-    "joint": Model(Joint, {}, True, "all dimensions together"),
-    "independent": Model(Independent, {}, True, "the same model, each dimension by itself"),
-    "paper-joint": Model(Joint, _PAPER, False, "the joint model exactly as published"),
-    "paper-independent": Model(Independent, _PAPER, False, "the independent model exactly as published"),
-    "mean": Model(Mean, {}, False, "plain mean"),
-    "median": Model(Median, {}, False, "median"),
-    "zscore-mean": Model(ZScoreMean, {}, False, "mean of each annotator's z-scores, on the original scale"),
-    "ewe": Model(EvaluatorWeighted, {}, False, "evaluator-weighted estimator"),
-    "weighted-mean": Model(WeightedMean, {}, False, "bias removed, inverse-variance weights"),
+    "auto": Model(Joint, {}, True, "the recommended model: joint, Bayesian", SeriesJoint),
+    "joint": Model(Joint, {}, True, "all dimensions together", SeriesJoint),
+    "independent": Model(Independent, {}, True, "the same model, each dimension by itself", SeriesIndependent),
+    "paper-joint": Model(Joint, _PAPER, False, "the joint model exactly as published", SeriesPaperJoint),
+    "paper-independent": Model(
+        Independent, _PAPER, False, "the independent model exactly as published", SeriesPaperIndependent
+    ),
+    "mean": Model(Mean, {}, False, "plain mean", SeriesMean),
+    "median": Model(Median, {}, False, "median", SeriesMedian),
+    "zscore-mean": Model(
+        ZScoreMean, {}, False, "mean of each annotator's z-scores, on the original scale", SeriesZScoreMean
+    ),
+    "ewe": Model(EvaluatorWeighted, {}, False, "evaluator-weighted estimator", SeriesEvaluatorWeighted),
+    "weighted-mean": Model(WeightedMean, {}, False, "bias removed, inverse-variance weights", SeriesWeightedMean),
+    "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other; for traces alone", AlignedMean),
 }
 
 
-def make_fuser(name: str, **settings: Any) -> Fuser:
-    """A fuser by its model's name; ValueError with the nearest name if there is none."""
+# What the published models of traces leave to the user: how much to compute, and where to begin.
+_EFFORT = ("width", "restarts", "max_iter", "seed", "jobs")
+
+
+def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
+    """A fuser by its model's name, for ratings of items or for traces; ValueError that says what there is."""
     if name not in MODELS:
         close = nearest(name, MODELS)
         hint = f" Did you mean '{close}'?" if close else ""
         raise ValueError(f"There is no model '{name}'.{hint} Models: {', '.join(MODELS)}.")
     model = MODELS[name]
-    if settings and not model.adjustable:
-        raise ValueError(f"The model '{name}' has no settings to change: leave out {', '.join(sorted(settings))}.")
-    return model.fuser(**(model.settings | settings))
+    kind = model.series if series else model.fuser
+    if kind is None:
+        raise ValueError(f"The model '{name}' is for traces over time, and these are ratings of items.")
+    free = set(inspect.signature(kind).parameters) if model.adjustable else set(_EFFORT if series else ())
+    foreign = sorted(set(settings) - (free & set(inspect.signature(kind).parameters)))
+    if foreign and not model.adjustable:
+        raise ValueError(f"The model '{name}' has no settings to change: leave out {', '.join(foreign)}.")
+    if foreign:
+        of = "traces" if series else "ratings of items"
+        raise ValueError(f"The model '{name}' of {of} has no setting {', '.join(foreign)}.")
+    return kind(**((model.settings if not series else {}) | settings))
+
+
+def models_for(series: bool) -> list[str]:
+    """The names that work on traces, or on ratings of items."""
+    return [name for name, model in MODELS.items() if series or model.fuser is not None]
 
 
 def revive(fit: Fit) -> Fuser:
     """The fuser that a saved fit describes."""
-    by_kind = {model.fuser.kind: model.fuser for model in MODELS.values()}
+    classes = [kind for model in MODELS.values() for kind in (model.fuser, model.series) if kind is not None]
+    by_kind = {kind.kind: kind for kind in classes}
     return by_kind[fit.kind](**fit.settings).restore(fit)

@@ -65,6 +65,9 @@ class Annotators:
     noise: np.ndarray  # (K, D) standard deviation of what is neither truth nor bias, in rating units
     reliability: np.ndarray  # (K, D) share of the variance of the answers that is truth
     agreement: np.ndarray  # (K, D) correlation of the answers with the truth fused without them
+    delay: np.ndarray | None = None  # (K, D) seconds behind the truth; series only
+    delay_low: np.ndarray | None = None  # (K, D) ends of the 90 % interval, NaN where a delay has none
+    delay_high: np.ndarray | None = None
 
     def columns(self) -> dict[str, Any]:
         """The columns of annotators.csv."""
@@ -76,6 +79,9 @@ class Annotators:
             for e, leaked in enumerate(self.dimensions):
                 if d != e:
                     table[f"{answered}_from_{leaked}"] = self.leakage[:, d, e]
+        for name in ("delay", "delay_low", "delay_high"):
+            if (seconds := getattr(self, name)) is not None:
+                table |= {f"{dimension}_{name}": seconds[:, d] for d, dimension in enumerate(self.dimensions)}
         return table
 
 

@@ -11,13 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.metrics import ccc
 from unisono.maths.series_band import noise_levels, residual_traces, thinness
-from unisono.maths.series_default import Scale, effective_share, standardise
+from unisono.maths.series_default import Watch, effective_share
 from unisono.maths.series_em import make_step
 from unisono.maths.series_estep import infer
 from unisono.maths.series_gold import gold_params, gold_structure, with_gold, without_gold
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure, identity_params
+from unisono.maths.series_scale import Scale, standardise
+
+FRAMES_PER_TAP = 8  # known frames for every unknown of a filter row, at least
 
 
 class AnchoredSettings(NamedTuple):
@@ -33,22 +37,28 @@ class AnchoredSettings(NamedTuple):
     correlation_reach: int = 100  # frames over which errors may be correlated
     gold_iter: int = 20  # steps on the recordings with gold alone
     max_iter: int = 30
+    tol: float = 1e-3  # relative change of the objective that counts as settled
 
 
 class AnchoredFit(NamedTuple):
     mean: np.ndarray  # (sum T, D) fused truth, in the units of the gold
     sd: np.ndarray  # (sum T, D) of the band
     params: SeriesParams  # of standardised ratings and standardised gold, without the gold's channel
+    noise: np.ndarray  # (K, D) level variance of the noise, standardised ratings; NaN without ratings
+    extra: np.ndarray  # (D,) what repeated errors add to the variance, standardised gold
     objective: np.ndarray  # (I,) of the steps on all recordings
+    converged: bool  # the last step changed the objective by less than tol
     rating_scale: Scale
     gold_scale: Scale
 
 
-def fit_with_gold(data: SeriesData, gold: np.ndarray, settings: AnchoredSettings | None = None) -> AnchoredFit:
+def fit_with_gold(
+    data: SeriesData, gold: np.ndarray, settings: AnchoredSettings | None = None, *, watch: Watch | None = None
+) -> AnchoredFit:
     """Fuses series of which some frames are known. gold: (sum T, D), NaN where the truth is not known."""
     s = AnchoredSettings() if settings is None else settings
     scaled, rating_scale = standardise(data)
-    gold_scale = Scale(np.nanmean(gold, axis=0), np.nanstd(gold, axis=0))
+    gold_scale = _gold_scale(gold)
     known = (gold - gold_scale.level) / gold_scale.size
     structure = gold_structure(Structure(W=s.W, transform="taps"), data.K)
     priors = _priors(s, effective_share(scaled))
@@ -56,34 +66,100 @@ def fit_with_gold(data: SeriesData, gold: np.ndarray, settings: AnchoredSettings
     for part, steps in ((with_known(scaled, known), s.gold_iter), ((scaled, known), s.max_iter)):
         both = with_gold(*part)
         layout = make_layout(both, structure)
-        params, objective = _climb(layout, params, structure, priors, steps)
+        params, objective = _climb(layout, params, structure, priors, steps, watch)
     truth = infer(layout, both.X, params, structure)
     proper = without_gold(params)
     noise, _, actual, believed = noise_levels(
-        residual_traces(scaled, proper, truth.mean).value, proper, min(s.correlation_reach, int(data.length.max()) // 3)
+        residual_traces(scaled, proper, truth.mean).value,
+        proper,
+        max(min(s.correlation_reach, int(data.length.max()) // 3), 1),
     )
     variance = np.diagonal(truth.cov, axis1=1, axis2=2)
-    extra = np.maximum(actual - believed, 0.0) * thinness(scaled, noise)
-    sd = np.sqrt(variance + np.where(np.isnan(known), extra, 0.0))
-    mean = truth.mean * gold_scale.size + gold_scale.level
-    return AnchoredFit(mean, sd * gold_scale.size, proper, np.array(objective), rating_scale, gold_scale)
+    extra = np.maximum(actual - believed, 0.0)
+    sd = np.sqrt(variance + np.where(np.isnan(known), extra * thinness(scaled, noise), 0.0))
+    return AnchoredFit(
+        mean=truth.mean * gold_scale.size + gold_scale.level,
+        sd=sd * gold_scale.size,
+        params=proper,
+        noise=noise,
+        extra=extra,
+        objective=np.array(objective),
+        converged=settled(objective, s.tol),
+        rating_scale=rating_scale,
+        gold_scale=gold_scale,
+    )
+
+
+def settled(objective: list[float], tol: float) -> bool:
+    """Whether the last step changed the objective by less than `tol` of its size."""
+    return len(objective) > 1 and abs(objective[-1] - objective[-2]) <= tol * abs(objective[-1])
+
+
+def in_rating_units(fit: AnchoredFit) -> SeriesParams:
+    """The parameters between a truth in the units of the gold and ratings in their own units."""
+    rating, gold, p = fit.rating_scale, fit.gold_scale, fit.params
+    F = p.F * (rating.size[:, None] / gold.size)
+    return p._replace(
+        F=F,
+        b=rating.size * p.b + rating.level - np.einsum("kwdp,p->kd", F, gold.level),
+        N=p.N * np.outer(rating.size, rating.size),
+        mu=gold.size * p.mu + gold.level,
+        theta=p.theta * gold.size,
+        sigma=p.sigma * np.outer(gold.size, gold.size),
+    )
+
+
+def choose_taps(data: SeriesData, gold: np.ndarray, rate: float, settings: AnchoredSettings | None = None) -> int:
+    """The number of taps with the best CCC on gold that is set aside: whole recordings, or later halves of them.
+
+    Tried are a frame, 1 s, 3 s, and 5, 10, 20 and 50 frames, as far as the gold has frames for their unknowns.
+    """
+    s = AnchoredSettings() if settings is None else settings
+    part, known = with_known(data, gold)
+    frames = int((~np.isnan(known)).sum(axis=0).min())
+    most = max(frames // (FRAMES_PER_TAP * data.D), 1)
+    tried = sorted({1, round(rate) + 1, round(3 * rate) + 1, 5, 10, 20, 50})
+    tried = [W for W in tried if min(most, int(data.length.max()) // 2) >= W] or [1]
+    aside = _aside(part, known)
+    score = []
+    for W in tried if len(tried) > 1 else []:
+        fit = fit_with_gold(part, np.where(aside, np.nan, known), s._replace(W=W, max_iter=s.gold_iter))
+        of_dims = [ccc(np.where(aside, fit.mean, np.nan)[:, d], known[:, d]) for d in range(data.D)]
+        score.append(float(np.mean(np.nan_to_num(of_dims, nan=-1.0))))
+    return tried[int(np.argmax(score))] if score else tried[0]
+
+
+def _aside(data: SeriesData, gold: np.ndarray) -> np.ndarray:
+    """(sum T, D) bool, about half of the gold."""
+    M = len(data.length)
+    if M > 1:
+        return np.asarray(np.repeat(np.arange(M) >= (M + 1) // 2, data.length)[:, None] & ~np.isnan(gold))
+    known = ~np.isnan(gold)
+    return np.asarray(known & (np.cumsum(known, axis=0) > known.sum(axis=0) / 2))
+
+
+def _gold_scale(gold: np.ndarray) -> Scale:
+    size = np.nanstd(gold, axis=0)
+    return Scale(np.nanmean(gold, axis=0), np.where(size > 0, size, 1.0))
 
 
 def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarray]:
     """The recordings that hold gold, and their gold."""
     first = np.concatenate([[0], np.cumsum(data.length)])
     held = np.array([not np.isnan(gold[first[m] : first[m + 1]]).all() for m in range(len(data.length))])
-    place = np.cumsum(held) - 1
-    keep = held[data.item_of]
-    rows = np.repeat(held, data.length)
-    part = data._replace(
+    return with_recordings(data, held), gold[np.repeat(held, data.length)]
+
+
+def with_recordings(data: SeriesData, held: np.ndarray) -> SeriesData:
+    """Some of the recordings. held: (M,) bool."""
+    place, keep = np.cumsum(held) - 1, held[data.item_of]
+    return data._replace(
         y=data.y[np.repeat(keep, data.length[data.item_of])],
         item_of=place[data.item_of[keep]],
         annotator_of=data.annotator_of[keep],
         length=data.length[held],
-        X=data.X[rows],
+        X=data.X[np.repeat(held, data.length)],
     )
-    return part, gold[rows]
 
 
 def _priors(s: AnchoredSettings, kappa: float) -> Priors:
@@ -117,11 +193,14 @@ def gold_memory(data: SeriesData, known: np.ndarray) -> float:
 
 
 def _climb(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, steps: int
+    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, steps: int, watch: Watch | None
 ) -> tuple[SeriesParams, list[float]]:
     step = make_step(layout, structure, priors)
-    objective = []
+    objective: list[float] = []
     for _ in range(steps):
-        params, value = step(params)
+        seen = params
+        params, value = step(seen)
         objective.append(value)
+        if watch is not None:
+            watch(seen, value)
     return params, objective

@@ -8,28 +8,34 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from unisono.maths.series_align import recordings_of, relative_lags
 from unisono.maths.series_band import (
+    Spread,
     annotator_spread,
     band_variance,
     noise_levels,
     residual_traces,
     thinness,
 )
-from unisono.maths.series_em import make_step, rated
+from unisono.maths.series_em import make_step, rated, start_from_truth
 from unisono.maths.series_estep import Truth, infer
 from unisono.maths.series_lags import refine_lags
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
+from unisono.maths.series_scale import Scale, in_units, standardise
+
+Watch = Callable[[SeriesParams, float], None]  # parameters of standardised ratings, objective
 
 
 class Settings(NamedTuple):
     window: float = 3.0  # seconds that delays may span
     memory: float = 20.0  # seconds after which the truth has forgotten itself: phi = exp(-1 / (rate memory))
+    phi: float | None = None  # given instead of the memory
     lag: float | None = None  # mean delay of the annotators in seconds; None: by the rule of the earliest
     earliest: float = 0.2  # seconds: the rule lets the earliest annotator react this soon
     lag_unknown: float = 0.5  # seconds, sd of the common delay where it is a convention; widens the band on slopes
@@ -39,6 +45,8 @@ class Settings(NamedTuple):
     )
     gain_sd: float = 0.1  # prior of each gain around 1
     crosstalk_sd: float = 0.0  # prior of the leakage between dimensions around 0; 0: none
+    tap_sd: float = 0.1  # prior of free filters: of the sum over the taps around a smooth kernel
+    typical_lag: float = 0.5  # seconds, mean of that kernel where no delay is given
     bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
     pool: float = 1000.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
     ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
@@ -58,6 +66,8 @@ class DefaultFit(NamedTuple):
     convention: str  # "given" or "earliest"
     noise: np.ndarray  # (K, D) level variance of the noise, in squared units of the ratings; NaN without ratings
     correlation: np.ndarray  # (D, n) autocorrelation of the noise by frames
+    extra: np.ndarray  # (D,) what repeated errors add to the variance inside a recording, squared units of the ratings
+    spread: Spread  # what the annotators' average may be off by, in units of the ratings
     kappa: float  # effective share of frames
     objective: np.ndarray  # (I,) by iteration
     converged: bool
@@ -65,45 +75,54 @@ class DefaultFit(NamedTuple):
     priors: Priors
 
 
-class Scale(NamedTuple):
-    level: np.ndarray  # (D,)
-    size: np.ndarray  # (D,)
+def fit_default(
+    data: SeriesData,
+    rate: float,
+    settings: Settings | None = None,
+    structure: Structure | None = None,
+    *,
+    inference: str = "soft",
+    guess: np.ndarray | None = None,
+    watch: Watch | None = None,
+) -> DefaultFit:
+    """Fuses series with the default model, or with another structure under the same priors.
 
-
-def fit_default(data: SeriesData, rate: float, settings: Settings | None = None) -> DefaultFit:
-    """Fuses series with the default model. rate: frames per second."""
+    rate: frames per second; guess: (sum T, D) a truth to start from, in standard deviations of the ratings.
+    """
     s = Settings() if settings is None else settings
     scaled, scale = standardise(data)
     kappa = effective_share(scaled)
-    W = round(s.window * rate) + 1
-    lag = starting_lags(scaled, W, rate, s)
-    structure = Structure(W=W, transform="delay", crosstalk=s.crosstalk_sd > 0)
-    priors = default_priors(W, rate, kappa, lag, s)
+    structure = default_structure(rate, s) if structure is None else structure
+    delayed = structure.transform == "delay"
+    lag = starting_lags(scaled, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
+    priors = default_priors(structure, rate, kappa, lag, s)
     layout = make_layout(scaled, structure)
-    start = _start(scaled, structure, rate, lag, s)
-    params, before, _ = _climb(layout, start, structure, priors, s)
-    params = refine_lags(layout, params, structure, priors)
-    params, after, converged = _climb(layout, params, structure, priors, s)
-    params, mean_lag = to_convention(params, rated(layout, structure), rate, s)
+    climb = Climb(layout, structure, priors, inference, s, watch)
+    start = _start(scaled, structure, rate, lag, priors, s)
+    if guess is not None:
+        start = start_from_truth(layout, guess, start, structure, priors)
+    params, before, converged = climb.run(start)
+    after = np.zeros(0)
+    if delayed and inference == "soft":
+        params = refine_lags(layout, params, structure, priors)
+        params, after, converged = climb.run(params)
+    used = rated(layout, structure)
+    params, mean_lag = to_convention(params, used, rate, s) if delayed else (params, filter_lag(params, used) / rate)
     truth = infer(layout, scaled.X, params, structure)
-    return _in_units(scaled, scale, layout, params, truth, rate, s)._replace(
+    fit = _in_units(scaled, scale, layout, params, truth, structure, rate, s)
+    return fit._replace(
         mean_lag=mean_lag,
-        convention="earliest" if s.lag is None else "given",
+        convention="given" if s.lag is not None else "earliest" if delayed else "none",
         kappa=kappa,
         objective=np.concatenate([before, after]),
         converged=converged,
-        structure=structure,
         priors=priors,
     )
 
 
-def standardise(data: SeriesData) -> tuple[SeriesData, Scale]:
-    """Every dimension with mean 0 and variance 1 over all ratings, every feature over all frames."""
-    level, size = np.nanmean(data.y, axis=0), np.nanstd(data.y, axis=0)
-    size = np.where(size > 0, size, 1.0)
-    centre, width = data.X.mean(axis=0), data.X.std(axis=0)
-    X = (data.X - centre) / np.where(width > 0, width, 1.0)
-    return data._replace(y=(data.y - level) / size, X=X), Scale(level, size)
+def default_structure(rate: float, s: Settings) -> Structure:
+    """One gain and one delay per annotator and dimension."""
+    return Structure(W=round(s.window * rate) + 1, transform="delay", crosstalk=s.crosstalk_sd > 0)
 
 
 def effective_share(data: SeriesData) -> float:
@@ -132,19 +151,38 @@ def starting_lags(data: SeriesData, W: int, rate: float, s: Settings) -> np.ndar
     return np.asarray(np.clip(inside, 0, W - 1), dtype=float)
 
 
-def default_priors(W: int, rate: float, kappa: float, lag: np.ndarray, s: Settings) -> Priors:
+def default_priors(structure: Structure, rate: float, kappa: float, lag: np.ndarray, s: Settings) -> Priors:
     """Gains near 1, biases near 0, delays near the common one, noise near the pool."""
+    W = structure.W
     away = (np.arange(W) - lag.mean()) / (s.lag_sd * rate)
+    taps = structure.transform == "taps"
+    spread = np.sqrt(W) if taps else 1.0  # a sum over taps has the sd that is given
+    leaks = taps or structure.transform == "full"
     return Priors(
         gain_sd=s.gain_sd,
-        crosstalk_sd=s.crosstalk_sd,
+        crosstalk_sd=(s.crosstalk_sd or s.gain_sd) / spread if leaks else s.crosstalk_sd,
+        tap_sd=s.tap_sd / spread,
         bias_sd=s.bias_sd,
-        log_lag=-0.5 * away**2,
+        kernel=smooth_kernel((s.typical_lag if s.lag is None else s.lag) * rate, W) if taps else None,
+        log_lag=-0.5 * away**2 if structure.transform == "delay" else None,
         noise_nu=s.pool,
         theta_precision=s.ridge,
         kappa=kappa,
         noise_floor=s.noise_floor,
     )
+
+
+def smooth_kernel(mean: float, W: int) -> np.ndarray:
+    """(W,) rises and decays smoothly around a mean delay in frames (a gamma density of shape 2), sum 1."""
+    w = np.arange(W) + 0.5
+    value = w * np.exp(-2.0 * w / (mean + 0.5))
+    return np.asarray(value / value.sum())
+
+
+def filter_lag(params: SeriesParams, used: np.ndarray) -> float:
+    """Frames by which the average annotator's own-dimension filter lags, as the centre of its weights."""
+    own = np.abs(np.diagonal(params.F[used], axis1=2, axis2=3)).sum(axis=(0, 2))  # (W,)
+    return float(np.arange(len(own)) @ own / own.sum()) if own.sum() > 0 else 0.0
 
 
 def to_convention(params: SeriesParams, used: np.ndarray, rate: float, s: Settings) -> tuple[SeriesParams, float]:
@@ -170,23 +208,39 @@ def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
     return params._replace(F=F, lag=lag)
 
 
-def _start(data: SeriesData, structure: Structure, rate: float, lag: np.ndarray, s: Settings) -> SeriesParams:
-    phi = float(np.exp(-1.0 / (rate * s.memory)))
+def _start(
+    data: SeriesData, structure: Structure, rate: float, lag: np.ndarray, priors: Priors, s: Settings
+) -> SeriesParams:
+    phi = float(np.exp(-1.0 / (rate * s.memory))) if s.phi is None else s.phi
     start = identity_params(data, structure, noise=0.5, phi=phi, lag=lag)
+    if priors.kernel is not None:
+        start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(data.D), (data.K, 1, 1, 1)))
     return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(data.D))
 
 
-def _climb(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, s: Settings
-) -> tuple[SeriesParams, np.ndarray, bool]:
-    step = make_step(layout, structure, priors, gauge=True)
-    objective: list[float] = []
-    for _ in range(s.max_iter):
-        params, value = step(params)
-        objective.append(value)
-        if len(objective) > 1 and abs(objective[-1] - objective[-2]) <= s.tol * abs(objective[-1]):
-            return params, np.array(objective), True
-    return params, np.array(objective), False
+class Climb(NamedTuple):
+    """EM from anywhere until the objective settles; somebody may watch."""
+
+    layout: Layout
+    structure: Structure
+    priors: Priors
+    inference: str
+    settings: Settings
+    watch: Watch | None
+
+    def run(self, params: SeriesParams) -> tuple[SeriesParams, np.ndarray, bool]:
+        """The parameters, the objective by iteration, and whether it settled."""
+        step = make_step(self.layout, self.structure, self.priors, inference=self.inference, gauge=True)
+        objective: list[float] = []
+        for _ in range(self.settings.max_iter):
+            seen = params
+            params, value = step(seen)
+            objective.append(value)
+            if self.watch is not None:
+                self.watch(seen, value)
+            if len(objective) > 1 and abs(value - objective[-2]) <= self.settings.tol * abs(value):
+                return params, np.array(objective), True
+        return params, np.array(objective), False
 
 
 def _in_units(
@@ -195,6 +249,7 @@ def _in_units(
     layout: Layout,
     params: SeriesParams,
     truth: Truth,
+    structure: Structure,
     rate: float,
     s: Settings,
 ) -> DefaultFit:
@@ -202,18 +257,23 @@ def _in_units(
     residual = residual_traces(data, params, truth.mean)
     reach = max(min(int(s.correlation_reach * rate), int(data.length.max()) // 3), 1)
     noise, correlation, actual, believed = noise_levels(residual.value, params, reach)
+    extra = np.maximum(actual - believed, 0.0)
+    if structure.autocorrelation != "none":
+        # The model knows already that errors last, and its variance holds them.
+        level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
+        noise, extra = np.where(np.isnan(noise), np.nan, level), np.zeros(data.D)
     used = ~np.isnan(noise).any(axis=1)
     spread = annotator_spread(params, residual.gain, used)
     if s.lag is None:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    common = s.shared / (1.0 - s.shared) * noise[used].mean(axis=0)
+    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * noise[used].mean(axis=0))
     variance = band_variance(
         model=np.diagonal(truth.cov, axis1=1, axis2=2),
-        extra=np.maximum(actual - believed, 0.0),
+        extra=extra,
         thin=thinness(data, noise),
         mean=truth.mean,
-        level=params.mu,
-        spread=spread._replace(bias=spread.bias + common),
+        level=params.mu + data.X @ params.theta,
+        spread=spread,
         first_row=layout.first_row,
     )
     return DefaultFit(
@@ -226,23 +286,11 @@ def _in_units(
         convention="",
         noise=noise * scale.size**2,
         correlation=correlation,
+        extra=extra * scale.size**2,
+        spread=spread._replace(bias=spread.bias * scale.size**2),
         kappa=np.nan,
         objective=np.zeros(0),
         converged=False,
-        structure=Structure(),
+        structure=structure,
         priors=Priors(),
-    )
-
-
-def in_units(params: SeriesParams, scale: Scale) -> SeriesParams:
-    """Parameters of standardised ratings as parameters of the ratings; features stay standardised."""
-    ratio = scale.size[:, None] / scale.size[None, :]
-    F = params.F * ratio
-    return params._replace(
-        F=F,
-        b=scale.size * params.b + scale.level - np.einsum("kwdp,p->kd", F, scale.level),
-        N=params.N * np.outer(scale.size, scale.size),
-        mu=scale.size * params.mu + scale.level,
-        theta=params.theta * scale.size,
-        sigma=params.sigma * np.outer(scale.size, scale.size),
     )

@@ -16,17 +16,16 @@ import numpy as np
 from unisono.maths.series_band import annotator_spread, band_variance, residual_traces
 from unisono.maths.series_default import (
     DefaultFit,
-    Scale,
     Settings,
+    Watch,
     fit_default,
-    in_units,
     moved_lags,
-    standardise,
 )
 from unisono.maths.series_em import soft_step
 from unisono.maths.series_estep import infer
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure
+from unisono.maths.series_scale import Scale, in_units, standardise
 
 RHO_MAX = 0.995
 
@@ -57,17 +56,22 @@ def accumulate(X: np.ndarray, length: np.ndarray, keep: float = 1.0) -> np.ndarr
 
 
 def fit_with_features(
-    data: SeriesData, rate: float, settings: Settings | None = None, features: FeatureSettings | None = None
+    data: SeriesData,
+    rate: float,
+    settings: Settings | None = None,
+    features: FeatureSettings | None = None,
+    *,
+    watch: Watch | None = None,
 ) -> FeatureFit:
     """Fuses series whose truth follows features. data.X: (sum T, P), P > 0."""  # eq. S30
     s = Settings() if settings is None else settings
     fs = FeatureSettings() if features is None else features
-    plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s)
+    plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s, watch=watch)
     scaled, scale = standardise(data)
     structure, start = _autocorrelated(scaled, scale, plain, rate, fs)
     layout = make_layout(scaled, structure)
     shifts = _shifts(start, plain, rate, s, fs)
-    tried = [_climb(layout, moved_lags(start, int(shift)), structure, fs) for shift in shifts]
+    tried = [_climb(layout, moved_lags(start, int(shift)), structure, fs, watch) for shift in shifts]
     profile = np.array([value for _, value in tried])
     best = int(np.argmax(profile))
     identified = 0 < best < len(shifts) - 1 and profile[best] - max(profile[0], profile[-1]) > fs.gain
@@ -106,13 +110,15 @@ def _shifts(params: SeriesParams, plain: DefaultFit, rate: float, s: Settings, f
 
 
 def _climb(
-    layout: Layout, params: SeriesParams, structure: Structure, fs: FeatureSettings
+    layout: Layout, params: SeriesParams, structure: Structure, fs: FeatureSettings, watch: Watch | None
 ) -> tuple[SeriesParams, float]:
     priors = Priors(theta_precision=fs.ridge)
     value = -np.inf
     for _ in range(fs.steps):
         last = params
         params, value = soft_step(layout, last, structure, priors)
+        if watch is not None:
+            watch(last, value)
     return last, value
 
 
@@ -134,6 +140,7 @@ def _finish(
     if s.lag is None and not identified:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
     common = s.shared / (1.0 - s.shared) * plain.noise[used].mean(axis=0) / scale.size**2
+    spread = spread._replace(bias=spread.bias + common)
     model = np.diagonal(truth.cov, axis1=1, axis2=2)
     variance = band_variance(
         model=model,
@@ -141,10 +148,12 @@ def _finish(
         thin=np.ones_like(model),
         mean=truth.mean,
         level=params.mu + data.X @ params.theta,
-        spread=spread._replace(bias=spread.bias + common),
+        spread=spread,
         first_row=layout.first_row,
     )
     return plain._replace(
+        extra=np.zeros(data.D),
+        spread=spread._replace(bias=spread.bias * scale.size**2),
         mean=truth.mean * scale.size + scale.level,
         sd=np.sqrt(variance) * scale.size,
         model_sd=np.sqrt(model) * scale.size,

@@ -59,6 +59,24 @@ def lag_profile(
     return lags[near], np.array(value) + weight[near]
 
 
+def lag_posterior(
+    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, k: int, d: int, *, drop: float = 7.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """The profile of a delay, as far to either side as kappa times it stays within `drop` of its height."""
+    lags, weight = _grid(structure, priors)
+    here = int(np.argmin(np.abs(lags - params.lag[k, d])))
+    value = {here: log_likelihood(layout, params, structure) + weight[here]}
+    for direction in (1, -1):
+        i = here + direction
+        while 0 <= i < len(lags):
+            value[i] = log_likelihood(layout, with_lag(params, k, d, float(lags[i])), structure) + weight[i]
+            if priors.kappa * (max(value.values()) - value[i]) > drop:
+                break
+            i += direction
+    seen = sorted(value)
+    return lags[seen], np.array([value[i] for i in seen])
+
+
 def lag_interval(lags: np.ndarray, profile: np.ndarray, kappa: float, level: float) -> tuple[float, float]:
     """Central interval of the posterior over the candidates; kappa tempers it, since frames are not independent."""
     weight = np.exp(kappa * (profile - profile.max()))

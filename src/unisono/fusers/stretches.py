@@ -1,0 +1,97 @@
+"""Held-out stretches of traces: what a model foresees of ratings it has not seen, and a choice between models by that.
+
+Single frames would be foreseen from their neighbours by anybody; a stretch has to be longer than the filters reach.
+Every stretch is hidden from one annotator at a time, so that the others still say what was going on.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.data import ItemTable, Ratings
+from unisono.errors import ConvergenceWarning, DataError
+from unisono.fusers.base import Fuser
+from unisono.fusers.scaling import pooled_scaling
+from unisono.tasks import OnTask, run_tasks
+
+SECONDS = 10.0  # of a stretch, at least
+FOLDS = 5  # every frame is hidden in one of them
+TRIED = 2  # folds that a choice between models rests on
+NEVER = -1
+
+
+class HeldOutError(NamedTuple):
+    """One candidate of a choice: what it is, and how far it was off on stretches it had not seen."""
+
+    name: str
+    rmse: float  # in standard deviations of the ratings
+
+
+def stretch_folds(ratings: Ratings, window: float, folds: int, rng: np.random.Generator) -> np.ndarray:
+    """(S,) the fold in which each row of the traces is hidden, or NEVER where a frame has no other rating.
+
+    `window` is how many seconds filters reach back; stretches are at least twice as long.
+    """
+    assert ratings.clock is not None
+    span = round(max(SECONDS, 2 * window) * ratings.clock.rate) + 1
+    fold = np.full(len(ratings.value), NEVER)
+    for m in range(ratings.M):
+        js = range(ratings.item_ptr[m], ratings.item_ptr[m + 1])
+        T = int(ratings.length[m])
+        # A recording too short for many stretches still gives some: one of them at a time.
+        block = np.minimum((np.arange(T) + rng.integers(span)) // span, T)
+        deal = rng.permutation(folds)
+        given = np.stack([~np.isnan(ratings.judgement(j)).all(axis=1) for j in js]) if len(js) else np.zeros((0, T))
+        shared = given.sum(axis=0) >= 2
+        for i, j in enumerate(js):
+            rows = slice(ratings.offset[j], ratings.offset[j + 1])
+            fold[rows] = np.where(shared & given[i], deal[(block + i) % folds], NEVER)
+    if not (fold >= 0).any():
+        raise DataError(f"{ratings.source}: no stretch can be hidden, because no frame has two ratings.")
+    return fold
+
+
+def without_rows(ratings: Ratings, hidden: np.ndarray) -> Ratings:
+    """The traces with the rows where `hidden` (S,) is true made missing."""
+    return ratings.with_value(np.where(hidden[:, None], np.nan, ratings.value))
+
+
+def hidden_error(fuser: Fuser, ratings: Ratings, features: ItemTable | None, hidden: np.ndarray) -> float:
+    """Mean square error, in variances of the ratings, of what a fit without the hidden rows says about them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fuser.fit(without_rows(ratings, hidden), features)
+    unit = pooled_scaling(ratings.value)
+    error = (fuser.predict_ratings(ratings).mean - ratings.value)[hidden] / unit.scale
+    return float(np.nanmean(error**2))
+
+
+def windows_tried(fuser: Fuser) -> dict[str, Any]:
+    """The report of a choice for the summary; a fit from disk has forgotten how it chose."""
+    report: tuple[HeldOutError, ...] = getattr(fuser, "report_", ())
+    return {"windows_tried": [one._asdict() for one in report]} if report else {}
+
+
+def least_error(
+    candidates: Sequence[tuple[str, Fuser]],
+    ratings: Ratings,
+    features: ItemTable | None,
+    *,
+    window: float,
+    seed: int,
+    jobs: int = 1,
+    on_task: OnTask | None = None,
+) -> tuple[int, tuple[HeldOutError, ...]]:
+    """Which candidate foresees hidden stretches best, and the report. All see the same stretches."""
+    fold = stretch_folds(ratings, window, FOLDS, np.random.default_rng(seed))
+    parts = [fold == f for f in range(TRIED)]
+    tasks = [(fuser, ratings, features, hidden) for _, fuser in candidates for hidden in parts if hidden.any()]
+    found = np.array(run_tasks(hidden_error, tasks, jobs, on_task)).reshape(len(candidates), -1).mean(axis=1)
+    report = tuple(
+        HeldOutError(name, float(np.sqrt(square))) for (name, _), square in zip(candidates, found, strict=True)
+    )
+    return int(np.nanargmin(found)), report
