@@ -21,7 +21,7 @@ from unisono.maths.series_em import soft_step
 from unisono.maths.series_estep import expect, log_likelihood
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure
-from unisono.maths.series_precision import local_rows, mask_forms, precision_blocks
+from unisono.maths.series_precision import local_rows, precision_blocks, unit_rows
 
 K = 6
 
@@ -75,10 +75,8 @@ def against_dense() -> dict[str, float]:
 def dense_precision(layout: Layout, params: SeriesParams, structure: Structure) -> np.ndarray:
     """(L D, L D) the same posterior precision as one matrix; making it is not counted against the rival."""
     group = layout.groups[0]
-    forms = mask_forms(
-        group, whiten(layout.channels, params, structure), local_rows(group, layout.channels.row_channel)
-    )
-    blocks = precision_blocks(group, forms, params)
+    rows = unit_rows(group, whiten(layout.channels, params, structure))
+    blocks = precision_blocks(group, rows, local_rows(group, layout.channels.row_channel), params)
     B = group.S * layout.D
     out = np.zeros((len(blocks.kind) * B, len(blocks.kind) * B))
     for i, kind in enumerate(blocks.kind):

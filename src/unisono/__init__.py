@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unisono.api import Fusion, compare, cross_validate, fuse, load
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
-    from unisono.datasets import load_dataset
+    from unisono.datasets import load_dataset, load_dataset_table
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
     from unisono.fusers import (
         MODELS,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
-    from unisono.simulate import simulate_global
+    from unisono.simulate import simulate_global, simulate_series
 
 __version__ = "0.1.0"
 
@@ -48,8 +48,8 @@ _HOME = {
     ),
     "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
-    "unisono.datasets": ("load_dataset",),
-    "unisono.simulate": ("simulate_global",),
+    "unisono.datasets": ("load_dataset", "load_dataset_table"),
+    "unisono.simulate": ("simulate_global", "simulate_series"),
 }
 
 __all__ = [
@@ -79,9 +79,11 @@ __all__ = [
     "fuse",
     "load",
     "load_dataset",
+    "load_dataset_table",
     "read_item_table",
     "read_ratings",
     "simulate_global",
+    "simulate_series",
 ]
 
 

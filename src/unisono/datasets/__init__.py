@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 
-from unisono.data import Ratings
+from unisono.data import ItemTable, Ratings
 from unisono.data.labels import nearest
 
-BUNDLED = {"squality": "ratings.csv"}
+BUNDLED = {  # name -> table -> file
+    "squality": {"ratings": "ratings.csv"},
+    "green_intensity": {
+        "ratings": "ratings.csv.gz",
+        "reference": "reference.csv.gz",
+        "features": "features.csv.gz",
+    },
+    "forrest_gump": {"ratings": "ratings.csv.gz"},
+}
 
 
-def dataset_path(name: str) -> Path:
-    """The ratings file of a bundled data set."""
-    if name not in BUNDLED:
-        close = nearest(name, BUNDLED)
-        hint = f" Did you mean '{close}'?" if close else ""
-        raise ValueError(f"There is no data set '{name}'.{hint} Data sets: {', '.join(BUNDLED)}.")
-    return Path(str(files("unisono.datasets") / name / BUNDLED[name]))
+def dataset_path(name: str, table: str = "ratings") -> Path:
+    """A file of a bundled data set: its ratings, or its reference or features where it has them."""
+    _refuse_unknown("data set", name, BUNDLED)
+    _refuse_unknown(f"table of {name}", table, BUNDLED[name])
+    return Path(str(files("unisono.datasets") / name / BUNDLED[name][table]))
 
 
 def load_dataset(name: str) -> Ratings:
@@ -25,3 +32,17 @@ def load_dataset(name: str) -> Ratings:
     from unisono.io.tables import read_ratings
 
     return read_ratings(dataset_path(name))
+
+
+def load_dataset_table(name: str, table: str) -> ItemTable:
+    """The `reference` or the `features` of a bundled data set, on a clock of their own; see `unisono.align_to`."""
+    from unisono.io.tables import read_item_table
+
+    return read_item_table(dataset_path(name, table))
+
+
+def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        close = nearest(name, known)
+        hint = f" Did you mean '{close}'?" if close else ""
+        raise ValueError(f"There is no {what} '{name}'.{hint} There are: {', '.join(known)}.")

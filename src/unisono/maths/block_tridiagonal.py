@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, lapack
+from scipy.linalg import LinAlgError, blas, lapack
 
 FIXED_TOL = 1e-13  # relative change of the factor below which the rest of a run shares it
 
@@ -108,22 +108,30 @@ def selected_inverse(factor: Factor, *, fixed_tol: float = FIXED_TOL) -> Iterato
 
 def _next(A: np.ndarray, B: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Factor and gain of a block from its diagonal block, its left block and the factor before it."""
-    C = lapack.dtrtrs(u, B.T, lower=0, trans=1)[0].T  # B U^-1, so that C C' = B D^-1 B'
-    G = lapack.dtrtrs(u, C.T, lower=0)[0].T
-    return _cholesky(A - C @ C.T), G
+    C = lapack.dtrtrs(u, B.T, lower=0, trans=1)[0]  # U^-T B', so that C'C = B D^-1 B'
+    G = lapack.dtrtrs(u, C, lower=0)[0].T
+    # A C-ordered lower triangle is, seen by LAPACK, a Fortran-ordered upper one: no copy to transpose.
+    return _upper_factor(blas.dsyrk(-1.0, C, beta=1.0, c=A.T, trans=1)), G
 
 
 def _cholesky(A: np.ndarray) -> np.ndarray:
-    # A C-ordered lower triangle is, seen by LAPACK, a Fortran-ordered upper one: no copy to transpose.
-    u, info = lapack.dpotrf(A.T, lower=0, clean=1)
+    return _upper_factor(A.T)
+
+
+def _upper_factor(upper: np.ndarray) -> np.ndarray:
+    """U of U'U, zeros below the diagonal, from the upper triangle."""
+    u, info = lapack.dpotrf(upper, lower=0, clean=1)
     if info != 0:
-        raise LinAlgError(f"block is not positive definite (leading minor {info} of {len(A)})")
+        raise LinAlgError(f"block is not positive definite (leading minor {info} of {len(upper)})")
     return np.asarray(u)
 
 
 def _inverse(u: np.ndarray) -> np.ndarray:
-    upper = np.triu(lapack.dpotri(u, lower=0)[0])
-    return np.asarray(upper + np.triu(upper, 1).T)
+    upper = lapack.dpotri(u, lower=0)[0]  # the zeros below the diagonal of u stay
+    full = upper + upper.T
+    diagonal = np.arange(len(u))
+    full[diagonal, diagonal] *= 0.5
+    return np.asarray(full)
 
 
 def _solve_both(u: np.ndarray, rhs: np.ndarray) -> np.ndarray:

@@ -13,19 +13,19 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from unisono.maths.bands import join_band
 from unisono.maths.block_tridiagonal import FIXED_TOL, Factor, draw, factor, selected_inverse, solve
 from unisono.maths.filters import adjoint_filter, causal_filter
 from unisono.maths.series_channels import Whitened, whiten
+from unisono.maths.series_covariance import frame_covariances, sum_covariances
 from unisono.maths.series_layout import Group, Layout
-from unisono.maths.series_moments import Band, Moments, add_moments, frame_covariance, group_moments
+from unisono.maths.series_moments import Moments, add_moments, group_moments
 from unisono.maths.series_params import SeriesParams, Structure
 from unisono.maths.series_precision import (
     lags_kept,
     local_rows,
     log_prior_precision,
-    mask_forms,
     precision_blocks,
+    unit_rows,
 )
 
 
@@ -64,10 +64,14 @@ def expect(
     parts, loglik = [], 0.0
     with _threads().limit(limits=1, user_api="blas"):
         for group in layout.groups:
-            posterior = group_posterior(layout, group, params, whitened, fixed_tol)
-            band = covariance_band(layout, group, posterior.factor, fixed_tol) if covariances else None
-            parts.append(group_moments(group, layout, posterior.a, band))
-            loglik += posterior.loglik
+            a, factored, part = group_posterior(layout, group, params, whitened, fixed_tol)
+            found = None
+            if covariances:
+                inverse = selected_inverse(factored, fixed_tol=fixed_tol)
+                found = sum_covariances(group, layout.n, lags_kept(layout.n), layout.D, inverse)
+            del factored  # the largest thing here; the moments need room
+            parts.append(group_moments(group, layout, a, found))
+            loglik += part
     return Expectation(add_moments(parts), loglik)
 
 
@@ -87,7 +91,7 @@ def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: S
     with _threads().limit(limits=1, user_api="blas"):
         for group in layout.groups:
             posterior = group_posterior(layout, group, params, whitened, FIXED_TOL)
-            shared = frame_covariance(group, covariance_band(layout, group, posterior.factor, FIXED_TOL))
+            shared = frame_covariances(group, layout.D, selected_inverse(posterior.factor))
             for r, m in enumerate(group.recording):
                 rows = slice(layout.first_row[m], layout.first_row[m + 1])
                 mean[rows] = posterior.a[r, group.pre : group.stop]
@@ -119,8 +123,8 @@ def group_posterior(
 ) -> GroupPosterior:
     """Posterior means, factored precision and log-likelihood of one group."""
     mask_of_row = local_rows(group, layout.channels.row_channel)
-    forms = mask_forms(group, whitened, mask_of_row)
-    factored = factor(precision_blocks(group, forms, params), fixed_tol=fixed_tol)
+    blocks = precision_blocks(group, unit_rows(group, whitened), mask_of_row, params)
+    factored = factor(blocks, fixed_tol=fixed_tol)
     m = params.mu + group.X @ params.theta  # (R, L, D) prior means
     residual, weighted = _residuals(group, whitened, m, mask_of_row)
     h = adjoint_filter(weighted, whitened.G[group.row], group.S)
@@ -136,22 +140,6 @@ def group_posterior(
         - np.sum(h * e)
     )
     return GroupPosterior(m + e, factored, float(loglik))
-
-
-def covariance_band(layout: Layout, group: Group, factored: Factor, fixed_tol: float) -> Band:
-    """Posterior covariances of every frame with the frames its windows reach."""  # eq. S8
-    lags = lags_kept(layout.n)
-    lo: list[int] = []
-    hi: list[int] = []
-    # Room for every block; pages that equal blocks leave untouched cost nothing.
-    value = np.empty((len(group.kind), group.S, lags, layout.D, layout.D))
-    part_of = np.zeros(len(group.kind), dtype=np.int64)
-    for part in selected_inverse(factored, fixed_tol=fixed_tol):
-        part_of[part.lo : part.hi + 1] = len(lo)
-        value[len(lo)] = np.swapaxes(join_band(part.Z, part.left, layout.D, lags), 1, 2)
-        lo.append(part.lo)
-        hi.append(part.hi)
-    return Band(np.array(lo), np.array(hi), part_of, value[: len(lo)])
 
 
 def _residuals(

@@ -1,8 +1,8 @@
 """Sufficient statistics of the series model: what the M-step needs from the E-step, additive over recordings.
 
-z[s] = [a[s], a[s-1], ..., a[s-n+1], 1] is a window with a one; Z = n D + 1. Covariances come as lag bands of the
-selected inverse and enter beside the means' products; hard EM leaves them out.
-Imports NumPy, SciPy and the sibling modules alone.
+z[s] = [a[s], a[s-1], ..., a[s-n+1], 1] is a window with a one; Z = n D + 1. Sums of covariances enter beside the means'
+products; hard EM leaves them out.
+Imports NumPy and the sibling modules alone.
 """
 
 from __future__ import annotations
@@ -11,23 +11,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from unisono.maths.bands import from_lag_pairs
 from unisono.maths.filters import lag_outer, lag_products, slide, windows
 from unisono.maths.lagged import Lagged, add_lagged, lagged_moments, with_one
+from unisono.maths.series_covariance import Covariances
 from unisono.maths.series_layout import Group, Layout
 
 CHUNK = 4096  # windows gathered at a time
-
-
-class Band(NamedTuple):
-    """Posterior covariances within the window, equal blocks stored once."""
-
-    lo: np.ndarray  # (n_part,) first block of each part
-    hi: np.ndarray  # (n_part,) its last block
-    part: np.ndarray  # (nb,) part of each block
-    value: np.ndarray  # (n_part, S, lags, D, D) cov(a[u], a[u-l]), entry j is lag lags - 1 - j
 
 
 class Moments(NamedTuple):
@@ -41,9 +32,9 @@ class Moments(NamedTuple):
     recordings: int
 
 
-def group_moments(group: Group, layout: Layout, a: np.ndarray, band: Band | None) -> Moments:
-    """Moments of one group. a: (R, L, D) posterior means; band: None for hard EM."""
-    forms = window_forms(group, layout.n, a, band)  # eq. S10
+def group_moments(group: Group, layout: Layout, a: np.ndarray, found: Covariances | None) -> Moments:
+    """Moments of one group. a: (R, L, D) posterior means; found: None for hard EM."""
+    forms = window_forms(group, layout.n, a, found)  # eq. S10
     R, Z = len(group.recording), layout.n * layout.D + 1
     S = np.zeros((len(layout.channels.channel), Z, Z))
     S[group.channel] = forms[group.masks.of]
@@ -57,8 +48,8 @@ def group_moments(group: Group, layout: Layout, a: np.ndarray, band: Band | None
     yy[np.ix_(group.raw, group.raw)] = flat.T @ flat
     proper, x = a[:, : group.stop], with_one(group.X[:, : group.stop])
     aa = lagged_moments(proper, proper)
-    if band is not None:
-        aa = add_lagged([aa, _lagged_covariance(group, band)])
+    if found is not None:
+        aa = add_lagged([aa, _lagged_covariance(group, found)])
     return Moments(S, c, yy, count, aa, lagged_moments(proper, x), R * group.stop, R)
 
 
@@ -79,26 +70,20 @@ def add_moments(parts: Sequence[Moments]) -> Moments:
     return total
 
 
-def window_forms(group: Group, n: int, a: np.ndarray, band: Band | None) -> np.ndarray:
+def window_forms(group: Group, n: int, a: np.ndarray, found: Covariances | None) -> np.ndarray:
     """(n_mask, Z, Z) sum of E zz' over the frames of each mask, all recordings of the group."""
     D = a.shape[2]
-    full = _full_form(group, n, a, band)
+    full = _full_form(group, n, a, found)
     forms = np.where(group.masks.base[:, None, None], full, 0.0)
     for i in range(len(forms)):
         here = group.masks.mask == i
         forms[i] += _gathered(a, group.masks.frame[here], group.masks.sign[here], n)
-    if band is not None and len(group.masks.frame):
-        forms[:, :-1, :-1] += len(a) * _band_exceptions(group, n, band).reshape(-1, n * D, n * D)
+    if found is not None:
+        forms[:, :-1, :-1] += len(a) * found.exceptions.reshape(-1, n * D, n * D)
     return forms
 
 
-def frame_covariance(group: Group, band: Band) -> np.ndarray:
-    """(T, D, D) posterior covariance of the truth at each frame of a recording."""
-    D = band.value.shape[-1]
-    return band.value[band.part, :, -1].reshape(group.L, D, D)[group.pre : group.stop]
-
-
-def _full_form(group: Group, n: int, a: np.ndarray, band: Band | None) -> np.ndarray:
+def _full_form(group: Group, n: int, a: np.ndarray, found: Covariances | None) -> np.ndarray:
     """(Z, Z) over every frame of the recordings, gaps or not, by the lag recursion."""  # eq. S11
     R, _, D = a.shape
     start, stop = group.pre, group.stop
@@ -107,12 +92,9 @@ def _full_form(group: Group, n: int, a: np.ndarray, band: Band | None) -> np.nda
     total = np.swapaxes(lag_products(rated, a, n, group.S), 0, 1)[::-1]  # (n, D, D), entry j is lag n - 1 - j
     entering, leaving = start - 1 - np.arange(n - 1), stop - 1 - np.arange(n - 1)
     pairs = slide(total, lag_outer(a, entering, n), lag_outer(a, leaving, n))
-    if band is not None:
-        lags = band.value.shape[2]
-        covariance = slide(
-            band_sum(group, band, start, stop), band_rows(group, band, entering), band_rows(group, band, leaving)
-        )
-        pairs = pairs + R * covariance[:, lags - n :]
+    if found is not None:
+        covariance = slide(found.total, found.rows(group, entering), found.rows(group, leaving))
+        pairs = pairs + R * covariance[:, len(found.total) - n :]
     ones = slide(
         a[:, start:stop].sum(axis=(0, 1)), windows(a, entering, 1).sum(axis=(0, 2)), windows(a, leaving, 1).sum((0, 2))
     )
@@ -135,40 +117,10 @@ def _gathered(a: np.ndarray, frame: np.ndarray, sign: np.ndarray, n: int) -> np.
     return form
 
 
-def _band_exceptions(group: Group, n: int, band: Band) -> np.ndarray:
-    """(n_mask, n, D, n, D) signed sums of window covariances over the masks' exceptions."""
-    n_part, S, lags, D, _ = band.value.shape
-    masks, w = group.masks, np.arange(n)
-    u = masks.frame[:, None] - w
-    inside = u >= 0
-    row = (masks.mask[:, None] * n + w)[inside]
-    column = (band.part[np.maximum(u, 0) // S] * S + u % S)[inside]
-    value = np.broadcast_to(masks.sign[:, None], u.shape)[inside]
-    pick = sparse.csr_array((value, (row, column)), shape=(len(masks.base) * n, n_part * S))
-    pairs = (pick @ band.value.reshape(n_part * S, -1)).reshape(len(masks.base), n, lags, D, D)
-    return np.stack([from_lag_pairs(each) for each in pairs])
-
-
-def band_sum(group: Group, band: Band, start: int, stop: int) -> np.ndarray:
-    """(lags, D, D) sum of the band's rows over frames start..stop-1."""
-    r = np.arange(group.S)
-    first = np.maximum(band.lo[:, None], -((r - start) // group.S))  # first block whose frame r is >= start
-    last = np.minimum(band.hi[:, None], (stop - 1 - r) // group.S)
-    count = np.maximum(last - first + 1, 0).astype(float)
-    return np.asarray(np.tensordot(count, band.value, axes=2))
-
-
-def band_rows(group: Group, band: Band, frame: np.ndarray) -> np.ndarray:
-    """(len(frame), lags, D, D) rows of the band; zero before the clock."""
-    at = np.maximum(frame, 0)
-    rows = band.value[band.part[at // group.S], at % group.S]
-    return np.where((frame >= 0)[:, None, None, None], rows, 0.0)
-
-
-def _lagged_covariance(group: Group, band: Band) -> Lagged:
+def _lagged_covariance(group: Group, found: Covariances) -> Lagged:
     """Covariance part of the truth's lagged moments over frames 0..stop-1, all recordings."""
-    R, stop = len(group.recording), group.stop
-    first, last = band_rows(group, band, np.array([0, stop - 1]))[:, -1]
-    total = band_sum(group, band, 0, stop)
-    cross = band_sum(group, band, 1, stop)[-2]
+    R = len(group.recording)
+    first, last = found.rows(group, np.array([0, group.stop - 1]))[:, -1]
+    total = found.total + found.rows(group, np.arange(group.pre)).sum(axis=0)
+    cross = total[-2]  # the first frame has no predecessor and adds nothing
     return Lagged(*(R * part for part in (total[-1] - first, cross, cross.T, total[-1] - last, first)))

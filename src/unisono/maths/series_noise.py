@@ -96,6 +96,8 @@ def update_diagonal(
     """(K, D, D) noise of the structures without correlation. square, count: (K, D) whitened squares and frames."""
     K, D = square.shape  # eq. S14
     free = np.array([k not in structure.fixed for k in range(K)])
+    if not free.any():
+        return params.N
     nu = priors.noise_nu / priors.kappa
     scale = pooled_scale(square[free], count[free], priors)
     top, bottom = square + nu * scale, count + nu

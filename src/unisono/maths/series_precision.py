@@ -1,21 +1,31 @@
 """Posterior precision of the truth as block tridiagonal rows, from channels, masks and the prior.
 
-A rated frame s adds R[w, p, w', p'] to the entries ((s-w, p), (s-w', p')), where R = G' N^-1 G of the channels rated
-there. Summed along the lags l = w' - w the precision is a band: row u, lag l collects R[w, w+l] of the frames u + w.
-Rows whose frames are all rated are equal; gaps and edges are sparse corrections to them.
-Imports NumPy, SciPy and the sibling modules alone.
+A rated frame s adds g[w] g[w']' to the entries (s-w, s-w'), where g is a row's filter over the root of its noise.
+Summed along the lags, frames that are all rated give the same block row everywhere. What a block row lacks or has
+beyond that (gaps, edges) is one outer product of the filters concerned, made when the block is needed.
+Imports NumPy and the sibling modules alone.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from scipy import sparse
+from typing import NamedTuple
 
-from unisono.maths.bands import lag_pairs, split_band
+import numpy as np
+
+from unisono.maths.bands import filter_template, lag_pairs, split_band
 from unisono.maths.block_tridiagonal import Blocks
 from unisono.maths.series_channels import Whitened
 from unisono.maths.series_layout import Group
 from unisono.maths.series_params import SeriesParams
+
+
+class Changes(NamedTuple):
+    """Rows and frames in which the kinds of blocks differ from a block that is rated throughout."""
+
+    first: np.ndarray  # (n_kind + 1,) kind i owns entries first[i]:first[i+1]
+    row: np.ndarray  # (n,) row of the group
+    frame: np.ndarray  # (n,) frame from the block's first one on, 0..2 S - 1: in the block, or in the one after it
+    sign: np.ndarray  # (n,) +1 where it is rated beyond, -1 where it is missing
 
 
 def lags_kept(n: int) -> int:
@@ -28,28 +38,37 @@ def local_rows(group: Group, row_channel: np.ndarray) -> np.ndarray:
     return np.asarray(group.masks.of[np.searchsorted(group.channel, row_channel[group.row])])
 
 
-def mask_forms(group: Group, whitened: Whitened, mask_of_row: np.ndarray) -> np.ndarray:
-    """(n_mask, n, D, n, D) R of the channels that share each mask."""  # eq. S4
-    _, n, D = whitened.G.shape
-    G = whitened.G[group.row].reshape(len(group.row), n * D)
-    weighted = whitened.weight[np.ix_(group.row, group.row)] @ G
-    forms = [G[mask_of_row == i].T @ weighted[mask_of_row == i] for i in range(len(group.masks.base))]
-    return np.stack(forms).reshape(-1, n, D, n, D)
+def unit_rows(group: Group, whitened: Whitened) -> np.ndarray:
+    """(Q_g, n, D) filters of the group's rows, turned and scaled so that their noise is white with variance 1."""
+    _, n, D = whitened.G.shape  # eq. S4
+    root = np.linalg.cholesky(whitened.weight[np.ix_(group.row, group.row)])
+    return np.asarray(root.T @ whitened.G[group.row].reshape(-1, n * D)).reshape(-1, n, D)
 
 
-def precision_blocks(group: Group, forms: np.ndarray, params: SeriesParams) -> Blocks:
-    """Distinct block rows of the posterior precision on the group's clock."""  # eq. S5
-    n_mask, n, D = forms.shape[:3]
-    lags, S, n_kind = lags_kept(n), group.S, len(group.window)
-    pairs = np.stack([lag_pairs(form, lags) for form in forms])  # (n_mask, n, lags, D, D)
-    full = pairs[group.masks.base].sum(axis=(0, 1)) + prior_band(params, lags)  # (lags, D, D)
-    band = _changes(group, n) @ pairs.reshape(n_mask * n, lags * D * D)
-    band += full.reshape(1, -1)
-    band = band.reshape(n_kind, S, lags, D, D)
+def precision_blocks(group: Group, rows: np.ndarray, mask_of_row: np.ndarray, params: SeriesParams) -> Blocks:
+    """Block rows of the posterior precision on the group's clock. rows: (Q_g, n, D), see `unit_rows`."""  # eq. S5
+    D, S = rows.shape[2], group.S
+    diagonal, left = _full_row(rows[group.masks.base[mask_of_row]], params, S)
+    template = filter_template(rows, S).reshape(S, len(rows), 2 * S * D)
+    changes = _changes(group, mask_of_row)
     corner = params.phi**2 * np.linalg.inv(params.sigma)
-    band[group.edge[:, 0], 0, lags - 1] -= corner
-    band[group.edge[:, 1], S - 1, lags - 1] -= corner
-    return Blocks(lambda kind: split_band(np.swapaxes(band[kind], 1, 2)), group.kind)
+
+    def block(kind: int) -> tuple[np.ndarray, np.ndarray]:
+        here = slice(changes.first[kind], changes.first[kind + 1])
+        row, frame, sign = changes.row[here], changes.frame[here], changes.sign[here, None]
+        inside = frame < S
+        own = template[frame[inside], row[inside]]  # over the previous block and this one
+        after = template[frame[~inside] - S, row[~inside], : S * D]  # what the next block's frames see of this one
+        now, before = own[:, S * D :], own[:, : S * D]
+        signed = now * sign[inside]
+        A = diagonal + signed.T @ now + (after * sign[~inside]).T @ after
+        if group.edge[kind, 0]:
+            A[:D, :D] -= corner
+        if group.edge[kind, 1]:
+            A[-D:, -D:] -= corner
+        return A, left + signed.T @ before
+
+    return Blocks(block, group.kind)
 
 
 def prior_band(params: SeriesParams, lags: int) -> np.ndarray:
@@ -67,16 +86,22 @@ def log_prior_precision(params: SeriesParams, L: int) -> float:
     return float(-L * np.linalg.slogdet(params.sigma)[1] + D * np.log1p(-(params.phi**2)))
 
 
-def _changes(group: Group, n: int) -> sparse.csr_array:
-    """(n_kind S, n_mask n) which frames of which mask a row of the band has beyond, or lacks below, the full row."""
-    n_kind, n_mask, _ = group.window.shape
-    S = group.S
+def _full_row(rows: np.ndarray, params: SeriesParams, S: int) -> tuple[np.ndarray, np.ndarray]:
+    """Diagonal block (lower triangle) and left block where every frame is rated by these rows."""
+    Q, n, D = rows.shape
+    flat, lags = rows.reshape(Q, n * D), lags_kept(n)
+    band = lag_pairs((flat.T @ flat).reshape(n, D, n, D), lags).sum(axis=0) + prior_band(params, lags)
+    return split_band(np.tile(np.swapaxes(band, 0, 1), (S, 1, 1, 1)))
+
+
+def _changes(group: Group, mask_of_row: np.ndarray) -> Changes:
     kind, mask, frame = np.nonzero(group.window != group.masks.base[None, :, None])
-    sign = np.where(group.masks.base[mask], -1.0, 1.0)
-    w = np.arange(n)
-    u = frame[:, None] - w
-    inside = (u >= 0) & (u < S)
-    row = (kind[:, None] * S + u)[inside]
-    column = (mask[:, None] * n + w)[inside]
-    value = np.broadcast_to(sign[:, None], u.shape)[inside]
-    return sparse.csr_array((value, (row, column)), shape=(n_kind * S, n_mask * n))
+    order = np.argsort(mask_of_row, kind="stable")
+    size = np.bincount(mask_of_row, minlength=len(group.masks.base))
+    # A mask stands for all of its rows: entry e becomes size[mask[e]] entries.
+    entry = np.repeat(np.arange(len(mask)), size[mask])
+    nth = np.arange(len(entry)) - np.repeat(np.cumsum(size[mask]) - size[mask], size[mask])
+    row = order[(np.cumsum(size) - size)[mask[entry]] + nth]
+    sign = np.where(group.masks.base[mask[entry]], -1.0, 1.0)
+    first = np.searchsorted(kind[entry], np.arange(len(group.window) + 1))
+    return Changes(first, row, frame[entry], sign)

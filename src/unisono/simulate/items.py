@@ -6,23 +6,15 @@ features, elements of F_k from U(0, 1), truth from U(-1, 1). The paper does not 
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
+from unisono.simulate.simulation import Simulation
 
 TransformLaw = Literal["uniform", "identity", "near-identity", "shared"]
-
-
-class Simulation(NamedTuple):
-    """Ratings, what they were made from, and the annotators who gave them."""
-
-    ratings: Ratings
-    features: ItemTable
-    truth: ItemTable
-    annotators: dict[str, Any]  # plain values for JSON
 
 
 def simulate_global(
