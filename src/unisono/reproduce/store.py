@@ -19,7 +19,7 @@ from unisono.io.atomic import atomic_path
 from unisono.reproduce.experiment import Numbers, Unit
 
 FOLDER = ".tasks"
-COMPUTING = ("data", "maths", "fusers", "evaluate", "simulate.py")  # packages whose source decides results
+COMPUTING = ("data", "maths", "fusers", "evaluate", "simulate")  # packages whose source decides results
 
 
 def unit_path(out: Path, experiment: str, unit: Unit) -> Path:
