@@ -63,7 +63,8 @@ def command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int,
     Writes index.html, results.json and figures/ into DIR. An interrupted run goes on where it stopped when it is
     called again with the same folder. Needs the extra `report` (pip install 'unisono[report]').
 
-    Experiments: correlations, global-synthetic, global-artificial, global-real, dependency.
+    Experiments: correlations, global-synthetic, global-artificial, global-real, series-synthetic, series-artificial,
+    series-real, dependency.
     """
     from unisono.reproduce.experiment import Settings
     from unisono.reproduce.registry import find_experiments

@@ -79,7 +79,10 @@ def simulate_regime(regime: str, seed: int, images: int, annotators: int) -> Tas
     rgb = np.array([colour.rgb for _, colour in shown]) / 255
     truth = np.array([[colour.truth[name] for name in DIMENSIONS] for _, colour in shown])
     people = draw_people(annotators, rng)
-    answers = [judged(perceived(rgb, truth, people.effect[k]), people, k, rng) for k in range(annotators)]
+    answers = [
+        judged(perceived(rgb, truth, people.effect[k]), people, k, rng.standard_normal((len(rgb), 2)))
+        for k in range(annotators)
+    ]
     items = [name for name, _ in shown]
     ratings = Ratings.from_judgements(
         np.concatenate(answers),

@@ -54,9 +54,12 @@ def perceived(rgb: np.ndarray, truth: np.ndarray, effect: float) -> np.ndarray:
     return np.stack([truth[:, 0], truth[:, 1] * gamma], axis=1)
 
 
-def judged(seen: np.ndarray, people: People, k: int, rng: np.random.Generator) -> np.ndarray:
-    """(N, 2) what annotator k answers to what they see: around the middle of the scale, and not beyond its ends."""
-    answer = 50 + people.bias[k] + people.gain[k] * (seen - 50) + people.noise[k] * rng.standard_normal(seen.shape)
+def judged(seen: np.ndarray, people: People, k: int, noise: np.ndarray) -> np.ndarray:
+    """(N, 2) what annotator k answers to what they see, on a slider of whole numbers from 0 to 100.
+
+    `noise` (N, 2) has sd 1; it is their own sd that counts.
+    """
+    answer = 50 + people.bias[k] + people.gain[k] * (seen - 50) + people.noise[k] * noise
     return np.asarray(np.clip(np.round(answer), 0.0, 100.0))
 
 

@@ -8,10 +8,13 @@ from unisono.data.labels import nearest
 from unisono.reproduce.experiment import Experiment
 
 EXPERIMENTS = (
-    # "correlations",
+    "correlations",
     "global-synthetic",
     "global-artificial",
     "global-real",
+    "series-synthetic",
+    "series-artificial",
+    "series-real",
     "dependency",
 )
 ALL = "all"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,8 +76,10 @@ def results_data(told: Iterable[Told], settings: Settings) -> Numbers:
 
 def do_unit(path: Path, unit: Unit) -> None:
     """Computes one unit and keeps it; a worker does both, so that a result cannot get lost on the way home."""
+    start = time.process_time()
     with threadpool_limits(limits=1):
-        write_result(path, unit, unit.work(**unit.settings))
+        result = unit.work(**unit.settings)
+    write_result(path, unit, result, time.process_time() - start)
 
 
 def _do_units(

@@ -49,9 +49,12 @@ def read_result(path: Path) -> Numbers | None:
     return found
 
 
-def write_result(path: Path, unit: Unit, result: Numbers) -> None:
-    """Whole or not at all. NaN is kept as such, so that a number read back is the number that was found."""
-    kept = {"key": unit.key, "settings": unit.settings, "result": result}
+def write_result(path: Path, unit: Unit, result: Numbers, seconds: float) -> None:
+    """Whole or not at all. NaN is kept as such, so that a number read back is the number that was found.
+
+    `seconds` of processor time are for whoever wonders where the time goes; they stay out of results.json.
+    """
+    kept = {"key": unit.key, "settings": unit.settings, "seconds": round(seconds, 2), "result": result}
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
