@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
     from unisono.fusers import (
         MODELS,
+        SERIES_MODELS,
         EvaluatorWeighted,
         Fit,
         Fused,
@@ -43,7 +44,7 @@ _HOME = {
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError"),
     "unisono.fusers": (
-        *("MODELS", "Fit", "Fused", "Joint", "Independent"),
+        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Joint", "Independent"),
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
     "unisono.io.align": ("align_to",),
@@ -54,6 +55,7 @@ _HOME = {
 
 __all__ = [
     "MODELS",
+    "SERIES_MODELS",
     "Alert",
     "ConvergenceWarning",
     "DataError",

@@ -167,10 +167,12 @@ def compare(
     """
     from unisono.evaluate.compare import compare_models  # SciPy's statistics take a while to load
 
+    rated = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
+    known = _item_table(reference)
     return compare_models(
-        ratings if isinstance(ratings, Ratings) else read_ratings(ratings),
-        reference=_item_table(reference),
-        features=_item_table(features),
+        rated,
+        reference=align_to(known, rated) if known is not None and rated.is_series else known,
+        features=on_clock(_item_table(features), rated, complete=True),
         models=models,
         folds=folds,
         seed=seed,
@@ -201,11 +203,12 @@ def cross_validate(
     table = _item_table(reference)
     if table is None:
         raise DataError("Cross-validation needs a reference: a table of items whose truth is known.")
+    rated = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     return cross_validate_models(
-        ratings if isinstance(ratings, Ratings) else read_ratings(ratings),
-        table,
+        rated,
+        align_to(table, rated) if rated.is_series else table,
         models=PROTOCOL if models is None else models,
-        features=_item_table(features),
+        features=on_clock(_item_table(features), rated, complete=True),
         folds=folds,
         seed=seed,
         select_iteration=select_iteration,

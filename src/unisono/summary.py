@@ -61,6 +61,9 @@ def summary_text(data: dict[str, Any]) -> str:
                 f"  {who['annotator']:<16} {_number(who['reliability'])}   {_given(data, who['ratings'])}"
                 for who in data[key]
             ]
+    if data.get("windows_tried"):
+        tried = ", ".join(f"{one['name']}: {one['rmse']:.4f}" for one in data["windows_tried"])
+        lines += ["", f"Error on held-out stretches, in standard deviations of the ratings, by window: {tried}."]
     if data.get("delay_words"):
         lines += ["", f"Time: {data['delay_words']}"]
     if data["iterations"]:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from cli.command_line import unisono
-from unisono import MODELS
+from unisono import SERIES_MODELS
 
 GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1\n"
 
@@ -16,7 +16,7 @@ GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1
 @pytest.mark.parametrize("command", ["fuse", "compare"])
 def test_help_lists_every_model(command):
     words = unisono(command, "--help").stdout.replace(",", " ").split()
-    assert set(MODELS) <= set(words)
+    assert set(SERIES_MODELS) <= set(words)
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ import pytest
 import unisono as un
 from fusers import fuser_checks
 from unisono.fusers import make_fuser
-from unisono.fusers.registry import models_for
 from unisono.io.saved import load_fit, save_fit
 
-MODELS = models_for(series=False)
 PAPER = ("paper-joint", "paper-independent")
 
 
@@ -18,7 +16,7 @@ def maker(name):
     return lambda: make_fuser(name, **settings)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", un.MODELS)
 @pytest.mark.parametrize("check", fuser_checks.ALL, ids=lambda check: check.__name__.removeprefix("check_"))
 def test_every_fuser(name, check):
     if check is fuser_checks.check_prediction_from_features and name in PAPER:
@@ -28,12 +26,12 @@ def test_every_fuser(name, check):
     check(maker(name))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", un.MODELS)
 def test_units(name):
     fuser_checks.check_units_do_not_matter(maker(name), per_dimension=name not in PAPER)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", un.MODELS)
 def test_saved_fits_come_back_bit_for_bit(name, tmp_path):
     world = fuser_checks.small_world()
     result = un.fuse(world.ratings, model=name, features=world.features)

@@ -9,10 +9,9 @@ import unisono as un
 from trace_world import pearson, trace_world
 from unisono.data import Ratings
 from unisono.fusers import make_fuser
-from unisono.fusers.registry import models_for
 from unisono.io.saved import load_fit, save_fit
 
-MODELS = models_for(series=True)
+MODELS = tuple(un.SERIES_MODELS)
 PAPER = ("paper-joint", "paper-independent")
 SMALL = {"restarts": 1, "width": 3}  # of the published models
 

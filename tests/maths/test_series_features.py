@@ -34,6 +34,23 @@ def test_features_find_the_common_delay_and_improve_the_truth():
     assert r > np.corrcoef(plain, truth[:, 0])[0, 1] + 0.01
 
 
+def test_groups_that_share_no_recording_have_delays_of_their_own():
+    one, _ = driven(0, late=3)
+    two, _ = driven(1, late=8)
+    data = SeriesData(
+        np.concatenate([one.y, two.y]),
+        np.repeat([0, 1], 5),
+        np.arange(10),
+        np.array([500, 500]),
+        np.concatenate([accumulate(part.X, part.length) for part in (one, two)]),
+        10,
+    )
+    found = fit_with_features(data, RATE, features=FEW)
+    assert found.identified
+    np.testing.assert_allclose(found.fit.lag[:5].mean() * RATE, 3, atol=1.1)
+    np.testing.assert_allclose(found.fit.lag[5:].mean() * RATE, 8, atol=1.1)
+
+
 def test_a_feature_that_says_nothing_leaves_the_convention():
     data, _ = driven()
     noise = np.random.default_rng(1).standard_normal((500, 1))
@@ -45,7 +62,7 @@ def test_a_feature_that_says_nothing_leaves_the_convention():
 def test_a_delay_that_is_given_is_not_searched():
     data, _ = driven()
     found = fit_with_features(data, RATE, Settings(lag=0.6), FEW)
-    assert len(found.profile) == 1
+    assert [len(values) for values in found.profile] == [1]
     assert found.fit.convention == "given"
     np.testing.assert_allclose(found.fit.mean_lag, 0.6, atol=0.11)
 

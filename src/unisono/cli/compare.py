@@ -78,7 +78,8 @@ def command(
 
 def _print(found: Comparison) -> None:
     click.echo(
-        f"{found.source}: {found.items} items, {found.annotators} annotators, {found.judgements} judgements; "
+        f"{found.source}: {found.items} {'recordings' if found.kind == 'series' else 'items'}, "
+        f"{found.annotators} annotators, {found.judgements} judgements; "
         f"{found.folds} folds, seed {found.seed}"
     )
     against = [] if found.reference is None else ["CCC", "Pearson"]

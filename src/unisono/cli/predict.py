@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from unisono.cli.options import TablePath, table_argument
+from unisono.cli.options import TablePath, item_options, table_argument
 
 
 @click.command("predict")
 @click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @table_argument("features")
-@click.option("--item", metavar="COLUMN", help="Column that names the item.")
+@item_options
 @click.option("--ratings", type=TablePath(), metavar="FILE", help="Ratings of these items by annotators of the fit.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write.")
-def command(fit: Path, features: str, item: str | None, ratings: str | None, out: Path | None) -> None:
-    """Predict the truth of new items from their FEATURES with the model saved in FIT.
+def command(fit: Path, features: str, reading: dict[str, Any], ratings: str | None, out: Path | None) -> None:
+    """Predict the truth of new items (or recordings) from their FEATURES with the model saved in FIT.
 
     FIT is the folder that `unisono fuse --out` wrote, or the fit/ in it. With --ratings, ratings of the new items by
     annotators already known are used as well. The table has the columns of truth.csv.
     """
     import polars as pl
 
-    from unisono.api import load
+    from unisono.api import load, on_clock
     from unisono.io.atomic import atomic_path
     from unisono.io.tables import read_item_table, read_ratings
 
     fuser = load(fit)
-    table = read_item_table(features, item=item, complete=True)
-    fused = fuser.predict(table) if ratings is None else fuser.fuse(read_ratings(ratings, item=item), table)
+    reading["rate"] = reading["rate"] or getattr(fuser, "rate_", None)  # traces keep the clock of the fit
+    table = read_item_table(features, **reading, complete=True)
+    if ratings is None:
+        fused = fuser.predict(table)
+    else:
+        rated = read_ratings(ratings, **reading)
+        fused = fuser.fuse(rated, on_clock(table, rated, complete=True))
     frame = pl.DataFrame(fused.columns())
     if out is None:
         click.echo(frame.write_csv(), nl=False)

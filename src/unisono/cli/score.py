@@ -25,7 +25,8 @@ def command(truth: str, reference: str, reading: dict[str, Any], as_json: bool) 
 
     Both are tables with a column for the item (and one for the time, in series) and one for each dimension. Prints
     the concordance correlation coefficient (CCC), Pearson's and Spearman's correlation and the root mean squared
-    error, with the number of pairs.
+    error, with the number of pairs. Series are scored with the frames of all recordings end to end, then with the lag
+    taken out that suits best, then recording by recording.
     """
     from unisono.evaluate.scoring import score_tables
     from unisono.io.align import align_to
@@ -41,6 +42,17 @@ def command(truth: str, reference: str, reading: dict[str, Any], as_json: bool) 
         for row in found.dimensions
     ]
     print_table(["dimension", "n", "CCC", "Pearson", "RMSE", "Spearman"], rows)
+    if found.at_best_lag:
+        _print_series(found)
+
+
+def _print_series(found: Scores) -> None:
+    """What only series have: figures with the lag taken out, and recordings one by one."""
+    lags = [[row.name, number(row.lag, 2), number(row.ccc), number(row.pearson)] for row in found.at_best_lag]
+    print_table(["at the best lag", "late by (s)", "CCC", "Pearson"], lags)
+    if found.items > 1:
+        rows = [[row.recording, row.name, str(row.n), number(row.ccc), number(row.pearson)] for row in found.recordings]
+        print_table(["recording", "dimension", "n", "CCC", "Pearson"], rows)
 
 
 def _tell_what_did_not_join(found: Scores) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import require_overlap
-from unisono.errors import DataError
 from unisono.evaluate.contrasts import Contrast, Question, answer, contrast
 from unisono.evaluate.held_out import left_out_agreement, score_hidden, timed_fit
 from unisono.evaluate.leaderboard import Comparison, Findings, best_first, model_row, truth_table
@@ -23,17 +22,20 @@ from unisono.evaluate.scoring import rated_reference
 from unisono.evaluate.splits import annotator_groups, judgement_folds
 from unisono.fusers import Fused, make_fuser
 from unisono.fusers.registry import models_for
+from unisono.fusers.series_joint import WINDOW
+from unisono.fusers.stretches import stretch_folds
 from unisono.maths.significance import RESAMPLES, better_share, paired_t, resample_counts, resampled_scores
 from unisono.tasks import OnTask, run_tasks
 
 QUESTIONS: tuple[tuple[Question, str, str], ...] = (("joint", "joint", "independent"), ("default", "auto", "mean"))
+SLOW = ("paper-joint", "paper-independent")
 UNKNOWN = (float("nan"), float("nan"))
 
 
 class _Splits(NamedTuple):
     """What every model is tried on."""
 
-    hidden: list[np.ndarray]  # of (J,)
+    hidden: list[np.ndarray]  # of (J,) judgements, for traces of (S,) rows
     people: list[np.ndarray]  # annotators left out together
 
 
@@ -50,17 +52,16 @@ def compare_models(
 ) -> Comparison:
     """Tries every model on the same splits; the result does not depend on `jobs`, apart from the seconds."""
     require_overlap(ratings)
-    if ratings.is_series:
-        raise DataError(f"{ratings.source} holds traces over time, which this version can check but not compare yet.")
-    names = distinct_models(models)
+    names = distinct_models(models, series=ratings.is_series)
     # Cut to what was rated at once: a reference of other items is an error before anything is computed.
     known = None if reference is None else rated_reference(ratings, reference)[0]
     splits = _draw(ratings, folds, seed)
     found = _try_all(names, ratings, features, splits, jobs, on_task)
     rows = [model_row(name, found[name], known) for name in names]
-    contrasts = _contrasts(found, splits, known, seed)
+    contrasts = _contrasts(found, splits, known, seed, ratings.is_series)
     return Comparison(
         source=ratings.source,
+        kind="series" if ratings.is_series else "global",
         items=ratings.M,
         annotators=ratings.K,
         judgements=ratings.J,
@@ -74,13 +75,18 @@ def compare_models(
 
 
 def distinct_models(models: Sequence[str] | None = None, *, series: bool = False) -> list[str]:
-    """The names asked for, or one name for every different model there is: `joint` is left out while it is `auto`."""
+    """The names asked for, or one name for every different model there is: `joint` is left out while it is `auto`.
+
+    Of traces the published models are tried only when asked for: every width from every start takes its time.
+    """
     if models:
         for name in models:
             make_fuser(name, series=series)  # a wrong name is an error before anything is computed
         return list(dict.fromkeys(models))
     names: list[str] = []
     for name in models_for(series):
+        if series and name in SLOW:
+            continue
         if not any(same_model(name, other, series=series) for other in names):
             names.append(name)
     return names
@@ -94,7 +100,8 @@ def same_model(one: str, other: str, *, series: bool = False) -> bool:
 
 def _draw(ratings: Ratings, folds: int, seed: int) -> _Splits:
     rng = np.random.default_rng(seed)
-    fold_of = judgement_folds(ratings, folds, rng)
+    series = ratings.is_series
+    fold_of = stretch_folds(ratings, WINDOW, folds, rng) if series else judgement_folds(ratings, folds, rng)
     hidden = [fold_of == f for f in range(folds) if (fold_of == f).any()]
     return _Splits(hidden, annotator_groups(ratings, folds, rng))
 
@@ -121,7 +128,7 @@ def _try_all(
 
 def _try_one(name: str, kind: str, which: Any, ratings: Ratings, features: ItemTable | None) -> Any:
     """One fit: of everything, without some judgements, or without some annotators."""
-    fuser = make_fuser(name)
+    fuser = make_fuser(name, series=ratings.is_series)
     if kind == "hidden":
         return score_hidden(fuser, ratings, features, which)
     if kind == "people":
@@ -131,13 +138,13 @@ def _try_one(name: str, kind: str, which: Any, ratings: Ratings, features: ItemT
 
 
 def _contrasts(
-    found: Mapping[str, Findings], splits: _Splits, reference: ItemTable | None, seed: int
+    found: Mapping[str, Findings], splits: _Splits, reference: ItemTable | None, seed: int, series: bool
 ) -> tuple[Contrast, ...]:
     """The two questions, as far as the models that they are about were tried."""
     hidden = float(np.mean([part.mean() for part in splits.hidden]))
     answered = []
     for question, first, second in QUESTIONS:
-        one = next((name for name in found if name == first or same_model(name, first)), None)
+        one = next((name for name in found if name == first or same_model(name, first, series=series)), None)
         if one is None or second not in found:
             continue
         a, b = found[one], found[second]
@@ -148,7 +155,8 @@ def _contrasts(
                 (one, second),
                 paired_t(np.array(density), overlap=hidden / (1 - hidden)),
                 paired_t(a.agreement - b.agreement),
-                UNKNOWN if reference is None else _reference_shares(a.fused, b.fused, reference, seed),
+                # Frames of a recording are not drawn anew one by one.
+                UNKNOWN if reference is None or series else _reference_shares(a.fused, b.fused, reference, seed),
             )
         )
     return tuple(answered)

@@ -1,5 +1,8 @@
 """The paper's protocol: items in train, validation and test folds; an iteration chosen on the validation labels.
 
+Items may be recordings: scores are then of all their frames put end to end, and the published models choose the width
+of their filters and their random start on the validation recordings as well.
+
     found = cross_validate_models(ratings, reference, models=["paper-joint", "paper-independent"])
 
 A model is fitted to the ratings of the training items, after every iteration scored on the validation items, and the
@@ -17,7 +20,7 @@ import numpy as np
 
 from unisono.data import Clock, ItemTable, Ratings
 from unisono.data.labels import listed
-from unisono.errors import ConvergenceWarning, DataError
+from unisono.errors import ConvergenceWarning
 from unisono.evaluate.cv_results import CrossValidation, FoldOutcome, differences, model_result
 from unisono.evaluate.scoring import rated_reference
 from unisono.evaluate.selection import Choice, Labelled, Pick, estimate, last_state, select
@@ -34,7 +37,7 @@ class Entrant(NamedTuple):
     """A model in the race: one fuser, or several to choose from (windows, starts), all unfitted."""
 
     name: str
-    candidates: tuple[Fuser, ...]
+    fusers: tuple[Fuser, ...]
     gold: bool
 
 
@@ -60,9 +63,7 @@ def cross_validate_models(
     on_task: OnTask | None = None,
 ) -> CrossValidation:
     """Test predictions of every model for every item with a reference, scored and compared."""
-    if ratings.is_series:
-        raise DataError(f"{ratings.source} holds traces over time, which this version can check but not fuse yet.")
-    entrants = _entrants(models)
+    entrants = _entrants(models, ratings)
     known, rest = rated_reference(ratings, reference)
     rounds = item_folds(known.items, folds, np.random.default_rng(seed))
     tasks = [
@@ -94,15 +95,17 @@ def cross_validate_models(
 def run_fold(entrant: Entrant, fold: FoldData, select_iteration: bool) -> tuple[np.ndarray, list[Pick]]:
     """The truth (S, D) of the test items, and what was picked on the way."""
     names = fold.validation.labels.columns
+    candidates = [one for fuser in entrant.fusers for one in fuser.candidates(fold.train)]
     with warnings.catch_warnings():
         # Stopping early is what the protocol is about.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if entrant.gold:
-            choices = _with_gold(entrant.candidates[0], fold)
+            choices = _with_gold(entrant.fusers[0], fold)
         elif select_iteration:
-            choices = select(entrant.candidates, fold.train, fold.features, fold.validation)
+            choices = select(candidates, fold.train, fold.features, fold.validation)
         else:
-            choices = last_state(entrant.candidates[0].fit(fold.train, fold.features), fold.validation)
+            fitted = [fuser.fit(fold.train, fold.features) for fuser in candidates]
+            choices = last_state(fitted, fold.validation)
     return estimate(choices, fold.test, fold.features, names), [choice.pick for choice in choices]
 
 
@@ -111,15 +114,16 @@ def _with_gold(fuser: Fuser, fold: FoldData) -> list[Choice]:
     both = _joined(fold.train, fold.validation.ratings)
     labels = fold.validation.labels
     fuser.fit(both, fold.features, labels)
-    return last_state(fuser, fold.validation)
+    return last_state([fuser], fold.validation)
 
 
-def _entrants(models: Sequence[str] | Mapping[str, Fuser | Sequence[Fuser]]) -> list[Entrant]:
+def _entrants(models: Sequence[str] | Mapping[str, Fuser | Sequence[Fuser]], ratings: Ratings) -> list[Entrant]:
     if isinstance(models, Mapping):
-        listed_models = {name: (m,) if isinstance(m, Fuser) else tuple(m) for name, m in models.items()}
+        given = {name: (m,) if isinstance(m, Fuser) else tuple(m) for name, m in models.items()}
     else:
-        listed_models = {name: (make_fuser(name.removesuffix(GOLD)),) for name in dict.fromkeys(models)}
-    return [Entrant(name, fusers, name.endswith(GOLD)) for name, fusers in listed_models.items()]
+        words = {"series": ratings.is_series}
+        given = {name: (make_fuser(name.removesuffix(GOLD), **words),) for name in dict.fromkeys(models)}
+    return [Entrant(name, fusers, name.endswith(GOLD)) for name, fusers in given.items()]
 
 
 def _fold_data(

@@ -53,6 +53,7 @@ class Comparison:
     """What `unisono compare` prints; the best model comes first."""
 
     source: str
+    kind: str  # global or series
     items: int
     annotators: int
     judgements: int

@@ -11,6 +11,7 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.data.labels import listed
 from unisono.errors import DataError
+from unisono.evaluate.series_scoring import LagScore, RecordingScore, best_lags, recording_scores
 from unisono.maths.metrics import ccc, complete_pairs, pearson, rmse, spearman
 
 
@@ -36,6 +37,8 @@ class Scores:
     only_in_reference: tuple[str, ...]
     dimensions_only_in_reference: tuple[str, ...]
     frames_without_partner: int = 0  # of the truth, in recordings that both have
+    recordings: tuple[RecordingScore, ...] = ()  # series alone: one by one
+    at_best_lag: tuple[LagScore, ...] = ()  # series alone: one row per dimension
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -64,9 +67,11 @@ def score_tables(
         )
     estimate = truth.select_items(items).select_columns(names)
     known_values = reference.select_items(items).select_columns(names)
-    x, y = estimate.value, (align(known_values, estimate) if align else known_values).value
+    partner = align(known_values, estimate) if align else known_values
+    x, y = estimate.value, partner.value
     if len(x) != len(y):
         raise DataError(f"{truth.source} and {reference.source} are series on different clocks.")
+    series = estimate.clock is not None
     of_truth = set(truth.items)
     return Scores(
         tuple(_score(name, x[:, d], y[:, d]) for d, name in enumerate(names)),
@@ -74,7 +79,9 @@ def score_tables(
         tuple(item for item in truth.items if item not in known),
         tuple(item for item in reference.items if item not in of_truth),
         tuple(column for column in reference.columns if column not in names),
-        int(np.count_nonzero(np.isnan(y).all(axis=1))) if truth.clock else 0,
+        int(np.count_nonzero(np.isnan(y).all(axis=1))) if series else 0,
+        recording_scores(estimate, partner) if series else (),
+        best_lags(estimate, partner) if series else (),
     )
 
 

@@ -82,10 +82,14 @@ def select(
     return selection.choices()
 
 
-def last_state(fuser: Fuser, validation: Labelled) -> list[Choice]:
-    """The fuser as it is, for models that stop by themselves; labels are looked at to name dimensions only."""
-    selection = Selection(validation, separate=False)
-    selection.consider(0, max(fuser.trace_.iterations - 1, 0), fuser)
+def last_state(fusers: Sequence[Fuser], validation: Labelled) -> list[Choice]:
+    """The fuser as it is, for models that stop by themselves; the best of them where there are several.
+
+    Labels of a single one are looked at to name its dimensions only.
+    """
+    selection = Selection(validation, separate=len(fusers) > 1 and fusers[0].one_by_one)
+    for c, fuser in enumerate(fusers):
+        selection.consider(c, max(fuser.trace_.iterations - 1, 0), fuser)
     return selection.choices()
 
 

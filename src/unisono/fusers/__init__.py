@@ -4,11 +4,12 @@ from unisono.fusers.base import Fuser
 from unisono.fusers.baselines import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.independent import Independent
 from unisono.fusers.joint import Joint
-from unisono.fusers.registry import MODELS, make_fuser, revive
+from unisono.fusers.registry import MODELS, SERIES_MODELS, make_fuser, revive
 from unisono.fusers.results import Annotators, Fit, Fused
 
 __all__ = [
     "MODELS",
+    "SERIES_MODELS",
     "Annotators",
     "EvaluatorWeighted",
     "Fit",

@@ -100,6 +100,10 @@ class Fuser(ABC):
         """The features it was fitted with."""
         return self.space_.columns
 
+    def candidates(self, ratings: Ratings) -> tuple[Fuser, ...]:
+        """What a choice with a reference may choose from: widths and starts of models that have them, else itself."""
+        return (self,)
+
     def check_settings(self) -> None:  # noqa: B027
         """Raises a ValueError for settings that make no sense, whatever the ratings are; most make always sense."""
 

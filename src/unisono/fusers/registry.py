@@ -59,7 +59,10 @@ MODELS: dict[str, Model] = {
     ),
     "ewe": Model(EvaluatorWeighted, {}, False, "evaluator-weighted estimator", SeriesEvaluatorWeighted),
     "weighted-mean": Model(WeightedMean, {}, False, "bias removed, inverse-variance weights", SeriesWeightedMean),
-    "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other; for traces alone", AlignedMean),
+}
+# The same names work on traces, with one more.
+SERIES_MODELS = MODELS | {
+    "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other; for traces alone", AlignedMean)
 }
 
 
@@ -69,11 +72,11 @@ _EFFORT = ("width", "restarts", "max_iter", "seed", "jobs")
 
 def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
     """A fuser by its model's name, for ratings of items or for traces; ValueError that says what there is."""
-    if name not in MODELS:
-        close = nearest(name, MODELS)
+    if name not in SERIES_MODELS:
+        close = nearest(name, SERIES_MODELS)
         hint = f" Did you mean '{close}'?" if close else ""
-        raise ValueError(f"There is no model '{name}'.{hint} Models: {', '.join(MODELS)}.")
-    model = MODELS[name]
+        raise ValueError(f"There is no model '{name}'.{hint} Models: {', '.join(SERIES_MODELS)}.")
+    model = SERIES_MODELS[name]
     kind = model.series if series else model.fuser
     if kind is None:
         raise ValueError(f"The model '{name}' is for traces over time, and these are ratings of items.")
@@ -89,11 +92,11 @@ def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
 
 def models_for(series: bool) -> list[str]:
     """The names that work on traces, or on ratings of items."""
-    return [name for name, model in MODELS.items() if series or model.fuser is not None]
+    return list(SERIES_MODELS if series else MODELS)
 
 
 def revive(fit: Fit) -> Fuser:
     """The fuser that a saved fit describes."""
-    classes = [kind for model in MODELS.values() for kind in (model.fuser, model.series) if kind is not None]
+    classes = [kind for model in SERIES_MODELS.values() for kind in (model.fuser, model.series) if kind is not None]
     by_kind = {kind.kind: kind for kind in classes}
     return by_kind[fit.kind](**fit.settings).restore(fit)

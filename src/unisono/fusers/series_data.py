@@ -142,3 +142,10 @@ def require_series(ratings: Ratings) -> float:
     if ratings.clock is None:
         raise DataError(f"{ratings.source} has no time column, and this model is for traces over time.")
     return ratings.clock.rate
+
+
+def require_rated(ratings: Ratings) -> None:
+    """Refuses a dimension without a single number."""
+    empty = [name for d, name in enumerate(ratings.dimensions) if np.isnan(ratings.value[:, d]).all()]
+    if empty:
+        raise DataError(f"{ratings.source}: nobody rated {listed(empty)}. Leave it out with --dim.")

@@ -21,6 +21,7 @@ from unisono.fusers.series_data import (
     FrameSpace,
     gold_frames,
     learn_frame_space,
+    require_rated,
     require_series,
     restore_frame_space,
     speakers,
@@ -99,6 +100,7 @@ class SeriesFuser(Fuser):
         self.rate_ = require_series(ratings)
         self.scaling_ = self._scaling(ratings)
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
+        require_rated(ratings)
         known = None if gold is None else gold_frames(gold, ratings)
         self._require_sense(ratings, known)
         self._choose(ratings, features, on_step)

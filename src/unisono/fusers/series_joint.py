@@ -17,10 +17,12 @@ from unisono.fusers.series_fuser import Estimated, Part, SeriesFuser
 from unisono.fusers.series_model import SeriesModel, model_of, plain_model
 from unisono.fusers.stretches import HeldOutError, least_error, windows_tried
 from unisono.maths.em import Trace
-from unisono.maths.series_anchored import AnchoredSettings, choose_taps, fit_with_gold, in_rating_units
+from unisono.maths.series_anchored import AnchoredSettings, fit_with_gold, in_rating_units
 from unisono.maths.series_band import Spread
 from unisono.maths.series_default import DefaultFit, Settings, filter_lag, fit_default
 from unisono.maths.series_features import fit_with_features
+from unisono.maths.series_gauge import rescale, shift
+from unisono.maths.series_gold_choice import calibration, choose_taps
 from unisono.maths.series_params import Latent, SeriesData, SeriesParams, Structure, Transform
 from unisono.tasks import run_tasks
 
@@ -37,6 +39,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 WINDOW = 3.0  # seconds, where none is given
 WINDOWS = (0.0, 1.0, 2.0, 3.0, 5.0)  # seconds to choose from by held-out stretches
 LEAST_GOLD = 10  # frames of every dimension that have to be known
+GOLD_VARIANCE = AnchoredSettings().gold_variance  # of the gold's own error, in variances of the gold
 SETTINGS = (
     *("transform", "bias", "noise", "latent", "window", "lag", "phi", "memory"),
     *("inference", "restarts", "features_drive", "shared", "tol", "max_iter", "seed"),
@@ -108,11 +111,14 @@ class SeriesJoint(SeriesFuser):
             raise ValueError(f"phi={self.phi!r}: give a number below 1, or 'estimated'.")
         if isinstance(self.window, str) and self.window != "choose":
             raise ValueError(f"window={self.window!r}: give seconds, or 'choose'.")
+        if self.lag is not None and isinstance(self.window, float | int) and self.lag > self.window:
+            raise ValueError(f"A lag of {self.lag:g} s does not fit into a window of {self.window:g} s.")
         if self.restarts < 0:
             raise ValueError(f"restarts is {self.restarts}: give the number of random starts, 0 for none.")
 
     def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
-        require_window(ratings, None if isinstance(self.window, str) else self.window)
+        reach = self.lag if self.window is None or isinstance(self.window, str) else self.window
+        require_window(ratings, reach, "window" if reach is self.window else "lag")
         if gold is not None:
             self._require_gold(ratings, gold)
 
@@ -159,13 +165,18 @@ class SeriesJoint(SeriesFuser):
         if gold is not None:
             found = self._anchored(data, gold, on_step)
         elif data.P and self._is_default:
-            fit = fit_with_features(data, self.rate_, self._settings(data), watch=_watch(on_step)).fit
-            found = _finished(fit)
+            found = _finished(self._default(data, on_step))
         else:
             found = self._restarted(data, on_step, on_state)
         if on_state is not None:
             on_state(max(found.trace.iterations - 1, 0), self._at(found))
         return found
+
+    def _default(self, data: SeriesData, on_step: Progress | None) -> DefaultFit:
+        """The default model, with features if there are any."""
+        if data.P:
+            return fit_with_features(data, self.rate_, self._settings(data), watch=_watch(on_step)).fit
+        return fit_default(data, self.rate_, self._settings(data), watch=_watch(on_step))
 
     def _restarted(self, data: SeriesData, on_step: Progress | None, on_state: OnState | None) -> Estimated:
         """The estimate from the deterministic start, or from a random one with a better objective."""
@@ -194,8 +205,13 @@ class SeriesJoint(SeriesFuser):
         return found
 
     def _anchored(self, data: SeriesData, gold: np.ndarray, on_step: Progress | None) -> Estimated:
-        given = None if self.window_ is None else self._taps(data)
-        s = AnchoredSettings(W=given if given is not None else choose_taps(data, gold, self.rate_))
+        W = 0 if self.window_ is None else self._taps(data)
+        if not W:
+            plain = self._default(data, on_step)
+            W = choose_taps(data, gold, self.rate_, plain.mean)
+            if not W:
+                return _calibrated(plain, gold)
+        s = AnchoredSettings(W=W)
         fit = fit_with_gold(data, gold, s, watch=_watch(on_step))
         params, used = in_rating_units(fit), ~np.isnan(fit.noise).all(axis=1)
         none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
@@ -239,22 +255,23 @@ class SeriesJoint(SeriesFuser):
         )
 
     def _taps(self, data: SeriesData) -> int:
-        """Frames a filter reaches over; the default gives way to recordings that are too short for it."""
+        """Frames a filter reaches over; the default makes room for a given delay and gives way to short recordings."""
         if self.window_ is not None:
             return round(self.window_ * self.rate_) + 1
-        return max(min(round(WINDOW * self.rate_) + 1, int(data.length.max()) // 2), 1)
+        window = max(WINDOW, (self.lag or 0.0) + 0.5 * WINDOW)
+        return max(min(round(window * self.rate_) + 1, int(data.length.max()) // 2), 1)
 
 
-def require_window(ratings: Ratings, window: float | None) -> None:
-    """Refuses a window that no recording can fill."""
+def require_window(ratings: Ratings, window: float | None, name: str = "window") -> None:
+    """Refuses a window, or a delay, that no recording can fill."""
     assert ratings.clock is not None
     longest = float(ratings.length.max() / ratings.clock.rate)
     if window is not None and window < 0:
-        raise ValueError(f"window is {window:g}: seconds from 0 on.")
+        raise ValueError(f"{name} is {window:g}: seconds from 0 on.")
     if window is not None and window >= longest:
         raise DataError(
-            f"{ratings.source}: a window of {window:g} s is longer than every recording, of which the longest has "
-            f"{longest:g} s. Give a shorter --window."
+            f"{ratings.source}: a {name} of {window:g} s is longer than every recording, of which the longest has "
+            f"{longest:g} s. Give a shorter --{name}."
         )
 
 
@@ -269,6 +286,21 @@ def _from_random(
     """A fit that starts from a random truth."""
     a = np.random.default_rng(seed).standard_normal((int(data.length.sum()), data.D))
     return fit_default(data, rate, settings, structure, inference=inference, guess=a)
+
+
+def _calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
+    """The default's truth on the scale of the gold, where there is too little gold for anything else."""
+    factor, offset = calibration(fit.mean, gold, fit.mean)
+    params = shift(rescale(fit.params, np.diag(factor)), offset)
+    model = model_of(fit)
+    model = model._replace(
+        params=params, extra=fit.extra * factor**2, spread=fit.spread._replace(bias=fit.spread.bias * factor**2)
+    )
+    known = ~np.isnan(gold)
+    mean = np.where(known, gold, fit.mean * factor + offset)
+    variance = np.where(known, GOLD_VARIANCE * np.nanvar(gold, axis=0), (fit.sd * factor) ** 2)
+    cov = np.eye(gold.shape[1]) * np.maximum(variance, np.finfo(float).tiny)[:, :, None]
+    return Estimated((_whole(model),), _finished(fit).trace, (mean, cov))
 
 
 def _finished(fit: DefaultFit) -> Estimated:

@@ -2,7 +2,7 @@
 
 Ratings are taken in the units they come in, because an E-step that forgets the variances depends on them. Before the
 first frame the truth is zero. Without a reference, the width of the filters is chosen by held-out stretches and the
-start by the objective; `un.cross_validate` chooses both on validation recordings, as the paper does.
+start by the log-likelihood; `un.cross_validate` chooses both on validation recordings, as the paper does.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from unisono.fusers.stretches import HeldOutError, least_error, windows_tried
 from unisono.maths.em import Trace, relative_change, run_em
 from unisono.maths.series_default import filter_lag
 from unisono.maths.series_em import make_step, start_from_truth
+from unisono.maths.series_estep import log_likelihood
 from unisono.maths.series_layout import make_layout
 from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure, identity_params
 from unisono.tasks import run_tasks
@@ -200,12 +201,19 @@ def climb(
     seed: np.random.SeedSequence,
     on_params: Any = None,
 ) -> Climbed:
-    """Hard EM from a random truth, until the objective moves by less than `tol` of its size."""
+    """Hard EM from a random truth, until the log-likelihood moves by less than `tol` of its size.
+
+    The joint density that hard EM climbs is no guide: a smaller truth with larger filters always has a greater one.
+    """
     layout = make_layout(data, structure)
     square = float(np.nanmean(data.y**2))
     priors = Priors(noise_floor=floor * square, sigma_floor=floor * square)
     start = start_from_truth(layout, random_truth(data, seed), identity_params(data, structure), structure, priors)
-    step = make_step(layout, structure, priors, inference="paper")
+    hard = make_step(layout, structure, priors, inference="paper")
+
+    def step(params: SeriesParams) -> tuple[SeriesParams, float]:
+        return hard(params)[0], log_likelihood(layout, params, structure)
+
     watch = None if on_params is None else lambda i, params, value: on_params(params, value)
     return Climbed(*run_em(step, start, stop_when=relative_change(tol), max_iter=max_iter, on_step=watch))
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import fft
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from unisono.maths.series_params import SeriesData
 
@@ -23,6 +25,13 @@ def recordings_of(data: SeriesData) -> list[np.ndarray]:
     for j, (m, k) in enumerate(zip(data.item_of.tolist(), data.annotator_of.tolist(), strict=True)):
         out[m][k] = data.y[offset[j] : offset[j + 1]]
     return out
+
+
+def connected(data: SeriesData) -> np.ndarray:
+    """(K,) which group of annotators each belongs to; groups share no recording, so nothing relates their delays."""
+    M = len(data.length)
+    ties = coo_array((np.ones(len(data.item_of)), (data.item_of, M + data.annotator_of)), shape=(M + data.K,) * 2)
+    return np.asarray(connected_components(ties.tocsr(), directed=False)[1][M:])
 
 
 def relative_lags(data: SeriesData, reach: int, *, rounds: int = 10) -> np.ndarray:

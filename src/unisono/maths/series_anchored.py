@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.metrics import ccc
 from unisono.maths.series_band import noise_levels, residual_traces, thinness
 from unisono.maths.series_default import Watch, effective_share
 from unisono.maths.series_em import make_step
@@ -20,8 +19,6 @@ from unisono.maths.series_gold import gold_params, gold_structure, with_gold, wi
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure, identity_params
 from unisono.maths.series_scale import Scale, standardise
-
-FRAMES_PER_TAP = 8  # known frames for every unknown of a filter row, at least
 
 
 class AnchoredSettings(NamedTuple):
@@ -109,35 +106,6 @@ def in_rating_units(fit: AnchoredFit) -> SeriesParams:
     )
 
 
-def choose_taps(data: SeriesData, gold: np.ndarray, rate: float, settings: AnchoredSettings | None = None) -> int:
-    """The number of taps with the best CCC on gold that is set aside: whole recordings, or later halves of them.
-
-    Tried are a frame, 1 s, 3 s, and 5, 10, 20 and 50 frames, as far as the gold has frames for their unknowns.
-    """
-    s = AnchoredSettings() if settings is None else settings
-    part, known = with_known(data, gold)
-    frames = int((~np.isnan(known)).sum(axis=0).min())
-    most = max(frames // (FRAMES_PER_TAP * data.D), 1)
-    tried = sorted({1, round(rate) + 1, round(3 * rate) + 1, 5, 10, 20, 50})
-    tried = [W for W in tried if min(most, int(data.length.max()) // 2) >= W] or [1]
-    aside = _aside(part, known)
-    score = []
-    for W in tried if len(tried) > 1 else []:
-        fit = fit_with_gold(part, np.where(aside, np.nan, known), s._replace(W=W, max_iter=s.gold_iter))
-        of_dims = [ccc(np.where(aside, fit.mean, np.nan)[:, d], known[:, d]) for d in range(data.D)]
-        score.append(float(np.mean(np.nan_to_num(of_dims, nan=-1.0))))
-    return tried[int(np.argmax(score))] if score else tried[0]
-
-
-def _aside(data: SeriesData, gold: np.ndarray) -> np.ndarray:
-    """(sum T, D) bool, about half of the gold."""
-    M = len(data.length)
-    if M > 1:
-        return np.asarray(np.repeat(np.arange(M) >= (M + 1) // 2, data.length)[:, None] & ~np.isnan(gold))
-    known = ~np.isnan(gold)
-    return np.asarray(known & (np.cumsum(known, axis=0) > known.sum(axis=0) / 2))
-
-
 def _gold_scale(gold: np.ndarray) -> Scale:
     size = np.nanstd(gold, axis=0)
     return Scale(np.nanmean(gold, axis=0), np.where(size > 0, size, 1.0))
@@ -145,9 +113,13 @@ def _gold_scale(gold: np.ndarray) -> Scale:
 
 def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarray]:
     """The recordings that hold gold, and their gold."""
-    first = np.concatenate([[0], np.cumsum(data.length)])
-    held = np.array([not np.isnan(gold[first[m] : first[m + 1]]).all() for m in range(len(data.length))])
+    held = recordings_with(data, ~np.isnan(gold).all(axis=1))
     return with_recordings(data, held), gold[np.repeat(held, data.length)]
+
+
+def recordings_with(data: SeriesData, frames: np.ndarray) -> np.ndarray:
+    """(M,) bool, recordings with a frame where `frames` (sum T,) is true."""
+    return np.asarray(np.logical_or.reduceat(frames, np.cumsum(data.length) - data.length))
 
 
 def with_recordings(data: SeriesData, held: np.ndarray) -> SeriesData:

@@ -86,19 +86,20 @@ def frequencies() -> np.ndarray:
 def error_variance(params: SeriesParams, noise: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(D,) error variance of the estimate under the noise shown, and the one it believes in, both inside a recording.
 
-    noise: (K, D) level variances; density: (GRID, D) shape of the noise spectrum. Annotators without noise variance
-    (nan) are left out.
+    noise: (K, D) level variances; density: (GRID, D) shape of the noise spectrum. What has no noise variance (nan) is
+    left out.
     """  # eq. S26
     W, D = params.F.shape[1], len(params.mu)
     omega = frequencies()
     turn = np.exp(-1j * np.outer(omega, np.arange(W)))  # (GRID, W)
     prior = np.abs(1.0 - params.phi * np.exp(-1j * omega))[:, None, None] ** 2 * np.linalg.inv(params.sigma)
     total, pieces = prior.astype(complex), []
-    for k in np.flatnonzero(~np.isnan(noise).any(axis=1)).tolist():
-        H = np.tensordot(turn, params.F[k], axes=1)  # (GRID, D, D)
-        gain = np.conj(np.swapaxes(H, 1, 2)) @ np.linalg.inv(params.N[k])
+    for k in np.flatnonzero(~np.isnan(noise).all(axis=1)).tolist():
+        rated = np.flatnonzero(~np.isnan(noise[k]))  # who rates one dimension alone says nothing of the others
+        H = np.tensordot(turn, params.F[k], axes=1)[:, rated]  # (GRID, n, D)
+        gain = np.conj(np.swapaxes(H, 1, 2)) @ np.linalg.inv(params.N[k][np.ix_(rated, rated)])
         total = total + gain @ H
-        pieces.append((gain, noise[k] * density))
+        pieces.append((gain, noise[k, rated] * density[:, rated]))
     believed = np.linalg.inv(total)
     inner = prior.astype(complex)
     for gain, level in pieces:
@@ -128,8 +129,8 @@ def noise_levels(
 
 
 def annotator_spread(params: SeriesParams, gain: np.ndarray, used: np.ndarray) -> Spread:
-    """Variance of the annotators' average gain, bias and delay. gain: (K, D); used: (K,) bool, whose average it is."""
-    return Spread(*(_variance_of_mean(v[used]) for v in (gain, params.b, params.lag)))  # eq. S28
+    """Variance of the annotators' average gain, bias and delay. gain: (K, D); used: (K, D), whose average it is."""
+    return Spread(*(_variance_of_mean(v, used) for v in (gain, params.b, params.lag)))  # eq. S28
 
 
 def band_variance(
@@ -168,9 +169,12 @@ def _lagged(x: np.ndarray, n: int, reach: int) -> np.ndarray:
     return np.asarray(fft.irfft(power.sum(axis=0), n, axis=0)[: reach + 1].T)
 
 
-def _variance_of_mean(v: np.ndarray) -> np.ndarray:
+def _variance_of_mean(v: np.ndarray, used: np.ndarray) -> np.ndarray:
     """(D,) of the mean of K values whose own spread is known from these K alone: the variance of Student's t."""
-    K = len(v)
-    if K < 2:
-        return np.zeros(v.shape[1])
-    return np.asarray(v.var(axis=0, ddof=1) / K * (K - 1) / max(K - 3, 1))
+    out = np.zeros(v.shape[1])
+    for d in range(v.shape[1]):
+        own = v[used[:, d], d]
+        K = len(own)
+        if K > 1:
+            out[d] = own.var(ddof=1) / K * (K - 1) / max(K - 3, 1)
+    return out

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series_align import recordings_of, relative_lags
+from unisono.maths.series_align import connected, recordings_of, relative_lags
 from unisono.maths.series_band import (
     Spread,
     annotator_spread,
@@ -107,7 +107,12 @@ def fit_default(
         params = refine_lags(layout, params, structure, priors)
         params, after, converged = climb.run(params)
     used = rated(layout, structure)
-    params, mean_lag = to_convention(params, used, rate, s) if delayed else (params, filter_lag(params, used) / rate)
+    mean_lag = filter_lag(params, used) / rate
+    if delayed:
+        group = connected(scaled)
+        for g in np.unique(group[used]):
+            params, _ = to_convention(params, used & (group == g), rate, s)
+        mean_lag = float(params.lag[used].mean() / rate)
     truth = infer(layout, scaled.X, params, structure)
     fit = _in_units(scaled, scale, layout, params, truth, structure, rate, s)
     return fit._replace(
@@ -262,11 +267,10 @@ def _in_units(
         # The model knows already that errors last, and its variance holds them.
         level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
         noise, extra = np.where(np.isnan(noise), np.nan, level), np.zeros(data.D)
-    used = ~np.isnan(noise).any(axis=1)
-    spread = annotator_spread(params, residual.gain, used)
+    spread = annotator_spread(params, residual.gain, ~np.isnan(noise))
     if s.lag is None:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * noise[used].mean(axis=0))
+    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
     variance = band_variance(
         model=np.diagonal(truth.cov, axis1=1, axis2=2),
         extra=extra,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.series_align import connected
 from unisono.maths.series_band import annotator_spread, band_variance, residual_traces
 from unisono.maths.series_default import (
     DefaultFit,
@@ -36,13 +37,16 @@ class FeatureSettings(NamedTuple):
     steps: int = 10  # EM steps for the truth's own parameters, at every delay tried
     stride: float = 0.2  # seconds between the delays tried
     gain: float = 10.0  # log-likelihood by which the best delay must beat the ends of the profile
+    groups: int = 6  # groups of annotators with a delay of their own, at most; more are moved together
 
 
 class FeatureFit(NamedTuple):
+    """Delays are tried for each group of annotators that shares recordings, since only features relate the groups."""
+
     fit: DefaultFit
-    shift: np.ndarray  # (n,) common delays tried, in seconds beyond those of the default fit
-    profile: np.ndarray  # (n,) log-likelihood at each
-    identified: bool  # the profile has an interior maximum that is high enough; else the convention stands
+    shift: tuple[np.ndarray, ...]  # (n,) common delays tried, in seconds beyond those of the default fit
+    profile: tuple[np.ndarray, ...]  # (n,) log-likelihood at each
+    identified: bool  # every profile has an interior maximum that is high enough; else the convention stands
 
 
 def accumulate(X: np.ndarray, length: np.ndarray, keep: float = 1.0) -> np.ndarray:
@@ -70,14 +74,25 @@ def fit_with_features(
     scaled, scale = standardise(data)
     structure, start = _autocorrelated(scaled, scale, plain, rate, fs)
     layout = make_layout(scaled, structure)
-    shifts = _shifts(start, plain, rate, s, fs)
-    tried = [_climb(layout, moved_lags(start, int(shift)), structure, fs, watch) for shift in shifts]
-    profile = np.array([value for _, value in tried])
-    best = int(np.argmax(profile))
-    identified = 0 < best < len(shifts) - 1 and profile[best] - max(profile[0], profile[-1]) > fs.gain
-    chosen = best if identified else int(np.flatnonzero(shifts == 0)[0])
-    fit = _finish(scaled, scale, layout, tried[chosen][0], structure, plain, rate, s, identified)
-    return FeatureFit(fit, shifts / rate, profile, bool(identified))
+    group = connected(scaled)
+    if len(np.unique(group)) > fs.groups:
+        group = np.zeros_like(group)
+    moved, params = np.zeros((data.K, 1)), start
+    shift, profile, identified = [], [], True
+    for g in np.unique(group):
+        own = (group == g)[:, None]
+        shifts = _shifts(start.lag[own & ~np.isnan(plain.noise)], structure.W, rate, s, fs)
+        tried = [_climb(layout, moved_lags(start, moved + own * step), structure, fs, watch) for step in shifts]
+        values = np.array([value for _, value in tried])
+        best = int(np.argmax(values))
+        shown = 0 < best < len(shifts) - 1 and values[best] - max(values[0], values[-1]) > fs.gain
+        chosen = best if shown else int(np.flatnonzero(shifts == 0)[0])
+        moved, params = moved + own * shifts[chosen], tried[chosen][0]
+        identified &= bool(shown)
+        shift.append(shifts / rate)
+        profile.append(values)
+    fit = _finish(scaled, scale, layout, params, structure, plain, rate, s, identified)
+    return FeatureFit(fit, tuple(shift), tuple(profile), identified)
 
 
 def _autocorrelated(
@@ -99,13 +114,12 @@ def _autocorrelated(
     )
 
 
-def _shifts(params: SeriesParams, plain: DefaultFit, rate: float, s: Settings, fs: FeatureSettings) -> np.ndarray:
-    """(n,) whole frames that the window allows, 0 among them; 0 alone where the delay is given."""
-    if s.lag is not None:
+def _shifts(lag: np.ndarray, W: int, rate: float, s: Settings, fs: FeatureSettings) -> np.ndarray:
+    """(n,) whole frames that the window allows, 0 among them; 0 alone where the delay is given. lag: (n,)."""
+    if s.lag is not None or not lag.size:
         return np.zeros(1)
-    lag = params.lag[~np.isnan(plain.noise).any(axis=1)]
     stride = max(round(fs.stride * rate), 1)
-    down, up = int(lag.min()) // stride, int(params.F.shape[1] - 1 - lag.max()) // stride
+    down, up = int(lag.min()) // stride, int(W - 1 - lag.max()) // stride
     return np.arange(-down, up + 1) * float(stride)
 
 
@@ -135,11 +149,11 @@ def _finish(
 ) -> DefaultFit:
     """Truth and bands; a delay that the features show is no longer uncertain as a convention is."""
     truth = infer(layout, data.X, params, structure)
-    used = ~np.isnan(plain.noise).any(axis=1)
+    used = ~np.isnan(plain.noise)
     spread = annotator_spread(params, residual_traces(data, params, truth.mean).gain, used)
     if s.lag is None and not identified:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    common = s.shared / (1.0 - s.shared) * plain.noise[used].mean(axis=0) / scale.size**2
+    common = s.shared / (1.0 - s.shared) * np.nanmean(plain.noise, axis=0) / scale.size**2
     spread = spread._replace(bias=spread.bias + common)
     model = np.diagonal(truth.cov, axis1=1, axis2=2)
     variance = band_variance(

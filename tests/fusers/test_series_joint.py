@@ -1,0 +1,234 @@
+"""The joint model of traces: structures, delays, features, gold, draws, settings that make no sense."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import unisono as un
+from trace_world import RATE, pearson, trace_world
+from unisono.data import Ratings
+from unisono.errors import DataError
+from unisono.fusers import make_fuser
+
+
+@pytest.fixture(scope="module")
+def world():
+    return trace_world(lengths=(90, 70))
+
+
+@pytest.fixture(scope="module")
+def default(world):
+    return un.fuse(world.ratings)
+
+
+STRUCTURES = [
+    *({"transform": word} for word in ("identity", "gain", "full", "delay", "taps")),
+    *({"noise": word} for word in ("isotropic", "full", "scaled", "ar1")),
+    *({"latent": word} for word in ("isotropic", "diagonal")),
+    *({"inference": word} for word in ("hard", "paper")),
+    {"bias": False},
+    {"phi": 0.9},
+    {"phi": "estimated"},
+    {"transform": "taps", "restarts": 1},
+]
+
+
+@pytest.mark.parametrize("words", STRUCTURES, ids=str)
+def test_every_structure_finds_the_truth(world, words):
+    fuser = make_fuser("joint", series=True, max_iter=15, **words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", un.ConvergenceWarning)
+        fused = fuser.fit(world.ratings).fuse()
+    assert (fused.sd > 0).all()
+    assert pearson(fused.mean, world.truth.value).min() > 0.9
+    structure = fuser.parts_[0].model.structure
+    assert structure.transform == words.get("transform", "delay")
+    assert structure.autocorrelation == ("shared" if words.get("noise") == "ar1" else "none")
+    assert structure.latent == words.get("latent", "full")
+    assert structure.estimate_phi == (words.get("phi") == "estimated")
+    assert (np.abs(fuser.parts_[0].model.params.b).max() > 1e-9) == words.get("bias", True)
+    if words.get("phi") == 0.9:
+        assert fuser.parts_[0].model.params.phi == 0.9
+
+
+def test_delays_are_reported_in_seconds_with_intervals(world, default):
+    table = default.described
+    relative = table.delay - table.delay.mean(axis=0)
+    true = world.lag / RATE
+    np.testing.assert_allclose(relative, true - true.mean(axis=0), atol=0.35)
+    assert (table.delay_low <= table.delay).all()
+    assert (table.delay <= table.delay_high).all()
+    assert (table.delay_high - table.delay_low).mean() < 2.0
+    columns = table.columns()
+    np.testing.assert_array_equal(columns["valence_delay"], table.delay[:, 0])
+    assert {"arousal_delay_low", "arousal_delay_high"} <= set(columns)
+    assert "valence_delay" not in un.fuse(world.ratings, model="mean").described.columns()
+
+
+def test_the_convention_is_followed_and_said(world, default):
+    assert default.summary_data["delay_convention"] == "earliest"
+    assert "By convention the earliest annotator reacts after 0.2 s" in default.summary()
+    np.testing.assert_allclose(default.described.delay.min(), 0.2, atol=0.11)
+    given = un.fuse(world.ratings, lag=0.8)
+    assert given.summary_data["delay_convention"] == "given"
+    np.testing.assert_allclose(given.described.delay.mean(), 0.8, atol=0.11)
+    np.testing.assert_allclose(given.summary_data["mean_delay"], 0.8, atol=0.11)
+    # The same shape, earlier or later.
+    shift = round((given.summary_data["mean_delay"] - default.summary_data["mean_delay"]) * RATE)
+    assert shift > 0
+    moved = default.fused.mean[: 90 - shift]
+    assert pearson(given.fused.mean[:90][: len(moved)], default.fused.mean[shift:90]).min() > 0.99
+
+
+def test_a_long_reaction_time_widens_the_window(world):
+    far = un.fuse(world.ratings, lag=4.0)
+    np.testing.assert_allclose(far.summary_data["mean_delay"], 4.0, atol=0.11)
+    assert far.summary_data["window"] >= 5.0
+
+
+def test_draws_spread_like_the_posterior_of_the_model(world):
+    fuser = make_fuser("auto", series=True).fit(world.ratings)
+    paths = fuser.draw(200, np.random.default_rng(0))
+    assert paths.shape == (200, 160, 2)
+    fused = fuser.fuse()
+    np.testing.assert_allclose(paths.mean(axis=0), fused.mean, atol=0.15)
+    assert (paths.std(axis=0).mean(axis=0) < fused.sd.mean(axis=0)).all()  # bands know that errors last
+    again = fuser.draw(200, np.random.default_rng(0))
+    np.testing.assert_array_equal(paths, again)
+
+
+def test_annotators_of_one_dimension_each(world):
+    """Half the annotators rate one dimension, half the other: nothing relates them but the model of the truth."""
+    r = trace_world(lengths=(90, 70), K=6, gaps=False)
+    rows = np.repeat(r.ratings.annotator_of, r.ratings.length[r.ratings.item_of])
+    value = r.ratings.value.copy()
+    value[rows % 2 == 0, 0] = np.nan
+    value[rows % 2 == 1, 1] = np.nan
+    result = un.fuse(r.ratings.with_value(value))
+    assert pearson(result.fused.mean, r.truth.value).min() > 0.95
+    assert np.isfinite(result.fused.sd).all()
+    np.testing.assert_array_equal(np.isnan(result.described.delay), np.isnan(result.described.gain))
+    assert np.isnan(result.described.gain).sum() == 6
+
+
+def test_newcomers_count_as_average_annotators(world):
+    r = world.ratings
+    known = r.select_judgements(r.annotator_of < 3)
+    fuser = make_fuser("auto", series=True).fit(known)
+    with_newcomer, without = fuser.fuse(r), fuser.fuse(known)
+    assert pearson(with_newcomer.mean, world.truth.value).min() > 0.95
+    assert np.abs(with_newcomer.mean - without.mean).max() > 0.01
+    names = [name.replace("rater 3", "somebody") for name in r.annotators]
+    renamed = Ratings.from_judgements(
+        r.value,
+        r.item_of,
+        r.annotator_of,
+        items=r.items,
+        annotators=names,
+        dimensions=r.dimensions,
+        length=r.length,
+        clock=r.clock,
+    )
+    np.testing.assert_allclose(fuser.fuse(renamed).mean, with_newcomer.mean)
+    paper = make_fuser("paper-joint", series=True, width=3, restarts=1).fit(
+        Ratings.from_judgements(
+            known.value,
+            known.item_of,
+            known.annotator_of,
+            items=r.items,
+            annotators=r.annotators[:3],
+            dimensions=r.dimensions,
+            length=r.length,
+            clock=r.clock,
+        )
+    )
+    with pytest.raises(DataError, match="'rater 3' was not in the fit"):
+        paper.fuse(r)
+
+
+def test_gold_fixes_scale_zero_and_delay(world):
+    t = world.truth
+    scaled = un.ItemTable.from_rows(3 * t.value + 10, items=t.items, columns=t.columns, length=t.length, clock=t.clock)
+    result = un.fuse(world.ratings, gold=scaled.select_items(["clip 0"]))
+    assert result.summary_data["delay_convention"] == "gold"
+    error = result.fused.mean - scaled.value
+    assert np.abs(error[:90]).max() < 0.3  # known frames come out as they are
+    assert np.sqrt(np.mean(error[90:] ** 2)) < 1.0
+    low, high = result.fused.interval()
+    inside = ((low < scaled.value) & (scaled.value < high))[90:].mean()
+    assert inside > 0.6
+
+
+def test_a_little_gold_is_used_for_scale_alone(world, default):
+    t = world.truth
+    value = np.full_like(t.value, np.nan)
+    value[140:152] = 2 * t.value[140:152] + 5
+    few = un.ItemTable.from_rows(value, items=t.items, columns=t.columns, length=t.length, clock=t.clock)
+    result = un.fuse(world.ratings, gold=few)
+    # The shape is that of the default, the level close to that of the gold.
+    assert pearson(result.fused.mean[:140], default.fused.mean[:140]).min() > 0.999
+    np.testing.assert_allclose(result.fused.mean[140:152], value[140:152], atol=1e-8)
+    assert np.all(result.fused.mean[:90].mean(axis=0) > 3.0)
+
+
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [
+        (slice(0, 5), "at least 10 frames of every dimension"),
+        (slice(0, 0), "knows the truth of no frame"),
+    ],
+)
+def test_gold_that_is_too_little(world, keep, words):
+    t = world.truth
+    value = np.full_like(t.value, np.nan)
+    value[keep] = t.value[keep]
+    gold = un.ItemTable.from_rows(value, items=t.items, columns=t.columns, length=t.length, clock=t.clock)
+    with pytest.raises(DataError, match=words):
+        un.fuse(world.ratings, gold=gold)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"transform": "bend"}, "choose one of identity, gain, full, delay, taps"),
+        ({"transform": "gain", "lag": 1.0}, "lag needs a transform with delays"),
+        ({"window": 1.0, "lag": 2.0}, "does not fit into a window"),
+        ({"window": "wide"}, "give seconds, or 'choose'"),
+        ({"phi": "guess"}, "or 'estimated'"),
+        ({"restarts": -1}, "number of random starts"),
+    ],
+)
+def test_settings_that_make_no_sense(world, words, message):
+    with pytest.raises(ValueError, match=message):
+        un.fuse(world.ratings, model="joint", **words)
+
+
+def test_data_that_do_not_go_together(world):
+    with pytest.raises(DataError, match="longer than every recording, of which the longest has 18 s"):
+        un.fuse(world.ratings, window=60.0)
+    with pytest.raises(DataError, match="a lag of 60 s is longer than every recording"):
+        un.fuse(world.ratings, lag=60.0)
+    empty = world.ratings.with_value(np.where([True, False], world.ratings.value, np.nan))
+    with pytest.raises(DataError, match="nobody rated 'arousal'"):
+        un.fuse(empty)
+    fuser = make_fuser("auto", series=True).fit(world.ratings)
+    slow = un.align_to(world.features, world.ratings)
+    clock = un.data.Clock(1.0, slow.clock.start)
+    other = un.ItemTable.from_rows(slow.value, items=slow.items, columns=slow.columns, length=slow.length, clock=clock)
+    with pytest.raises(DataError, match="fitted without features"):
+        fuser.predict(other)
+    with pytest.raises(DataError, match="5 frames per second, as the fit had"):
+        make_fuser("auto", series=True).fit(world.ratings, world.features).predict(other)
+    with pytest.raises(DataError, match="not on the clock of the ratings"):
+        make_fuser("auto", series=True).fit(world.ratings.select_items(["clip 0"]), _shortened(world.features))
+    items = un.simulate_global(items=6, annotators=3, seed=0).ratings
+    with pytest.raises(DataError, match="has no time column"):
+        make_fuser("auto", series=True).fit(items)
+
+
+def _shortened(table):
+    one = table.select_items(["clip 0"])
+    return un.ItemTable.from_rows(
+        one.value[:50], items=one.items, columns=one.columns, length=np.array([50]), clock=one.clock
+    )
