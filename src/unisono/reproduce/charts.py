@@ -103,7 +103,8 @@ def score_bars(scores: Mapping[str, Mapping[str, Mapping[str, Bar]]], label: str
         panel.set_ylabel(METRIC_NAMES[metric])
         if label:
             panel.set_xlabel(label)
-    _legend(figure, axes[0], "* significantly better of joint and independent")
+    starred = any(bar.star for by_model in scores.values() for bars in by_model.values() for bar in bars.values())
+    _legend(figure, axes[0], "* significantly better of joint and independent" if starred else "")
     return figure
 
 
@@ -120,11 +121,20 @@ def sweep_lines(
             panel.plot(x, height, color=look.colour, marker=look.marker, ms=5, label=NAMES[model])
             for at, bar in zip(x, bars, strict=True):
                 if bar.star:
-                    panel.annotate("*", (at, bar.height), (0, 4), textcoords="offset points", ha="center", fontsize=13)
+                    panel.annotate(
+                        "*",
+                        (at, bar.height),
+                        (0, 3),
+                        textcoords="offset points",
+                        ha="center",
+                        fontsize=14,
+                        color=look.colour,
+                    )
         panel.set(title=METRIC_NAMES[metric], xlabel=xlabel, ylabel=f"{METRIC_NAMES[metric]} (mean over dimensions)")
         panel.set_xticks(list(x))
         panel.grid(axis="y", color="#dddddd", lw=0.6)
-    _legend(figure, axes[0], star)
+    starred = any(bar.star for by_model in scores.values() for bars in by_model.values() for bar in bars)
+    _legend(figure, axes[0], star if starred else "")
     return figure
 
 
@@ -133,9 +143,11 @@ def heat_row(maps: Sequence[Heat], bar_label: str, per_row: int = 4, low: float 
     columns = min(per_row, len(maps))
     rows = -(-len(maps) // columns)
     side = max(1.9, 0.42 * max(len(heat.columns) for heat in maps))
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(columns * (side + 0.75) + 0.9, rows * (side + 0.6)), layout="constrained", squeeze=False
-    )
+    rotated = max(len(heat.columns) for heat in maps) > 3
+    # Slanted labels need room below, and titles above.
+    height = side + (1.1 if max(len(heat.columns) for heat in maps) > 3 else 0.75)
+    size = (columns * (side + 0.75) + 0.9, rows * height)
+    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
     image = None
     for panel, heat in zip(axes.flat, maps, strict=False):
         image = _heat(panel, heat, low, high)
