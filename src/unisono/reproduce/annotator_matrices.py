@@ -28,7 +28,7 @@ def average_matrices(
             warnings.simplefilter("ignore", ConvergenceWarning)
             if model == GOLD:
                 fuser.fit(ratings.select_items([*part.train, *part.validation]), features, labels)
-                choice = last_state(fuser, validation)[0]
+                choice = last_state([fuser], validation)[0]
             else:
                 choice = select([fuser], train, features, validation)[0]
         seen = np.unique(train.annotator_of)

@@ -143,7 +143,6 @@ def heat_row(maps: Sequence[Heat], bar_label: str, per_row: int = 4, low: float 
     columns = min(per_row, len(maps))
     rows = -(-len(maps) // columns)
     side = max(1.9, 0.42 * max(len(heat.columns) for heat in maps))
-    rotated = max(len(heat.columns) for heat in maps) > 3
     # Slanted labels need room below, and titles above.
     height = side + (1.1 if max(len(heat.columns) for heat in maps) > 3 else 0.75)
     size = (columns * (side + 0.75) + 0.9, rows * height)

@@ -19,12 +19,11 @@ from unisono.evaluate.cross_validate import Entrant, FoldData, require_unseen, r
 from unisono.evaluate.selection import Labelled
 from unisono.evaluate.splits import ItemFold, item_folds
 from unisono.fusers import Fuser, make_fuser
-from unisono.fusers.series_paper import SeriesPaperJoint
 from unisono.maths.metrics import ccc, complete_pairs, pearson
 from unisono.maths.significance import paired_t
 from unisono.reproduce.claims import ALPHA
 from unisono.reproduce.experiment import Numbers
-from unisono.reproduce.protocol import METRIC_NAMES
+from unisono.reproduce.protocol import INDEPENDENT, JOINT, METRIC_NAMES
 
 
 def random_fold(items: Sequence[str], folds: int, fold: int, seed: int) -> ItemFold:
@@ -47,10 +46,12 @@ def race_fold(
     require_unseen(labels, part)
     validation = Labelled(ratings.select_items(list(part.validation)), labels, features)
     train, test = (ratings.select_items(list(items)) for items in (part.train, part.test))
-    entrant = Entrant(model, series_candidates(model, ratings, restarts, seed), model.endswith(GOLD_SUFFIX))
+    fuser = series_fuser(model, restarts, seed)
+    entrant = Entrant(model, (fuser,), model.endswith(GOLD_SUFFIX))
     value, picks = run_fold(entrant, FoldData(train, validation, test, features), True)
     truth = reference.select_items(part.test).value
-    widths = [getattr(entrant.candidates[pick.candidate], "width", None) for pick in picks]
+    tried = fuser.candidates(train)
+    widths = [getattr(tried[pick.candidate], "width", None) for pick in picks]
     return {
         "scores": {
             name: {"ccc": ccc(value[:, d], truth[:, d]), "pearson": pearson(value[:, d], truth[:, d])}
@@ -67,12 +68,11 @@ def race_fold(
     }
 
 
-def series_candidates(model: str, ratings: Ratings, restarts: int, seed: int) -> tuple[Fuser, ...]:
-    """Every width and random start of a published model; the one fuser of another."""
-    fuser = make_fuser(model.removesuffix(GOLD_SUFFIX), series=True)
-    if not isinstance(fuser, SeriesPaperJoint):
-        return (fuser,)
-    return type(fuser)(**(fuser.settings() | {"restarts": restarts, "seed": seed})).candidates(ratings)
+def series_fuser(model: str, restarts: int, seed: int) -> Fuser:
+    """The model of this name; a published one is to try so many random starts with every width."""
+    name = model.removesuffix(GOLD_SUFFIX)
+    effort = {"restarts": restarts, "seed": seed} if name in (JOINT, INDEPENDENT) else {}
+    return make_fuser(name, series=True, **effort)
 
 
 def moments(x: np.ndarray, y: np.ndarray) -> list[float]:
