@@ -69,7 +69,7 @@ def units(settings: Settings) -> list[Unit]:
     quick = settings.quick
     strengths: tuple[float, ...] = (0.2, 0.6, 1.0) if quick else SWEEP
     shown: tuple[float, ...] = (0.2, 1.0) if quick else MAPS
-    sets, features, size, per_item = (2, 0, 40, 8) if quick else (5, 500, 100, 10)
+    sets, features, size, per_item = (2, 0, 30, 6) if quick else (5, 500, 100, 10)
     return [
         Unit(
             f"c{c:g}-set{s}",
