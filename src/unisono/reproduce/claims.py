@@ -17,6 +17,7 @@ from unisono.maths.significance import SIGNIFICANT, paired_t
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
 Direction = Literal["higher", "lower", "similar"]
 ALPHA = 1 - SIGNIFICANT
+SIMILAR = 0.1  # a difference up to which two scores are called similar, if it is not significant either
 OVER_SETS = "paired t-test over simulated data sets, p < .05 in every part"
 OVER_ITEMS = "1000 bootstrap resamples of the items, better in at least 95 % of them, in most of the splits into folds"
 
@@ -68,7 +69,7 @@ def over_sets(what: str, first: Sequence[float], second: Sequence[float], direct
     significant = tested.p < ALPHA
     found += f" (p = {tested.p:.2g}, first ahead in {tested.wins} of {tested.folds})"
     if direction == "similar":
-        return Part(what, found, not significant)
+        return Part(what, found, not significant and abs(tested.mean) < SIMILAR)
     return Part(what, found, significant and _points(tested.mean, direction))
 
 
@@ -80,9 +81,9 @@ def over_splits(
     # Ties count for neither, so a low share speaks for the second.
     sure_higher, sure_lower = int((shares >= SIGNIFICANT).sum()), int((shares <= ALPHA).sum())
     mean, most = float(np.mean(difference)), len(shares) / 2
-    sure = {"higher": sure_higher > most, "lower": sure_lower > most, "similar": max(sure_higher, sure_lower) <= most}
-    count = sure_lower if direction == "lower" or (direction == "similar" and mean < 0) else sure_higher
-    found = f"{mean:+.3f}, significant in {count} of {len(shares)} splits"
+    near = max(sure_higher, sure_lower) <= most and abs(mean) < SIMILAR
+    sure = {"higher": sure_higher > most, "lower": sure_lower > most, "similar": near}
+    found = f"{mean:+.3f}, significantly higher in {sure_higher}, lower in {sure_lower} of {len(shares)} splits"
     return Part(what, found, sure[direction] and _points(mean, direction))
 
 

@@ -114,12 +114,17 @@ def _oriented(row: Numbers, first: str) -> Numbers:
     if row["first"] == first:
         return row
     # Ties are so rare among resampled scores that one minus the share is the other's share.
-    return row | {
-        "first": row["second"],
-        "second": row["first"],
-        "difference": -row["difference"],
-        "share": 1 - row["share"],
-    }
+    folds = {"by_fold": [-value for value in row["by_fold"]]} if "by_fold" in row else {}
+    return (
+        row
+        | folds
+        | {
+            "first": row["second"],
+            "second": row["first"],
+            "difference": -row["difference"],
+            "share": 1 - row["share"],
+        }
+    )
 
 
 def _scores(estimate: np.ndarray, known: ItemTable) -> Numbers:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from unisono.maths.significance import paired_t
-from unisono.reproduce.claims import ALPHA, Direction, Part
+from unisono.reproduce.claims import ALPHA, SIMILAR, Direction, Part
 from unisono.reproduce.experiment import Numbers, Unit
-from unisono.reproduce.protocol import INDEPENDENT, JOINT, METRIC_NAMES, PROTOCOL, compared
+from unisono.reproduce.protocol import INDEPENDENT, JOINT, METRIC_NAMES, PROTOCOL, collected, compared
 from unisono.reproduce.series_protocol import gathered
 
 OVER_FOLDS = "paired t-test over test folds, p < .05 in every part"
@@ -37,13 +37,15 @@ def races_of(group: str, results: Mapping[str, Numbers], models: Sequence[str] =
 
 
 def over_folds(found: Sequence[Numbers], dimension: str, metric: str, direction: Direction) -> Part:
-    """Joint against independent by the t-test over the folds of all data sets."""
+    """Joint against independent by the t-test over the folds of all data sets; similar also has to look similar."""
     tests = compared(found, JOINT, INDEPENDENT, dimension, metric)
     tested = paired_t(np.concatenate([np.array(test["by_fold"]) for test in tests]))
-    scores = [
-        np.mean([result["scores"][model][dimension][metric] for result in found]) for model in (JOINT, INDEPENDENT)
-    ]
-    shown = f"{scores[0]:.3f} against {scores[1]:.3f} (mean over folds {tested.mean:+.3f}, p = {tested.p:.2g})"
+    joint, other = (float(np.mean(collected(found, model, dimension, metric))) for model in (JOINT, INDEPENDENT))
+    shown = f"{joint:.3f} against {other:.3f} (mean over folds {tested.mean:+.3f}, p = {tested.p:.2g})"
     sure = tested.p < ALPHA
-    holds = {"higher": sure and tested.mean > 0, "lower": sure and tested.mean < 0, "similar": not sure}
+    holds = {
+        "higher": sure and tested.mean > 0,
+        "lower": sure and tested.mean < 0,
+        "similar": not sure and abs(joint - other) < SIMILAR,
+    }
     return Part(f"{METRIC_NAMES[metric]} of {dimension}", shown, bool(holds[direction]))
