@@ -112,7 +112,7 @@ def simulate_traces(seed: int, videos: int, seconds: float, annotators: int) -> 
 
 def units(settings: Settings) -> list[Unit]:
     quick = settings.quick
-    restarts = 1 if quick else 5
+    restarts = 1 if quick else 20
     common = {"seed": settings.seed, "restarts": restarts}
     folder = settings.data.get(NAME)
     if folder is not None:

@@ -78,7 +78,7 @@ def _first_piece(traced: Traced) -> Traced:
 
 
 def units(settings: Settings) -> list[Unit]:
-    restarts = 1 if settings.quick else 5
+    restarts = 1 if settings.quick else 20
     folder = settings.data.get(NAME)
     if folder is not None:
         require_tables(folder, TABLES)
