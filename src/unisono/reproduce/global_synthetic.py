@@ -69,8 +69,8 @@ def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
             "that the paper's models use to choose an iteration and to resolve label switching, as known truths. "
             f"The paper's noise is not known: the figure has sd {NOISE}, the sweep shows others.",
             "Without any label nothing in the published joint model says which dimension is which: fused to "
-            "convergence, dimensions come out swapped or flipped. The last table has the scores as they come, and after "
-            "the best permutation and signs, which need the truth. Under the protocol that was resolved on the "
+            "convergence, dimensions come out swapped or flipped. The last table has the scores as they come, and "
+            "after the best permutation and signs, which need the truth. Under the protocol that was resolved on the "
             f"validation items, and the identity was not the best assignment in {moved} of {folds} folds.",
         ),
         tables=(
