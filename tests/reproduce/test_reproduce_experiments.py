@@ -1,13 +1,16 @@
 """The experiments' own parts at small sizes: designs, folds, matrices, correlations; and no look at test labels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from unisono.data import ItemTable
+from unisono.maths.label_switch import Switch
 from unisono.maths.metrics import ccc, pearson
 from unisono.reproduce import correlations, dependency, global_real, global_synthetic, series_real, series_synthetic
-from unisono.reproduce.annotator_matrices import average_matrices
+from unisono.reproduce.annotator_matrices import average_matrices, matrices_of
 from unisono.reproduce.embeddings import tfidf_components
 from unisono.reproduce.experiment import Settings
 from unisono.reproduce.protocol import INDEPENDENT, JOINT, PROTOCOL, compared, race, switched_folds
@@ -33,10 +36,22 @@ def test_everybody_rates_equally_many_items():
     assert (np.bincount(world.ratings.item_of, minlength=30) == 6).all()
 
 
-def test_average_matrices_with_gold_come_close_to_the_true_one():
-    world = dependency.shared_world(0.4, 0, 0, 40, 8)
-    found = average_matrices(world.ratings, world.truth, model="auto+gold", features=None, folds=4, seed=0)
-    assert dependency.error(np.mean(found["F"], axis=0), 0.4) < 0.15
+def test_matrices_follow_the_dimensions_that_were_put_right():
+    rng = np.random.default_rng(0)
+    F, scale, truth = rng.normal(size=(3, 2, 2)), np.array([2.0, 5.0]), rng.normal(size=2)
+    switch = Switch(np.array([1, 0]), np.array([1.0, -1.0]))
+    fuser = SimpleNamespace(scaling_=SimpleNamespace(scale=scale), parameters=lambda: SimpleNamespace(F=F))
+    found = matrices_of(SimpleNamespace(fuser=fuser, pick=SimpleNamespace(switch=switch)))
+    # The same ratings from the truth as it is shown, in the user's units, as inside the model.
+    np.testing.assert_allclose(found @ (scale * switch.apply(truth[None])[0]), scale * (F @ truth))
+
+
+def test_average_matrices_of_people_who_do_not_mix_are_diagonal():
+    world = dependency.shared_world(0.0, 0, 0, 30, 8)
+    found = average_matrices(world.ratings, world.truth, model=JOINT, features=None, folds=3, seed=0)
+    F = np.mean(found["F"], axis=0)
+    assert np.abs(F[[0, 1], [1, 0]]).max() < 0.2
+    assert np.diag(F).min() > 0.5
 
 
 def test_errors_of_matrices():
