@@ -21,7 +21,8 @@ ALLOWED = {
     "api": {"data", "fusers", "evaluate", "io", "summary"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
-    "cli": {"data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "summary"},
+    "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect"},
+    "cli": {"data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "summary", "reproduce"},
 }
 LIBRARIES = {"maths": {"numpy", "scipy", "threadpoolctl"}, "data": {"numpy", "scipy"}}
 STANDARD = {"__future__", "collections", "dataclasses", "functools", "typing", "operator", "warnings", "hashlib", "re"}
