@@ -28,6 +28,7 @@ Fit = Callable[[GlobalData], tuple[BayesState, Trace]]
 FAR_GAIN = FAR_LEAK = 5.0  # prior precisions of annotators who mix dimensions
 MAP_RIDGE = 0.01  # keeps the map of the far way near the identity where truths are fewer than its coefficients
 LEVEL_TRUTHS, SCALE_TRUTHS = 4.0, 10.0  # imaginary known truths that say: level and scale are those of the ratings
+NO_SPREAD = 1e-9
 FOLDS = 5
 FEWEST = 3  # known items below which there is nothing to cross-validate
 
@@ -94,18 +95,19 @@ def _loose(data: GlobalData, settings: BayesSettings) -> BayesSettings:
 def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scale (D,) and offset (D,) that give an estimate (M, D) the variance and the mean of the known truths.  eq. B17
 
-    Drawn to "no change" by imaginary truths. Variances are compared, not slopes: a slope would shrink the estimate.
+    Drawn to "no change" by imaginary truths that spread like the estimates of all items: few known ones may happen to
+    lie close together. Variances are compared, not slopes: a slope would shrink the estimate.
     """
     D = gold.shape[1]
     scale, offset = np.ones(D), np.zeros(D)
     for d in range(D):
         known = ~np.isnan(gold[:, d])
         x, y = estimate[known, d], gold[known, d]
-        n, spread = len(x), float(x.var()) if len(x) else 0.0
+        n, imaginary = len(x), SCALE_TRUTHS * float(estimate[:, d].var())
         if not n:
             continue
-        if spread > 0:
-            scale[d] = np.sqrt((n * y.var() + SCALE_TRUTHS * spread) / ((n + SCALE_TRUTHS) * spread))
+        if imaginary > NO_SPREAD:
+            scale[d] = np.sqrt((n * y.var() + imaginary) / (n * x.var() + imaginary))
         moved = x.mean() + (y.mean() - x.mean()) * n / (n + LEVEL_TRUTHS)
         offset[d] = moved - scale[d] * x.mean()
     return scale, offset
