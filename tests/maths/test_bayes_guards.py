@@ -36,9 +36,20 @@ def test_correlations_stay_within_a_multiple_of_those_of_errors():
     assert found[1, 2] == pytest.approx(own[1, 2], rel=1e-9)  # small enough already
 
 
+def test_limits_that_contradict_each_other_still_give_a_covariance():
+    Sigma = np.diag([1.0, 4.0, 9.0]) ** 0.5 @ np.array([[1, 0.9, 0.9], [0.9, 1, 0.9], [0.9, 0.9, 1]])
+    Sigma = Sigma @ np.diag([1.0, 4.0, 9.0]) ** 0.5
+    together = np.array([[1, 0.9, 0.9], [0.9, 1, 0], [0.9, 0, 1]])
+    found = limited_borrowing(Sigma, together, 1.0)
+    np.testing.assert_allclose(np.diagonal(found), [1, 4, 9], rtol=1e-12)
+    assert np.linalg.eigvalsh(found).min() > 1e-4
+    assert correlation(found)[1, 2] < 0.5
+
+
 def test_without_a_limit_or_below_it_nothing_changes():
     Sigma, together = covariances(1)
     assert limited_borrowing(Sigma, together, np.inf) is Sigma
+    assert limited_borrowing(Sigma, np.eye(4), np.inf) is Sigma
     assert limited_borrowing(Sigma, np.ones((4, 4)), 1.0) is Sigma
 
 

@@ -18,7 +18,7 @@ from unisono.maths.censored import (
 from unisono.maths.global_data import prepare
 from unisono.maths.global_estep import posterior
 
-BOUNDS = Bounds(np.array([-2.0, -np.inf]), np.array([2.0, 1.0]))
+BOUNDS = Bounds(np.array([0.1, -np.inf]), np.array([2.0, 1.0]))  # missing answers, kept as 0, lie beyond one
 
 
 def clipped_case(missing):
