@@ -19,7 +19,7 @@ from unisono.fusers import Fuser
 from unisono.fusers.results import INTERVAL
 from unisono.fusers.scaling import pooled_scaling
 from unisono.maths.grouped import grouped_correlation
-from unisono.maths.predictive import HeldOut, Predictive, held_out_scores
+from unisono.maths.predictive import HeldOut, held_out_scores
 
 
 class Effort(NamedTuple):
@@ -48,7 +48,9 @@ def score_hidden(fuser: Fuser, ratings: Ratings, features: ItemTable | None, hid
     answers = ratings.select_judgements(hidden)
     predicted = fuser.predict_ratings(answers)
     unit = pooled_scaling(ratings.value)
-    standardised = Predictive(unit.standardise(predicted.mean), predicted.variance / unit.scale**2)
+    standardised = predicted._replace(
+        mean=unit.standardise(predicted.mean), variance=predicted.variance / unit.scale**2
+    )
     return held_out_scores(standardised, unit.standardise(answers.value), INTERVAL)
 
 
