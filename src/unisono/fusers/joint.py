@@ -234,6 +234,7 @@ class Joint(Fuser):
             scale="posterior" if self._data.gold is not None else self.estimate or "matched",
             panel=self.panel,
             by_panel=self.anchor == "average",
+            continued=self._earlier is not None,
         )
 
     # ---- results
