@@ -98,9 +98,9 @@ class Joint(Fuser):
     def start_from(self, earlier: Joint) -> Self:
         """Annotators that an earlier fit knows are known here too; returns itself, to be fitted on a new batch."""
         if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
-            raise ValueError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
+            raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         if self.anchor != "average":
-            raise ValueError("Starting from an earlier fit needs anchor='average'.")
+            raise DataError("Starting from an earlier fit needs anchor='average'.")
         self._earlier = experience_of(earlier)
         return self
 
