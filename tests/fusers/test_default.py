@@ -142,8 +142,9 @@ def test_one_or_two_real_ratings_per_item_are_enough_for_honest_predictions():
         hidden = judgement_folds(ratings, 5, rng) == 0
         fuser = make_fuser("auto").fit(ratings.select_judgements(~hidden))
         answers = ratings.select_judgements(hidden)
+        assert fuser.calibration_.ratio > 1.05  # people are not the model, and it shows in left-out answers
         covered.append(held_out_scores(fuser.predict_ratings(answers), answers.value, 0.9).coverage)
-    assert 0.85 <= np.mean(covered) <= 0.95
+    assert 0.85 <= np.mean(covered) <= 0.95, covered
 
 
 def test_where_nothing_is_shared_intervals_are_as_wide_as_the_scale():
