@@ -6,9 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.data import ItemTable, Ratings
+from unisono.maths.bayes_start import bayes_settings
+from unisono.maths.bayes_state import BayesSettings, Guards, Priors
+from unisono.maths.em import run_em
+from unisono.maths.global_bayes import bayes_step, settled
 from unisono.maths.global_data import GlobalData, prepare
 from unisono.maths.global_params import GlobalParams
-from unisono.maths.predictor import orthogonal_scores
+from unisono.maths.predictor import no_features, orthogonal_scores
+from unisono.maths.structure import Structure
 
 
 class Case(NamedTuple):
@@ -52,3 +58,37 @@ def random_case(D, *, missing=0.0, subset=False, seed=0, M=17, K=5, P=3, diagona
     data = prepare(np.array(y), np.array(item_of), np.array(annotator_of), scores, K)
     naive = (B[:, :, :-1], B[:, :, -1], N, mu + scores.Z @ theta, Sigma)
     return Case(data, params, naive, naive_y, X)
+
+
+def data_of(value, item_of, annotator_of) -> GlobalData:
+    """Ratings (J, D) with NaN, sorted by item, in standardised units as the default model wants them."""
+    z = (value - np.nanmean(value, axis=0)) / np.nanstd(value, axis=0)
+    return prepare(z, item_of, annotator_of, no_features(item_of.max() + 1), annotator_of.max() + 1)
+
+
+def ratings_of(value, item_of, annotator_of, truth=None):
+    """The same as `Ratings` with labels; with the truth (M, D) also as a table of items."""
+    dimensions = tuple(f"dim{d + 1}" for d in range(value.shape[1]))
+    items = [f"i{m}" for m in range(item_of.max() + 1)]
+    annotators = [f"k{k}" for k in range(annotator_of.max() + 1)]
+    ratings = Ratings.from_judgements(
+        value, item_of, annotator_of, items=items, annotators=annotators, dimensions=dimensions, source="test"
+    )
+    return ratings if truth is None else (ratings, ItemTable.from_rows(truth, items=items, columns=dimensions))
+
+
+def random_raters(rng, M, K, per_item):
+    """Item and annotator of M * per_item judgements; nobody rates an item twice."""
+    who = np.sort(np.argpartition(rng.random((M, K)), per_item - 1, axis=1)[:, :per_item], axis=1)
+    return np.repeat(np.arange(M), per_item), who.reshape(-1)
+
+
+def default_settings(data, **changes) -> BayesSettings:
+    """Settings of the default model."""
+    structure = Structure("full", True, "shared", "full", intercept=True)
+    return bayes_settings(data, structure, Priors(), np.full(data.D, 1e-6), Guards())._replace(**changes)
+
+
+def climb(data, start, settings):
+    """Variational EM until no truth moves any more."""
+    return run_em(lambda s: bayes_step(data, s, settings), start, stop_when=settled(5e-3), max_iter=200)

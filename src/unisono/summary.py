@@ -92,10 +92,12 @@ def _gold_lines(gold: dict[str, Any]) -> list[str]:
             done = f"moved the estimates by {found['offset']:+.3g} and stretched them {found['scale']:.2f} times"
         lines.append(f"  {name:<16} {done}")
         if found["no_better_than_a_rating"]:
-            lines.append(
-                f"  {'':<16} but they differ from the estimates by {found['error']:.3g}, a rating does by "
-                f"{found['rating_error']:.3g}: they look no better than a rating. Are they really known?"
-            )
+            error = f"{found['error']:.3g}"
+            if found["turned"]:
+                doubt = f"hidden ones are missed by {error}, as if guessed (they spread by {found['spread']:.3g})"
+            else:
+                doubt = f"they differ from the estimates by {error}, a rating does by {found['rating_error']:.3g}"
+            lines.append(f"  {'':<16} but {doubt}: they look no better than a rating. Are they really known?")
     return lines
 
 

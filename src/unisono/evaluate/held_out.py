@@ -21,7 +21,7 @@ from unisono.fusers.results import INTERVAL
 from unisono.fusers.scaling import pooled_scaling
 from unisono.fusers.stretches import without_rows
 from unisono.maths.grouped import grouped_correlation
-from unisono.maths.predictive import HeldOut, Predictive, held_out_scores
+from unisono.maths.predictive import HeldOut, held_out_scores
 
 MOST_LATE = 5.0  # seconds by which a left-out trace may be behind the truth
 LAGS = 26  # of them tried
@@ -57,7 +57,9 @@ def score_hidden(fuser: Fuser, ratings: Ratings, features: ItemTable | None, hid
     answers = without_rows(ratings, ~hidden) if series else ratings.select_judgements(hidden)
     predicted = fuser.predict_ratings(answers)
     unit = pooled_scaling(ratings.value)
-    standardised = Predictive(unit.standardise(predicted.mean), predicted.variance / unit.scale**2)
+    standardised = predicted._replace(
+        mean=unit.standardise(predicted.mean), variance=predicted.variance / unit.scale**2
+    )
     return held_out_scores(standardised, unit.standardise(answers.value), INTERVAL)
 
 

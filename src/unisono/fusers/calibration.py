@@ -59,6 +59,7 @@ def calibrate(
     scale: EstimateScale,
     panel: float,
     by_panel: bool,
+    continued: bool = False,
 ) -> Calibration:
     """Learns the calibration from the fitted ratings. Without `by_panel` the truth's own variance sets the scale."""
     freedom = residual_freedom(data)
@@ -71,7 +72,7 @@ def calibrate(
     if not by_panel:
         return honest._replace(matching=truth_matching(data, params, found))
     reading = second_reading(data, censored)
-    return honest._replace(matching=panel_matching(data, params, found, reading, panel))
+    return honest._replace(matching=panel_matching(data, params, found, reading, panel, continued=continued))
 
 
 def _variance_without_signal(data: GlobalData, freedom: float) -> np.ndarray:

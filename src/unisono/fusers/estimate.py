@@ -38,6 +38,7 @@ class Estimate(NamedTuple):
     latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
     censored: Censored | None = None  # the second reading of ratings at the ends of the scale
     gold_inside: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
+    gold_missed: float | np.ndarray = np.nan  # (D,) error on known truths hidden from such a fit; NaN otherwise
 
 
 OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
@@ -95,9 +96,9 @@ def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run, *, censo
         )
 
     if data.gold is not None:
-        state, trace, way = fit_with_gold(data, settings, climb)
+        state, trace, way, missed = fit_with_gold(data, settings, climb)
         if way == "far":
-            return found(state, trace)._replace(gold_inside=True)
+            return found(state, trace)._replace(gold_inside=True, gold_missed=missed)
         data = data._replace(gold=None)
     else:
         state, trace = climb(data, bayes_start(data, settings), settings)

@@ -53,6 +53,7 @@ def _combine(parts: list[Estimate]) -> Estimate:
         latent=np.diag([float(part.latent[0, 0]) for part in parts]),
         censored=_combine_censored(parts),
         gold_inside=np.array([bool(part.gold_inside) for part in parts]),
+        gold_missed=np.hstack([part.gold_missed for part in parts]),
     )
 
 

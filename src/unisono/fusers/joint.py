@@ -159,10 +159,10 @@ class Joint(Fuser):
         self._known = data.gold
         self._ratings, (self._data, outside) = ratings, inside_and_outside(data, inside)
         if outside is not None:
-            self._use_known_truths(inside, outside)
+            self._use_known_truths(inside, outside, estimate.gold_missed)
         return self
 
-    def _use_known_truths(self, inside: np.ndarray, outside: np.ndarray) -> None:
+    def _use_known_truths(self, inside: np.ndarray, outside: np.ndarray, missed: float | np.ndarray) -> None:
         """Known truths that were no observations set level and scale; the report tells what they all did."""
         assert self._known is not None
         estimate, _ = estimated_truth(self._data, self.params_, self.calibration_, self.censored_)
@@ -172,7 +172,7 @@ class Joint(Fuser):
         self.latent_ = scale[:, None] * self.latent_ * scale
         level = scale * estimate + offset
         self.gold_ = report_gold(
-            self.dimensions_, inside, self._known, level, (scale, offset), self.params_, self.scaling_
+            self.dimensions_, inside, self._known, level, missed, (scale, offset), self.params_, self.scaling_
         )
 
     def notes(self) -> dict[str, Any]:
@@ -234,6 +234,7 @@ class Joint(Fuser):
             scale="posterior" if self._data.gold is not None else self.estimate or "matched",
             panel=self.panel,
             by_panel=self.anchor == "average",
+            continued=self._earlier is not None,
         )
 
     # ---- results

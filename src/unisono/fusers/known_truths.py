@@ -24,11 +24,14 @@ class GoldReport:
     inside: np.ndarray  # whether they were observations that turned the dimensions, or set level and scale alone
     offset: np.ndarray  # by how much the average estimate moved, in rating units
     scale: np.ndarray  # by how much estimates were stretched
-    error: np.ndarray  # root mean square of known truth minus estimate, on the known items, in rating units
+    error: np.ndarray  # root mean square of known truth minus estimate, on (hidden) known items, in rating units
     rating_error: np.ndarray  # the same that one rating of a typical annotator has
+    spread: np.ndarray  # standard deviation of the known truths: what guessing their mean misses
 
     def columns(self) -> dict[str, Any]:
         """One entry per dimension, as summary.json keeps it."""
+        # A rating by people who mix the dimensions is not one of the truth; there, guessing is the yardstick.
+        doubtful = np.where(self.inside, self.spread, self.rating_error)
         return {
             name: {
                 "turned": bool(self.inside[d]),
@@ -36,7 +39,8 @@ class GoldReport:
                 "scale": round(float(self.scale[d]), 6),
                 "error": _rounded(self.error[d]),
                 "rating_error": _rounded(self.rating_error[d]),
-                "no_better_than_a_rating": bool(self.error[d] >= self.rating_error[d]),
+                "spread": _rounded(self.spread[d]),
+                "no_better_than_a_rating": bool(self.error[d] >= doubtful[d]),
             }
             for d, name in enumerate(self.dimensions)
         }
@@ -67,15 +71,21 @@ def report_gold(
     inside: np.ndarray,
     known: np.ndarray,
     estimate: np.ndarray,
+    missed: float | np.ndarray,
     level: tuple[np.ndarray, np.ndarray],
     params: GlobalParams,
     scaling: Scaling,
 ) -> GoldReport:
-    """`estimate` (M, D) at the end, `level` scale and offset, standardised units."""
+    """`estimate` (M, D) at the end, `missed` (D,) what a fit without them would miss, `level` scale and offset.
+
+    Standardised units. Estimates that have known truths inside equal them, whatever these are: their error is that on
+    truths which were hidden.
+    """
     scale, offset = level
     miss = known - estimate
     count = (~np.isnan(miss)).sum(axis=0)
     square = np.where(count > 0, np.nansum(miss**2, axis=0) / np.maximum(count, 1), np.nan)
+    square = np.where(inside & ~np.isnan(missed), np.square(missed), square)
     assert params.cov is not None
     # The newcomer's noise, and how far annotators' biases lie apart.
     rating = np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1]
@@ -88,7 +98,14 @@ def report_gold(
         scale=scale,
         error=np.sqrt(square) * scaling.scale,
         rating_error=np.sqrt(np.where(count > 0, rating, np.nan)) * scaling.scale,
+        spread=_spread(known) * scaling.scale,
     )
+
+
+def _spread(known: np.ndarray) -> np.ndarray:
+    """(D,) standard deviations of known truths (M, D); NaN where there are none."""
+    columns = (column[~np.isnan(column)] for column in known.T)
+    return np.array([column.std() if len(column) else np.nan for column in columns])
 
 
 def _rounded(value: float) -> float | None:

@@ -59,4 +59,6 @@ def limited_borrowing(Sigma: np.ndarray, together: np.ndarray, times: float) -> 
 def correlation(covariance: np.ndarray) -> np.ndarray:
     """(D, D) correlations of a covariance."""
     root = np.sqrt(np.diagonal(covariance))
-    return np.asarray(covariance / root[:, None] / root)
+    found = np.asarray(covariance / root[:, None] / root)
+    np.fill_diagonal(found, 1.0)  # which rounding misses
+    return found

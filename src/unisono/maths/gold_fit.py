@@ -28,6 +28,7 @@ Fit = Callable[[GlobalData], tuple[BayesState, Trace]]
 FAR_GAIN = FAR_LEAK = 5.0  # prior precisions of annotators who mix dimensions
 MAP_RIDGE = 0.01  # keeps the map of the far way near the identity where truths are fewer than its coefficients
 LEVEL_TRUTHS, SCALE_TRUTHS = 4.0, 10.0  # imaginary known truths that say: level and scale are those of the ratings
+NO_SPREAD = 1e-9
 FOLDS = 5
 FEWEST = 3  # known items below which there is nothing to cross-validate
 
@@ -40,6 +41,7 @@ class GoldFit(NamedTuple):
     state: BayesState
     trace: Trace
     way: Way  # far: with the known truths inside; near: without them
+    missed: np.ndarray  # (D,) root mean square error on known truths that were hidden; NaN where that was not tried
 
 
 def fit_with_gold(data: GlobalData, settings: BayesSettings, climb: Climb) -> GoldFit:
@@ -48,7 +50,7 @@ def fit_with_gold(data: GlobalData, settings: BayesSettings, climb: Climb) -> Go
     blind = data._replace(gold=None)
     state, trace = climb(blind, bayes_start(blind, settings), settings)
     if _known(data.gold).sum() < FEWEST:
-        return GoldFit(state, trace, "near")
+        return GoldFit(state, trace, "near", np.full(data.D, np.nan))
     far = far_from(data, settings, climb)
     misses: dict[Way, np.ndarray] = {
         "near": _near_misses(data.gold, posterior(blind, state.params).mean),
@@ -56,9 +58,11 @@ def fit_with_gold(data: GlobalData, settings: BayesSettings, climb: Climb) -> Go
     }
     mixing, mixing_trace = far(data)
     bounds: dict[Way, float] = {"near": trace.objective[-1], "far": mixing_trace.objective[-1]}
-    if _choose(misses, bounds) == "near":
-        return GoldFit(state, trace, "near")
-    return GoldFit(mixing, mixing_trace, "far")
+    way = _choose(misses, bounds)
+    missed = _root_mean_square(misses[way])
+    if way == "near":
+        return GoldFit(state, trace, way, missed)
+    return GoldFit(mixing, mixing_trace, way, missed)
 
 
 def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
@@ -94,18 +98,19 @@ def _loose(data: GlobalData, settings: BayesSettings) -> BayesSettings:
 def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scale (D,) and offset (D,) that give an estimate (M, D) the variance and the mean of the known truths.  eq. B17
 
-    Drawn to "no change" by imaginary truths. Variances are compared, not slopes: a slope would shrink the estimate.
+    Drawn to "no change" by imaginary truths that spread like the estimates of all items: few known ones may happen to
+    lie close together. Variances are compared, not slopes: a slope would shrink the estimate.
     """
     D = gold.shape[1]
     scale, offset = np.ones(D), np.zeros(D)
     for d in range(D):
         known = ~np.isnan(gold[:, d])
         x, y = estimate[known, d], gold[known, d]
-        n, spread = len(x), float(x.var()) if len(x) else 0.0
+        n, imaginary = len(x), SCALE_TRUTHS * float(estimate[:, d].var())
         if not n:
             continue
-        if spread > 0:
-            scale[d] = np.sqrt((n * y.var() + SCALE_TRUTHS * spread) / ((n + SCALE_TRUTHS) * spread))
+        if imaginary > NO_SPREAD:
+            scale[d] = np.sqrt((n * y.var() + imaginary) / (n * x.var() + imaginary))
         moved = x.mean() + (y.mean() - x.mean()) * n / (n + LEVEL_TRUTHS)
         offset[d] = moved - scale[d] * x.mean()
     return scale, offset
@@ -129,6 +134,7 @@ def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np
 def _choose(misses: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
     """The way that misses hidden truths less; if they are within a standard error, the one that explains ratings."""
     difference = misses["near"] - misses["far"]
+    difference = difference[~np.isnan(difference)]
     error = float(difference.std()) / np.sqrt(len(difference))
     if abs(difference.mean()) > error:
         return "far" if difference.mean() > 0 else "near"
@@ -156,7 +162,7 @@ def _far_misses(data: GlobalData, fit: Fit) -> np.ndarray:
 
 
 def _validation_misses(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Absolute errors on known truths that were hidden from the fit, fold by fold, in a fixed order."""
+    """(n, D) absolute errors on known truths that were hidden from the fit, fold by fold; NaN where not known."""
     items = np.flatnonzero(_known(gold))
     folds = min(FOLDS, len(items))
     misses = []
@@ -164,9 +170,15 @@ def _validation_misses(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarra
         hidden = items[fold::folds]
         shown = gold.copy()
         shown[hidden] = np.nan
-        misses.append(np.abs(missed(shown, hidden)).ravel())
-    known = np.concatenate(misses)
-    return np.asarray(known[~np.isnan(known)])
+        misses.append(np.abs(missed(shown, hidden)))
+    return np.concatenate(misses)
+
+
+def _root_mean_square(misses: np.ndarray) -> np.ndarray:
+    """(D,) over items (n, D) with NaN; NaN where there is nothing else."""
+    count = (~np.isnan(misses)).sum(axis=0)
+    mean = np.nansum(misses**2, axis=0) / np.maximum(count, 1)
+    return np.asarray(np.where(count > 0, np.sqrt(mean), np.nan))
 
 
 def _known(gold: np.ndarray) -> np.ndarray:

@@ -50,9 +50,19 @@ class Matching(NamedTuple):
 
 
 def panel_matching(
-    data: GlobalData, params: GlobalParams, found: Posterior, censored: np.ndarray | None, panel: float
+    data: GlobalData,
+    params: GlobalParams,
+    found: Posterior,
+    censored: np.ndarray | None,
+    panel: float,
+    *,
+    continued: bool = False,
 ) -> Matching:
-    """Learns the matching from the fitted items; the last annotator of `params` is the newcomer."""
+    """Learns the matching from the fitted items; the last annotator of `params` is the newcomer.
+
+    `continued`: the parameters come from earlier batches too, so that what they expect says more than these items do. A
+    batch whose truths happen to spread more or less than usual must not be brought to the usual spread.
+    """
     # Between the scale of the competent, which is the truth's, and that of the crowd, in which spammers answer too; who
     # uses a scale the other way round still uses it.
     given = data.by_annotator(data.judgements)
@@ -60,7 +70,8 @@ def panel_matching(
     crowd = np.clip(given @ gain / max(given.sum(), 1.0), LEAST_CROWD_GAIN, 1.0) ** CROWD_POWER
     truth = np.diagonal(_truth_covariance(data, params)) * crowd
     target = POOLED * truth.mean() + (1 - POOLED) * truth + np.diagonal(params.N[-1]) / panel
-    return _matching(data, params, found, censored, target, (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2)
+    center = (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2
+    return _matching(data, params, found, censored, target, center, continued=continued)
 
 
 def truth_matching(data: GlobalData, params: GlobalParams, found: Posterior) -> Matching:
@@ -76,6 +87,8 @@ def _matching(
     censored: np.ndarray | None,
     target: np.ndarray,
     center: np.ndarray,
+    *,
+    continued: bool = False,
 ) -> Matching:
     middle = found.mean.mean(axis=0)
     spread = found.mean.std(axis=0)
@@ -86,7 +99,8 @@ def _matching(
         share = np.where(theirs > NO_SPREAD, spread / np.maximum(theirs, NO_SPREAD), 0.0) / 2
         away = away / 2 + (censored - low) * share
     expected = np.maximum(np.diagonal(_truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0)
-    own = (np.sum(away**2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
+    seen = (np.sum(away**2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
+    own = expected if continued else seen
     stretch = np.where(own > NO_SPREAD, np.sqrt(target / np.maximum(own, NO_SPREAD)), 1.0)
     return Matching(middle, stretch, center, low, share)
 

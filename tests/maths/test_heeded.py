@@ -1,0 +1,56 @@
+"""Planted spammers and flipped annotators are expected to be what they are; a clean crowd is left alone."""
+
+import numpy as np
+import pytest
+from benchmarks.planted_crowds import planted_crowd
+
+from global_cases import data_of
+from unisono.maths.heeded import SPAMMER_GAIN, expected_gains
+
+BAD = {"spammer": 0.3, "flipped": 0.1}
+
+
+def gains(crowd):
+    return expected_gains(data_of(crowd.value, crowd.item_of, crowd.annotator_of))
+
+
+def test_a_clean_crowd_needs_no_diagnosis():
+    for seed in range(4):
+        assert gains(planted_crowd(seed, {}, noise=0.3)) is None
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_planted_annotators_are_expected_to_be_what_they_are(integer):
+    for seed in range(3):
+        crowd = planted_crowd(seed, BAD, integer=integer)
+        found = gains(crowd)
+        assert found is not None
+        assert found.shape == (crowd.K, 2)
+        assert found.max() <= 1
+        assert found.min() >= -1
+        honest, spammer = crowd.kind == "honest", crowd.kind == "spammer"
+        assert found[honest].mean() > 0.85
+        assert found[spammer].mean() < SPAMMER_GAIN + 0.15
+        assert np.median(found[crowd.flipped]) < -0.5
+        straight = (crowd.kind == "flipped")[:, None] & ~crowd.flipped
+        assert found[crowd.flipped].mean() < -0.4
+        assert not straight.any() or np.median(found[straight]) > 0
+
+
+def test_missing_answers_and_a_constant_annotator_are_no_obstacle():
+    crowd = planted_crowd(5, BAD)
+    value = crowd.value.copy()
+    value[np.random.default_rng(0).random(value.shape) < 0.2] = np.nan
+    who = int(np.flatnonzero(crowd.kind == "honest")[0])
+    value[crowd.annotator_of == who] = 1.0
+    found = gains(crowd._replace(value=value))
+    assert found is not None
+    assert np.isfinite(found).all()
+    assert found[crowd.kind == "spammer"].mean() < 0.5
+
+
+def test_one_annotator_with_constant_answers_is_reason_enough_to_look():
+    crowd = planted_crowd(1, {}, noise=0.3)
+    assert gains(crowd) is None
+    value = np.where((crowd.annotator_of == 3)[:, None], 1.0, crowd.value)
+    assert gains(crowd._replace(value=value)) is not None
