@@ -189,7 +189,7 @@ def test_gold_fixes_scale_zero_and_delay(world):
     assert result.summary_data["delay_convention"] == "gold"
     error = result.fused.mean - scaled.value
     assert np.abs(error[:90]).max() < 0.3  # known frames come out as they are
-    assert np.sqrt(np.mean(error[90:] ** 2)) < 1.0
+    assert np.sqrt(np.mean(error[90:] ** 2)) < 1.3  # where the truth has a spread of three times its own
     low, high = result.fused.interval()
     inside = ((low < scaled.value) & (scaled.value < high))[90:].mean()
     assert inside > 0.6

@@ -4,7 +4,7 @@ import numpy as np
 
 from maths.test_series_anchored import rotated
 from unisono.maths.series_align import recordings_of
-from unisono.maths.series_gold_choice import FRAMES_PER_TAP, calibration, choose_taps
+from unisono.maths.series_gold_choice import FRAMES_PER_TAP, calibration, choose_taps, delay_by_gold
 from unisono.maths.series_params import SeriesData
 
 
@@ -20,8 +20,8 @@ def gold_of(truth, frames):
 
 def test_filters_where_annotators_mix_the_dimensions():
     data, truth = rotated()
-    assert choose_taps(data, gold_of(truth, 150), 1.0, plain_mean(data)) == 150 // (FRAMES_PER_TAP * 2)
-    assert choose_taps(data, gold_of(truth, 12), 1.0, plain_mean(data)) == 0  # too few frames for a single tap
+    assert choose_taps(data, gold_of(truth, 150), 1.0) == 150 // (FRAMES_PER_TAP * 2)
+    assert choose_taps(data, gold_of(truth, 12), 1.0) == 0  # too few frames for a single tap
 
 
 def test_scale_alone_where_annotators_answer_the_truth():
@@ -29,7 +29,7 @@ def test_scale_alone_where_annotators_answer_the_truth():
     truth = np.cumsum(rng.standard_normal((400, 2)), axis=0)
     y = np.concatenate([truth + 0.3 * rng.standard_normal(truth.shape) for _ in range(4)])
     data = SeriesData(y, np.zeros(4, int), np.arange(4), np.array([400]), np.zeros((400, 0)), 4)
-    assert choose_taps(data, gold_of(2 * truth + 5, 80), 1.0, plain_mean(data)) == 0
+    assert choose_taps(data, gold_of(2 * truth + 5, 80), 1.0) == 0
 
 
 def test_calibration_follows_gold_as_far_as_there_is_some():
@@ -38,8 +38,24 @@ def test_calibration_follows_gold_as_far_as_there_is_some():
     np.testing.assert_allclose((factor[0], offset[0]), (3, 2), rtol=0.01)
     some = np.where(np.arange(1000)[:, None] < 10, 3 * mean + 2, np.nan)
     factor, offset = calibration(mean, some, mean, 1.0)
-    assert 1 < factor[0] < 2  # ten seconds against twenty
+    assert 2.3 < factor[0] < 3  # ten seconds without doubt against two
     assert 1 < offset[0] < 2
+    rng = np.random.default_rng(2)
+    doubtful = [calibration(mean, some + 6 * rng.standard_normal((1000, 1)), mean, 1.0)[0][0] for _ in range(50)]
+    assert 1 < np.mean(doubtful) < 2.1  # ten seconds against twenty
     assert calibration(mean, np.full_like(mean, np.nan), mean, 1.0) == (1.0, 0.0)
     against, _ = calibration(mean, -3 * mean, mean, 0.1)
     assert against[0] > 0
+
+
+def test_the_delay_is_that_at_which_truth_and_gold_agree_best():
+    rng = np.random.default_rng(3)
+    walk = np.cumsum(rng.standard_normal((600, 2)), axis=0)
+    gold = np.full_like(walk, np.nan)
+    gold[50:250] = walk[50:250]
+    behind = np.concatenate([walk[[0] * 4], walk[:-4]])
+    length = np.array([300, 300])
+    assert delay_by_gold(behind, gold, length, 10) == 4
+    assert delay_by_gold(walk, gold, length, 10) == 0
+    assert delay_by_gold(behind, gold, length, 3) == 0  # the best delay is the last one tried: there may be better ones
+    assert delay_by_gold(rng.standard_normal((600, 2)), gold, length, 10) == 0

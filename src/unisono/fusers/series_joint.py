@@ -13,16 +13,16 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import OnState, Progress
-from unisono.fusers.series_fuser import Estimated, Part, SeriesFuser
-from unisono.fusers.series_model import SeriesModel, model_of, plain_model
+from unisono.fusers.series_calibrated import calibrated, finished, whole
+from unisono.fusers.series_fuser import Estimated, SeriesFuser
+from unisono.fusers.series_model import SeriesModel, plain_model
 from unisono.fusers.stretches import HeldOutError, least_error, windows_tried
 from unisono.maths.em import Trace
 from unisono.maths.series_anchored import AnchoredSettings, fit_with_gold, in_rating_units
 from unisono.maths.series_band import Spread
 from unisono.maths.series_default import DefaultFit, Settings, filter_lag, fit_default
 from unisono.maths.series_features import fit_with_features
-from unisono.maths.series_gauge import rescale, shift
-from unisono.maths.series_gold_choice import calibration, choose_taps
+from unisono.maths.series_gold_choice import choose_taps, delay_by_gold
 from unisono.maths.series_params import Latent, SeriesData, SeriesParams, Structure, Transform
 from unisono.tasks import run_tasks
 
@@ -39,7 +39,6 @@ WORDS: dict[str, tuple[str, ...]] = {
 WINDOW = 3.0  # seconds, where none is given
 WINDOWS = (0.0, 1.0, 2.0, 3.0, 5.0)  # seconds to choose from by held-out stretches
 LEAST_GOLD = 10  # frames of every dimension that have to be known
-GOLD_VARIANCE = AnchoredSettings().gold_variance  # of the gold's own error, in variances of the gold
 SETTINGS = (
     *("transform", "bias", "noise", "latent", "window", "lag", "phi", "memory"),
     *("inference", "restarts", "features_drive", "shared", "tol", "max_iter", "seed"),
@@ -165,7 +164,7 @@ class SeriesJoint(SeriesFuser):
         if gold is not None:
             found = self._anchored(data, gold, on_step)
         elif data.P and self._is_default:
-            found = _finished(self._default(data, on_step))
+            found = finished(self._default(data, on_step))
         else:
             found = self._restarted(data, on_step, on_state)
         if on_state is not None:
@@ -190,7 +189,7 @@ class SeriesJoint(SeriesFuser):
             if on_state is not None and structure.transform != "delay":
                 model = plain_model(params, structure, weighted=self.inference != "paper")
                 trace = Trace(np.array([objective]), "max_iter")
-                on_state(next(states), self._at(Estimated((_whole(model),), trace)))
+                on_state(next(states), self._at(Estimated((whole(model),), trace)))
 
         states = iter(range(10**9))
         fits = [fit_default(data, self.rate_, settings, structure, inference=self.inference, watch=watch)]
@@ -198,19 +197,19 @@ class SeriesJoint(SeriesFuser):
         tasks = [(data, self.rate_, settings, structure, self.inference, seed) for seed in seeds]
         fits += run_tasks(_from_random, tasks, self.jobs)
         best = max(fits, key=lambda fit: fit.objective[-1])
-        found = _finished(best)
+        found = finished(best)
         if self.inference == "paper":
             model = found.parts[0].model._replace(weighted=False)
-            found = found._replace(parts=(_whole(model),))
+            found = found._replace(parts=(whole(model),))
         return found
 
     def _anchored(self, data: SeriesData, gold: np.ndarray, on_step: Progress | None) -> Estimated:
         W = 0 if self.window_ is None else self._taps(data)
         if not W:
             plain = self._default(data, on_step)
-            W = choose_taps(data, gold, self.rate_, plain.mean)
+            W = choose_taps(data, gold, self.rate_)
             if not W:
-                return _calibrated(plain, gold, self.rate_)
+                return self._calibrated(data, plain, gold, on_step)
         s = AnchoredSettings(W=W)
         fit = fit_with_gold(data, gold, s, watch=_watch(on_step))
         params, used = in_rating_units(fit), ~np.isnan(fit.noise).all(axis=1)
@@ -227,7 +226,16 @@ class SeriesJoint(SeriesFuser):
         )
         cov = np.eye(data.D) * (fit.sd**2)[:, :, None]
         trace = Trace(fit.objective, "converged" if fit.converged else "max_iter")
-        return Estimated((_whole(model),), trace, (fit.mean, cov))
+        return Estimated((whole(model),), trace, (fit.mean, cov))
+
+    def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, on_step: Progress | None) -> Estimated:
+        """The default with the gold's scale and level, and its time, unless the user has said what that is."""
+        later = 0 if self.lag is not None else delay_by_gold(plain.mean, gold, data.length, self._taps(data) - 1)
+        if not later:
+            return calibrated(plain, gold, self.rate_)
+        settings = self._settings(data)._replace(lag=plain.mean_lag + later / self.rate_)
+        fit = fit_default(data, self.rate_, settings, watch=_watch(on_step))._replace(convention="gold")
+        return calibrated(fit, gold, self.rate_)
 
     def _settings(self, data: SeriesData) -> Settings:
         phi = self.phi if isinstance(self.phi, float | int) else None
@@ -287,29 +295,6 @@ def _from_random(
     """A fit that starts from a random truth."""
     a = np.random.default_rng(seed).standard_normal((int(data.length.sum()), data.D))
     return fit_default(data, rate, settings, structure, inference=inference, guess=a)
-
-
-def _calibrated(fit: DefaultFit, gold: np.ndarray, rate: float) -> Estimated:
-    """The default's truth on the scale of the gold, where there is too little gold for anything else."""
-    factor, offset = calibration(fit.mean, gold, fit.mean, rate)
-    params = shift(rescale(fit.params, np.diag(factor)), offset)
-    model = model_of(fit)
-    model = model._replace(
-        params=params, extra=fit.extra * factor**2, spread=fit.spread._replace(bias=fit.spread.bias * factor**2)
-    )
-    known = ~np.isnan(gold)
-    mean = np.where(known, gold, fit.mean * factor + offset)
-    variance = np.where(known, GOLD_VARIANCE * np.nanvar(gold, axis=0), (fit.sd * factor) ** 2)
-    cov = np.eye(gold.shape[1]) * np.maximum(variance, np.finfo(float).tiny)[:, :, None]
-    return Estimated((_whole(model),), _finished(fit).trace, (mean, cov))
-
-
-def _finished(fit: DefaultFit) -> Estimated:
-    return Estimated((_whole(model_of(fit)),), Trace(fit.objective, "converged" if fit.converged else "max_iter"))
-
-
-def _whole(model: SeriesModel) -> Part:
-    return Part(tuple(range(len(model.params.mu))), model)
 
 
 def _watch(on_step: Progress | None) -> Any:
