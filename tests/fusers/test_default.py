@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 from benchmarks.planted_crowds import planted_crowd
 
@@ -188,3 +189,19 @@ def test_a_saved_fit_with_a_second_reading_fuses_other_ratings_alike(tmp_path):
     np.testing.assert_array_equal(again.fuse(first).mean, result.fused.mean)
     low, high = again.fuse(first).interval()
     np.testing.assert_array_equal([low, high], result.fused.interval())
+
+
+def test_where_the_scale_ends_so_do_estimates_and_intervals():
+    rng = np.random.default_rng(4)
+    truth = rng.normal(size=60)
+    answers = np.clip(np.round(50 + 40 * (truth[:, None] + 0.3 * rng.normal(size=(60, 5)))), 0, 100)
+    rows = [(f"i{m}", f"a{k}", answers[m, k]) for m in range(60) for k in range(5)]
+    frame = pl.DataFrame(rows, schema=["item", "annotator", "joy"], orient="row")
+    result = un.fuse(frame)
+    low, high = result.fused.interval()
+    assert low.min() == 0
+    assert high.max() == 100
+    assert ((result.fused.mean >= 0) & (result.fused.mean <= 100)).all()
+    # Known truths may lie on a scale of their own.
+    known = pl.DataFrame({"item": [f"i{m}" for m in range(30)], "joy": 10 * (50 + 40 * truth[:30])})
+    assert un.fuse(frame, gold=known).fused.mean.max() > 110

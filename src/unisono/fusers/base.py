@@ -115,15 +115,24 @@ class Fuser(ABC):
         if not hasattr(self, "trace_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")
 
-    def fused(self, mean: np.ndarray, cov: np.ndarray, items: tuple[str, ...], freedom: float = np.inf) -> Fused:
+    def fused(
+        self,
+        mean: np.ndarray,
+        cov: np.ndarray,
+        items: tuple[str, ...],
+        freedom: float = np.inf,
+        ends: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> Fused:
         """Truths of items (M, D) with their covariances, from standardised units to the user's."""
+        scaling = self.scaling_
         return Fused(
-            self.scaling_.restore_mean(mean),
-            self.scaling_.restore_cov(cov),
+            scaling.restore_mean(mean),
+            scaling.restore_cov(cov),
             items,
             self.dimensions_,
             np.ones(len(items), dtype=np.int64),
             freedom=freedom,
+            ends=None if ends is None else (scaling.restore_mean(ends[0]), scaling.restore_mean(ends[1])),
         )
 
     def fitted_ratings(self) -> Ratings:

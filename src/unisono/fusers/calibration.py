@@ -27,6 +27,7 @@ class Calibration(NamedTuple):
     ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
     freedom: float = np.inf  # degrees of freedom behind the variances
     matching: Matching | None = None  # None: the posterior mean is the estimate
+    ends: Bounds | None = None  # of the scale, which no truth lies beyond
     least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -35,6 +36,8 @@ class Calibration(NamedTuple):
             "interval_freedom": np.array(self.freedom),
             "interval_least_variance": np.asarray(self.least_variance),
         }
+        if self.ends is not None:
+            table |= {"scale_low": self.ends.low, "scale_high": self.ends.high}
         if self.matching is not None:
             table |= {f"matched_{name}": value for name, value in self.matching._asdict().items()}
         return table
@@ -48,7 +51,8 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
     if "matched_stretch" in arrays:
         matching = Matching(*(arrays[f"matched_{name}"] for name in Matching._fields))
     honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
-    return Calibration(*honesty, matching, arrays["interval_least_variance"])
+    ends = Bounds(arrays["scale_low"], arrays["scale_high"]) if "scale_low" in arrays else None
+    return Calibration(*honesty, matching, ends, arrays["interval_least_variance"])
 
 
 def calibrate(
@@ -72,6 +76,7 @@ def calibrate(
     if not by_panel:
         return honest._replace(matching=truth_matching(data, params, found))
     reading = second_reading(data, censored)
+    honest = honest._replace(ends=None if censored is None else censored.bounds)
     return honest._replace(matching=panel_matching(data, params, found, reading, panel, continued=continued))
 
 
@@ -85,8 +90,9 @@ def _variance_without_signal(data: GlobalData, freedom: float) -> np.ndarray:
     item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
     signal = shared_signal(value, item_of, data.annotator[data.profile_of])
     told = np.isfinite(signal.share) & np.isfinite(signal.error)
-    half = np.array([np.ptp(column[~np.isnan(column)]) / 2 if told[d] else 0.0 for d, column in enumerate(value.T)])
-    return np.where(told & ~signal.clear, (half / reach(INTERVAL, freedom)) ** 2, 0.0)
+    span = np.array([np.ptp(column[~np.isnan(column)]) if told[d] else 0.0 for d, column in enumerate(value.T)])
+    # Twice the scale: wherever the estimate lies, the interval then holds all of it.
+    return np.where(told & ~signal.clear, (span / reach(INTERVAL, freedom)) ** 2, 0.0)
 
 
 def second_reading(data: GlobalData, censored: Censored | None) -> np.ndarray | None:
@@ -119,6 +125,8 @@ def estimated_truth(
     estimate, cov = found.mean, found.cov
     if calibration.matching is not None:
         estimate = calibration.matching.apply(found.mean, second_reading(data, censored))
+        if calibration.ends is not None:
+            estimate = np.clip(estimate, *calibration.ends)
         away = estimate - found.mean
         cov = cov + away[:, :, None] * away[:, None, :]
     variance = np.diagonal(cov, axis1=1, axis2=2)

@@ -243,7 +243,7 @@ class Joint(Fuser):
         data, params, shown = self._data_for(ratings, features)
         known = self._known if ratings is None else None
         mean, cov = estimated_truth(data, params, self.calibration_, self.censored_, known)
-        return self.fused(mean, cov, shown.items, self.calibration_.freedom)
+        return self.fused(mean, cov, shown.items, self.calibration_.freedom, self.calibration_.ends)
 
     def predict(self, features: ItemTable) -> Fused:
         self.require_fitted()

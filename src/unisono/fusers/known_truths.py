@@ -62,7 +62,10 @@ def with_known_level(
     matching = calibration.matching
     if matching is not None:
         matching = matching.mapped(scale, offset)
-    calibration = calibration._replace(matching=matching, least_variance=calibration.least_variance * scale**2)
+    # Known truths may be on a scale of their own, which ends elsewhere.
+    calibration = calibration._replace(
+        matching=matching, ends=None, least_variance=calibration.least_variance * scale**2
+    )
     return change_of_truth(params, np.diag(scale), offset), calibration, scale, offset
 
 

@@ -30,6 +30,7 @@ class Fused:
     length: np.ndarray  # (M,) rows per item, all 1 for global ratings
     clock: Clock | None = None
     freedom: float = np.inf
+    ends: tuple[np.ndarray, np.ndarray] | None = None  # (D,) each: where the scale ends, if it is known to
 
     @property
     def sd(self) -> np.ndarray:
@@ -39,7 +40,8 @@ class Fused:
     def interval(self, level: float = INTERVAL) -> tuple[np.ndarray, np.ndarray]:
         """(S, D) lower and upper ends of the central interval that holds the truth with this probability."""
         away = reach(level, self.freedom) * self.sd
-        return self.mean - away, self.mean + away
+        low, high = self.mean - away, self.mean + away
+        return (low, high) if self.ends is None else (np.maximum(low, self.ends[0]), np.minimum(high, self.ends[1]))
 
     def columns(self) -> dict[str, Any]:
         """The columns of truth.csv: labels, then for each dimension estimate, sd and the ends of the interval."""
