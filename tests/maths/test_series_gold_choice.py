@@ -3,13 +3,8 @@
 import numpy as np
 
 from maths.test_series_anchored import rotated
-from unisono.maths.series_align import recordings_of
 from unisono.maths.series_gold_choice import FRAMES_PER_TAP, calibration, choose_taps, delay_by_gold
 from unisono.maths.series_params import SeriesData
-
-
-def plain_mean(data):
-    return np.concatenate([trace.mean(axis=0) for trace in recordings_of(data)])
 
 
 def gold_of(truth, frames):

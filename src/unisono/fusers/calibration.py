@@ -86,9 +86,8 @@ def _variance_without_signal(data: GlobalData, freedom: float) -> np.ndarray:
     A model that finds no signal concludes that all truths are equal, and is sure of it. All it knows is that it does
     not know.
     """
-    value = np.where(data.answered[data.profile_of], data.y, np.nan)
-    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
-    signal = shared_signal(value, item_of, data.annotator[data.profile_of])
+    value = data.value
+    signal = shared_signal(value, data.item_of, data.annotator_of)
     told = np.isfinite(signal.share) & np.isfinite(signal.error)
     span = np.array([np.ptp(column[~np.isnan(column)]) if told[d] else 0.0 for d, column in enumerate(value.T)])
     # Twice the scale: wherever the estimate lies, the interval then holds all of it.

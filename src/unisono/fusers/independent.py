@@ -39,9 +39,7 @@ class Independent(Joint):
 
 
 def _one_dimension(data: GlobalData, d: int) -> GlobalData:
-    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
-    value = np.where(data.answered[data.profile_of, d], data.y[:, d], np.nan)[:, None]
-    part = prepare(value, item_of, data.annotator[data.profile_of], data.scores, data.K)
+    part = prepare(data.value[:, [d]], data.item_of, data.annotator_of, data.scores, data.K)
     return part if data.gold is None else part._replace(gold=data.gold[:, [d]])
 
 

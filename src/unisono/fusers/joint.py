@@ -281,7 +281,7 @@ class Joint(Fuser):
         """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
         data, params, shown = self._data_for(ratings, features)
         truth = sample_truths(params._replace(Sigma=self.latent_), data.scores, rng)
-        z = sample_ratings(params, truth, shown.item_of, data.annotator[data.profile_of], rng)
+        z = sample_ratings(params, truth, shown.item_of, data.annotator_of, rng)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
     def parameters(self) -> GlobalParams:

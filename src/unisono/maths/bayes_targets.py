@@ -21,11 +21,9 @@ LEAST_EIGENVALUE = 1e-3
 
 def variance_targets(data: GlobalData, priors: Priors) -> Targets:
     """Shares of truth, error and bias, with correlations like those of the ratings.                     eq. B11"""
-    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
     answered = data.answered[data.profile_of].astype(float)
-    truth = np.clip(_shared(data.y, answered, item_of, data.M, TRUTH_UNKNOWN), *TRUTH_LIMITS)
-    annotator_of = data.annotator[data.profile_of]
-    bias = np.clip(_shared(data.y, answered, annotator_of, data.K, BIAS_UNKNOWN).mean(), *BIAS_LIMITS)
+    truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_UNKNOWN), *TRUTH_LIMITS)
+    bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_UNKNOWN).mean(), *BIAS_LIMITS)
     error = np.maximum(1 - truth - bias, ERROR_AT_LEAST)
     P = rating_correlation(data)
     return Targets(

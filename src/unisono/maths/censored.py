@@ -103,7 +103,7 @@ def complete(
     y, added = current.y.copy(), np.zeros((len(given.annotator), given.D))
     W, _ = noise_precision(params.N, given.annotator, given.answered)
     answered = given.answered[given.profile_of]
-    item_of = np.repeat(np.arange(given.M), np.diff(given.item_ptr))
+    item_of = given.item_of
     low, high = answered & (given.y <= bounds.low), answered & (given.y >= bounds.high)
     rows = np.flatnonzero((low | high).any(axis=1))
     profile = given.profile_of[rows]

@@ -39,6 +39,21 @@ class GlobalData(NamedTuple):
     def D(self) -> int:
         return int(self.y.shape[1])
 
+    @property
+    def item_of(self) -> np.ndarray:
+        """(J,) item of each judgement."""
+        return np.repeat(np.arange(self.M), np.diff(self.item_ptr))
+
+    @property
+    def annotator_of(self) -> np.ndarray:
+        """(J,) annotator of each judgement."""
+        return np.asarray(self.annotator[self.profile_of])
+
+    @property
+    def value(self) -> np.ndarray:
+        """(J, D) ratings as `prepare` was given them, NaN where missing."""
+        return np.where(self.answered[self.profile_of], self.y, np.nan)
+
     def by_annotator(self, per_profile: np.ndarray) -> np.ndarray:
         """(K, ...) sums over the profiles of each annotator."""
         flat = per_profile.reshape(len(self.annotator), -1)

@@ -23,20 +23,18 @@ def expected_gains(data: GlobalData) -> np.ndarray | None:
 
     eq. B18
     """
-    answered = data.answered[data.profile_of]
-    value = np.where(answered, data.y, np.nan)
-    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
-    annotator_of = data.annotator[data.profile_of]
-    if not _anyone_suspicious(data, answered, item_of, annotator_of):
+    item_of, annotator_of = data.item_of, data.annotator_of
+    if not _anyone_suspicious(data, item_of, annotator_of):
         return None
-    found = diagnose(value, item_of, annotator_of, data.K)
+    found = diagnose(data.value, item_of, annotator_of, data.K)
     spammer = np.maximum(found.spammer - HEEDED_FROM, 0.0) / (1 - HEEDED_FROM)
     informed = 1 - (1 - SPAMMER_GAIN) * spammer
     return np.asarray(informed[:, None] * (1 - 2 * found.flipped))
 
 
-def _anyone_suspicious(data: GlobalData, answered: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:
+def _anyone_suspicious(data: GlobalData, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:
     """Whether any annotator agrees much less with the plain mean of the others than annotators usually do."""
+    answered = data.answered[data.profile_of]
     seen = answered.astype(float)
     own = segment_sum(data.y, annotator_of, data.K) / np.maximum(segment_sum(seen, annotator_of, data.K), 1)
     away = np.where(answered, data.y - own[annotator_of], 0.0)

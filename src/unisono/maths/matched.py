@@ -113,7 +113,7 @@ def _truth_covariance(data: GlobalData, params: GlobalParams) -> np.ndarray:
 
 def _mean_of_item_means(data: GlobalData) -> np.ndarray:
     """(D,) the average over items of their mean rating."""
-    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
+    item_of = data.item_of
     answered = data.answered[data.profile_of]
     means = np.zeros(data.D)
     for d in range(data.D):
