@@ -11,7 +11,7 @@ from unisono.maths.label_switch import Switch
 from unisono.maths.metrics import ccc, pearson
 from unisono.reproduce import correlations, dependency, global_real, global_synthetic, series_real, series_synthetic
 from unisono.reproduce.annotator_matrices import average_matrices, matrices_of
-from unisono.reproduce.embeddings import tfidf_components
+from unisono.reproduce.embeddings import best_method, text_features, tfidf_components
 from unisono.reproduce.experiment import Settings
 from unisono.reproduce.protocol import INDEPENDENT, JOINT, PROTOCOL, compared, race, switched_folds
 from unisono.reproduce.recordings import Traced, cut
@@ -145,6 +145,15 @@ def test_observers_of_the_film_are_on_one_side_only():
     assert abs(int(traced.ratings.length[0]) - 300) < 25
     everyone = series_real.split_observers(1, 300.0)
     assert set(np.unique(traced.ratings.annotator_of)) != set(np.unique(everyone.ratings.annotator_of))
+
+
+def test_sentence_embeddings_know_which_words_are_related():
+    texts = ["Bombing kills many soldiers", "Attack leaves troops dead", "Girl wins the singing contest"]
+    found = text_features(texts, best_method())
+    assert found.shape == (3, 256)
+    near, far = found[0] @ found[1], max(found[0] @ found[2], found[1] @ found[2])
+    assert near > far + 0.1
+    np.testing.assert_allclose((found**2).sum(axis=1), 1, atol=1e-4)
 
 
 def test_tfidf_components_keep_all_inner_products():

