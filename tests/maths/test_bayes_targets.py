@@ -45,9 +45,17 @@ def test_targets_go_together_as_the_ratings_do():
     r = np.corrcoef(value.T)[0, 1]
     found = variance_targets(data, Priors(latent_correlation=1.0, noise_correlation=0.0, bias_correlation=1.0))
     latent = found.latent[0, 1] / np.sqrt(found.latent[0, 0] * found.latent[1, 1])
+    r *= 3000 / (3000 + 5 * 2)  # 3,000 judgements, and five imaginary ones for each dimension
     assert latent == pytest.approx(r, rel=1e-6)
     assert found.noise[0, 1] == pytest.approx(0, abs=1e-12)
     assert found.bias[0, 1] == pytest.approx(r * found.bias[0, 0], rel=1e-6)
+
+
+def test_a_handful_of_judgements_says_little_about_how_dimensions_go_together():
+    data, value = crowd(M=8, per_item=2, correlation=0.9)
+    found = variance_targets(data, Priors()).latent
+    expected = np.corrcoef(value.T)[0, 1] * 16 / (16 + 10)
+    assert found[0, 1] / np.sqrt(found[0, 0] * found[1, 1]) == pytest.approx(expected, rel=1e-6)
 
 
 def test_without_two_ratings_of_anything_the_stated_shares_hold():

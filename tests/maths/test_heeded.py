@@ -5,7 +5,8 @@ import pytest
 from benchmarks.planted_crowds import planted_crowd
 
 from global_cases import data_of
-from unisono.maths.heeded import SPAMMER_GAIN, expected_gains
+from unisono.maths.diagnosis import diagnose
+from unisono.maths.heeded import HEEDED_FROM, SPAMMER_GAIN, expected_gains
 
 BAD = {"spammer": 0.3, "flipped": 0.1}
 
@@ -35,6 +36,20 @@ def test_planted_annotators_are_expected_to_be_what_they_are(integer):
         straight = (crowd.kind == "flipped")[:, None] & ~crowd.flipped
         assert found[crowd.flipped].mean() < -0.4
         assert not straight.any() or np.median(found[straight]) > 0
+
+
+def test_few_answers_are_little_ground_for_a_verdict():
+    crowd = planted_crowd(0, BAD)
+    who = int(np.flatnonzero(crowd.flipped[:, 0])[0])
+    kept = crowd.annotator_of != who
+    kept[np.flatnonzero(~kept)[:6]] = True
+    few = crowd._replace(value=crowd.value[kept], item_of=crowd.item_of[kept], annotator_of=crowd.annotator_of[kept])
+    found = diagnose(few.value, few.item_of, few.annotator_of, few.K)
+    assert found.flipped[who, 0] > 0.3
+    # Six answers, and two imaginary ones of an annotator who is as everybody.
+    most = 1 - 2 * (6 / 8) * found.flipped[who, 0]
+    spammer = (6 / 8) * max(found.spammer[who] - HEEDED_FROM, 0) / (1 - HEEDED_FROM)
+    assert gains(few)[who, 0] == pytest.approx(most * (1 - (1 - SPAMMER_GAIN) * spammer))
 
 
 def test_missing_answers_and_a_constant_annotator_are_no_obstacle():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unisono.maths.bayes_guards import tempered
 from unisono.maths.bayes_state import Priors, Targets
 from unisono.maths.global_data import GlobalData
 from unisono.maths.grouped import segment_sum
@@ -25,7 +26,9 @@ def variance_targets(data: GlobalData, priors: Priors) -> Targets:
     truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_UNKNOWN), *TRUTH_LIMITS)
     bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_UNKNOWN).mean(), *BIAS_LIMITS)
     error = np.maximum(1 - truth - bias, ERROR_AT_LEAST)
-    P = rating_correlation(data)
+    # Correlations from few judgements are mostly chance, and there are more of them the more dimensions there are.
+    real = data.judgements.sum()
+    P = tempered(rating_correlation(data), float(real / (real + priors.unrelated_judgements * data.D)))
     return Targets(
         latent=_covariance(truth, correlation_power(P, priors.latent_correlation)),
         noise=_covariance(error, correlation_power(P, priors.noise_correlation)),

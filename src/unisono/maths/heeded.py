@@ -15,6 +15,7 @@ from unisono.maths.grouped import grouped_correlation, segment_sum
 
 SUSPICIOUS = 0.4  # share of the median agreement with others below which an annotator deserves a diagnosis
 HEEDED_FROM = 0.2  # probability of being a spammer from which it counts: about that much nobody can rule out
+DOUBTED_ANSWERS = 2.0  # imaginary answers that speak for an annotator: a few real ones are no ground for a verdict
 SPAMMER_GAIN = 0.3  # expected of a certain spammer: real ones are rarely deaf to the truth altogether
 
 
@@ -27,9 +28,11 @@ def expected_gains(data: GlobalData) -> np.ndarray | None:
     if not _anyone_suspicious(data, item_of, annotator_of):
         return None
     found = diagnose(data.value, item_of, annotator_of, data.K)
-    spammer = np.maximum(found.spammer - HEEDED_FROM, 0.0) / (1 - HEEDED_FROM)
-    informed = 1 - (1 - SPAMMER_GAIN) * spammer
-    return np.asarray(informed[:, None] * (1 - 2 * found.flipped))
+    given = data.by_annotator(data.judgements)
+    ground = given / (given + DOUBTED_ANSWERS)
+    spammer = ground * np.maximum(found.spammer - HEEDED_FROM, 0.0) / (1 - HEEDED_FROM)
+    flipped = ground[:, None] * found.flipped
+    return np.asarray((1 - (1 - SPAMMER_GAIN) * spammer)[:, None] * (1 - 2 * flipped))
 
 
 def _anyone_suspicious(data: GlobalData, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:
