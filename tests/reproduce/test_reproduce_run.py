@@ -68,6 +68,22 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_files(tmp_path):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
 
 
+def test_experiments_that_were_finished_before_stay_on_the_page(tmp_path):
+    second = Experiment("second", "Another toy", "Sec. 1", units, tell)
+    reproduced(tmp_path)
+    CALLS.clear()
+    found = run.reproduce([second], tmp_path, others=[TOY, second])
+    assert CALLS == [0, 1, 2, 3]
+    assert [one.experiment.name for one in found] == ["toy", "second"]
+    assert set(json.loads((tmp_path / "results.json").read_text())["experiments"]) == {"toy", "second"}
+    # With other settings nothing of it is finished, and nothing is run that was not asked for.
+    CALLS.clear()
+    assert [one.experiment.name for one in run.reproduce([second], tmp_path, Settings(seed=9), others=[TOY])] == [
+        "second"
+    ]
+    assert CALLS == [9, 10, 11, 12]
+
+
 def test_what_is_done_is_not_done_again(tmp_path):
     first = reproduced(tmp_path)
     CALLS.clear()

@@ -61,13 +61,14 @@ def command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int,
     """Run the paper's experiments, draw its figures, and say for each of its claims whether it holds here.
 
     Writes index.html, results.json and figures/ into DIR. An interrupted run goes on where it stopped when it is
-    called again with the same folder. Needs the extra `report` (pip install 'unisono[report]').
+    called again with the same folder; experiments that were run into it before stay on the page. Needs the extra
+    `report` (pip install 'unisono[report]').
 
     Experiments: correlations, global-synthetic, global-artificial, global-real, series-synthetic, series-artificial,
     series-real, dependency.
     """
     from unisono.reproduce.experiment import Settings
-    from unisono.reproduce.registry import find_experiments
+    from unisono.reproduce.registry import ALL, find_experiments
     from unisono.reproduce.run import reproduce
 
     try:
@@ -77,11 +78,11 @@ def command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int,
     settings = Settings(quick, data, seed)
     try:
         with task_progress("Reproducing") as on_task:
-            told = reproduce(experiments, out, settings, jobs=jobs, on_task=on_task)
+            told = reproduce(experiments, out, settings, jobs=jobs, on_task=on_task, others=find_experiments(ALL))
     except KeyboardInterrupt:
         say(f"Interrupted. What is finished is kept in {out}: the same command goes on from there.")
         raise click.exceptions.Exit(130) from None
-    for one in told:
+    for one in (one for one in told if one.experiment in experiments):
         click.echo(one.experiment.title)
         for claim in one.chapter.claims:
             click.echo(f"  {claim.verdict:>16}  {claim.text}")

@@ -35,8 +35,13 @@ def reproduce(
     *,
     jobs: int = 1,
     on_task: OnTask | None = None,
+    others: Sequence[Experiment] = (),
 ) -> list[Told]:
-    """Runs what is not yet done, and writes results.json, figures/ and index.html into `out`."""
+    """Runs what is not yet done, and writes results.json, figures/ and index.html into `out`.
+
+    Of the `others`, those that an earlier run into `out` has finished with the same settings are told too, in their
+    order, so that running one experiment after the other ends with one page of all.
+    """
     # Loaded before hours of work, so that a missing extra is told at once.
     from unisono.reproduce.charts import save_picture
     from unisono.reproduce.page import page_text
@@ -45,6 +50,9 @@ def reproduce(
     planned = [(experiment, tuple(experiment.units(asked))) for experiment in experiments]
     _do_units(planned, out, jobs, on_task)
     told = [_told(experiment, units, out, asked) for experiment, units in planned]
+    told += [_told(other, units, out, asked) for other, units in _finished_before(others, experiments, out, asked)]
+    place = {other.name: i for i, other in enumerate(others)}
+    told.sort(key=lambda one: place.get(one.experiment.name, -1))
     for one in told:
         for picture in one.chapter.pictures:
             save_picture(picture, out / "figures")
@@ -80,6 +88,15 @@ def do_unit(path: Path, unit: Unit) -> None:
     with threadpool_limits(limits=1):
         result = unit.work(**unit.settings)
     write_result(path, unit, result, time.process_time() - start)
+
+
+def _finished_before(
+    others: Iterable[Experiment], asked: Sequence[Experiment], out: Path, settings: Settings
+) -> Iterator[tuple[Experiment, tuple[Unit, ...]]]:
+    for other in others:
+        units = tuple(other.units(settings)) if other not in asked else ()
+        if units and all(read_result(unit_path(out, other.name, unit)) is not None for unit in units):
+            yield other, units
 
 
 def _do_units(
