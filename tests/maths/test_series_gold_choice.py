@@ -29,18 +29,36 @@ def test_scale_alone_where_annotators_answer_the_truth():
 
 def test_calibration_follows_gold_as_far_as_there_is_some():
     mean = np.random.default_rng(1).standard_normal((1000, 1))
-    factor, offset = calibration(mean, 3 * mean + 2, mean, 0.1)
+    factor, offset = calibration(mean, 3 * mean + 2, mean)
     np.testing.assert_allclose((factor[0], offset[0]), (3, 2), rtol=0.01)
     some = np.where(np.arange(1000)[:, None] < 10, 3 * mean + 2, np.nan)
-    factor, offset = calibration(mean, some, mean, 1.0)
-    assert 2.3 < factor[0] < 3  # ten seconds without doubt against two
+    factor, offset = calibration(mean, some, mean)
+    assert 2.3 < factor[0] < 2.95  # ten frames without doubt against one
     assert 1 < offset[0] < 2
+    assert calibration(mean, np.full_like(mean, np.nan), mean) == (1.0, 0.0)
+
+
+def test_gold_that_disagrees_leaves_the_scale_alone():
     rng = np.random.default_rng(2)
-    doubtful = [calibration(mean, some + 6 * rng.standard_normal((1000, 1)), mean, 1.0)[0][0] for _ in range(50)]
-    assert 1 < np.mean(doubtful) < 2.1  # ten seconds against twenty
-    assert calibration(mean, np.full_like(mean, np.nan), mean, 1.0) == (1.0, 0.0)
-    against, _ = calibration(mean, -3 * mean, mean, 0.1)
-    assert against[0] > 0
+    mean = rng.standard_normal((1000, 1))
+    assert calibration(mean, -3 * mean, mean)[0] == 1
+    unrelated = [calibration(mean, 5 * rng.standard_normal((1000, 1)), mean)[0][0] for _ in range(20)]
+    assert np.median(unrelated) < 1.1
+    assert calibration(mean, np.full_like(mean, 4.0), mean)[0] == 1
+
+
+def test_frames_that_go_together_count_as_few():
+    rng = np.random.default_rng(4)
+    mean, drift = rng.standard_normal((1000, 1)), np.cumsum(rng.standard_normal((1000, 1)), axis=0) / 10
+    noise = np.std(drift) * rng.standard_normal((1000, 1)) + drift.mean()
+    shifts = []
+    for away in (noise, drift):
+        gold = np.where(np.arange(1000)[:, None] < 200, mean + 2 + away, np.nan)
+        factor, offset = calibration(mean, gold, mean)
+        known = ~np.isnan(gold)
+        shifts.append((factor * mean[known] + offset).mean() / gold[known].mean())
+    assert shifts[0] > 0.98
+    assert shifts[1] < 0.9
 
 
 def test_the_delay_is_that_at_which_truth_and_gold_agree_best():

@@ -15,9 +15,9 @@ from unisono.maths.series_gold_choice import calibration
 GOLD_VARIANCE = AnchoredSettings().gold_variance  # of the gold's own error, in variances of the gold
 
 
-def calibrated(fit: DefaultFit, gold: np.ndarray, rate: float) -> Estimated:
+def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
     """The default's truth on the scale of the gold, where free filters are no better than one gain and delay."""
-    factor, offset = calibration(fit.mean, gold, fit.mean, rate)
+    factor, offset = calibration(fit.mean, gold, fit.mean)
     params = shift(rescale(fit.params, np.diag(factor)), offset)
     model = model_of(fit)
     model = model._replace(

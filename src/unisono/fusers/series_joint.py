@@ -232,10 +232,10 @@ class SeriesJoint(SeriesFuser):
         """The default with the gold's scale and level, and its time, unless the user has said what that is."""
         later = 0 if self.lag is not None else delay_by_gold(plain.mean, gold, data.length, self._taps(data) - 1)
         if not later:
-            return calibrated(plain, gold, self.rate_)
+            return calibrated(plain, gold)
         settings = self._settings(data)._replace(lag=plain.mean_lag + later / self.rate_)
         fit = fit_default(data, self.rate_, settings, watch=_watch(on_step))._replace(convention="gold")
-        return calibrated(fit, gold, self.rate_)
+        return calibrated(fit, gold)
 
     def _settings(self, data: SeriesData) -> Settings:
         phi = self.phi if isinstance(self.phi, float | int) else None

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from unisono.maths.metrics import pearson
 from unisono.maths.series_align import masked_correlation
 from unisono.maths.series_anchored import with_known
 from unisono.maths.series_params import SeriesData
@@ -18,10 +19,8 @@ FRAMES_PER_TAP = 8  # known frames for every unknown of a filter row, at least
 CLEARLY = 0.87  # of the other's squared errors
 LEAST_TRAINING = 5  # answers below which a half of a trace teaches nothing
 RIDGE = 0.1  # of the mean square of the lagged truths: neighbouring ones are nearly the same
-SCALE_SECONDS = 20.0  # worth of gold by which a calibrated truth keeps the scale of the ratings
-LEVEL_SECONDS = 2.0  # the same for its level, which is seen sooner
-DOUBT, LEAST_DOUBT = 5.0, 0.1  # fewer seconds keep the scale where gold and truth agree: by this times 1 - r^2
-LEAST_FACTOR = 0.1  # a truth is never calibrated to nothing, nor turned around
+IMAGINARY_FRAMES = 1.0  # independent known frames by which a calibrated truth keeps its scale and its level
+MOST_TOGETHER = 0.9999  # correlation of neighbouring frames
 
 
 def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
@@ -63,29 +62,39 @@ def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, reach:
     return best - reach if clearly and 0 < best < 2 * reach else 0
 
 
-def calibration(
-    mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray, rate: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """(D,) factor and (D,) offset that bring a truth to the scale of the gold, drawn to 1 and 0 by some seconds' worth.
+def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(D,) factor and (D,) offset that bring a truth to the spread and level of the gold.                eq. S31
 
-    mean, gold: (n, D), NaN where gold is not known; everywhere: (sum T, D) the whole truth, whose spread counts; rate:
-    frames per second.
+    Both are drawn to 1 and 0: known frames next to each other tell much the same, so few of them count as independent,
+    and gold that disagrees with the truth says little about its scale. The ratio of spreads, not a regression: a
+    regression shrinks whatever it is not sure of, and each known piece by another factor.
+
+    mean, gold: (n, D), NaN where gold is not known; everywhere: (sum T, D) the whole truth, whose spread counts.
     """
     factor, offset = np.ones(gold.shape[1]), np.zeros(gold.shape[1])
     for d in range(gold.shape[1]):
         known = ~np.isnan(gold[:, d])
-        n, few = int(known.sum()), SCALE_SECONDS * rate * float(everywhere[:, d].var())
-        if not n or few == 0:
+        usual = float(everywhere[:, d].var())
+        if not known.any() or usual == 0:
             continue
         m, g = mean[known, d], gold[known, d]
-        together = float((m - m.mean()) @ (g - g.mean()))
-        own, theirs = float(np.sum((m - m.mean()) ** 2)), float(np.sum((g - g.mean()) ** 2))
-        apart = 1.0 - together**2 / (own * theirs) if own * theirs > 0 else 1.0
-        few *= float(np.clip(DOUBT * apart, LEAST_DOUBT, 1.0))
-        factor[d] = max((together + few) / (own + few), LEAST_FACTOR)
-        middle = m.mean() + (g.mean() - m.mean()) * n / (n + LEVEL_SECONDS * rate)
+        r = pearson(m, g)
+        slope = r * g.std() / m.std() if r > 0 else 0.0
+        n = _independent(g - slope * m)
+        if r > 0:
+            few = IMAGINARY_FRAMES / r**4
+            factor[d] = np.sqrt((n * g.var() + few * usual) / (n * m.var() + few * usual))
+        middle = m.mean() + (g.mean() - m.mean()) * n / (n + IMAGINARY_FRAMES)
         offset[d] = middle - factor[d] * m.mean()
     return factor, offset
+
+
+def _independent(left: np.ndarray) -> float:
+    """How many independent frames say as much about the mean as these, whose neighbours go together."""
+    away = left - left.mean()
+    total = float(away @ away)
+    together = float(np.clip(away[1:] @ away[:-1] / total, 0.0, MOST_TOGETHER)) if total > 0 else 0.0
+    return max(len(left) * (1 - together) / (1 + together), 1.0)
 
 
 def _rated_with_past(data: SeriesData, gold: np.ndarray, W: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
