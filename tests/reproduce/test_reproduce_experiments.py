@@ -1,5 +1,8 @@
 """The experiments' own parts at small sizes: designs, folds, matrices, correlations; and no look at test labels."""
 
+import logging
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -154,6 +157,16 @@ def test_sentence_embeddings_know_which_words_are_related():
     near, far = found[0] @ found[1], max(found[0] @ found[2], found[1] @ found[2])
     assert near > far + 0.1
     np.testing.assert_allclose((found**2).sum(axis=1), 1, atol=1e-4)
+
+
+def test_embeddings_leave_the_log_as_it_was():
+    program = (
+        "import logging; from unisono.reproduce.embeddings import best_method, text_features;"
+        "text_features(['a headline'], best_method()); root = logging.getLogger(); print(root.level, root.handlers)"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == f"{logging.WARNING} []\n"
+    assert found.stderr == ""
 
 
 def test_tfidf_components_keep_all_inner_products():

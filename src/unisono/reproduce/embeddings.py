@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,9 +51,22 @@ def tfidf_components(texts: Sequence[str], components: int) -> np.ndarray:
 
 def sentence_embeddings(texts: Sequence[str]) -> np.ndarray:
     """(N, 256) average of the vectors of a text's tokens, of length one; needs the extra `text`."""
-    import wordllama
+    with _root_logger_kept():
+        import wordllama
 
     # Weights and tokenizer lie in the package, but only the weights are looked for there: hence the cache folder.
     model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
     # Six digits: the rest depends on the order in which a processor adds.
     return np.asarray(model.embed(list(texts), norm=True), dtype=np.float64).round(6)
+
+
+@contextmanager
+def _root_logger_kept() -> Iterator[None]:
+    """The package sets the root logger to tell everything, of every package, when it is imported."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
