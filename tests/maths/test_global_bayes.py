@@ -64,6 +64,28 @@ def test_recentring_changes_no_prediction(transform, latent):
         np.testing.assert_allclose(weight @ moved.b, 0, atol=1e-10)
 
 
+@pytest.mark.parametrize("telling", [True, False])
+def test_what_features_explain_is_not_expected_of_the_rest(telling):
+    rng = np.random.default_rng(2)
+    X, M, n = rng.normal(size=(40, 3)), 40, 3
+    truth = X @ rng.normal(size=(3, 2)) if telling else rng.normal(size=(M, 2))
+    y = np.repeat(truth, n, axis=0) + 1.5 * rng.normal(size=(M * n, 2))
+    y = (y - y.mean(axis=0)) / y.std(axis=0)
+    data = prepare(y, np.repeat(np.arange(M), n), rng.integers(0, 10, M * n), orthogonal_scores(X, intercept=True), 10)
+    left, error = {}, {}
+    for guards in (Guards(), Guards(features_explain=False)):
+        settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-6), guards)
+        start = bayes_start(data, settings)
+        state, _ = run_em(lambda s, g=settings: bayes_step(data, s, g), start, stop_when=settled(1e-3), max_iter=200)
+        left[guards.features_explain] = np.diagonal(state.params.Sigma).mean()
+        error[guards.features_explain] = 1 - np.corrcoef(posterior(data, state.params).mean[:, 0], truth[:, 0])[0, 1]
+    if telling:
+        assert left[True] < 0.5 * left[False]
+        assert error[True] < 0.5 * error[False]
+    else:
+        assert left[True] > 0.8 * left[False]
+
+
 def test_known_truths_are_kept():
     y, item_of, annotator_of, X, K = standardised(9, missing=0.1, features=False)
     data = prepare(y, item_of, annotator_of, orthogonal_scores(X, intercept=True), K)

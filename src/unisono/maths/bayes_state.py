@@ -42,9 +42,12 @@ class Guards(NamedTuple):
     gain_follows_noise: float = 0.5  # who uses more of the scale is also noisier: F_kdd around r_k^(this / 2)
     error_correlation: float = 0.75  # share of the estimated correlation between errors that is kept
     borrowing: float = 2.0  # correlations of truths may be this many times those of errors
+    features_explain: bool = True  # what features explain of the truth is not expected of what they leave open
 
 
-UNGUARDED = Guards(recentred=False, gain_follows_noise=0.0, error_correlation=1.0, borrowing=np.inf)
+UNGUARDED = Guards(
+    recentred=False, gain_follows_noise=0.0, error_correlation=1.0, borrowing=np.inf, features_explain=False
+)
 
 
 class Targets(NamedTuple):

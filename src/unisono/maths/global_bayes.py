@@ -75,13 +75,23 @@ def _truth(data: GlobalData, stats: Stats, state: BayesState, settings: BayesSet
     hyper, priors = state.hyper, settings.priors
     theta, mu = fit_predictor(data, stats, settings.structure, hyper.ridge)
     spread = latent_moments(data, stats, theta, mu) + hyper.ridge * theta.T @ theta
-    spread = spread + priors.latent_items * settings.targets.latent
+    spread = spread + priors.latent_items * unexplained(data, state.params, settings)
     Sigma = shape_latent(settings.structure.latent, spread / (data.M + priors.latent_items), settings.floor)
     hyper = hyper._replace(theta_var=1 / (data.scores.l + hyper.ridge))
     if data.scores.R:
         squares = np.trace(np.linalg.solve(Sigma, theta.T @ theta)) + data.D * hyper.theta_var.sum()
         hyper = hyper._replace(ridge=data.scores.R * data.D / float(squares))
     return state.params._replace(theta=theta, mu=mu, Sigma=Sigma), hyper
+
+
+def unexplained(data: GlobalData, params: GlobalParams, settings: BayesSettings) -> np.ndarray:
+    """(D, D) where Sigma is expected: the target of the truth's covariance, less what features explain.  eq. B19"""
+    target = settings.targets.latent
+    if not (settings.guards.features_explain and data.scores.R):
+        return target
+    explained = np.einsum("rd,r,rd->d", params.theta, data.scores.l, params.theta) / data.M
+    root = np.sqrt(np.diagonal(params.Sigma) / (np.diagonal(params.Sigma) + explained))
+    return np.asarray(target * root[:, None] * root)
 
 
 def _annotators(
