@@ -7,6 +7,7 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import cycle, islice
 
 import numpy as np
@@ -26,14 +27,24 @@ def with_lag(params: SeriesParams, k: int, d: int, lag: float) -> SeriesParams:
 
 
 def refine_lags(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, *, sweeps: int = 5
+    layout: Layout,
+    params: SeriesParams,
+    structure: Structure,
+    priors: Priors,
+    *,
+    sweeps: int = 5,
+    on_delay: Callable[[int, int], None] | None = None,
 ) -> SeriesParams:
-    """Moves one delay at a time to the neighbouring candidate while log p(y) + log prior rises."""  # eq. S24
+    """Moves one delay at a time to the neighbouring candidate while log p(y) + log prior rises.
+
+    Ends when every delay has been looked at since the last one moved. `on_delay(done, total)` after each look: `total`
+    is where the search would end if nothing moved any more.
+    """  # eq. S24
     lags, weight = _grid(structure, priors)
     rows = _rows(layout, structure)
     best = log_likelihood(layout, params, structure)
     settled = 0  # rows in a row that stay where they are
-    for k, d in islice(cycle(rows), sweeps * len(rows)):
+    for looks, (k, d) in enumerate(islice(cycle(rows), sweeps * len(rows)), start=1):
         first = here = int(np.argmin(np.abs(lags - params.lag[k, d])))
         for direction in (1, -1):
             while here == first or (here - first) * direction > 0:  # back over the start there is nothing new
@@ -46,6 +57,8 @@ def refine_lags(
                     break
                 params, best, here = trial, value, there
         settled = settled + 1 if here == first else 1
+        if on_delay is not None:
+            on_delay(looks, min(looks - settled + len(rows), sweeps * len(rows)))
         if settled >= len(rows):
             break
     return params
