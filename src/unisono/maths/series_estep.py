@@ -14,7 +14,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from unisono.maths.block_tridiagonal import FIXED_TOL, Factor, draw, factor, selected_inverse, solve
+from unisono.maths.chain import Chain, chain_covariances, draw_chain, solve_chain
 from unisono.maths.filters import adjoint_filter, causal_filter
+from unisono.maths.series_chain import chain_moments, chain_precision, is_chain
 from unisono.maths.series_channels import Whitened, whiten
 from unisono.maths.series_covariance import frame_covariances, sum_covariances
 from unisono.maths.series_layout import Group, Layout
@@ -31,7 +33,7 @@ from unisono.maths.series_precision import (
 
 class GroupPosterior(NamedTuple):
     a: np.ndarray  # (R, L, D) posterior means on the clock
-    factor: Factor  # of the posterior precision, shared by the recordings of the group
+    factor: Factor | Chain  # of the posterior precision, shared by the recordings of the group
     loglik: float  # log p(y) of the group
 
 
@@ -64,14 +66,18 @@ def expect(
     parts, loglik = [], 0.0
     with _threads().limit(limits=1, user_api="blas"):
         for group in layout.groups:
-            a, factored, part = group_posterior(layout, group, params, whitened, fixed_tol)
+            a, factored, part = group_posterior(layout, group, params, whitened, structure, fixed_tol)
+            loglik += part
+            if isinstance(factored, Chain):
+                assert structure.span is not None
+                parts.append(chain_moments(group, layout, a, factored if covariances else None, structure.span))
+                continue
             found = None
             if covariances:
                 inverse = selected_inverse(factored, fixed_tol=fixed_tol)
                 found = sum_covariances(group, layout.n, lags_kept(layout.n), layout.D, inverse)
             del factored  # the largest thing here; the moments need room
             parts.append(group_moments(group, layout, a, found))
-            loglik += part
     return Expectation(add_moments(parts), loglik)
 
 
@@ -79,7 +85,7 @@ def log_likelihood(layout: Layout, params: SeriesParams, structure: Structure) -
     """log p(y) alone, without covariances or moments."""
     whitened = whiten(layout.channels, params, structure)
     with _threads().limit(limits=1, user_api="blas"):
-        return sum(group_posterior(layout, group, params, whitened, FIXED_TOL).loglik for group in layout.groups)
+        return sum(group_posterior(layout, group, params, whitened, structure).loglik for group in layout.groups)
 
 
 def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: Structure) -> Truth:
@@ -90,8 +96,11 @@ def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: S
     loglik = 0.0
     with _threads().limit(limits=1, user_api="blas"):
         for group in layout.groups:
-            posterior = group_posterior(layout, group, params, whitened, FIXED_TOL)
-            shared = frame_covariances(group, layout.D, selected_inverse(posterior.factor))
+            posterior = group_posterior(layout, group, params, whitened, structure)
+            if isinstance(posterior.factor, Chain):
+                shared = chain_covariances(posterior.factor, 1)[group.pre : group.stop, 0]
+            else:
+                shared = frame_covariances(group, layout.D, selected_inverse(posterior.factor))
             for r, m in enumerate(group.recording):
                 rows = slice(layout.first_row[m], layout.first_row[m + 1])
                 mean[rows] = posterior.a[r, group.pre : group.stop]
@@ -108,10 +117,13 @@ def draw_truth(
     out = np.full((draws, layout.first_row[-1], layout.D), np.nan)
     with _threads().limit(limits=1, user_api="blas"):
         for group in layout.groups:
-            posterior = group_posterior(layout, group, params, whitened, FIXED_TOL)
+            posterior = group_posterior(layout, group, params, whitened, structure)
             R = len(group.recording)
-            error = draw(posterior.factor, R * draws, rng)  # (nb, R draws, B)
-            error = np.swapaxes(error, 0, 1).reshape(R, draws, group.L, layout.D)
+            if isinstance(posterior.factor, Chain):
+                error = draw_chain(posterior.factor, R * draws, rng)
+            else:
+                error = np.swapaxes(draw(posterior.factor, R * draws, rng), 0, 1)  # from (nb, R draws, B)
+            error = error.reshape(R, draws, group.L, layout.D)
             for r, m in enumerate(group.recording):
                 path = posterior.a[r] + error[r]
                 out[:, layout.first_row[m] : layout.first_row[m + 1]] = path[:, group.pre : group.stop]
@@ -119,18 +131,28 @@ def draw_truth(
 
 
 def group_posterior(
-    layout: Layout, group: Group, params: SeriesParams, whitened: Whitened, fixed_tol: float
+    layout: Layout,
+    group: Group,
+    params: SeriesParams,
+    whitened: Whitened,
+    structure: Structure,
+    fixed_tol: float = FIXED_TOL,
 ) -> GroupPosterior:
     """Posterior means, factored precision and log-likelihood of one group."""
     mask_of_row = local_rows(group, layout.channels.row_channel)
-    blocks = precision_blocks(group, unit_rows(group, whitened), mask_of_row, params)
-    factored = factor(blocks, fixed_tol=fixed_tol)
     m = params.mu + group.X @ params.theta  # (R, L, D) prior means
     residual, weighted = _residuals(group, whitened, m, mask_of_row)
     h = adjoint_filter(weighted, whitened.G[group.row], group.S)
     R, L, D = m.shape
-    rhs = np.swapaxes(h.reshape(R, L // group.S, group.S * D), 0, 1)
-    e = np.swapaxes(solve(factored, rhs), 0, 1).reshape(R, L, D)
+    rows = unit_rows(group, whitened)
+    factored: Factor | Chain
+    if is_chain(rows, structure):
+        factored = chain_precision(group, rows, mask_of_row, params)
+        e = solve_chain(factored, h)
+    else:
+        factored = factor(precision_blocks(group, rows, mask_of_row, params), fixed_tol=fixed_tol)
+        rhs = np.swapaxes(h.reshape(R, L // group.S, group.S * D), 0, 1)
+        e = np.swapaxes(solve(factored, rhs), 0, 1).reshape(R, L, D)
     count = group.masks.n[group.masks.of]
     sizes = np.bincount(layout.channels.row_channel, minlength=len(layout.channels.channel))[group.channel]
     loglik = -0.5 * (  # eq. S7
