@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from reference import dense_series as dense
-from series_cases import Case, make_data, make_params, structure_of
+from series_cases import Case, delayed_params, make_data, structure_of
 from unisono.maths.block_tridiagonal import Factor
 from unisono.maths.chain import Chain
 from unisono.maths.series_channels import whiten
 from unisono.maths.series_dynamics import deviations
 from unisono.maths.series_estep import draw_truth, expect, group_posterior, infer, log_likelihood
 from unisono.maths.series_layout import make_layout
-from unisono.maths.series_params import lag_kernel
 
 TOL = {"rtol": 1e-8, "atol": 1e-8}
 CASES = [
@@ -27,21 +26,9 @@ CASES = [
 ]
 
 
-def delayed(case, between=False, seed=4):
-    """Parameters with one gain per dimension and one delay per row; `between`: delays between two frames."""
-    rng = np.random.default_rng(seed)
-    params = make_params(case)
-    lag = rng.integers(0, case.W - between, (case.K, case.D)) + (0.3 if between else 0.0)
-    gain = np.eye(case.D) + 0.2 * rng.standard_normal((case.K, case.D, case.D))
-    F = np.zeros_like(params.F)
-    for k, d in np.ndindex(*lag.shape):
-        F[k, :, d] = np.outer(lag_kernel(float(lag[k, d]), case.W), gain[k, d])
-    return params._replace(F=F, lag=lag)
-
-
 def setting(case, between=False):
     data, structure = make_data(case), structure_of(case, transform="delay")
-    return data, delayed(case, between), structure, make_layout(data, structure)
+    return data, delayed_params(case, between), structure, make_layout(data, structure)
 
 
 def factor_of(layout, params, structure):

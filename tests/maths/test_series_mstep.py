@@ -13,6 +13,7 @@ from unisono.maths.series_lags import lag_interval, lag_profile, refine_lags
 from unisono.maths.series_layout import make_layout
 from unisono.maths.series_mstep import expected_log_density, log_prior, maximise
 from unisono.maths.series_params import Priors, SeriesData, Structure, identity_params
+from unisono.maths.series_trials import DelayTrials
 
 TIGHT = Priors(gain_sd=0.3, crosstalk_sd=0.2, tap_sd=0.2, bias_sd=0.5, noise_nu=5.0, noise_scale=np.array([0.4, 0.5]))
 
@@ -310,7 +311,7 @@ def test_delays_and_gains_are_recovered():
     for d in range(2):
         relative = params.lag[:, d] - params.lag[:, d].min()
         np.testing.assert_array_equal(relative, lags[:, d] - lags[:, d].min())
-    lag, profile = lag_profile(layout, params, structure, priors, 2, 1)
+    lag, profile = lag_profile(DelayTrials(layout, params, structure), structure, priors, 2, 1)
     assert lag[np.argmax(profile)] == params.lag[2, 1]
     low, high = lag_interval(lag, profile, 1.0, 0.9)
     assert low == high == params.lag[2, 1]

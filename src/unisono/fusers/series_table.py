@@ -16,6 +16,7 @@ from unisono.maths.series_anchored import with_recordings
 from unisono.maths.series_lags import lag_interval, lag_profile
 from unisono.maths.series_layout import make_layout
 from unisono.maths.series_params import SeriesData
+from unisono.maths.series_trials import DelayTrials
 
 LEVEL = 0.90  # of the intervals of delays
 
@@ -99,11 +100,11 @@ def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.nda
         centre = np.einsum("w,kwd->kd", np.arange(own.shape[1]), own) / np.maximum(own.sum(axis=1), 1e-300)
         return np.where(given, centre, np.nan), low, high
     if model.priors is not None:
-        layout = make_layout(data, model.structure)
+        trials = DelayTrials(make_layout(data, model.structure), model.params, model.structure)
         tell = watch.phase("intervals of delays")
         for i, (k, d) in enumerate(np.argwhere(given).tolist()):
             tell(i, int(given.sum()))
-            lags, profile = lag_profile(layout, model.params, model.structure, model.priors, k, d)
+            lags, profile = lag_profile(trials, model.structure, model.priors, k, d)
             low[k, d], high[k, d] = lag_interval(lags, profile, model.priors.kappa, LEVEL)
     return np.where(given, model.params.lag, np.nan), low, high
 

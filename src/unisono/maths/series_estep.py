@@ -7,8 +7,9 @@ Imports NumPy, threadpoolctl and the sibling modules alone.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -53,6 +54,11 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def one_thread() -> AbstractContextManager[Any]:
+    """Inside, BLAS works alone."""
+    return cast(AbstractContextManager[Any], _threads().limit(limits=1, user_api="blas"))
+
+
 def expect(
     layout: Layout,
     params: SeriesParams,
@@ -64,7 +70,7 @@ def expect(
     """Moments of the posterior and the log-likelihood. `covariances=False` keeps the means alone (hard EM)."""
     whitened = whiten(layout.channels, params, structure)
     parts, loglik = [], 0.0
-    with _threads().limit(limits=1, user_api="blas"):
+    with one_thread():
         for group in layout.groups:
             a, factored, part = group_posterior(layout, group, params, whitened, structure, fixed_tol)
             loglik += part
@@ -84,7 +90,7 @@ def expect(
 def log_likelihood(layout: Layout, params: SeriesParams, structure: Structure) -> float:
     """log p(y) alone, without covariances or moments."""
     whitened = whiten(layout.channels, params, structure)
-    with _threads().limit(limits=1, user_api="blas"):
+    with one_thread():
         return sum(group_posterior(layout, group, params, whitened, structure).loglik for group in layout.groups)
 
 
@@ -94,7 +100,7 @@ def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: S
     mean = params.mu + data_X @ params.theta
     cov = np.tile(params.sigma / (1.0 - params.phi**2), (len(mean), 1, 1))
     loglik = 0.0
-    with _threads().limit(limits=1, user_api="blas"):
+    with one_thread():
         for group in layout.groups:
             posterior = group_posterior(layout, group, params, whitened, structure)
             if isinstance(posterior.factor, Chain):
@@ -115,7 +121,7 @@ def draw_truth(
     """(draws, sum T, D) draws of the truth from its posterior; NaN in recordings nobody rated."""  # eq. S9
     whitened = whiten(layout.channels, params, structure)
     out = np.full((draws, layout.first_row[-1], layout.D), np.nan)
-    with _threads().limit(limits=1, user_api="blas"):
+    with one_thread():
         for group in layout.groups:
             posterior = group_posterior(layout, group, params, whitened, structure)
             R = len(group.recording)
@@ -141,7 +147,7 @@ def group_posterior(
     """Posterior means, factored precision and log-likelihood of one group."""
     mask_of_row = local_rows(group, layout.channels.row_channel)
     m = params.mu + group.X @ params.theta  # (R, L, D) prior means
-    residual, weighted = _residuals(group, whitened, m, mask_of_row)
+    residual, weighted = residuals(group, whitened, m, mask_of_row)
     h = adjoint_filter(weighted, whitened.G[group.row], group.S)
     R, L, D = m.shape
     rows = unit_rows(group, whitened)
@@ -164,14 +170,19 @@ def group_posterior(
     return GroupPosterior(m + e, factored, float(loglik))
 
 
-def _residuals(
+def residuals(
     group: Group, whitened: Whitened, m: np.ndarray, mask_of_row: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(R, L, Q_g) ratings less what the prior mean predicts, 0 where missing; and the same times N^-1."""
     G, row = whitened.G[group.row], group.row
-    if group.X.shape[2] == 0 and group.pre == G.shape[1] - 1:
-        predicted = whitened.beta[row] + G.sum(axis=1) @ m[0, 0]  # a constant level that was always there
+    if has_level(group, G.shape[1]):
+        predicted = whitened.beta[row] + G.sum(axis=1) @ m[0, 0]
     else:
         predicted = whitened.beta[row] + causal_filter(m, G, group.S)
     residual = (group.y @ whitened.mix[np.ix_(group.raw, row)] - predicted) * group.seen[:, mask_of_row]
     return residual, residual @ whitened.weight[np.ix_(row, row)]
+
+
+def has_level(group: Group, n: int) -> bool:
+    """Whether the prior mean is a constant that was always there, whatever the filters of n taps reach back to."""
+    return group.X.shape[2] == 0 and group.pre == n - 1
