@@ -20,7 +20,7 @@ from unisono.fusers.series_fuser import Estimated, Part, SeriesFuser
 from unisono.fusers.series_independent import together
 from unisono.fusers.series_model import SeriesModel, plain_model, with_silent
 from unisono.fusers.series_progress import Watcher
-from unisono.fusers.stretches import TRIED, HeldOutError, least_error, windows_tried
+from unisono.fusers.stretches import TRIED, HeldOutError, UndeterminedError, least_error, windows_tried
 from unisono.maths.em import Trace, relative_change, run_em
 from unisono.maths.series_default import filter_lag
 from unisono.maths.series_em import make_step, start_from_truth
@@ -142,6 +142,11 @@ class SeriesPaperJoint(SeriesFuser):
                 climbed.append(climb(*task, on_params=on_params))
                 watch.task_done()
         best = max(climbed, key=lambda one: one.trace.objective[-1])
+        if np.isneginf(best.trace.objective[-1]):
+            raise UndeterminedError(
+                f"The traces say too little for free filters of {self.width_} frames, from whatever start. "
+                "Give a smaller --width, or use 'auto'."
+            )
         return self._estimated(best, structure, data)
 
     def _estimated(self, one: Climbed, structure: Structure, data: SeriesData) -> Estimated:
@@ -214,6 +219,7 @@ def climb(
     """Hard EM from a random truth, until the log-likelihood moves by less than `tol` of its size.
 
     The joint density that hard EM climbs is no guide: a smaller truth with larger filters always has a greater one.
+    Filters with more freedom than the traces may grow without end: the run ends at the last state with a likelihood.
     """
     layout = make_layout(data, structure)
     square = float(np.nanmean(data.y**2))
@@ -224,8 +230,18 @@ def climb(
     def step(params: SeriesParams) -> tuple[SeriesParams, float]:
         return hard(params)[0], log_likelihood(layout, params, structure)
 
-    watch = None if on_params is None else lambda i, params, value: on_params(params, value)
-    return Climbed(*run_em(step, start, stop_when=relative_change(tol), max_iter=max_iter, on_step=watch))
+    seen: list[tuple[SeriesParams, float]] = []
+
+    def watch(_: int, params: SeriesParams, value: float) -> None:
+        seen.append((params, value))
+        if on_params is not None:
+            on_params(params, value)
+
+    try:
+        return Climbed(*run_em(step, start, stop_when=relative_change(tol), max_iter=max_iter, on_step=watch))
+    except np.linalg.LinAlgError:
+        last = seen[-1][0] if seen else start
+        return Climbed(last, Trace(np.array([value for _, value in seen] or [-np.inf]), "max_iter"))
 
 
 def random_truth(data: SeriesData, seed: np.random.SeedSequence) -> np.ndarray:
