@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series_params import SeriesData, SeriesParams, Structure
+from unisono.maths.series_params import SeriesData, SeriesParams, Structure, lag_kernel
 
 
 class Case(NamedTuple):
@@ -80,6 +80,18 @@ def make_params(case: Case, seed: int = 1) -> SeriesParams:
         sigma=root @ root.T,
         phi=case.phi,
     )
+
+
+def delayed_params(case: Case, between: bool = False, seed: int = 4) -> SeriesParams:
+    """Parameters with one gain per dimension and one delay per row; `between`: delays between two frames."""
+    rng = np.random.default_rng(seed)
+    params = make_params(case)
+    lag = rng.integers(0, case.W - between, (case.K, case.D)) + (0.3 if between else 0.0)
+    gain = np.eye(case.D) + 0.2 * rng.standard_normal((case.K, case.D, case.D))
+    F = np.zeros_like(params.F)
+    for k, d in np.ndindex(*lag.shape):
+        F[k, :, d] = np.outer(lag_kernel(float(lag[k, d]), case.W), gain[k, d])
+    return params._replace(F=F, lag=lag)
 
 
 CASES = [

@@ -26,6 +26,7 @@ from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
 from unisono.fusers.crowd import NO_SIGNAL, signal_alerts
 from unisono.fusers.earlier import experience_of, with_earlier_annotators
+from unisono.fusers.series_fuser import SeriesFuser
 from unisono.io.align import align_to
 from unisono.io.atomic import atomic_directory
 from unisono.io.frames import frame_like
@@ -53,7 +54,9 @@ def fuse(
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
-    one) whose annotators rate again: what it knows of them, and its scale, are taken over.
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `on_step(iteration,
+    objective)` is called after every iteration; if it has the methods `task(done, total)` and `phase(what, done,
+    total)`, a fit of traces tells it also of starts and windows tried, and of what it does beside EM.
     """
     table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     require_overlap(table)
@@ -96,6 +99,11 @@ class Fusion:
     def described(self) -> Annotators:
         """The same as plain arrays."""
         return self.fuser.describe()
+
+    def describe_now(self, on_step: Callable[[int, float], None]) -> None:
+        """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
+        if isinstance(self.fuser, SeriesFuser):
+            vars(self)["described"] = self.fuser.describe(on_step)
 
     @cached_property
     def alerts(self) -> list[Alert]:

@@ -13,6 +13,8 @@ from unisono.maths.series_lags import lag_interval, lag_profile, refine_lags
 from unisono.maths.series_layout import make_layout
 from unisono.maths.series_mstep import expected_log_density, log_prior, maximise
 from unisono.maths.series_params import Priors, SeriesData, Structure, identity_params
+from unisono.maths.series_rows import best_row, row_models
+from unisono.maths.series_trials import DelayTrials
 
 TIGHT = Priors(gain_sd=0.3, crosstalk_sd=0.2, tap_sd=0.2, bias_sd=0.5, noise_nu=5.0, noise_scale=np.array([0.4, 0.5]))
 
@@ -310,7 +312,7 @@ def test_delays_and_gains_are_recovered():
     for d in range(2):
         relative = params.lag[:, d] - params.lag[:, d].min()
         np.testing.assert_array_equal(relative, lags[:, d] - lags[:, d].min())
-    lag, profile = lag_profile(layout, params, structure, priors, 2, 1)
+    lag, profile = lag_profile(DelayTrials(layout, params, structure), structure, priors, 2, 1)
     assert lag[np.argmax(profile)] == params.lag[2, 1]
     low, high = lag_interval(lag, profile, 1.0, 0.9)
     assert low == high == params.lag[2, 1]
@@ -344,3 +346,23 @@ def test_point_moments_hold_no_covariance():
     a = np.arange(6.0)[:, None]
     S = point_moments(layout, a).S[0]
     np.testing.assert_allclose(S, [[55.0, 40.0, 15.0], [40.0, 30.0, 10.0], [15.0, 10.0, 6.0]])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_candidates_at_once_equal_candidates_one_by_one(known):
+    """Without priors, a delay at which the truth never moved leaves gain and bias open: least norm."""
+    rng = np.random.default_rng(0)
+    W, D = 4, 2
+    z = rng.standard_normal((50, W * D + 1))
+    z[:, 2 * D : 3 * D] = 0.7  # at the third delay the truth was a constant
+    z[:, -1] = 1.0
+    A, g = z.T @ z, z.T @ rng.standard_normal(50)
+    structure = Structure(W=W, transform="delay", crosstalk=True)
+    sd = 0.5 if known else np.inf
+    models = row_models(structure, Priors(gain_sd=sd, crosstalk_sd=sd, bias_sd=sd), 0, D)
+    together = best_row(A, g, models, 1.0)
+    alone = [best_row(A, g, [model], 1.0) for model in models]
+    np.testing.assert_allclose(together.value, [fit.value[0] for fit in alone], rtol=1e-9)
+    best = int(np.argmax(together.value))
+    np.testing.assert_allclose(together.x, alone[best].x, rtol=1e-9, atol=1e-12)
+    assert together.lag == models[best].lag

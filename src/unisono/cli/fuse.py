@@ -113,10 +113,11 @@ def command(
     _require_settings(ctx, model, table.is_series, chosen)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
-    with estimation_progress("Estimating") as on_step:
+    with estimation_progress("Estimating") as watching:
         result = fuse(
-            table, model=model, features=described, gold=known, start=start, seed=seed, on_step=on_step, **chosen
+            table, model=model, features=described, gold=known, start=start, seed=seed, on_step=watching, **chosen
         )
+        result.describe_now(watching)
     if out is not None:
         result.save(out)
     _show(result, out, as_json)

@@ -40,6 +40,7 @@ from unisono.fusers.series_model import (
     with_newcomers,
     with_silent,
 )
+from unisono.fusers.series_progress import Watcher
 from unisono.fusers.series_table import Described, describe_annotators, series_annotators
 from unisono.maths.em import Trace
 from unisono.maths.global_params import GlobalParams
@@ -73,7 +74,7 @@ class SeriesFuser(Fuser):
 
     @abstractmethod
     def _estimate(
-        self, data: SeriesData, gold: np.ndarray | None, on_step: Progress | None, on_state: OnState | None
+        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: OnState | None
     ) -> Estimated:
         """Models of standardised traces; `rate_`, `scaling_` and labels are known already."""
 
@@ -83,8 +84,12 @@ class SeriesFuser(Fuser):
     def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
         """Raises where settings and data do not go together."""
 
-    def _choose(self, ratings: Ratings, features: ItemTable | None, on_step: Progress | None) -> None:
+    def _choose(self, ratings: Ratings, features: ItemTable | None, watch: Watcher) -> None:
         """Settles what the settings leave open, by looking at the ratings."""
+
+    def _tasks(self, ratings: Ratings, features: ItemTable | None, gold: ItemTable | None) -> int:
+        """Runs of EM that a fit consists of, those of `_choose` included."""
+        return 1
 
     # ---- fitting
 
@@ -103,7 +108,8 @@ class SeriesFuser(Fuser):
         require_rated(ratings)
         known = None if gold is None else gold_frames(gold, ratings)
         self._require_sense(ratings, known)
-        self._choose(ratings, features, on_step)
+        watch = Watcher(on_step, self._tasks(ratings, features, gold))
+        self._choose(ratings, features, watch)
         self.frames_ = learn_frame_space(
             features, ratings, drive=self.features_drive, standardise=self.standardise_features
         )
@@ -111,7 +117,7 @@ class SeriesFuser(Fuser):
         self._ratings, self._data = ratings, to_series(ratings, self.scaling_, X)
         standardised = None if known is None else self.scaling_.standardise(known)
         spoken, self._spoke = speakers(self._data)
-        self._learnt(self._estimate(spoken, standardised, on_step, on_state))
+        self._learnt(self._estimate(spoken, standardised, watch, on_state))
         if not self.trace_.converged:
             warnings.warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
@@ -193,10 +199,11 @@ class SeriesFuser(Fuser):
             paths[:, :, list(part.dims)] = drawn_truth(part.model, _of(self._data, part), count, rng)
         return self.scaling_.restore_mean(paths)
 
-    def describe(self) -> Annotators:
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        """What is known of each annotator; of long traces that takes a while, and `on_step` may watch it."""
         self.require_fitted()
-        ratings = self.fitted_ratings()
-        found = [describe_annotators(part.model, _of(self._data, part)) for part in self.parts_]
+        ratings, watch = self.fitted_ratings(), Watcher(on_step)
+        found = [describe_annotators(part.model, _of(self._data, part), watch) for part in self.parts_]
         return series_annotators(ratings, self._described(found), self.scaling_, self.rate_)
 
     def notes(self) -> dict[str, Any]:

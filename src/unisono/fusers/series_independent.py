@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from unisono.fusers.base import OnState, Progress
+from unisono.fusers.base import OnState
 from unisono.fusers.independent import sum_of_traces
 from unisono.fusers.series_data import one_dimension
 from unisono.fusers.series_fuser import Estimated, Part
 from unisono.fusers.series_joint import SeriesJoint
+from unisono.fusers.series_progress import Watcher
 from unisono.maths.series_params import SeriesData
 
 
@@ -21,12 +22,12 @@ class SeriesIndependent(SeriesJoint):
     one_by_one = True
 
     def _estimate(
-        self, data: SeriesData, gold: np.ndarray | None, on_step: Progress | None, on_state: OnState | None
+        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: OnState | None
     ) -> Estimated:
         found = together(
             [
                 super(SeriesIndependent, self)._estimate(
-                    one_dimension(data, d), None if gold is None else gold[:, [d]], on_step, None
+                    one_dimension(data, d), None if gold is None else gold[:, [d]], watch, None
                 )
                 for d in range(data.D)
             ]

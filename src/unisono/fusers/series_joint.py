@@ -12,11 +12,12 @@ import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
-from unisono.fusers.base import OnState, Progress
+from unisono.fusers.base import OnState
 from unisono.fusers.series_calibrated import calibrated, finished, whole
 from unisono.fusers.series_fuser import Estimated, SeriesFuser
 from unisono.fusers.series_model import SeriesModel, plain_model
-from unisono.fusers.stretches import HeldOutError, least_error, windows_tried
+from unisono.fusers.series_progress import Watcher
+from unisono.fusers.stretches import TRIED, HeldOutError, least_error, windows_tried
 from unisono.maths.em import Trace
 from unisono.maths.series_anchored import AnchoredSettings, fit_with_gold, in_rating_units
 from unisono.maths.series_band import Spread
@@ -38,6 +39,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 WINDOW = 3.0  # seconds, where none is given
 WINDOWS = (0.0, 1.0, 2.0, 3.0, 5.0)  # seconds to choose from by held-out stretches
+DELAYS = "delays"  # the phase of a fit that searches for them
 LEAST_GOLD = 10  # frames of every dimension that have to be known
 SETTINGS = (
     *("transform", "bias", "noise", "latent", "window", "lag", "phi", "memory"),
@@ -138,18 +140,26 @@ class SeriesJoint(SeriesFuser):
 
     # ---- estimation
 
-    def _choose(self, ratings: Ratings, features: ItemTable | None, on_step: Progress | None) -> None:
+    def _windows(self, ratings: Ratings) -> list[float]:
+        """Seconds to choose from; none where the window is settled."""
+        longest = float(ratings.length.max() / self.rate_)
+        return [window for window in WINDOWS if window < longest / 2] if isinstance(self.window, str) else []
+
+    def _tasks(self, ratings: Ratings, features: ItemTable | None, gold: ItemTable | None) -> int:
+        restarts = 0 if gold is not None or (features is not None and self._is_default) else self.restarts
+        return TRIED * len(self._windows(ratings)) + (1 + restarts) * (ratings.D if self.one_by_one else 1)
+
+    def _choose(self, ratings: Ratings, features: ItemTable | None, watch: Watcher) -> None:
         self.report_: tuple[HeldOutError, ...] = ()
         if not isinstance(self.window, str):
             self.window_ = self.window
             return
-        longest = float(ratings.length.max() / self.rate_)
-        windows = [window for window in WINDOWS if window < longest / 2]
+        windows = self._windows(ratings)
         tried = [(f"{window:g} s", type(self)(**(self.settings() | {"window": window}))) for window in windows]
-        on_task = None if on_step is None else lambda done, total: on_step(done - 1, float("nan"))
         best, self.report_ = least_error(
-            tried, ratings, features, window=max(windows), seed=self.seed, jobs=self.jobs, on_task=on_task
+            tried, ratings, features, window=max(windows), seed=self.seed, jobs=self.jobs, on_task=watch.task_done
         )
+        watch.tasks_done(TRIED * len(windows))  # short recordings may leave no stretch for one of the folds
         self.window_ = windows[best]
 
     def _adopt(self, other: Self) -> None:
@@ -159,32 +169,33 @@ class SeriesJoint(SeriesFuser):
         return super().notes() | windows_tried(self)
 
     def _estimate(
-        self, data: SeriesData, gold: np.ndarray | None, on_step: Progress | None, on_state: OnState | None
+        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: OnState | None
     ) -> Estimated:
-        if gold is not None:
-            found = self._anchored(data, gold, on_step)
-        elif data.P and self._is_default:
-            found = finished(self._default(data, on_step))
+        if gold is None and not (data.P and self._is_default):
+            found = self._restarted(data, watch, on_state)
         else:
-            found = self._restarted(data, on_step, on_state)
+            found = finished(self._default(data, watch)) if gold is None else self._anchored(data, gold, watch)
+            watch.task_done()
         if on_state is not None:
             on_state(max(found.trace.iterations - 1, 0), self._at(found))
         return found
 
-    def _default(self, data: SeriesData, on_step: Progress | None) -> DefaultFit:
-        """The default model, with features if there are any."""
+    def _default(self, data: SeriesData, watch: Watcher, lag: float | None = None) -> DefaultFit:
+        """The default model, with features if there are any; or at another mean delay, in seconds."""
+        settings = self._settings(data)
+        told: dict[str, Any] = {"watch": watch.step, "on_delay": watch.phase(DELAYS)}
+        if lag is not None:
+            return fit_default(data, self.rate_, settings._replace(lag=lag), **told)
         if data.P:
-            return fit_with_features(data, self.rate_, self._settings(data), watch=_watch(on_step)).fit
-        return fit_default(data, self.rate_, self._settings(data), watch=_watch(on_step))
+            return fit_with_features(data, self.rate_, settings, **told).fit
+        return fit_default(data, self.rate_, settings, **told)
 
-    def _restarted(self, data: SeriesData, on_step: Progress | None, on_state: OnState | None) -> Estimated:
+    def _restarted(self, data: SeriesData, watch: Watcher, on_state: OnState | None) -> Estimated:
         """The estimate from the deterministic start, or from a random one with a better objective."""
         structure, settings = self._structure(data), self._settings(data)
-        step = _watch(on_step)
 
-        def watch(params: SeriesParams, objective: float) -> None:
-            if step is not None:
-                step(params, objective)
+        def see(params: SeriesParams, objective: float) -> None:
+            watch.step(params, objective)
             # Delays are where they should be only at the end: states on the way would be scored out of time.
             if on_state is not None and structure.transform != "delay":
                 model = plain_model(params, structure, weighted=self.inference != "paper")
@@ -192,10 +203,12 @@ class SeriesJoint(SeriesFuser):
                 on_state(next(states), self._at(Estimated((whole(model),), trace)))
 
         states = iter(range(10**9))
-        fits = [fit_default(data, self.rate_, settings, structure, inference=self.inference, watch=watch)]
+        words: dict[str, Any] = {"inference": self.inference, "watch": see, "on_delay": watch.phase(DELAYS)}
+        fits = [fit_default(data, self.rate_, settings, structure, **words)]
+        watch.task_done()
         seeds = np.random.SeedSequence(self.seed).spawn(self.restarts)
         tasks = [(data, self.rate_, settings, structure, self.inference, seed) for seed in seeds]
-        fits += run_tasks(_from_random, tasks, self.jobs)
+        fits += run_tasks(_from_random, tasks, self.jobs, watch.task_done)
         best = max(fits, key=lambda fit: fit.objective[-1])
         found = finished(best)
         if self.inference == "paper":
@@ -203,15 +216,15 @@ class SeriesJoint(SeriesFuser):
             found = found._replace(parts=(whole(model),))
         return found
 
-    def _anchored(self, data: SeriesData, gold: np.ndarray, on_step: Progress | None) -> Estimated:
+    def _anchored(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
         W = 0 if self.window_ is None else self._taps(data)
         if not W:
-            plain = self._default(data, on_step)
+            plain = self._default(data, watch)
             W = choose_taps(data, gold, self.rate_)
             if not W:
-                return self._calibrated(data, plain, gold, on_step)
+                return self._calibrated(data, plain, gold, watch)
         s = AnchoredSettings(W=W)
-        fit = fit_with_gold(data, gold, s, watch=_watch(on_step))
+        fit = fit_with_gold(data, gold, s, watch=watch.step)
         params, used = in_rating_units(fit), ~np.isnan(fit.noise).all(axis=1)
         none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
         size = fit.gold_scale.size
@@ -228,13 +241,12 @@ class SeriesJoint(SeriesFuser):
         trace = Trace(fit.objective, "converged" if fit.converged else "max_iter")
         return Estimated((whole(model),), trace, (fit.mean, cov))
 
-    def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, on_step: Progress | None) -> Estimated:
+    def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, watch: Watcher) -> Estimated:
         """The default with the gold's scale and level, and its time, unless the user has said what that is."""
         later = 0 if self.lag is not None else delay_by_gold(plain.mean, gold, data.length, self._taps(data) - 1)
         if not later:
             return calibrated(plain, gold)
-        settings = self._settings(data)._replace(lag=plain.mean_lag + later / self.rate_)
-        fit = fit_default(data, self.rate_, settings, watch=_watch(on_step))._replace(convention="gold")
+        fit = self._default(data, watch, lag=plain.mean_lag + later / self.rate_)._replace(convention="gold")
         return calibrated(fit, gold)
 
     def _settings(self, data: SeriesData) -> Settings:
@@ -295,11 +307,3 @@ def _from_random(
     """A fit that starts from a random truth."""
     a = np.random.default_rng(seed).standard_normal((int(data.length.sum()), data.D))
     return fit_default(data, rate, settings, structure, inference=inference, guess=a)
-
-
-def _watch(on_step: Progress | None) -> Any:
-    """A watcher of parameters that counts iterations for somebody who watches progress."""
-    if on_step is None:
-        return None
-    count = iter(range(10**9))
-    return lambda params, objective: on_step(next(count), objective)

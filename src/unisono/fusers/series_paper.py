@@ -13,13 +13,14 @@ import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
-from unisono.fusers.base import OnState, Progress
+from unisono.fusers.base import OnState
 from unisono.fusers.scaling import Scaling, identity_scaling
 from unisono.fusers.series_data import one_dimension
 from unisono.fusers.series_fuser import Estimated, Part, SeriesFuser
 from unisono.fusers.series_independent import together
 from unisono.fusers.series_model import SeriesModel, plain_model, with_silent
-from unisono.fusers.stretches import HeldOutError, least_error, windows_tried
+from unisono.fusers.series_progress import Watcher
+from unisono.fusers.stretches import TRIED, HeldOutError, UndeterminedError, least_error, windows_tried
 from unisono.maths.em import Trace, relative_change, run_em
 from unisono.maths.series_default import filter_lag
 from unisono.maths.series_em import make_step, start_from_truth
@@ -92,7 +93,12 @@ class SeriesPaperJoint(SeriesFuser):
                 f"the longest has {int(ratings.length.max())} frames."
             )
 
-    def _choose(self, ratings: Ratings, features: ItemTable | None, on_step: Progress | None) -> None:
+    def _tasks(self, ratings: Ratings, features: ItemTable | None, gold: ItemTable | None) -> int:
+        widths = usable_widths(ratings) if self.width is None else ()
+        tried = TRIED * len(widths) if len(widths) > 1 else 0
+        return tried + self.restarts * (ratings.D if self.one_by_one else 1)
+
+    def _choose(self, ratings: Ratings, features: ItemTable | None, watch: Watcher) -> None:
         self.width_, self.report_ = self.width, ()
         widths = usable_widths(ratings)
         if self.width is None and len(widths) == 1:
@@ -100,38 +106,47 @@ class SeriesPaperJoint(SeriesFuser):
         elif self.width is None:
             tried = [(f"{W} frames", type(self)(**(self.settings() | {"width": W}))) for W in widths]
             reach = max(widths) / self.rate_
-            on_task = None if on_step is None else lambda done, total: on_step(done - 1, float("nan"))
             best, self.report_ = least_error(
-                tried, ratings, features, window=reach, seed=self.seed, jobs=self.jobs, on_task=on_task
+                tried, ratings, features, window=reach, seed=self.seed, jobs=self.jobs, on_task=watch.task_done
             )
+            watch.tasks_done(TRIED * len(widths))  # short recordings may leave no stretch for one of the folds
             self.width_ = widths[best]
 
     def _adopt(self, other: SeriesPaperJoint) -> None:
         self.width_, self.report_ = other.width_, other.report_
 
     def _estimate(
-        self, data: SeriesData, gold: np.ndarray | None, on_step: Progress | None, on_state: OnState | None
+        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: OnState | None
     ) -> Estimated:
-        return self._best_start(data, on_step, on_state)
+        return self._best_start(data, watch, on_state)
 
-    def _best_start(self, data: SeriesData, on_step: Progress | None, on_state: OnState | None) -> Estimated:
+    def _best_start(self, data: SeriesData, watch: Watcher, on_state: OnState | None) -> Estimated:
         assert self.width_ is not None
         structure = paper_structure(self.width_)
         seeds = np.random.SeedSequence(self.seed).spawn(self.restarts)
         tasks = [(data, structure, self.tol, self.max_iter, self.variance_floor, seed) for seed in seeds]
-        if on_state is None:
-            on_task = None if on_step is None else lambda done, total: on_step(done - 1, float("nan"))
-            climbed = run_tasks(climb, tasks, self.jobs, on_task)
+        if on_state is None and self.restarts > 1:
+            climbed = run_tasks(climb, tasks, self.jobs, watch.task_done)
         else:
             # Whoever wants to see every state has to be asked here, not in another process.
             count = iter(range(10**9))
 
             def on_params(params: SeriesParams, objective: float) -> None:
-                one = Climbed(params, Trace(np.array([objective]), "max_iter"))
-                on_state(next(count), self._at(self._estimated(one, structure, data)))
+                watch.step(params, objective)
+                if on_state is not None:
+                    one = Climbed(params, Trace(np.array([objective]), "max_iter"))
+                    on_state(next(count), self._at(self._estimated(one, structure, data)))
 
-            climbed = [climb(*task, on_params=on_params) for task in tasks]
+            climbed = []
+            for task in tasks:
+                climbed.append(climb(*task, on_params=on_params))
+                watch.task_done()
         best = max(climbed, key=lambda one: one.trace.objective[-1])
+        if np.isneginf(best.trace.objective[-1]):
+            raise UndeterminedError(
+                f"The traces say too little for free filters of {self.width_} frames, from whatever start. "
+                "Give a smaller --width, or use 'auto'."
+            )
         return self._estimated(best, structure, data)
 
     def _estimated(self, one: Climbed, structure: Structure, data: SeriesData) -> Estimated:
@@ -162,13 +177,13 @@ class SeriesPaperIndependent(SeriesPaperJoint):
     one_by_one = True
 
     def _estimate(
-        self, data: SeriesData, gold: np.ndarray | None, on_step: Progress | None, on_state: OnState | None
+        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: OnState | None
     ) -> Estimated:
         states: list[list[Estimated]] = [[] for _ in range(data.D)]
         found = []
         for d, own in enumerate(states):
             keep = None if on_state is None else lambda _, fuser, own=own: own.append(_estimate_of(fuser))
-            found.append(self._best_start(one_dimension(data, d), on_step, keep))
+            found.append(self._best_start(one_dimension(data, d), watch, keep))
         if on_state is not None:
             # The dimensions went one after the other; told as if they had gone side by side.
             for i in range(max(map(len, states))):
@@ -204,6 +219,7 @@ def climb(
     """Hard EM from a random truth, until the log-likelihood moves by less than `tol` of its size.
 
     The joint density that hard EM climbs is no guide: a smaller truth with larger filters always has a greater one.
+    Filters with more freedom than the traces may grow without end: the run ends at the last state with a likelihood.
     """
     layout = make_layout(data, structure)
     square = float(np.nanmean(data.y**2))
@@ -214,8 +230,18 @@ def climb(
     def step(params: SeriesParams) -> tuple[SeriesParams, float]:
         return hard(params)[0], log_likelihood(layout, params, structure)
 
-    watch = None if on_params is None else lambda i, params, value: on_params(params, value)
-    return Climbed(*run_em(step, start, stop_when=relative_change(tol), max_iter=max_iter, on_step=watch))
+    seen: list[tuple[SeriesParams, float]] = []
+
+    def watch(_: int, params: SeriesParams, value: float) -> None:
+        seen.append((params, value))
+        if on_params is not None:
+            on_params(params, value)
+
+    try:
+        return Climbed(*run_em(step, start, stop_when=relative_change(tol), max_iter=max_iter, on_step=watch))
+    except np.linalg.LinAlgError:
+        last = seen[-1][0] if seen else start
+        return Climbed(last, Trace(np.array([value for _, value in seen] or [-np.inf]), "max_iter"))
 
 
 def random_truth(data: SeriesData, seed: np.random.SeedSequence) -> np.ndarray:

@@ -10,11 +10,13 @@ from unisono.data import Ratings
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import Scaling
 from unisono.fusers.series_model import SeriesModel, expected_ratings, fused_truth
+from unisono.fusers.series_progress import Watcher
 from unisono.maths.grouped import grouped_correlation
 from unisono.maths.series_anchored import with_recordings
 from unisono.maths.series_lags import lag_interval, lag_profile
 from unisono.maths.series_layout import make_layout
 from unisono.maths.series_params import SeriesData
+from unisono.maths.series_trials import DelayTrials
 
 LEVEL = 0.90  # of the intervals of delays
 
@@ -32,7 +34,7 @@ class Described(NamedTuple):
     delay_high: np.ndarray
 
 
-def describe_annotators(model: SeriesModel, data: SeriesData) -> Described:
+def describe_annotators(model: SeriesModel, data: SeriesData, watch: Watcher) -> Described:
     """Bias, gain, noise, agreement and delay of the annotators of these traces."""
     K, D = data.K, data.D
     mean, _ = fused_truth(model, data)
@@ -47,27 +49,29 @@ def describe_annotators(model: SeriesModel, data: SeriesData) -> Described:
             answered = seen[rows == k, d]
             if answered.any():
                 signal[k, d] = expected[rows == k, d][answered].var()
-    delay, low, high = delays(model, data)
+    delay, low, high = delays(model, data, watch)
     return Described(
         bias=model.params.b + np.einsum("kde,e->kd", gain - np.eye(D), center),
         gain=gain,
         noise=model.noise,
         signal=signal,
-        agreement=agreement_with_others(model, data),
+        agreement=agreement_with_others(model, data, watch),
         delay=delay,
         delay_low=low,
         delay_high=high,
     )
 
 
-def agreement_with_others(model: SeriesModel, data: SeriesData) -> np.ndarray:
+def agreement_with_others(model: SeriesModel, data: SeriesData, watch: Watcher) -> np.ndarray:
     """(K, D) correlation of the answers with what the truth fused without them makes their filter answer.
 
     The delay and smoothing of an annotator are theirs and no disagreement; a negative gain is one.
     """
     rows = np.repeat(data.annotator_of, data.length[data.item_of])
     expected = np.full_like(data.y, np.nan)
+    tell = watch.phase("agreement of annotators")
     for k in range(data.K):
+        tell(k, data.K)
         theirs = np.isin(np.arange(len(data.length)), data.item_of[data.annotator_of == k])
         if not theirs.any():
             continue
@@ -82,7 +86,7 @@ def agreement_with_others(model: SeriesModel, data: SeriesData) -> np.ndarray:
     return np.asarray(grouped_correlation(data.y, expected, rows, data.K) * np.where(sign < 0, -1.0, 1.0))
 
 
-def delays(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(K, D) delays in frames with the ends of their 90 % intervals; NaN where there is none.
 
     A delay has an interval where it is a parameter of the model; of free filters it is the centre of their weights.
@@ -96,9 +100,11 @@ def delays(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray
         centre = np.einsum("w,kwd->kd", np.arange(own.shape[1]), own) / np.maximum(own.sum(axis=1), 1e-300)
         return np.where(given, centre, np.nan), low, high
     if model.priors is not None:
-        layout = make_layout(data, model.structure)
-        for k, d in np.argwhere(given).tolist():
-            lags, profile = lag_profile(layout, model.params, model.structure, model.priors, k, d)
+        trials = DelayTrials(make_layout(data, model.structure), model.params, model.structure)
+        tell = watch.phase("intervals of delays")
+        for i, (k, d) in enumerate(np.argwhere(given).tolist()):
+            tell(i, int(given.sum()))
+            lags, profile = lag_profile(trials, model.structure, model.priors, k, d)
             low[k, d], high[k, d] = lag_interval(lags, profile, model.priors.kappa, LEVEL)
     return np.where(given, model.params.lag, np.nan), low, high
 

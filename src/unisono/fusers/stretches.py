@@ -24,6 +24,10 @@ TRIED = 2  # folds that a choice between models rests on
 NEVER = -1
 
 
+class UndeterminedError(DataError):
+    """The traces say too little for a model; others may do with less."""
+
+
 class HeldOutError(NamedTuple):
     """One candidate of a choice: what it is, and how far it was off on stretches it had not seen."""
 
@@ -64,7 +68,10 @@ def hidden_error(fuser: Fuser, ratings: Ratings, features: ItemTable | None, hid
     """Mean square error, in variances of the ratings, of what a fit without the hidden rows says about them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fuser.fit(without_rows(ratings, hidden), features)
+        try:
+            fuser.fit(without_rows(ratings, hidden), features)
+        except UndeterminedError:
+            return np.inf
     unit = pooled_scaling(ratings.value)
     error = (fuser.predict_ratings(ratings).mean - ratings.value)[hidden] / unit.scale
     return float(np.nanmean(error**2))
@@ -86,12 +93,21 @@ def least_error(
     jobs: int = 1,
     on_task: OnTask | None = None,
 ) -> tuple[int, tuple[HeldOutError, ...]]:
-    """Which candidate foresees hidden stretches best, and the report. All see the same stretches."""
+    """Which candidate foresees hidden stretches best, and the report. All see the same stretches.
+
+    A candidate that cannot do with what is left when a stretch is hidden is not chosen, and not in the report.
+    """
     fold = stretch_folds(ratings, window, FOLDS, np.random.default_rng(seed))
     parts = [fold == f for f in range(TRIED)]
     tasks = [(fuser, ratings, features, hidden) for _, fuser in candidates for hidden in parts if hidden.any()]
     found = np.array(run_tasks(hidden_error, tasks, jobs, on_task)).reshape(len(candidates), -1).mean(axis=1)
+    if np.isinf(found).all():
+        raise UndeterminedError(
+            f"{ratings.source}: with a stretch hidden, the traces say too little for any of the models."
+        )
     report = tuple(
-        HeldOutError(name, float(np.sqrt(square))) for (name, _), square in zip(candidates, found, strict=True)
+        HeldOutError(name, float(np.sqrt(square)))
+        for (name, _), square in zip(candidates, found, strict=True)
+        if not np.isinf(square)
     )
     return int(np.nanargmin(found)), report

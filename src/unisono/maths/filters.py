@@ -12,7 +12,7 @@ import numpy as np
 
 from unisono.maths.bands import filter_template, sheared, with_previous
 
-DENSE = 4  # a filter with more than one tap in DENSE in use is cheaper as a whole
+DENSE = 4  # filters with more than one tap in DENSE in use are cheaper as a whole
 
 
 def causal_filter(a: np.ndarray, G: np.ndarray, S: int) -> np.ndarray:
@@ -46,9 +46,9 @@ def adjoint_filter(r: np.ndarray, G: np.ndarray, S: int) -> np.ndarray:
 def _few_taps(G: np.ndarray) -> list[tuple[int, np.ndarray]] | None:
     """Taps in use and the rows that use them; None where they are too many to go through one by one."""
     used = np.any(G != 0, axis=2)  # (Q, n)
-    taps = np.flatnonzero(used.any(axis=0))
-    if len(taps) * DENSE > G.shape[1]:
+    if used.sum() * DENSE > used.size:
         return None
+    taps = np.flatnonzero(used.any(axis=0))
     return [(int(w), np.flatnonzero(used[:, w])) for w in taps]
 
 

@@ -30,6 +30,7 @@ from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Struct
 from unisono.maths.series_scale import Scale, in_units, standardise
 
 Watch = Callable[[SeriesParams, float], None]  # parameters of standardised ratings, objective
+OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
 
 class Settings(NamedTuple):
@@ -82,10 +83,12 @@ def fit_default(
     inference: str = "soft",
     guess: np.ndarray | None = None,
     watch: Watch | None = None,
+    on_delay: OnDelay | None = None,
 ) -> DefaultFit:
     """Fuses series with the default model, or with another structure under the same priors.
 
     rate: frames per second; guess: (sum T, D) a truth to start from, in standard deviations of the ratings.
+    `watch` sees every iteration of EM, `on_delay` the search for delays between two runs of it.
     """
     s = Settings() if settings is None else settings
     scaled, scale = standardise(data)
@@ -102,7 +105,7 @@ def fit_default(
     params, before, converged = climb.run(start)
     after = np.zeros(0)
     if delayed and inference == "soft":
-        params = refine_lags(layout, params, structure, priors)
+        params = refine_lags(layout, params, structure, priors, on_delay=on_delay)
         params, after, converged = climb.run(params)
     used = rated(layout, structure)
     mean_lag = filter_lag(params, used) / rate

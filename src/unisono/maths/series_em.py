@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unisono.maths.series_estep import expect
+from unisono.maths.series_estep import expect, one_thread
 from unisono.maths.series_gauge import competence, recentre
 from unisono.maths.series_layout import Layout, make_layout
 from unisono.maths.series_moments import Moments, add_moments, group_moments
@@ -25,9 +25,10 @@ def soft_step(
     layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, *, gauge: bool = False
 ) -> tuple[SeriesParams, float]:
     """Exact EM. An exact EM step (the objective rises) unless `gauge` or a moving noise pool changes the prior."""
-    found = expect(layout, params, structure)
-    objective = found.loglik + log_prior(params, structure, priors)
-    updated = maximise(layout, found.moments, params, structure, priors)
+    with one_thread():  # the M-step's matrices are small as well
+        found = expect(layout, params, structure)
+        objective = found.loglik + log_prior(params, structure, priors)
+        updated = maximise(layout, found.moments, params, structure, priors)
     if gauge:
         updated = recentre(updated, structure, competence(updated, rated(layout, structure)))
     return updated, objective
@@ -40,9 +41,10 @@ def hard_step(
 
     The weighted step climbs log p(y, a) + log prior; the unweighted one climbs nothing in particular.
     """  # eq. S22
-    moments = expect(layout, params if weighted else unweighted(params), structure, covariances=False).moments
-    objective = expected_log_density(layout, moments, params, structure) + log_prior(params, structure, priors)
-    return maximise(layout, moments, params, structure, priors), objective
+    with one_thread():
+        moments = expect(layout, params if weighted else unweighted(params), structure, covariances=False).moments
+        objective = expected_log_density(layout, moments, params, structure) + log_prior(params, structure, priors)
+        return maximise(layout, moments, params, structure, priors), objective
 
 
 def unweighted(params: SeriesParams) -> SeriesParams:

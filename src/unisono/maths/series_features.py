@@ -17,6 +17,7 @@ from unisono.maths.series_align import connected
 from unisono.maths.series_band import annotator_spread, band_variance, residual_traces
 from unisono.maths.series_default import (
     DefaultFit,
+    OnDelay,
     Settings,
     Watch,
     fit_default,
@@ -66,11 +67,12 @@ def fit_with_features(
     features: FeatureSettings | None = None,
     *,
     watch: Watch | None = None,
+    on_delay: OnDelay | None = None,
 ) -> FeatureFit:
     """Fuses series whose truth follows features. data.X: (sum T, P), P > 0."""  # eq. S30
     s = Settings() if settings is None else settings
     fs = FeatureSettings() if features is None else features
-    plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s, watch=watch)
+    plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s, watch=watch, on_delay=on_delay)
     scaled, scale = standardise(data)
     structure, start = _autocorrelated(scaled, scale, plain, rate, fs)
     layout = make_layout(scaled, structure)

@@ -63,7 +63,7 @@ def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, reach:
 
 
 def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(D,) factor and (D,) offset that bring a truth to the spread and level of the gold.                eq. S31
+    """(D,) factor and (D,) offset that bring a truth to the spread and level of the gold.                eq. S34
 
     Both are drawn to 1 and 0: known frames next to each other tell much the same, so few of them count as independent,
     and gold that disagrees with the truth says little about its scale. The ratio of spreads, not a regression: a

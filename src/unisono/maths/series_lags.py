@@ -7,52 +7,57 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import cycle, islice
 
 import numpy as np
 
-from unisono.maths.series_estep import log_likelihood
 from unisono.maths.series_layout import Layout
-from unisono.maths.series_params import Priors, SeriesParams, Structure, lag_kernel
+from unisono.maths.series_params import Priors, SeriesParams, Structure
 from unisono.maths.series_rows import candidate_lags
-
-
-def with_lag(params: SeriesParams, k: int, d: int, lag: float) -> SeriesParams:
-    """The parameters with one row's gains moved to another delay."""
-    F, lags = params.F.copy(), params.lag.copy()
-    F[k, :, d] = np.outer(lag_kernel(lag, F.shape[1]), params.F[k, :, d].sum(axis=0))
-    lags[k, d] = lag
-    return params._replace(F=F, lag=lags)
+from unisono.maths.series_trials import DelayTrials
 
 
 def refine_lags(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, *, sweeps: int = 5
+    layout: Layout,
+    params: SeriesParams,
+    structure: Structure,
+    priors: Priors,
+    *,
+    sweeps: int = 5,
+    on_delay: Callable[[int, int], None] | None = None,
 ) -> SeriesParams:
-    """Moves one delay at a time to the neighbouring candidate while log p(y) + log prior rises."""  # eq. S24
+    """Moves one delay at a time to the neighbouring candidate while log p(y) + log prior rises.
+
+    Ends when every delay has been looked at since the last one moved. `on_delay(done, total)` after each look: `total`
+    is where the search would end if nothing moved any more.
+    """  # eq. S24
     lags, weight = _grid(structure, priors)
     rows = _rows(layout, structure)
-    best = log_likelihood(layout, params, structure)
+    trials = DelayTrials(layout, params, structure)
     settled = 0  # rows in a row that stay where they are
-    for k, d in islice(cycle(rows), sweeps * len(rows)):
-        first = here = int(np.argmin(np.abs(lags - params.lag[k, d])))
+    for looks, (k, d) in enumerate(islice(cycle(rows), sweeps * len(rows)), start=1):
+        first = here = int(np.argmin(np.abs(lags - trials.here.params.lag[k, d])))
         for direction in (1, -1):
             while here == first or (here - first) * direction > 0:  # back over the start there is nothing new
                 there = here + direction
                 if not 0 <= there < len(lags):
                     break
-                trial = with_lag(params, k, d, float(lags[there]))
-                value = log_likelihood(layout, trial, structure)
-                if value + weight[there] <= best + weight[here]:
+                trial = trials.at(k, d, float(lags[there]))
+                if trial.value + weight[there] <= trials.here.value + weight[here]:
                     break
-                params, best, here = trial, value, there
+                trials.accept(trial)
+                here = there
         settled = settled + 1 if here == first else 1
+        if on_delay is not None:
+            on_delay(looks, min(looks - settled + len(rows), sweeps * len(rows)))
         if settled >= len(rows):
             break
-    return params
+    return trials.here.params
 
 
 def lag_profile(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, k: int, d: int, *, drop: float = 7.0
+    trials: DelayTrials, structure: Structure, priors: Priors, k: int, d: int, *, drop: float = 7.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Candidates around a delay and log p(y) + log prior / kappa at each, all else held.
 
@@ -60,15 +65,15 @@ def lag_profile(
     tried it is taken to be straight, so that a slow delay at a high rate costs little.
     """
     lags, weight = _grid(structure, priors)
-    here = int(np.argmin(np.abs(lags - params.lag[k, d])))
-    value = {here: log_likelihood(layout, params, structure) + weight[here]}
+    here = int(np.argmin(np.abs(lags - trials.here.params.lag[k, d])))
+    value = {here: trials.here.value + weight[here]}
     for direction in (1, -1):
         step, i = 1, here
         while True:
             i = int(np.clip(i + direction * step, 0, len(lags) - 1))
             if i in value:
                 break
-            value[i] = log_likelihood(layout, with_lag(params, k, d, float(lags[i])), structure) + weight[i]
+            value[i] = trials.at(k, d, float(lags[i])).value + weight[i]
             if priors.kappa * (max(value.values()) - value[i]) > drop:
                 break
             step *= 2

@@ -105,7 +105,9 @@ def _group(
     L = -(-(pre + T) // S) * S
     channel = np.array(sorted(frames), dtype=np.int64)
     raw = np.flatnonzero(np.isin(channels.raw_channel, channel))
-    mask, of = np.unique(np.stack([frames[c] for c in channel.tolist()]), axis=0, return_inverse=True)
+    mask = np.stack([frames[c] for c in channel.tolist()])
+    first, of = _distinct(mask)
+    mask = mask[first]
     clock = np.zeros((len(mask), L), dtype=bool)
     clock[:, pre : pre + T] = mask
     kind, window, edge = _kinds(clock, S)
@@ -124,7 +126,7 @@ def _group(
         channel=channel,
         row=np.flatnonzero(np.isin(channels.row_channel, channel)),
         raw=raw,
-        masks=_exceptions(mask, of.ravel(), pre),
+        masks=_exceptions(mask, of, pre),
         seen=np.ascontiguousarray(clock.T),
         kind=kind,
         window=window,
@@ -175,6 +177,13 @@ def _kinds(clock: np.ndarray, S: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     window = np.concatenate([block, after], axis=2)
     edge = np.zeros((nb, 2), dtype=bool)
     edge[0, 0] = edge[-1, 1] = True
-    key = np.packbits(np.concatenate([window.reshape(nb, -1), edge], axis=1), axis=1)
-    _, first, kind = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    return kind.ravel(), window[first], edge[first]
+    first, kind = _distinct(np.concatenate([window.reshape(nb, -1), edge], axis=1))
+    return kind, window[first], edge[first]
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the distinct rows, and which of them each row is. rows: (n, m) bool."""
+    packed = np.packbits(rows, axis=1)
+    # Rows as single strings of bytes: sorting them by columns takes as long as an EM iteration.
+    _, first, of = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    return first, of

@@ -22,7 +22,9 @@ CHUNK = 4096  # windows gathered at a time
 
 
 class Moments(NamedTuple):
-    S: np.ndarray  # (C, Z, Z) sum of E zz' over the frames of each channel
+    S: (
+        np.ndarray
+    )  # (C, Z, Z) sum of E zz' over the frames of each channel; taps further apart than the structure's span: 0
     c: np.ndarray  # (H, Z) sum of raw rating times E z
     yy: np.ndarray  # (H, H) sum of products of raw ratings; meaningful within a channel
     n: np.ndarray  # (C,) frames of each channel
@@ -35,6 +37,11 @@ class Moments(NamedTuple):
 def group_moments(group: Group, layout: Layout, a: np.ndarray, found: Covariances | None) -> Moments:
     """Moments of one group. a: (R, L, D) posterior means; found: None for hard EM."""
     forms = window_forms(group, layout.n, a, found)  # eq. S10
+    return assemble(group, layout, a, forms, None if found is None else _lagged_covariance(group, found))
+
+
+def assemble(group: Group, layout: Layout, a: np.ndarray, forms: np.ndarray, spread: Lagged | None) -> Moments:
+    """Moments of one group from the forms of its masks (n_mask, Z, Z) and the lagged covariances of the truth."""
     R, Z = len(group.recording), layout.n * layout.D + 1
     S = np.zeros((len(layout.channels.channel), Z, Z))
     S[group.channel] = forms[group.masks.of]
@@ -48,8 +55,8 @@ def group_moments(group: Group, layout: Layout, a: np.ndarray, found: Covariance
     yy[np.ix_(group.raw, group.raw)] = flat.T @ flat
     proper, x = a[:, : group.stop], with_one(group.X[:, : group.stop])
     aa = lagged_moments(proper, proper)
-    if found is not None:
-        aa = add_lagged([aa, _lagged_covariance(group, found)])
+    if spread is not None:
+        aa = add_lagged([aa, spread])
     return Moments(S, c, yy, count, aa, lagged_moments(proper, x), R * group.stop, R)
 
 

@@ -18,6 +18,8 @@ from unisono.maths.series_channels import FIRST, FOLLOWING, WHITE, Channels
 from unisono.maths.series_moments import Moments
 from unisono.maths.series_params import Priors, SeriesParams, Structure, lag_kernel
 
+SINGULAR = 1e-14  # a system whose reciprocal condition is not above this has many solutions
+
 
 class RowModel(NamedTuple):
     offset: np.ndarray  # (Z0,) what is not estimated
@@ -138,11 +140,21 @@ def _fit_rows(A: np.ndarray, g: np.ndarray, models: list[RowModel], kappa: float
     projected = np.tensordot(A, basis, axes=1)
     left = np.einsum("zmi,zmj->mij", basis, projected) + prior
     right = np.einsum("zmi,mz->mi", basis, g - offset @ A) + np.einsum("mij,mj->mi", prior, mean)
-    theta = np.stack([solve_symmetric(one, rhs) for one, rhs in zip(left, right, strict=True)])
+    theta = _solve_each(left, right)
     x = offset + np.einsum("zmi,mi->mz", basis, theta)
     away = theta - mean
     value = np.einsum("mz,mz->m", g - 0.5 * x @ A, x) - 0.5 * np.einsum("mi,mij,mj->m", away, prior, away)
     return x, value + np.array([model.log_weight for model in models]) / kappa
+
+
+def _solve_each(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(m, n) `solve_symmetric` of many small systems, all at once unless one of them is singular."""
+    scale = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), np.finfo(float).tiny))
+    scaled = left / (scale[:, :, None] * scale[:, None, :])
+    value = np.linalg.eigvalsh(scaled)
+    if np.all(value[:, 0] > SINGULAR * value[:, -1]):
+        return np.asarray(np.linalg.solve(scaled, (right / scale)[:, :, None])[:, :, 0] / scale)
+    return np.stack([solve_symmetric(one, rhs) for one, rhs in zip(left, right, strict=True)])
 
 
 def solve_symmetric(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -152,7 +164,7 @@ def solve_symmetric(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     scale = np.sqrt(np.maximum(np.diagonal(left), np.finfo(float).tiny))
     scaled = left / (scale[:, None] * scale)
     c, info = lapack.dpotrf(scaled, lower=1)
-    if info == 0 and lapack.dpocon(c, np.abs(scaled).sum(axis=0).max(), uplo="L")[0] > 1e-14:
+    if info == 0 and lapack.dpocon(c, np.abs(scaled).sum(axis=0).max(), uplo="L")[0] > SINGULAR:
         return np.asarray((lapack.dpotrs(c, (right.T / scale).T, lower=1)[0].T / scale).T)
     return np.asarray(np.linalg.lstsq(left, right, rcond=None)[0])
 

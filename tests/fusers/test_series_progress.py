@@ -1,0 +1,102 @@
+"""What a fit of traces tells whoever watches: one count of tasks over all of it, and phases beside EM."""
+
+from __future__ import annotations
+
+import pytest
+
+from trace_world import trace_world
+from unisono.fusers import SeriesIndependent, SeriesJoint, SeriesPaperIndependent, SeriesPaperJoint
+
+
+class Recorder:
+    """Somebody who watches and remembers."""
+
+    def __init__(self):
+        self.steps, self.tasks, self.phases = [], [], []
+
+    def __call__(self, iteration, objective):
+        self.steps.append(iteration)
+
+    def task(self, done, total):
+        self.tasks.append((done, total))
+
+    def phase(self, what, done, total):
+        self.phases.append((what, done, total))
+
+
+@pytest.fixture(scope="module")
+def world():
+    return trace_world(lengths=(130, 120), K=3)
+
+
+def watched(fuser, world, **tables):
+    seen = Recorder()
+    fuser.fit(world.ratings, on_step=seen, **tables)
+    return seen
+
+
+@pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("fuser", "total"),
+    [
+        (SeriesJoint(window="choose", max_iter=2), 2 * 5 + 1),  # windows x folds, then the fit itself
+        (SeriesJoint(restarts=2, transform="gain", max_iter=2), 1 + 2),
+        (SeriesJoint(window="choose", restarts=2, transform="taps", max_iter=1), 2 * 5 + 1 + 2),
+        (SeriesIndependent(restarts=1, transform="gain", max_iter=2), 2 * (1 + 1)),
+        (SeriesPaperJoint(restarts=3, max_iter=1), 2 * 4 + 3),
+        (SeriesPaperJoint(restarts=3, width=5, max_iter=2), 3),
+        (SeriesPaperIndependent(restarts=3, max_iter=1), 2 * 4 + 2 * 3),
+    ],
+    ids=["choose", "restarts", "choose and restarts", "independent", "widths", "width", "widths, one by one"],
+)
+def test_one_count_over_the_whole_fit(world, fuser, total):
+    seen = watched(fuser, world)
+    done = [count for count, _ in seen.tasks]
+    assert {whole for _, whole in seen.tasks} == {total}
+    assert done == sorted(set(done))  # rises, and never says the same thing twice
+    assert (done[0], done[-1]) == (0, total)
+
+
+@pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
+def test_processes_count_alike(world):
+    alone, two = (watched(SeriesPaperJoint(restarts=3, width=5, max_iter=2, jobs=jobs), world) for jobs in (1, 2))
+    assert alone.tasks == two.tasks == [(done, 3) for done in range(4)]
+
+
+@pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
+def test_features_and_gold_leave_out_restarts(world):
+    fuser = SeriesJoint(restarts=5, max_iter=2, lag=0.4)
+    assert not watched(fuser, world, features=world.features).tasks
+    assert not watched(fuser, world, gold=world.truth).tasks
+
+
+@pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
+@pytest.mark.parametrize("fuser", [SeriesJoint(max_iter=3), SeriesPaperJoint(restarts=1, width=5, max_iter=3)])
+def test_a_single_run_is_told_by_its_iterations(world, fuser):
+    seen = watched(fuser, world)
+    assert seen.tasks == []
+    assert seen.steps == list(range(len(seen.steps)))
+    assert len(seen.steps) >= 2
+
+
+def test_the_search_for_delays_and_their_intervals_are_told(world):
+    fuser = SeriesJoint()
+    seen = watched(fuser, world)
+    assert {what for what, _, _ in seen.phases} == {"delays"}
+    looks = [(done, total) for _, done, total in seen.phases]
+    assert [done for done, _ in looks] == list(range(1, len(looks) + 1))
+    assert looks[-1][0] == looks[-1][1] >= 6  # 3 annotators, 2 dimensions; more where one has moved
+    assert all(done <= total for done, total in looks)
+    described = Recorder()
+    fuser.describe(described)
+    expected = [("agreement of annotators", k, 3) for k in range(3)] + [("intervals of delays", i, 6) for i in range(6)]
+    assert sorted(described.phases) == expected
+
+
+def test_a_plain_function_may_watch(world):
+    steps = []
+    fuser = SeriesPaperJoint(restarts=2, width=5, max_iter=2)
+    with pytest.warns(match="before it converged"):
+        fuser.fit(world.ratings, on_step=lambda iteration, objective: steps.append(iteration))
+    fuser.describe(lambda iteration, objective: steps.append(iteration))
+    assert steps == []  # tasks are no iterations
