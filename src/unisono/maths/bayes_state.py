@@ -105,6 +105,7 @@ class BayesSettings(NamedTuple):
     targets: Targets
     guards: Guards = Guards()
     direction: np.ndarray | None = None  # (K, D) where an annotator's gains are expected; None: at 1
+    mixing: np.ndarray | None = None  # (D, D) where F_k is expected, whatever the direction; None: at the identity
     earlier: KnownAnnotators | None = None
 
     def noise_scale_prior(self, D: int) -> tuple[np.ndarray | float, np.ndarray | float]:

@@ -67,6 +67,8 @@ def row_prior(data: GlobalData, hyper: Hyper, settings: BayesSettings) -> RowPri
     expected = np.ones((data.K, data.D)) if settings.direction is None else settings.direction
     gain = expected * hyper.r[:, None] ** (settings.guards.gain_follows_noise / 2)
     prior = common_prior(gain, hyper.precision(data.D), hyper.bias)
+    if settings.mixing is not None:
+        prior.center[:, :, : data.D] = settings.mixing
     return prior if settings.earlier is None else replaced(prior, settings.earlier.known, settings.earlier.rows)
 
 

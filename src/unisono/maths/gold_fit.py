@@ -4,8 +4,9 @@ Two ways, and the known items themselves decide between them by cross-validation
 - near: annotators are close to "answers the truth", as in real crowds. They are fitted without the known truths, which
   then tell level and scale of each dimension. As observations inside EM they made real crowds' estimates worse: what an
   expert calls the truth is not what the crowd agrees on.
-- far: annotators may mix the dimensions in any way. The truth is found up to a linear map, with loose priors; the map
-  is fitted on the known truths, and EM goes on from there with them inside.
+- far: annotators may mix the dimensions in any way, each in his own or all in the same. The truth is found up to a
+  linear map, with loose priors; the map is fitted on the known truths, which says how annotators mix on average, and EM
+  goes on from there with the known truths inside.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ from unisono.maths.global_estep import posterior
 Climb = Callable[[GlobalData, BayesState, BayesSettings], tuple[BayesState, Trace]]
 Fit = Callable[[GlobalData], tuple[BayesState, Trace]]
 
-FAR_GAIN = FAR_LEAK = 5.0  # prior precisions of annotators who mix dimensions
+# Prior precisions of annotators who mix dimensions, around what they make of the truth on average: from "everybody in
+# his own way" to "all alike"; two imaginary coefficients lie FAR_GUESS (squared) away.
+FAR_LIMITS, FAR_GUESS = (5.0, 100.0), 1.5
 MAP_RIDGE = 0.01  # keeps the map of the far way near the identity where truths are fewer than its coefficients
 LEVEL_TRUTHS, SCALE_TRUTHS = 4.0, 10.0  # imaginary known truths that say: level and scale are those of the ratings
 NO_SPREAD = 1e-9
+CLEARLY = 2.5  # standard errors: a few known items often favour the wrong way by two
 FOLDS = 5
 FEWEST = 3  # known items below which there is nothing to cross-validate
 
@@ -71,6 +75,7 @@ def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
     loose = _loose(blind, settings)
     state, _ = climb(blind, bayes_start(blind, loose), loose)
     found = posterior(blind, state.params).mean
+    given = data.by_annotator(data.judgements)
 
     def fit(part: GlobalData) -> tuple[BayesState, Trace]:
         A, c = gold_map(found, part.gold)
@@ -80,15 +85,23 @@ def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
             state.hyper._replace(latent=A @ state.hyper.latent @ A.T),
             np.full_like(state.mean, np.nan),
         )
-        return climb(part, start, loose._replace(targets=loose.targets._replace(latent=latent), guards=UNGUARDED))
+        mixing = np.einsum("k,kde->de", given / given.sum(), start.params.F)
+        targets = loose.targets._replace(latent=latent)
+        return climb(part, start, loose._replace(targets=targets, guards=UNGUARDED, mixing=mixing))
 
     return fit
 
 
 def _loose(data: GlobalData, settings: BayesSettings) -> BayesSettings:
     """Settings under which annotators may mix the dimensions."""
+    loosest = FAR_LIMITS[0]
     priors = settings.priors._replace(
-        leak=FAR_LEAK, leak_limits=(FAR_LEAK, FAR_LEAK), gain=FAR_GAIN, gain_limits=(FAR_GAIN, FAR_GAIN)
+        leak=loosest,
+        leak_limits=FAR_LIMITS,
+        leak_guess=FAR_GUESS,
+        gain=loosest,
+        gain_limits=FAR_LIMITS,
+        gain_guess=FAR_GUESS,
     )
     # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
     structure = settings.structure._replace(noise="scaled")
@@ -132,11 +145,11 @@ def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np
 
 
 def _choose(misses: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
-    """The way that misses hidden truths less; if they are within a standard error, the one that explains ratings."""
+    """The way that misses hidden truths clearly less; if that is not clear, the one that explains ratings better."""
     difference = misses["near"] - misses["far"]
     difference = difference[~np.isnan(difference)]
     error = float(difference.std()) / np.sqrt(len(difference))
-    if abs(difference.mean()) > error:
+    if abs(difference.mean()) > CLEARLY * error:
         return "far" if difference.mean() > 0 else "near"
     return "far" if bounds["far"] > bounds["near"] else "near"
 
