@@ -66,13 +66,16 @@ def _tests(rows: list[dict[str, Any]]) -> str:
 def _paper(rows: list[dict[str, Any]]) -> str:
     lines = []
     for name, own in _named(rows):
-        lottery = np.array([row["lottery"] for row in own])
-        spread = f"{_two(lottery.min())} to {_two(lottery.max())}, mean {_two(lottery.mean())}"
+        spread = [
+            f"{_two(np.min(found))} to {_two(np.max(found))}, mean {_two(np.mean(found))}"
+            for found in ([row[key] for row in own] for key in ("published", "run_on"))
+        ]
         cells = [_pair([row[key] for row in own]) for key in ("mean", "plain")]
         gold = [f"{_pair([row[key] for row in own])} (least {_two(np.min([row[key] for row in own]))})"
                 for key in ("gold", "gold_width")]  # fmt: skip
-        lines.append([name, *cells, spread, *gold])
-    head = ["W", "mean", "default", "published model, single starts", "default, 1 of 18 known", "... and W given"]
+        lines.append([name, *cells, *spread, *gold])
+    starts = ["published model, single starts", "... run on to 0.01 %"]
+    head = ["W", "mean", "default", *starts, "default, 1 of 18 known", "... and W given"]
     return markdown(head, lines)
 
 
