@@ -1,10 +1,13 @@
 """The library's front door."""
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import unisono as un
+from trace_world import trace_world
+from unisono.fusers import make_fuser
 
 ROWS = {
     "clip": ["a", "a", "b", "b", "c", "c"],
@@ -47,3 +50,16 @@ def test_estimators_keep_the_grammar():
         fuser = model.fuser(**model.settings)
         assert model.fuser(**fuser.settings()).settings() == fuser.settings()
         assert fuser.fit(ratings) is fuser
+
+
+def test_a_fuser_keeps_its_own_seed_unless_another_is_given():
+    ratings = trace_world(seed=0).ratings
+    found = {}
+    for own, given in ((3, None), (3, 3), (3, 4), (4, None)):
+        fuser = make_fuser("paper-joint", series=True, width=5, restarts=1, seed=own)
+        result = un.fuse(ratings, model=fuser, seed=given)
+        found[own, given] = result.fused.mean
+        assert result.seed == (own if given is None else given)
+    np.testing.assert_array_equal(found[3, None], found[3, 3])
+    np.testing.assert_array_equal(found[3, 4], found[4, None])
+    assert not np.array_equal(found[3, None], found[4, None])

@@ -46,7 +46,7 @@ def fuse(
     features: Any = None,
     gold: Any = None,
     start: Any = None,
-    seed: int = 0,
+    seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
 ) -> Fusion:
@@ -54,9 +54,10 @@ def fuse(
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
-    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `on_step(iteration,
-    objective)` is called after every iteration; if it has the methods `task(done, total)` and `phase(what, done,
-    total)`, a fit of traces tells it also of starts and windows tried, and of what it does beside EM.
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `seed` decides everything
+    random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
+    after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
+    tells it also of starts and windows tried, and of what it does beside EM.
     """
     table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     require_overlap(table)
@@ -64,11 +65,12 @@ def fuse(
     name = model if isinstance(model, str) else fuser.kind
     if start is not None:
         table = _continue_from(start, fuser, table)
-    if hasattr(fuser, "seed"):
+    if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
+    used = int(getattr(fuser, "seed", seed or 0))
     described = on_clock(_item_table(features), table, complete=True)
     fuser.fit(table, described, on_clock(_item_table(gold), table), on_step=on_step)
-    result = Fusion(name, fuser, table, fuser.fuse(), seed)
+    result = Fusion(name, fuser, table, fuser.fuse(), used)
     for alert in result.alerts:
         if alert.kind == NO_SIGNAL:
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
