@@ -48,7 +48,7 @@ def some_results():
         both = {model: [r, r] for model, r in scores.items()}
         rows.append({"part": "halves", "name": "forrest", "seed": seed, "scores": both})
     single = {"mean": [0.5, 0.6], "plain": [0.5, 0.6], "gold": [0.95, 0.97], "gold_width": [0.96, 0.98]}
-    rows.append({"part": "paper", "name": "10", "seed": 0, "lottery": [0.1, 0.8], **single})
+    rows.append({"part": "paper", "name": "10", "seed": 0, "published": [0.1, 0.8], "run_on": [0.2, 0.9], **single})
     for task in "AB":
         scores = {"auto": figures(0.9), "mean": figures(0.8)}
         rows.append({"part": "green", "name": task, "seed": 0, "scores": scores, "published": {"old": [0.85, 0.75]}})
@@ -60,6 +60,7 @@ def test_tables_hold_the_figures():
     assert "| white | .9200 | .9000 | 0.90 |" in found["realistic"]
     assert "| white | +0.0200 (p 0.3) |" in found["tests"]
     assert ".10 to .80, mean .45" in found["paper"]
+    assert ".20 to .90, mean .55" in found["paper"]
     assert ".950 / .970 (least .95)" in found["paper"]
     assert "| auto | .900 / .800 | .900 (0.5 s) | 0.80 / 0.50 |" in found["green"]
     assert "published: old" in found["green"]

@@ -14,6 +14,7 @@ from unisono.data import ItemTable
 from unisono.datasets import load_dataset
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
+from unisono.fusers.known_truths import GoldReport
 from unisono.maths.metrics import ccc
 from unisono.maths.predictive import held_out_scores
 from unisono.simulate import simulate_global
@@ -63,16 +64,26 @@ def test_a_known_truth_in_one_dimension_leaves_the_other_open():
     assert "  a  " not in result.summary().split("Known truths")[1].split("Estimation")[0]
 
 
-@pytest.mark.parametrize("items", [50, 100])
-def test_truths_that_are_nothing_but_noise_are_doubted_whichever_way_they_were_used(items):
-    ratings, truth, _ = drawn_from_the_model(items, seed=2)
-    noise = 2 * np.random.default_rng(0).normal(size=truth.shape)
-    gold = ItemTable.from_rows(noise[:10], items=ratings.items[:10], columns=ratings.dimensions)
+@pytest.mark.parametrize("crowd", ["honest", "small", "mixing"])
+def test_truths_that_are_nothing_but_noise_turn_nothing_and_are_doubted(crowd):
+    if crowd == "mixing":
+        ratings = simulate_global(features=0, seed=1).ratings
+    else:
+        ratings, _, _ = drawn_from_the_model(100 if crowd == "honest" else 50, seed=2)
+    noise = 2 * np.random.default_rng(0).normal(size=(10, 2))
+    gold = ItemTable.from_rows(noise, items=ratings.items[:10], columns=ratings.dimensions)
     result = un.fuse(ratings, gold=gold)
-    found = result.summary_data["gold"]
-    assert found["v"]["turned"] == (items == 50)  # both ways are there
-    assert found["v"]["error"] >= found["v"]["spread" if items == 50 else "rating_error"]
+    found = result.summary_data["gold"][ratings.dimensions[0]]
+    assert not found["turned"]
+    assert found["error"] >= found["rating_error"]
     assert "no better than a rating. Are they really known?" in result.summary()
+
+
+def test_truths_that_turned_the_dimensions_are_held_against_guessing():
+    one, two = np.ones(1), np.full(1, 2.0)
+    for error, doubted in ((1.5, False), (2.5, True)):
+        report = GoldReport(("v",), 5, np.array([True]), one, one, np.full(1, error), one, two)
+        assert report.columns()["v"]["no_better_than_a_rating"] is doubted
 
 
 def test_known_truths_that_straighten_a_mixing_crowd_are_said_to():
