@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reference import dense_series as dense
+from unisono.maths.series_estep import Truth
 from unisono.maths.series_params import SeriesData, SeriesParams, Structure, lag_kernel
+
+TOL = {"rtol": 1e-8, "atol": 1e-8}  # of the exact inference against the dense reference
 
 
 class Case(NamedTuple):
@@ -112,3 +116,17 @@ CASES = [
     Case(D=2, W=1, lengths=(26, 11), phi=0.9, missing="dims", autocorrelation="own"),
     Case(D=1, W=3, lengths=(30,), phi=0.5, missing="frames", autocorrelation="own", start="zero"),
 ]
+
+
+def require_dense(truth: Truth, data: SeriesData, params: SeriesParams, case: Case) -> float:
+    """Means, covariances and likelihood have to be those of the dense reference, whose log p(y) is returned."""
+    total, first = 0.0, 0
+    for m, T in enumerate(case.lengths):
+        post = dense.posterior(data, params, m, zero_start=case.start == "zero")
+        rows, D = slice(first, first + T), case.D
+        np.testing.assert_allclose(truth.mean[rows], post.mean.reshape(-1, D)[post.back :], **TOL)
+        frames = [post.cov[(post.back + t) * D :, (post.back + t) * D :][:D, :D] for t in range(T)]
+        np.testing.assert_allclose(truth.cov[rows], np.array(frames), **TOL)
+        total, first = total + post.loglik, first + T
+    np.testing.assert_allclose(truth.loglik, total, rtol=1e-10)
+    return total

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reference import dense_series as dense
-from series_cases import Case, delayed_params, make_data, structure_of
+from series_cases import Case, delayed_params, make_data, require_dense, structure_of
 from unisono.maths.block_tridiagonal import Factor
 from unisono.maths.chain import Chain
 from unisono.maths.series_channels import whiten
@@ -12,7 +12,6 @@ from unisono.maths.series_dynamics import deviations
 from unisono.maths.series_estep import draw_truth, expect, group_posterior, infer, log_likelihood
 from unisono.maths.series_layout import make_layout
 
-TOL = {"rtol": 1e-8, "atol": 1e-8}
 CASES = [
     Case(D=1, W=5, lengths=(1,), phi=0.0),
     Case(D=2, W=8, lengths=(31,), phi=0.9, missing="frames"),
@@ -44,15 +43,7 @@ def test_chains_equal_the_dense_reference(case, between):
     chained = not (between and case.autocorrelation != "none")
     assert isinstance(factor_of(layout, params, structure), Chain if chained else Factor)
     truth = infer(layout, data.X, params, structure)
-    total, first = 0.0, 0
-    for m, T in enumerate(case.lengths):
-        post = dense.posterior(data, params, m, zero_start=case.start == "zero")
-        rows, D = slice(first, first + T), case.D
-        np.testing.assert_allclose(truth.mean[rows], post.mean.reshape(-1, D)[post.back :], **TOL)
-        frames = [post.cov[(post.back + t) * D :, (post.back + t) * D :][:D, :D] for t in range(T)]
-        np.testing.assert_allclose(truth.cov[rows], np.array(frames), **TOL)
-        total, first = total + post.loglik, first + T
-    np.testing.assert_allclose(truth.loglik, total, rtol=1e-10)
+    total = require_dense(truth, data, params, case)
     np.testing.assert_allclose(log_likelihood(layout, params, structure), total, rtol=1e-10)
 
 

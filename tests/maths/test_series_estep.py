@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 
 from reference import dense_series as dense
-from series_cases import CASES, Case, make_data, make_params, structure_of
+from series_cases import CASES, Case, make_data, make_params, require_dense, structure_of
 from unisono.maths.series_channels import FIRST, FOLLOWING
 from unisono.maths.series_dynamics import deviations
 from unisono.maths.series_estep import draw_truth, expect, infer
 from unisono.maths.series_layout import make_layout
-
-TOL = {"rtol": 1e-8, "atol": 1e-8}
 
 
 def zero(case):
@@ -22,15 +20,7 @@ def test_means_covariances_and_likelihood_equal_the_dense_reference(case):
     data, params, structure = make_data(case), make_params(case), structure_of(case)
     layout = make_layout(data, structure)
     truth = infer(layout, data.X, params, structure)
-    total, first = 0.0, 0
-    for m, T in enumerate(case.lengths):
-        post = dense.posterior(data, params, m, zero_start=zero(case))
-        rows, D = slice(first, first + T), case.D
-        np.testing.assert_allclose(truth.mean[rows], post.mean.reshape(-1, D)[post.back :], **TOL)
-        frames = [post.cov[(post.back + t) * D :, (post.back + t) * D :][:D, :D] for t in range(T)]
-        np.testing.assert_allclose(truth.cov[rows], np.array(frames), **TOL)
-        total, first = total + post.loglik, first + T
-    np.testing.assert_allclose(truth.loglik, total, rtol=1e-10)
+    require_dense(truth, data, params, case)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.noise != "full" and c.autocorrelation == "none"], ids=str)

@@ -12,6 +12,7 @@ from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import left_out_means
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.grouped import grouped_correlation
+from unisono.maths.latent import truth_covariance
 
 
 def annotator_table(ratings: Ratings, data: GlobalData, params: GlobalParams, scaling: Scaling) -> Annotators:
@@ -19,8 +20,7 @@ def annotator_table(ratings: Ratings, data: GlobalData, params: GlobalParams, sc
     D = data.D
     F, b = params.F[: ratings.K], params.b[: ratings.K]
     center = params.prior_mean(data.scores).mean(axis=0)
-    spread = params.Sigma + params.theta.T @ (data.scores.l[:, None] * params.theta) / max(data.M, 1)
-    signal = np.einsum("kdi,ij,kdj->kd", F, spread, F)
+    signal = np.einsum("kdi,ij,kdj->kd", F, truth_covariance(data, params), F)
     noise = np.diagonal(params.N[: ratings.K], axis1=1, axis2=2)
     answers = scaling.standardise(ratings.value)
     leakage = scaling.restore_matrix(F) * (1 - np.eye(D))

@@ -28,7 +28,7 @@ from unisono.maths.bayes_state import BayesSettings, BayesState, Hyper
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Stats, expectation
 from unisono.maths.global_params import GlobalParams, noise_precision
-from unisono.maths.latent import fit_predictor, latent_moments, shape_latent
+from unisono.maths.latent import fit_predictor, latent_moments, shape_latent, truth_covariance
 from unisono.maths.noise import (
     pooled_noise,
     residual_moments,
@@ -91,8 +91,7 @@ def unexplained(data: GlobalData, params: GlobalParams, settings: BayesSettings)
     target = settings.targets.latent
     if not (settings.guards.features_explain and data.scores.R):
         return target
-    explained = np.einsum("rd,r,rd->d", params.theta, data.scores.l, params.theta) / data.M
-    root = np.sqrt(np.diagonal(params.Sigma) / (np.diagonal(params.Sigma) + explained))
+    root = np.sqrt(np.diagonal(params.Sigma) / np.diagonal(truth_covariance(data, params)))
     return np.asarray(target * root[:, None] * root)
 
 

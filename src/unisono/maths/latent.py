@@ -6,6 +6,7 @@ import numpy as np
 
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Stats
+from unisono.maths.global_params import GlobalParams
 from unisono.maths.noise import floor_eigenvalues
 from unisono.maths.predictor import fit_theta
 from unisono.maths.structure import Latent, Structure
@@ -29,6 +30,12 @@ def latent_moments(data: GlobalData, stats: Stats, theta: np.ndarray, mu: np.nda
     shift = np.outer(mu, m0_first) + np.outer(total_z @ theta, mu) + theta.T @ (data.scores.l[:, None] * theta)
     moment = second - cross - cross.T + shift
     return np.asarray((moment + moment.T) / 2)
+
+
+def truth_covariance(data: GlobalData, params: GlobalParams) -> np.ndarray:
+    """(D, D) of the truth over items, what features explain included."""
+    explained = params.theta.T @ (data.scores.l[:, None] * params.theta) / max(data.M, 1)
+    return np.asarray(params.Sigma + explained)
 
 
 def shape_latent(latent: Latent, spread: np.ndarray, floor: np.ndarray) -> np.ndarray:

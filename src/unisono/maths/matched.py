@@ -15,6 +15,7 @@ import numpy as np
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_estep import Posterior
 from unisono.maths.global_params import GlobalParams
+from unisono.maths.latent import truth_covariance
 
 PANEL = 10.0  # annotators whose mean answer sets the scale
 IMAGINARY_ITEMS = 5.0  # behind the variance that the model expects of posterior means
@@ -68,7 +69,7 @@ def panel_matching(
     given = data.by_annotator(data.judgements)
     gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
     crowd = np.clip(given @ gain / max(given.sum(), 1.0), LEAST_CROWD_GAIN, 1.0) ** CROWD_POWER
-    truth = np.diagonal(_truth_covariance(data, params)) * crowd
+    truth = np.diagonal(truth_covariance(data, params)) * crowd
     target = POOLED * truth.mean() + (1 - POOLED) * truth + np.diagonal(params.N[-1]) / panel
     center = (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2
     return _matching(data, params, found, censored, target, center, continued=continued)
@@ -76,7 +77,7 @@ def panel_matching(
 
 def truth_matching(data: GlobalData, params: GlobalParams, found: Posterior) -> Matching:
     """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
-    target = np.diagonal(_truth_covariance(data, params))
+    target = np.diagonal(truth_covariance(data, params))
     return _matching(data, params, found, None, target, found.mean.mean(axis=0))
 
 
@@ -98,17 +99,11 @@ def _matching(
         low, theirs = censored.mean(axis=0), censored.std(axis=0)
         share = np.where(theirs > NO_SPREAD, spread / np.maximum(theirs, NO_SPREAD), 0.0) / 2
         away = away / 2 + (censored - low) * share
-    expected = np.maximum(np.diagonal(_truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0)
+    expected = np.maximum(np.diagonal(truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0)
     seen = (np.sum(away**2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
     own = expected if continued else seen
     stretch = np.where(own > NO_SPREAD, np.sqrt(target / np.maximum(own, NO_SPREAD)), 1.0)
     return Matching(middle, stretch, center, low, share)
-
-
-def _truth_covariance(data: GlobalData, params: GlobalParams) -> np.ndarray:
-    """(D, D) of the truth over items, what features explain included."""
-    explained = params.theta.T @ (data.scores.l[:, None] * params.theta) / max(data.M, 1)
-    return np.asarray(params.Sigma + explained)
 
 
 def _mean_of_item_means(data: GlobalData) -> np.ndarray:

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from unisono.maths.series_params import SeriesData
 
 LEAST_OVERLAP = 10  # frames that two traces must share before their correlation counts
+MOST_TOGETHER = 0.9999  # correlation of neighbouring frames
 FLAT = 1e-12  # variance below this share of the sum of squares is rounding: the trace is constant
 
 
@@ -25,6 +26,12 @@ def recordings_of(data: SeriesData) -> list[np.ndarray]:
     for j, (m, k) in enumerate(zip(data.item_of.tolist(), data.annotator_of.tolist(), strict=True)):
         out[m][k] = data.y[offset[j] : offset[j + 1]]
     return out
+
+
+def independent_share(cross: float, square: float) -> float:
+    """(1 - rho) / (1 + rho), rho = cross / square the correlation of neighbouring frames, never below none."""
+    rho = min(max(cross / square, 0.0), MOST_TOGETHER) if square > 0 else 0.0
+    return (1.0 - rho) / (1.0 + rho)
 
 
 def connected(data: SeriesData) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series_align import connected, recordings_of, relative_lags
+from unisono.maths.series_align import connected, independent_share, recordings_of, relative_lags
 from unisono.maths.series_band import (
     Spread,
     annotator_spread,
@@ -143,8 +143,7 @@ def effective_share(data: SeriesData) -> float:
         both = seen[:, 1:] & seen[:, :-1]
         cross += float(np.sum(around[:, 1:] * around[:, :-1] * both))
         square += float(np.sum(around[:, 1:] ** 2 * both))
-    rho = min(max(cross / square, 0.0), 0.9999) if square > 0 else 0.0
-    return (1.0 - rho) / (1.0 + rho)
+    return independent_share(cross, square)
 
 
 def starting_lags(data: SeriesData, W: int, rate: float, s: Settings) -> np.ndarray:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from unisono.maths.metrics import pearson
-from unisono.maths.series_align import masked_correlation
+from unisono.maths.series_align import independent_share, masked_correlation
 from unisono.maths.series_anchored import with_known
 from unisono.maths.series_params import SeriesData
 
@@ -20,7 +20,6 @@ CLEARLY = 0.87  # of the other's squared errors
 LEAST_TRAINING = 5  # answers below which a half of a trace teaches nothing
 RIDGE = 0.1  # of the mean square of the lagged truths: neighbouring ones are nearly the same
 IMAGINARY_FRAMES = 1.0  # independent known frames by which a calibrated truth keeps its scale and its level
-MOST_TOGETHER = 0.9999  # correlation of neighbouring frames
 
 
 def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
@@ -92,9 +91,7 @@ def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> t
 def _independent(left: np.ndarray) -> float:
     """How many independent frames say as much about the mean as these, whose neighbours go together."""
     away = left - left.mean()
-    total = float(away @ away)
-    together = float(np.clip(away[1:] @ away[:-1] / total, 0.0, MOST_TOGETHER)) if total > 0 else 0.0
-    return max(len(left) * (1 - together) / (1 + together), 1.0)
+    return max(len(left) * independent_share(float(away[1:] @ away[:-1]), float(away @ away)), 1.0)
 
 
 def _rated_with_past(data: SeriesData, gold: np.ndarray, W: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
