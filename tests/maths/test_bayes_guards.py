@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.maths.bayes_guards import correlation, limited_borrowing, tempered
+from global_cases import random_case
+from unisono.maths.bayes_guards import correlation, limited_borrowing, recentred, tempered
+from unisono.maths.bayes_start import bayes_settings, bayes_start
+from unisono.maths.bayes_state import UNGUARDED, Priors
+from unisono.maths.structure import Structure
 from unisono.simulate import simulate_global
 
 
@@ -51,6 +55,24 @@ def test_without_a_limit_or_below_it_nothing_changes():
     assert limited_borrowing(Sigma, together, np.inf) is Sigma
     assert limited_borrowing(Sigma, np.eye(4), np.inf) is Sigma
     assert limited_borrowing(Sigma, np.ones((4, 4)), 1.0) is Sigma
+
+
+def test_who_has_no_say_moves_no_coordinates():
+    case = random_case(2, seed=4)
+    structure = Structure()
+    settings = bayes_settings(case.data, structure, Priors(), np.full(2, 1e-4), UNGUARDED)
+    hyper = bayes_start(case.data, settings).hyper
+    F = np.tile(np.eye(2), (case.data.K, 1, 1))
+    F[0] = 0.5 * np.eye(2)
+    params = case.params._replace(B=np.dstack([F, np.zeros((case.data.K, 2, 1))]))
+    say = np.ones(case.data.K)
+    moved, _ = recentred(case.data, params, hyper, structure, say)
+    same, _ = recentred(case.data, params, hyper, structure)
+    np.testing.assert_array_equal(moved.B, same.B)
+    assert (np.diagonal(moved.F[1]) > 1.01).all()
+    say[0] = 0.0
+    still, _ = recentred(case.data, params, hyper, structure, say)
+    np.testing.assert_allclose(still.B, params.B, atol=1e-12)
 
 
 def test_tempering_scales_correlations_alone():

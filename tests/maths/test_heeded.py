@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from benchmarks.planted_crowds import planted_crowd
 
+import unisono as un
 from global_cases import data_of
+from unisono.data import Ratings
+from unisono.maths.bayes_start import bayes_settings
+from unisono.maths.bayes_state import Guards, Priors
 from unisono.maths.diagnosis import diagnose
-from unisono.maths.heeded import HEEDED_FROM, SPAMMER_GAIN, expected_gains
+from unisono.maths.heeded import HEEDED_FROM, SPAMMER_GAIN, credibility, expected_gains, heeding
+from unisono.maths.metrics import ccc
+from unisono.maths.structure import Structure
 
 BAD = {"spammer": 0.3, "flipped": 0.1}
 
@@ -36,6 +42,57 @@ def test_planted_annotators_are_expected_to_be_what_they_are(integer):
         straight = (crowd.kind == "flipped")[:, None] & ~crowd.flipped
         assert found[crowd.flipped].mean() < -0.4
         assert not straight.any() or np.median(found[straight]) > 0
+
+
+def test_spammers_and_flipped_annotators_have_no_say():
+    expected = np.array([[1.0, 1.0], [SPAMMER_GAIN] * 2, [-1.0, 1.0], [-1.0, -1.0], [0.65, 0.65]])
+    np.testing.assert_allclose(credibility(expected), [1, 0, 0, 0, 0.5], atol=1e-12)
+
+
+def test_the_truth_gets_back_the_variance_that_spammers_hide():
+    shares = []
+    for seed in range(6):
+        crowd = planted_crowd(seed, BAD)
+        sd = crowd.value.std(axis=0)
+        data = data_of((crowd.value - crowd.value.mean(axis=0)) / sd, crowd.item_of, crowd.annotator_of)
+        settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
+        heeded = heeding(data, settings)
+        assert heeded.say is not None
+        assert heeded.say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < heeded.say[crowd.kind == "honest"].mean()
+        truth = crowd.truth.var(axis=0) / sd**2
+        shares.append([np.diagonal(s.targets.latent) / truth for s in (settings, heeded)])
+    plain, given_back = np.mean(shares, axis=(0, 2))
+    # Part of it: nobody is expected to be quite deaf to the truth.
+    assert plain < 0.35
+    assert 1.7 * plain < given_back < 1
+
+
+def test_a_clean_crowd_keeps_its_settings():
+    crowd = planted_crowd(0, {}, noise=0.3)
+    data = data_of(crowd.value, crowd.item_of, crowd.annotator_of)
+    settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
+    assert heeding(data, settings) is settings
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_the_fused_truth_is_nearly_as_good_as_without_the_planted(integer):
+    lost = []
+    for seed in range(6):
+        crowd = planted_crowd(seed, BAD, integer=integer)
+        truth = np.clip(3 + crowd.truth, 1, 5) if integer else crowd.truth
+        ratings = Ratings.from_judgements(
+            crowd.value,
+            crowd.item_of,
+            crowd.annotator_of,
+            items=range(len(truth)),
+            annotators=range(crowd.K),
+            dimensions="ab",
+        )
+        honest = ratings.select_judgements((crowd.kind == "honest")[crowd.annotator_of])
+        rated = np.unique(honest.item_of)
+        with_them, without = (un.fuse(some.select_items(rated)).fused.mean for some in (ratings, honest))
+        lost.append([ccc(without[:, d], truth[rated, d]) - ccc(with_them[:, d], truth[rated, d]) for d in range(2)])
+    assert np.mean(lost) < 0.02
 
 
 def test_few_answers_are_little_ground_for_a_verdict():

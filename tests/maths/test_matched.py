@@ -8,7 +8,7 @@ from unisono.maths.global_data import prepare
 from unisono.maths.global_estep import Posterior, posterior
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.global_sample import sample_ratings, sample_truths
-from unisono.maths.matched import CROWD_POWER, POOLED, panel_matching, truth_matching
+from unisono.maths.matched import POOLED, panel_matching, truth_matching
 from unisono.maths.predictor import no_features
 
 SIGMA, NOISE = np.array([[0.5, 0.1], [0.1, 0.3]]), np.array([0.4, 0.6])
@@ -43,10 +43,14 @@ def test_the_estimate_has_the_variance_of_a_panels_mean(panel, two_readings):
     assert (found.mean.var(axis=0) < np.diagonal(SIGMA)).all()
 
 
-def test_a_crowd_that_hardly_uses_the_scale_has_a_smaller_one():
-    data, params, found = drawn(2000, gain=0.5)
-    estimate = panel_matching(data, params, found, None, np.inf).apply(found.mean, None)
-    np.testing.assert_allclose(estimate.var(axis=0), pooled(0.5**CROWD_POWER * np.diagonal(SIGMA)), rtol=0.02)
+@pytest.mark.parametrize(
+    ("per_item", "panel", "power"), [(3, np.inf, 0.0), (3, 6.0, 0.4), (3, 3.0, 1.0), (9, 3.0, 1.8)]
+)
+def test_the_more_ratings_an_item_has_the_nearer_is_the_scale_to_that_of_the_crowd(per_item, panel, power):
+    data, params, found = drawn(4000, gain=0.5, per_item=per_item)
+    estimate = panel_matching(data, params, found, None, panel).apply(found.mean, None)
+    expected = pooled(0.5**power * np.diagonal(SIGMA)) + NOISE / panel
+    np.testing.assert_allclose(estimate.var(axis=0), expected, rtol=0.02)
 
 
 def test_where_the_scale_is_known_the_estimate_has_the_variance_of_the_truth():

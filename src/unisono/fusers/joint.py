@@ -35,7 +35,7 @@ from unisono.maths.global_estep import posterior
 from unisono.maths.global_ml import MlSettings
 from unisono.maths.global_params import GlobalParams
 from unisono.maths.global_sample import sample_ratings, sample_truths
-from unisono.maths.heeded import expected_gains
+from unisono.maths.heeded import heeding
 from unisono.maths.matched import PANEL
 from unisono.maths.predictive import Predictive, predicted_ratings
 from unisono.maths.structure import Latent, Noise, Structure, Transform
@@ -205,7 +205,7 @@ class Joint(Fuser):
         if self._earlier is not None:
             settings = continued(settings, self._earlier, self._labels)
         elif self.anchor == "average" and structure.transform != "identity":
-            settings = settings._replace(direction=expected_gains(data))
+            settings = heeding(data, settings)
         return estimate_bayes(data, settings, run, censored=self._reads_twice())
 
     def _reads_twice(self) -> bool:

@@ -23,11 +23,16 @@ from unisono.maths.structure import Structure
 LEAST_EIGENVALUE = 1e-3  # of a correlation matrix after its entries were limited one by one
 
 
-def recentred(data: GlobalData, params: GlobalParams, hyper: Hyper, structure: Structure) -> tuple[GlobalParams, Hyper]:
-    """The average competent annotator becomes the identity, and the average noise scale one.           eq. B7"""
+def recentred(
+    data: GlobalData, params: GlobalParams, hyper: Hyper, structure: Structure, say: np.ndarray | None = None
+) -> tuple[GlobalParams, Hyper]:
+    """The average competent annotator becomes the identity, and the average noise scale one.           eq. B7
+
+    `say` (K,) how much annotators count in that average; None: all alike.
+    """
     given = data.by_annotator(data.judgements)
     competence = np.clip(np.einsum("kdd->k", params.F) / data.D, 0.0, 1.0)
-    weight = given * competence
+    weight = given * competence if say is None else given * competence * say
     if weight.sum() > 0:
         params = recentre(params, structure, weight)
     if structure.noise in ("scaled", "shared"):

@@ -17,9 +17,9 @@ from unisono.maths.structure import Structure
 class Priors(NamedTuple):
     """How far annotators may stray from "answers the truth". Precisions are 1/variance in standardised units."""
 
-    gain: float = 30.0  # F_kdd around 1: where its estimation starts
+    gain: float = 50.0  # F_kdd around 1: where its estimation starts
     leak: float = 100.0  # F_kde around 0
-    gain_limits: tuple[float, float] = (15.0, 100.0)  # estimated precisions stay inside these limits
+    gain_limits: tuple[float, float] = (50.0, 100.0)  # estimated precisions stay inside these limits
     leak_limits: tuple[float, float] = (100.0, 100.0)
     gain_guess: float = 0.05  # variances that the estimates are drawn to by two imaginary coefficients
     leak_guess: float = 0.01
@@ -105,6 +105,7 @@ class BayesSettings(NamedTuple):
     targets: Targets
     guards: Guards = Guards()
     direction: np.ndarray | None = None  # (K, D) where an annotator's gains are expected; None: at 1
+    say: np.ndarray | None = None  # (K,) how much annotators count in what a dimension means; None: all alike
     mixing: np.ndarray | None = None  # (D, D) where F_k is expected, whatever the direction; None: at the identity
     earlier: KnownAnnotators | None = None
 

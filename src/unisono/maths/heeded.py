@@ -1,14 +1,16 @@
 """What the diagnosis of annotators means for a fit: where their gains are expected before their answers are weighed.
 
 A prior around "answers the truth" makes spammers and flipped annotators look better than they are, and they drag the
-truth along. The diagnosis holds everybody against the truth of the others; the fit expects less of those it suspects.
-Where nobody looks suspicious at first sight there is nothing to diagnose.
+truth along. The diagnosis holds everybody against the truth of the others; the fit expects less of those it suspects,
+they have no say in what a dimension means, and the truth gets back the variance that they hide. Where nobody looks
+suspicious at first sight there is nothing to diagnose.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from unisono.maths.bayes_state import BayesSettings
 from unisono.maths.diagnosis import diagnose
 from unisono.maths.global_data import GlobalData
 from unisono.maths.grouped import grouped_correlation, segment_sum
@@ -16,6 +18,7 @@ from unisono.maths.grouped import grouped_correlation, segment_sum
 SUSPICIOUS = 0.4  # share of the median agreement with others below which an annotator deserves a diagnosis
 HEEDED_FROM = 0.2  # probability of being a spammer from which it counts: about that much nobody can rule out
 DOUBTED_ANSWERS = 2.0  # imaginary answers that speak for an annotator: a few real ones are no ground for a verdict
+LEAST_AVERAGE = 0.3  # gain of the crowd that its shared variance is divided by: with less, there is hardly any to share
 SPAMMER_GAIN = 0.3  # expected of a certain spammer: real ones are rarely deaf to the truth altogether
 
 
@@ -33,6 +36,27 @@ def expected_gains(data: GlobalData) -> np.ndarray | None:
     spammer = ground * np.maximum(found.spammer - HEEDED_FROM, 0.0) / (1 - HEEDED_FROM)
     flipped = ground[:, None] * found.flipped
     return np.asarray((1 - (1 - SPAMMER_GAIN) * spammer)[:, None] * (1 - 2 * flipped))
+
+
+def heeding(data: GlobalData, settings: BayesSettings) -> BayesSettings:
+    """Settings that expect of every annotator what the diagnosis does.
+
+    Pairs of annotators share (average gain)^2 times the variance of the truth, so its target is divided by that.
+
+    eq. B20
+    """
+    gains = expected_gains(data)
+    if gains is None:
+        return settings
+    given = data.by_annotator(data.judgements)
+    average = np.clip(given @ gains / given.sum(), LEAST_AVERAGE, 1.0)
+    targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
+    return settings._replace(direction=gains, say=credibility(gains), targets=targets)
+
+
+def credibility(gains: np.ndarray) -> np.ndarray:
+    """(K,) from 1 for annotators of whom the usual gains (K, D) are expected to 0 for spammers and flipped ones."""
+    return np.asarray(np.clip((gains.mean(axis=1) - SPAMMER_GAIN) / (1 - SPAMMER_GAIN), 0.0, 1.0))
 
 
 def _anyone_suspicious(data: GlobalData, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:

@@ -21,7 +21,6 @@ PANEL = 10.0  # annotators whose mean answer sets the scale
 IMAGINARY_ITEMS = 5.0  # behind the variance that the model expects of posterior means
 POOLED = 0.5  # share of a dimension's variance taken from the average over dimensions: both are estimates
 LEAST_CROWD_GAIN = 0.1
-CROWD_POWER = 0.75  # 0: the scale of the competent alone; 2: the scale of the whole crowd
 NO_SPREAD = 1e-9
 
 
@@ -64,15 +63,25 @@ def panel_matching(
     `continued`: the parameters come from earlier batches too, so that what they expect says more than these items do. A
     batch whose truths happen to spread more or less than usual must not be brought to the usual spread.
     """
-    # Between the scale of the competent, which is the truth's, and that of the crowd, in which spammers answer too; who
-    # uses a scale the other way round still uses it.
-    given = data.by_annotator(data.judgements)
-    gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
-    crowd = np.clip(given @ gain / max(given.sum(), 1.0), LEAST_CROWD_GAIN, 1.0) ** CROWD_POWER
-    truth = np.diagonal(truth_covariance(data, params)) * crowd
+    truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
     target = POOLED * truth.mean() + (1 - POOLED) * truth + np.diagonal(params.N[-1]) / panel
     center = (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2
     return _matching(data, params, found, censored, target, center, continued=continued)
+
+
+def _crowd_scale(data: GlobalData, params: GlobalParams, panel: float) -> np.ndarray:
+    """(D,) between the scale of the competent, which is the truth's, and that of a crowd with spammers in it.
+
+    Where an item has many more ratings than the panel would give it, its plain mean is known to everybody, and a scale
+    that differs from the crowd's would only surprise; where it has fewer, nothing is known but the model's truth. Who
+    uses a scale the other way round still uses it.
+    """
+    given = data.by_annotator(data.judgements)
+    gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
+    average = np.clip(given @ gain / max(given.sum(), 1.0), LEAST_CROWD_GAIN, 1.0)
+    per_item = given.sum() / max(data.M, 1)
+    crowd = 1 / (1 + (panel / max(per_item, 1.0)) ** 2)
+    return np.asarray(average ** (2 * crowd))
 
 
 def truth_matching(data: GlobalData, params: GlobalParams, found: Posterior) -> Matching:
