@@ -26,7 +26,6 @@ from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
 from unisono.fusers.crowd import NO_SIGNAL, signal_alerts
 from unisono.fusers.earlier import experience_of, with_earlier_annotators
-from unisono.fusers.series_fuser import SeriesFuser
 from unisono.io.align import align_to
 from unisono.io.atomic import atomic_directory
 from unisono.io.frames import frame_like
@@ -104,8 +103,7 @@ class Fusion:
 
     def describe_now(self, on_step: Callable[[int, float], None]) -> None:
         """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
-        if isinstance(self.fuser, SeriesFuser):
-            vars(self)["described"] = self.fuser.describe(on_step)
+        vars(self)["described"] = self.fuser.describe(on_step)
 
     @cached_property
     def alerts(self) -> list[Alert]:

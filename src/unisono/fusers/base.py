@@ -76,8 +76,8 @@ class Fuser(ABC):
         looked at. Items have to be among the fitted ones."""
 
     @abstractmethod
-    def describe(self) -> Annotators:
-        """What is known of each annotator."""
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        """What is known of each annotator; `on_step` hears of it where it takes a while."""
 
     @abstractmethod
     def parameters(self) -> GlobalParams:

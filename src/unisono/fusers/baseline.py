@@ -110,7 +110,7 @@ class Baseline(Fuser):
         places = fitted_places(shown, fitted), places_by_label(shown, self.annotators_)
         return self.restored_prediction(predicted_ratings(self.parameters(), *self._truths(fitted), *places))
 
-    def describe(self) -> Annotators:
+    def describe(self, on_step: Progress | None = None) -> Annotators:
         """Bias, gain and noise from regressing each annotator's answers on the truth found without them."""
         self.require_fitted()
         ratings = self.fitted_ratings()

@@ -273,7 +273,7 @@ class Joint(Fuser):
         predicted = predicted_ratings(spread, found.mean, found.cov, fitted_places(shown, fitted), annotator_of)
         return self.restored_prediction(predicted._replace(freedom=honest.freedom))
 
-    def describe(self) -> Annotators:
+    def describe(self, on_step: Progress | None = None) -> Annotators:
         self.require_fitted()
         return annotator_table(self.fitted_ratings(), self._data, self.params_, self.scaling_)
 

@@ -106,7 +106,7 @@ class SeriesAverage(Fuser):
 
         return found._replace(mean=at_its_time(found.mean), variance=at_its_time(found.variance))
 
-    def describe(self) -> Annotators:
+    def describe(self, on_step: Progress | None = None) -> Annotators:
         self.require_fitted()
         ratings = self.fitted_ratings()
         given = np.bincount(ratings.annotator_of, minlength=ratings.K)
@@ -198,7 +198,7 @@ class AlignedMean(SeriesAverage):
         relative = relative_lags(data, reach) if reach else np.zeros((ratings.K, ratings.D), dtype=np.int64)
         return relative + round((self.lag or 0.0) * self.rate_)
 
-    def describe(self) -> Annotators:
+    def describe(self, on_step: Progress | None = None) -> Annotators:
         moved = copy(self)
         moved._ratings = self._moved(self.fitted_ratings())
         return replace(SeriesAverage.describe(moved), delay=self.lag_ / self.rate_)
