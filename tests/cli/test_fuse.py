@@ -149,4 +149,11 @@ def test_next_and_plan_read_a_saved_fit(world):
     done = unisono("plan", "out", "--most", "4", cwd=world)
     assert done.returncode == 0, done.stderr
     assert "ratings per item" in done.stderr
-    assert len([line for line in done.stdout.splitlines() if line.strip()]) == 6
+    tables = [line for line in done.stdout.splitlines() if line.strip()]
+    assert len(tables) == 2 * (1 + 2 + 4)
+    assert tables[0].startswith("Correlation")
+    assert tables[7].startswith("Sd that remains")
+    assert "Needed: " in done.stderr
+    found = json.loads(unisono("plan", "out", "--target", "1", "--json", cwd=world).stdout)
+    assert found["enough"] is None
+    assert set(found["enough_each"].values()) == {None}

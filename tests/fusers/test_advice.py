@@ -60,7 +60,13 @@ def test_a_plan_gets_better_with_ratings_and_says_when_it_is_enough():
     enough = plan.enough(0.9)
     assert enough is not None
     assert (plan.correlation[enough - 1] >= 0.9).all()
+    each = plan.enough_each(0.9)
+    assert max(each.values()) == enough
+    for d, name in enumerate(plan.dimensions):
+        assert plan.correlation[each[name] - 1, d] >= 0.9
+        assert each[name] == 1 or plan.correlation[each[name] - 2, d] < 0.9
     assert plan.enough(1.0) is None
+    assert set(plan.enough_each(1.0).values()) == {None}
     same = plan_ratings(result.fuser, result.fit, most=50)
     np.testing.assert_array_equal(same.sd, plan.sd)
 

@@ -1,6 +1,7 @@
 """The joint model does its job: recovery, calibration, and clear words when it cannot."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import unisono as un
@@ -48,6 +49,30 @@ def test_recovery_improves_with_items(settings):
             per_seed.append(np.sqrt(np.mean((found - params.F) ** 2)))
         errors.append(np.mean(per_seed))
     assert errors[0] > errors[1] > errors[2]
+
+
+def test_ends_of_the_scale_are_the_numbers_that_people_gave():
+    rng = np.random.default_rng(0)
+    item_of = np.repeat(np.arange(40), 6)
+    annotator_of = np.tile(np.arange(6), 40)
+    truth = rng.normal(size=(40, 3))
+    value = truth[item_of] + 0.5 * rng.normal(size=(240, 3))
+    value = np.clip(np.round(3 + 1.5 * value), 1, 5)
+    value = np.stack([(value[:, 0] - 1) / 10, 100 * value[:, 1], value[:, 2] / 1e9], axis=1)
+    columns = un.fuse(
+        pl.DataFrame(
+            {
+                "item": [f"i{m}" for m in item_of],
+                "annotator": [f"a{k}" for k in annotator_of],
+                **{name: value[:, d] for d, name in enumerate("abc")},
+            }
+        )
+    ).fused.columns()
+    for d, name in enumerate("abc"):
+        assert min(columns[f"{name}_low"]) == value[:, d].min()
+        assert max(columns[f"{name}_high"]) == value[:, d].max()
+        assert min(columns[name]) >= value[:, d].min()
+        assert max(columns[name]) <= value[:, d].max()
 
 
 def test_intervals_cover_the_truth_nine_times_out_of_ten():

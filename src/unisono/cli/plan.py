@@ -19,19 +19,26 @@ from unisono.cli.talk import number, print_json, print_table, say
 def command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> None:
     """Predict the error for 1, 2, ... ratings per item by annotators like those of FIT.
 
-    For each dimension: the sd of the truth that remains, and the correlation of estimate and truth to expect.
+    For each dimension: the correlation of estimate and truth to expect, and the sd of the truth that remains.
     """
     from unisono.api import load
     from unisono.fusers.advice import plan_ratings
     from unisono.io.saved import load_fit
 
     found = plan_ratings(load(fit), load_fit(fit), most=most, seed=seed)
-    enough = found.enough(target)
-    table = {name: column.tolist() for name, column in found.columns().items()}
+    each, enough = found.enough_each(target), found.enough(target)
     if as_json:
-        print_json({"plan": table, "target": target, "enough": enough})
+        table = {name: column.tolist() for name, column in found.columns().items()}
+        print_json({"plan": table, "target": target, "enough": enough, "enough_each": each})
         return
-    rows = [[str(n), *(number(value) for value in row)] for n, *row in zip(*table.values(), strict=True)]
-    print_table([name.replace("_", " ") for name in table], rows)
-    words = f"{enough} ratings per item are" if enough else f"{len(rows)} ratings per item are not"
+    # One quantity at a time: side by side, seven dimensions would not fit a screen.
+    for what, values in (("correlation of estimate and truth", found.correlation), ("sd that remains", found.sd)):
+        click.echo(f"{what[0].upper()}{what[1:]}, by ratings per item")
+        rows = [[str(n), *map(number, row)] for n, row in zip(found.ratings, values.tolist(), strict=True)]
+        print_table(["ratings", *found.dimensions], rows)
+    most_tried = int(found.ratings[-1])
+    words = f"{enough} ratings per item are" if enough else f"{most_tried} ratings per item are not"
     say(f"{words} enough for a correlation of {target:g} in every dimension.")
+    if len(each) > 1:
+        needed = ", ".join(f"{name} {n or f'more than {most_tried}'}" for name, n in each.items())
+        say(f"Needed: {needed}.")

@@ -48,8 +48,16 @@ class Plan:
 
     def enough(self, correlation: float) -> int | None:
         """The fewest ratings per item with which every dimension reaches this correlation; None if none of these."""
-        good = np.flatnonzero((self.correlation >= correlation).all(axis=1))
-        return int(self.ratings[good[0]]) if len(good) else None
+        each = [n for n in self.enough_each(correlation).values() if n is not None]
+        return max(each) if len(each) == len(self.dimensions) else None
+
+    def enough_each(self, correlation: float) -> dict[str, int | None]:
+        """The same for each dimension by itself."""
+        found: dict[str, int | None] = {}
+        for d, name in enumerate(self.dimensions):
+            good = np.flatnonzero(self.correlation[:, d] >= correlation)
+            found[name] = int(self.ratings[good[0]]) if len(good) else None
+        return found
 
 
 def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:

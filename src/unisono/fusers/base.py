@@ -125,14 +125,18 @@ class Fuser(ABC):
     ) -> Fused:
         """Truths of items (M, D) with their covariances, from standardised units to the user's."""
         scaling = self.scaling_
+        restored = scaling.restore_mean(mean)
+        if ends is not None:
+            ends = (scaling.restore_exactly(ends[0]), scaling.restore_exactly(ends[1]))
+            restored = np.clip(restored, *ends)
         return Fused(
-            scaling.restore_mean(mean),
+            restored,
             scaling.restore_cov(cov),
             items,
             self.dimensions_,
             np.ones(len(items), dtype=np.int64),
             freedom=freedom,
-            ends=None if ends is None else (scaling.restore_mean(ends[0]), scaling.restore_mean(ends[1])),
+            ends=ends,
         )
 
     def fitted_ratings(self) -> Ratings:

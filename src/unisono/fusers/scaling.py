@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+SURE_DIGITS = 12  # of a standard deviation, that survive standardising and restoring
+
 
 class Scaling(NamedTuple):
     """y = loc + scale * z."""
@@ -21,6 +23,14 @@ class Scaling(NamedTuple):
 
     def restore_mean(self, mean: np.ndarray) -> np.ndarray:
         return np.asarray(self.loc + self.scale * mean)
+
+    def restore_exactly(self, mean: np.ndarray) -> np.ndarray:
+        """(D,) numbers that people gave, without the rounding of going there and back: 0 and not 2e-15."""
+        restored = self.restore_mean(mean)
+        digits = SURE_DIGITS - np.floor(np.log10(self.scale)).astype(int)
+        return np.array(
+            [round(v, int(n)) if np.isfinite(v) else v for v, n in zip(restored.tolist(), digits, strict=True)]
+        )
 
     def restore_cov(self, cov: np.ndarray) -> np.ndarray:
         return np.asarray(cov * self.scale[:, None] * self.scale)
