@@ -1,4 +1,4 @@
-"""Draws docs/images/estimate.png: a posterior mean is drawn to the middle, the matched estimate has the truth's spread."""
+"""Draws docs/images/estimate.png: posterior means are drawn to the middle, matched estimates spread as truths do."""
 
 from __future__ import annotations
 

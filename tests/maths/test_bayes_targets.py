@@ -11,6 +11,7 @@ from unisono.maths.bayes_targets import (
     ERROR_AT_LEAST,
     TRUTH_LIMITS,
     TRUTH_UNKNOWN,
+    believed_correlation,
     correlation_power,
     rating_correlation,
     scaled_targets,
@@ -42,20 +43,48 @@ def test_known_shares_are_recovered(missing):
 
 def test_targets_go_together_as_the_ratings_do():
     data, value = crowd(correlation=0.6)
-    r = np.corrcoef(value.T)[0, 1]
+    r = believed(np.corrcoef(value.T)[0, 1], 3000, 6, 0.45)
     found = variance_targets(data, Priors(latent_correlation=1.0, noise_correlation=0.0, bias_correlation=1.0))
     latent = found.latent[0, 1] / np.sqrt(found.latent[0, 0] * found.latent[1, 1])
-    r *= 3000 / (3000 + 5 * 2)  # 3,000 judgements, and five imaginary ones for each dimension
-    assert latent == pytest.approx(r, rel=1e-6)
+    assert latent == pytest.approx(r, rel=1e-3)
     assert found.noise[0, 1] == pytest.approx(0, abs=1e-12)
-    assert found.bias[0, 1] == pytest.approx(r * found.bias[0, 0], rel=1e-6)
+    assert found.bias[0, 1] == pytest.approx(r * found.bias[0, 0], rel=1e-3)
 
 
-def test_a_handful_of_judgements_says_little_about_how_dimensions_go_together():
-    data, value = crowd(M=8, per_item=2, correlation=0.9)
-    found = variance_targets(data, Priors()).latent
-    expected = np.corrcoef(value.T)[0, 1] * 16 / (16 + 10)
-    assert found[0, 1] / np.sqrt(found[0, 0] * found[1, 1]) == pytest.approx(expected, rel=1e-6)
+def believed(r, judgements, per_item, truth, D=2):
+    """The formula for one pair of dimensions."""
+    n = judgements / (1 + (per_item - 1) * truth)
+    return r**3 / (r**2 + D * (1 - r**2) ** 2 / n)
+
+
+@pytest.mark.parametrize("truth", [0.1, 0.5])
+@pytest.mark.parametrize("correlation", [0.9, 0.3])
+def test_a_handful_of_judgements_says_little_about_how_dimensions_go_together(correlation, truth):
+    data, value = crowd(M=8, per_item=2, correlation=correlation)
+    r = np.corrcoef(value.T)[0, 1]
+    found = believed_correlation(data, np.array([[1, r], [r, 1]]), truth)
+    np.testing.assert_allclose(found, [[1, believed(r, 16, 2, truth)], [believed(r, 16, 2, truth), 1]], rtol=1e-12)
+
+
+def test_chance_correlations_are_hardly_believed_and_clear_ones_are():
+    chance, clear = [], []
+    for seed in range(40):
+        for correlation, kept in ((0.0, chance), (0.8, clear)):
+            data, _ = crowd(M=15, per_item=3, correlation=correlation, seed=seed)
+            P = rating_correlation(data)
+            kept.append((P[0, 1], believed_correlation(data, P, 0.45)[0, 1]))
+    chance, clear = np.square(chance).mean(axis=0), np.mean(clear, axis=0)
+    assert chance[1] < 0.35 * chance[0]
+    assert clear[1] > 0.9 * clear[0]
+
+
+def test_a_correlation_counts_the_judgements_that_answer_both():
+    data, value = crowd(M=40, per_item=3, correlation=0.6, missing=0.5)
+    both = int((~np.isnan(value)).all(axis=1).sum())
+    r = rating_correlation(data)[0, 1]
+    found = believed_correlation(data, rating_correlation(data), 0.4)[0, 1]
+    per_item = data.judgements.sum() / data.M
+    assert found == pytest.approx(believed(r, both, per_item, 0.4), rel=1e-9)
 
 
 def test_without_two_ratings_of_anything_the_stated_shares_hold():

@@ -32,7 +32,6 @@ class Priors(NamedTuple):
     latent_correlation: float = 1.0
     noise_correlation: float = 1.0
     bias_correlation: float = 0.5
-    unrelated_judgements: float = 5.0  # imaginary judgements per dimension, without correlation, among the real ones
 
 
 class Guards(NamedTuple):

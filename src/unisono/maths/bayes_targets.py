@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.bayes_guards import tempered
 from unisono.maths.bayes_state import Priors, Targets
 from unisono.maths.global_data import GlobalData
 from unisono.maths.grouped import segment_sum
@@ -26,9 +25,7 @@ def variance_targets(data: GlobalData, priors: Priors) -> Targets:
     truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_UNKNOWN), *TRUTH_LIMITS)
     bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_UNKNOWN).mean(), *BIAS_LIMITS)
     error = np.maximum(1 - truth - bias, ERROR_AT_LEAST)
-    # Correlations from few judgements are mostly chance, and there are more of them the more dimensions there are.
-    real = data.judgements.sum()
-    P = tempered(rating_correlation(data), float(real / (real + priors.unrelated_judgements * data.D)))
+    P = believed_correlation(data, rating_correlation(data), float(truth.mean()))
     return Targets(
         latent=_covariance(truth, correlation_power(P, priors.latent_correlation)),
         noise=_covariance(error, correlation_power(P, priors.noise_correlation)),
@@ -51,6 +48,20 @@ def rating_correlation(data: GlobalData) -> np.ndarray:
             P[d, e] = P[e, d] = (moment[d, e] - Sd * Se) / np.sqrt(spread) if spread > LEAST_EIGENVALUE**2 else 0.0
     values, vectors = np.linalg.eigh(P)
     return np.asarray((vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T)
+
+
+def believed_correlation(data: GlobalData, P: np.ndarray, truth: float) -> np.ndarray:
+    """(D, D) correlations of ratings, the less of them the more likely they are chance.                    eq. B21
+
+    Judgements of one item share its truth, which is this share of their variance, so they count for less than their
+    number (the design effect of cluster samples); and the more dimensions, the more chances for chance.
+    """
+    per_item = max(data.judgements.sum() / max(data.M, 1), 1.0)
+    both = data.answered.T @ (data.judgements[:, None] * data.answered) / (1 + (per_item - 1) * truth)
+    chance = data.D * (1 - P**2) ** 2 / np.maximum(both, 1.0)
+    believed = P * P**2 / np.maximum(P**2 + chance, np.finfo(float).tiny)
+    np.fill_diagonal(believed, 1.0)
+    return np.asarray(believed)
 
 
 def correlation_power(P: np.ndarray, power: float) -> np.ndarray:
