@@ -20,7 +20,7 @@ demo: $(VENV)/core
 
 test: $(VENV)/dev
 	tools/install-system-packages
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -49,6 +49,20 @@ def figures(offset):
     }
 
 
+def test_some_models_can_be_measured_again():
+    before, again = some_results(), some_results()
+    again["models"] = ["auto"]
+    for row in again["rows"]:
+        row["models"] = {"auto": figures(0.25)}
+    merged = accuracy.measured_again(before, again)
+    assert merged["models"] == before["models"]
+    assert [row["models"]["auto"]["ccc"] for row in merged["rows"]] == [0.75] * 3
+    assert [row["models"]["mean"] for row in merged["rows"]] == [row["models"]["mean"] for row in before["rows"]]
+    again["rows"][1]["seed"] = 99
+    with pytest.raises(SystemExit, match="other draws"):
+        accuracy.measured_again(before, again)
+
+
 def some_results():
     gains = (("asset", 0.1), ("asset", 0.3), ("sim paper", -0.4))
     rows = [
