@@ -2,7 +2,7 @@
 
 Writes the tables of docs/accuracy.md between their markers (the prose around them is written by hand) and all figures
 to bench-out/accuracy.json. Options: --seeds N (default 20), --jobs N (default: all cores), --models A,B (measures these
-again and keeps the others of bench-out/accuracy.json), --render (only the tables again, from bench-out/accuracy.json).
+and keeps the others of bench-out/accuracy.json, if it is there), --render (only the tables again, from that file).
 """
 
 from __future__ import annotations
@@ -36,11 +36,15 @@ RESAMPLES = 500
 def main(arguments: list[str]) -> None:
     options = _options(arguments)
     if not options.render:
+        # Looked at before anything is measured: draws that do not fit would cost an hour.
+        before = json.loads(OUT.read_text()) if options.models and OUT.exists() else None
+        if before is not None:
+            require_same_draws(before, options.seeds)
         started = time.perf_counter()
         found = run(options.seeds, options.jobs, options.models.split(",") if options.models else None)
         found["minutes"] = (time.perf_counter() - started) / 60
-        if options.models:
-            found = measured_again(json.loads(OUT.read_text()), found)
+        if before is not None:
+            found = measured_again(before, found)
         OUT.parent.mkdir(exist_ok=True)
         OUT.write_text(json.dumps(found) + "\n")
     for line in write_page(json.loads(OUT.read_text())):
@@ -62,11 +66,15 @@ def run(seeds: int, jobs: int, models: list[str] | None = None) -> dict[str, Any
     return {"seeds": seeds, "models": names, "missing": missing, "rows": rows}
 
 
+def require_same_draws(before: dict[str, Any], seeds: int) -> None:
+    """Raises unless the earlier figures are of the cases that there would be now."""
+    drawn = [Case(*(row[key] for key in Case._fields)) for row in before["rows"]]
+    if drawn != cases(seeds, data_folder())[0]:
+        raise SystemExit(f"{OUT} has other draws: run all models with these seeds first.")
+
+
 def measured_again(before: dict[str, Any], again: dict[str, Any]) -> dict[str, Any]:
     """The earlier figures with those of some models replaced."""
-    drawn = [{key: row[key] for key in Case._fields} for row in before["rows"]]
-    if drawn != [{key: row[key] for key in Case._fields} for row in again["rows"]]:
-        raise SystemExit(f"{OUT} has other draws: run all models with these seeds first.")
     rows = [
         {**old, "models": old["models"] | new["models"]} for old, new in zip(before["rows"], again["rows"], strict=True)
     ]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from draw_readme_picture import BLUE, GREY, ORANGE
 
 import unisono as un
 from unisono.maths.metrics import ccc, pearson
 
 TARGET = Path(__file__).parent.parent / "docs" / "images" / "estimate.png"
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#9a9a9a"
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
         panel.axline((0, level), slope=slope, color=colour, lw=1.5)
         panel.set_title(f"{name}\nCCC {ccc(found, truth):.2f}, Pearson {pearson(found, truth):.2f}", fontsize=10)
         panel.set_xlabel("truth")
-        panel.set(xlim=(-2.6, 2.6), ylim=(-2.6, 2.6), aspect="equal")
+        panel.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8), aspect="equal")
         panel.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("estimate")
     figure.savefig(TARGET)

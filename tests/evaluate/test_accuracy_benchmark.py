@@ -58,9 +58,15 @@ def test_some_models_can_be_measured_again():
     assert merged["models"] == before["models"]
     assert [row["models"]["auto"]["ccc"] for row in merged["rows"]] == [0.75] * 3
     assert [row["models"]["mean"] for row in merged["rows"]] == [row["models"]["mean"] for row in before["rows"]]
-    again["rows"][1]["seed"] = 99
+
+
+def test_other_draws_are_told_before_anything_is_measured(monkeypatch):
+    before = some_results()
+    drawn = [Case(*(row[key] for key in Case._fields)) for row in before["rows"]]
+    monkeypatch.setattr(accuracy, "cases", lambda seeds, folder: (drawn[:seeds], []))
+    accuracy.require_same_draws(before, 3)
     with pytest.raises(SystemExit, match="other draws"):
-        accuracy.measured_again(before, again)
+        accuracy.require_same_draws(before, 2)
 
 
 def some_results():

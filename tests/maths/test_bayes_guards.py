@@ -8,6 +8,7 @@ from global_cases import random_case
 from unisono.maths.bayes_guards import correlation, limited_borrowing, recentred, tempered
 from unisono.maths.bayes_start import bayes_settings, bayes_start
 from unisono.maths.bayes_state import UNGUARDED, Priors
+from unisono.maths.heeded import SPAMMER_GAIN
 from unisono.maths.structure import Structure
 from unisono.simulate import simulate_global
 
@@ -65,13 +66,13 @@ def test_who_has_no_say_moves_no_coordinates():
     F = np.tile(np.eye(2), (case.data.K, 1, 1))
     F[0] = 0.5 * np.eye(2)
     params = case.params._replace(B=np.dstack([F, np.zeros((case.data.K, 2, 1))]))
-    say = np.ones(case.data.K)
-    moved, _ = recentred(case.data, params, hyper, structure, say)
+    direction = np.ones((case.data.K, 2))
+    moved, _ = recentred(case.data, params, hyper, structure, direction)
     same, _ = recentred(case.data, params, hyper, structure)
     np.testing.assert_array_equal(moved.B, same.B)
     assert (np.diagonal(moved.F[1]) > 1.01).all()
-    say[0] = 0.0
-    still, _ = recentred(case.data, params, hyper, structure, say)
+    direction[0] = SPAMMER_GAIN
+    still, _ = recentred(case.data, params, hyper, structure, direction)
     np.testing.assert_allclose(still.B, params.B, atol=1e-12)
 
 

@@ -57,8 +57,9 @@ def test_the_truth_gets_back_the_variance_that_spammers_hide():
         data = data_of((crowd.value - crowd.value.mean(axis=0)) / sd, crowd.item_of, crowd.annotator_of)
         settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
         heeded = heeding(data, settings)
-        assert heeded.say is not None
-        assert heeded.say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < heeded.say[crowd.kind == "honest"].mean()
+        assert heeded.direction is not None
+        say = credibility(heeded.direction)
+        assert say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < say[crowd.kind == "honest"].mean()
         truth = crowd.truth.var(axis=0) / sd**2
         shares.append([np.diagonal(s.targets.latent) / truth for s in (settings, heeded)])
     plain, given_back = np.mean(shares, axis=(0, 2))

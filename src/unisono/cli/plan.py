@@ -32,8 +32,8 @@ def command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> No
         print_json({"plan": table, "target": target, "enough": enough, "enough_each": each})
         return
     # One quantity at a time: side by side, seven dimensions would not fit a screen.
-    for what, values in (("correlation of estimate and truth", found.correlation), ("sd that remains", found.sd)):
-        click.echo(f"{what[0].upper()}{what[1:]}, by ratings per item")
+    for what, values in (("Correlation of estimate and truth", found.correlation), ("Sd that remains", found.sd)):
+        click.echo(f"{what}, by ratings per item")
         rows = [[str(n), *map(number, row)] for n, row in zip(found.ratings, values.tolist(), strict=True)]
         print_table(["ratings", *found.dimensions], rows)
     most_tried = int(found.ratings[-1])

@@ -18,21 +18,24 @@ from unisono.maths.bayes_state import Hyper
 from unisono.maths.gauge import recentre
 from unisono.maths.global_data import GlobalData
 from unisono.maths.global_params import GlobalParams
+from unisono.maths.heeded import credibility
 from unisono.maths.structure import Structure
 
 LEAST_EIGENVALUE = 1e-3  # of a correlation matrix after its entries were limited one by one
 
 
 def recentred(
-    data: GlobalData, params: GlobalParams, hyper: Hyper, structure: Structure, say: np.ndarray | None = None
+    data: GlobalData, params: GlobalParams, hyper: Hyper, structure: Structure, direction: np.ndarray | None = None
 ) -> tuple[GlobalParams, Hyper]:
     """The average competent annotator becomes the identity, and the average noise scale one.           eq. B7
 
-    `say` (K,) how much annotators count in that average; None: all alike.
+    Who is not expected to answer the truth (`direction`, as in the settings) has no say in that average.
     """
     given = data.by_annotator(data.judgements)
     competence = np.clip(np.einsum("kdd->k", params.F) / data.D, 0.0, 1.0)
-    weight = given * competence if say is None else given * competence * say
+    weight = given * competence
+    if direction is not None:
+        weight = weight * credibility(direction)
     if weight.sum() > 0:
         params = recentre(params, structure, weight)
     if structure.noise in ("scaled", "shared"):

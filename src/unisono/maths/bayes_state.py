@@ -104,7 +104,6 @@ class BayesSettings(NamedTuple):
     targets: Targets
     guards: Guards = Guards()
     direction: np.ndarray | None = None  # (K, D) where an annotator's gains are expected; None: at 1
-    say: np.ndarray | None = None  # (K,) how much annotators count in what a dimension means; None: all alike
     mixing: np.ndarray | None = None  # (D, D) where F_k is expected, whatever the direction; None: at the identity
     earlier: KnownAnnotators | None = None
 

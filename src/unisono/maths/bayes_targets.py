@@ -56,8 +56,7 @@ def believed_correlation(data: GlobalData, P: np.ndarray, truth: float) -> np.nd
     Judgements of one item share its truth, which is this share of their variance, so they count for less than their
     number (the design effect of cluster samples); and the more dimensions, the more chances for chance.
     """
-    per_item = max(data.judgements.sum() / max(data.M, 1), 1.0)
-    both = data.answered.T @ (data.judgements[:, None] * data.answered) / (1 + (per_item - 1) * truth)
+    both = data.answered.T @ (data.judgements[:, None] * data.answered) / (1 + (data.per_item - 1) * truth)
     chance = data.D * (1 - P**2) ** 2 / np.maximum(both, 1.0)
     believed = P * P**2 / np.maximum(P**2 + chance, np.finfo(float).tiny)
     np.fill_diagonal(believed, 1.0)

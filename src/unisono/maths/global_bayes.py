@@ -186,5 +186,5 @@ def _guarded(
     if settings.structure.noise == "shared" and settings.structure.latent == "full":
         params = params._replace(Sigma=limited_borrowing(params.Sigma, hyper.together, guards.borrowing))
     if guards.recentred:
-        params, hyper = recentred(data, params, hyper, settings.structure, settings.say)
+        params, hyper = recentred(data, params, hyper, settings.structure, settings.direction)
     return params, hyper

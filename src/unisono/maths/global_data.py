@@ -59,6 +59,15 @@ class GlobalData(NamedTuple):
         flat = per_profile.reshape(len(self.annotator), -1)
         return np.asarray(self._annotator_sum() @ flat).reshape(self.K, *per_profile.shape[1:])
 
+    def shares(self) -> np.ndarray:
+        """(K,) share of all judgements that each annotator gave."""
+        return np.asarray(self.by_annotator(self.judgements) / max(len(self.y), 1))
+
+    @property
+    def per_item(self) -> float:
+        """Judgements that an item has on average, at least one."""
+        return max(len(self.y) / max(self.M, 1), 1.0)
+
     def answers(self) -> np.ndarray:
         """(K, D) numbers given by each annotator on each dimension."""
         return self.by_annotator(self.judgements[:, None] * self.answered)

@@ -75,7 +75,7 @@ def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
     loose = _loose(blind, settings)
     state, _ = climb(blind, bayes_start(blind, loose), loose)
     found = posterior(blind, state.params).mean
-    given = data.by_annotator(data.judgements)
+    shares = data.shares()
 
     def fit(part: GlobalData) -> tuple[BayesState, Trace]:
         A, c = gold_map(found, part.gold)
@@ -85,7 +85,7 @@ def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
             state.hyper._replace(latent=A @ state.hyper.latent @ A.T),
             np.full_like(state.mean, np.nan),
         )
-        mixing = np.einsum("k,kde->de", given / given.sum(), start.params.F)
+        mixing = np.einsum("k,kde->de", shares, start.params.F)
         targets = loose.targets._replace(latent=latent)
         return climb(part, start, loose._replace(targets=targets, guards=UNGUARDED, mixing=mixing))
 

@@ -48,10 +48,9 @@ def heeding(data: GlobalData, settings: BayesSettings) -> BayesSettings:
     gains = expected_gains(data)
     if gains is None:
         return settings
-    given = data.by_annotator(data.judgements)
-    average = np.clip(given @ gains / given.sum(), LEAST_AVERAGE, 1.0)
+    average = np.clip(data.shares() @ gains, LEAST_AVERAGE, 1.0)
     targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
-    return settings._replace(direction=gains, say=credibility(gains), targets=targets)
+    return settings._replace(direction=gains, targets=targets)
 
 
 def credibility(gains: np.ndarray) -> np.ndarray:

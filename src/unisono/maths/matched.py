@@ -76,11 +76,9 @@ def _crowd_scale(data: GlobalData, params: GlobalParams, panel: float) -> np.nda
     that differs from the crowd's would only surprise; where it has fewer, nothing is known but the model's truth. Who
     uses a scale the other way round still uses it.
     """
-    given = data.by_annotator(data.judgements)
     gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
-    average = np.clip(given @ gain / max(given.sum(), 1.0), LEAST_CROWD_GAIN, 1.0)
-    per_item = given.sum() / max(data.M, 1)
-    crowd = 1 / (1 + (panel / max(per_item, 1.0)) ** 2)
+    average = np.clip(data.shares() @ gain, LEAST_CROWD_GAIN, 1.0)
+    crowd = 1 / (1 + (panel / data.per_item) ** 2)
     return np.asarray(average ** (2 * crowd))
 
 

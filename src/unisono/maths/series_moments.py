@@ -22,9 +22,7 @@ CHUNK = 4096  # windows gathered at a time
 
 
 class Moments(NamedTuple):
-    S: (
-        np.ndarray
-    )  # (C, Z, Z) sum of E zz' over the frames of each channel; taps further apart than the structure's span: 0
+    S: np.ndarray  # (C, Z, Z) sum of E zz' over the frames of each channel; 0 beyond the structure's span of taps
     c: np.ndarray  # (H, Z) sum of raw rating times E z
     yy: np.ndarray  # (H, H) sum of products of raw ratings; meaningful within a channel
     n: np.ndarray  # (C,) frames of each channel
