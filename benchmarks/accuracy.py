@@ -20,8 +20,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from benchmarks.accuracy_page import write_page
 from benchmarks.accuracy_sets import Case, cases, data_folder, draw
-from unisono.evaluate.compare import distinct_models
-from unisono.evaluate.held_out import score_hidden, timed_fit
+from unisono.evaluate.compare.held_out import score_hidden, timed_fit
+from unisono.evaluate.compare.models import distinct_models
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson

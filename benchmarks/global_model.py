@@ -21,10 +21,10 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import best_time, in_own_process, peak_megabytes
 from unisono.maths.em import relative_change, run_em
-from unisono.maths.global_data import GlobalData, prepare
-from unisono.maths.global_ml import MlSettings, em_step, paper_start
-from unisono.maths.predictor import no_features
-from unisono.maths.structure import Structure
+from unisono.maths.items.data import GlobalData, prepare
+from unisono.maths.items.ml import MlSettings, em_step, paper_start
+from unisono.maths.items.predictor import no_features
+from unisono.maths.items.structure import Structure
 
 STRUCTURE = Structure(noise="isotropic", latent="full")
 SUREAL_ITEMS = 1000  # sureal takes minutes on the whole load, so it gets a tenth, and ratios are per rating
@@ -79,7 +79,7 @@ def to_convergence() -> dict[str, Any]:
     fast = best_time(lambda: em_step(data, params, settings(2))) / len(y)
     tenth = len(truth) // 10
     naive = best_time(lambda: _naive_step(params, y, item_of, annotator_of, tenth), repeats=1) / (5 * tenth)
-    from unisono.maths.global_estep import posterior
+    from unisono.maths.items.estep import posterior
 
     mean = posterior(data, params).mean
     plain = np.stack([np.bincount(item_of, y[:, d]) / 5 for d in range(2)], axis=1)

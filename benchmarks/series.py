@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.measure import best_time
 from unisono.data import Ratings
 from unisono.fusers import SeriesJoint
-from unisono.maths.series_channels import whiten
-from unisono.maths.series_default import (
+from unisono.maths.series.channels import whiten
+from unisono.maths.series.default import (
     Settings,
     default_priors,
     default_structure,
@@ -27,11 +27,11 @@ from unisono.maths.series_default import (
     standardise,
     starting_lags,
 )
-from unisono.maths.series_em import soft_step
-from unisono.maths.series_estep import expect, log_likelihood
-from unisono.maths.series_layout import Layout, make_layout
-from unisono.maths.series_params import Priors, SeriesData, SeriesParams, Structure, identity_params
-from unisono.maths.series_precision import local_rows, precision_blocks, unit_rows
+from unisono.maths.series.em import soft_step
+from unisono.maths.series.estep import expect, log_likelihood
+from unisono.maths.series.layout import Layout, make_layout
+from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params
+from unisono.maths.series.precision import local_rows, precision_blocks, unit_rows
 from unisono.simulate import simulate_series
 
 K = 6

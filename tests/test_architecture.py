@@ -10,19 +10,40 @@ import unisono
 ROOT = Path(unisono.__file__).parent
 # package -> what of unisono it may import, beside itself and errors
 ALLOWED = {
+    "__init__": None,  # the front door knows everything, and loads it only when asked
+    "errors": set(),
+    "version": set(),
     "maths": set(),
     "data": set(),
     "tasks": set(),
     "fusers": {"maths", "data", "tasks"},
-    "evaluate": {"maths", "data", "fusers", "tasks"},
+    "report": {"data", "fusers"},
+    "evaluate": {"maths", "data", "fusers", "report", "tasks"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
-    "summary": {"data", "fusers"},
-    "api": {"data", "fusers", "evaluate", "io", "summary"},
+    "api": {"data", "fusers", "evaluate", "io", "report", "version"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
-    "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect"},
-    "cli": {"data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "summary", "reproduce"},
+    "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "version"},
+    "cli": {
+        *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
+        "version",
+    },
+}
+# The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.
+ROOMS = {
+    "maths": {"linalg": set(), "items": {"linalg"}, "raters": {"linalg", "items"}, "series": {"linalg"}},
+    "fusers": {"items": set(), "series": {"items"}},
+    "evaluate": {"compare": set(), "protocol": set()},
+    "io": {"reading": set()},
+    "reproduce": {"inputs": set(), "engine": {"inputs"}, "experiments": {"inputs", "engine"}},
+    "collect": {
+        "stimuli": set(),
+        "studies": {"stimuli"},
+        "store": {"studies"},
+        "export": {"studies", "store", "stimuli"},
+        "app": {"studies", "store", "stimuli", "export"},
+    },
 }
 LIBRARIES = {"maths": {"numpy", "scipy", "threadpoolctl"}, "data": {"numpy", "scipy"}}
 STANDARD = {"__future__", "collections", "dataclasses", "functools", "typing", "operator", "warnings", "hashlib", "re"}
@@ -32,27 +53,58 @@ def modules():
     return sorted(ROOT.rglob("*.py"))
 
 
-def package_of(path: Path) -> str:
-    return path.relative_to(ROOT).with_suffix("").parts[0]
+def parts_of(path: Path) -> tuple[str, ...]:
+    return path.relative_to(ROOT).with_suffix("").parts
 
 
-def imported(path: Path):
-    for node in ast.walk(ast.parse(path.read_text())):
+def imported_by(source: str) -> list[str]:
+    """Dotted names of what a module imports; `from a import b` counts as `a.b`, since b may be a module."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (
-                [f"unisono.{alias.name}" for alias in node.names] if node.module == "unisono" else [node.module]
-            )
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are written in full"
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
+
+
+def imported(path: Path) -> list[str]:
+    return imported_by(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_down(path):
-    package = package_of(path)
-    if package == "__init__":
+    package = parts_of(path)[0]
+    names = [name.split(".") for name in imported(path)]
+    # `import unisono` reaches everything, so nobody inside may say it.
+    assert ["unisono"] not in names
+    if ALLOWED[package] is not None:
+        assert {name[1] for name in names if name[0] == "unisono"} <= ALLOWED[package] | {package, "errors"}
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_rooms_open_one_way(path):
+    package, *inner = parts_of(path)
+    if package not in ROOMS or len(inner) < 2:
         return
-    inside = {name.split(".")[1] for name in imported(path) if name.startswith("unisono.")}
-    assert inside <= ALLOWED.get(package, set()) | {package, "errors"}
+    rooms = ROOMS[package]
+    entered = {name.split(".")[2] for name in imported(path) if name.startswith(f"unisono.{package}.")} & set(rooms)
+    assert inner[0] in rooms
+    assert entered <= rooms[inner[0]] | {inner[0]}
+
+
+def test_every_package_and_every_room_is_listed():
+    assert {parts_of(path)[0] for path in modules()} == set(ALLOWED)
+    for package, rooms in ROOMS.items():
+        assert {place.parent.name for place in (ROOT / package).glob("*/__init__.py")} == set(rooms), package
+
+
+def test_what_counts_as_an_import():
+    source = (
+        "import unisono\nfrom unisono import api\nfrom unisono.maths.items import data\ndef f():\n    import rich.table"
+    )
+    assert imported_by(source) == ["unisono", "unisono.api", "unisono.maths.items.data", "rich.table"]
 
 
 @pytest.mark.parametrize("package", LIBRARIES)
@@ -71,3 +123,10 @@ def test_no_room_is_called_utils():
 def test_files_stay_readable():
     long = {str(path.relative_to(ROOT)): n for path in modules() if (n := len(path.read_text().splitlines())) > 320}
     assert not long
+
+
+def test_no_test_imports_another():
+    tests = Path(__file__).parent
+    for path in tests.rglob("*.py"):
+        steps = [step for name in imported(path) for step in name.split(".")]
+        assert not [step for step in steps if step.startswith("test_")], path

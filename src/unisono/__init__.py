@@ -13,6 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from unisono.version import __version__
+
 if TYPE_CHECKING:
     from unisono.api import Fusion, compare, cross_validate, fuse, load
     from unisono.data import ItemTable, Ratings
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
     from unisono.simulate import simulate_global, simulate_series
-
-__version__ = "0.1.0"
 
 _HOME = {
     "unisono.api": ("Fusion", "compare", "cross_validate", "fuse", "load"),

@@ -19,23 +19,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-import unisono
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
 from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
-from unisono.fusers.crowd import NO_SIGNAL, signal_alerts
-from unisono.fusers.earlier import experience_of, with_earlier_annotators
+from unisono.fusers.items.warm_start import experience_of, with_earlier_annotators
+from unisono.fusers.signal import crowd_signal
 from unisono.io.align import align_to
 from unisono.io.atomic import atomic_directory
-from unisono.io.frames import frame_like
+from unisono.io.reading.frames import frame_like
 from unisono.io.saved import load_fit, write_fit
 from unisono.io.tables import read_item_table, read_ratings
-from unisono.summary import summarise, summary_text
+from unisono.report.alerts import NO_SIGNAL, signal_alerts
+from unisono.report.summary import summarise, summary_text
+from unisono.version import __version__
 
 if TYPE_CHECKING:
-    from unisono.evaluate.cv_results import CrossValidation
-    from unisono.evaluate.leaderboard import Comparison
+    from unisono.evaluate.compare.leaderboard import Comparison
+    from unisono.evaluate.protocol.results import CrossValidation
 
 
 def fuse(
@@ -108,7 +109,7 @@ class Fusion:
     @cached_property
     def alerts(self) -> list[Alert]:
         """What in the ratings deserves a look, the gravest first."""
-        return [*signal_alerts(self.ratings), *check_ratings(self.ratings)]
+        return [*signal_alerts(self.ratings.dimensions, crowd_signal(self.ratings)), *check_ratings(self.ratings)]
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
@@ -133,7 +134,7 @@ class Fusion:
             arrays=self.fuser.arrays() | self._posterior(),
             trace=self.fuser.trace_,
             provenance={
-                "unisono": unisono.__version__,
+                "unisono": __version__,
                 "seed": self.seed,
                 "source": self.ratings.source,
                 "data_sha256": self.ratings.data_hash,
@@ -184,7 +185,7 @@ def compare(
     Tables are objects, paths or data frames, as in `fuse`. `jobs` processes work at once; the figures do not depend
     on how many. `on_task(done, total)` is called after every fit.
     """
-    from unisono.evaluate.compare import compare_models  # SciPy's statistics take a while to load
+    from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
     rated = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     known = _item_table(reference)
@@ -217,7 +218,7 @@ def cross_validate(
     `models` are names, or fusers by a name of your own; several fusers under one name (windows, starts) are chosen
     from on the validation items. A name that ends in `+gold` gets the validation labels as gold items instead.
     """
-    from unisono.evaluate.cross_validate import PROTOCOL, cross_validate_models
+    from unisono.evaluate.protocol.cross_validate import PROTOCOL, cross_validate_models
 
     table = _item_table(reference)
     if table is None:

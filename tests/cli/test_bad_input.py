@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cli.command_line import unisono
+from command_line import unisono
 
 H = "item,annotator,v,a\n"
 GOOD = H + "1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n"

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from cli.command_line import unisono
+from command_line import unisono
 from unisono.maths.metrics import ccc
 
 RATINGS = "clip,who,comment,v\n" + "".join(

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from cli.command_line import unisono
+from command_line import unisono
 from unisono.io.writing import item_columns, rating_columns
 from unisono.simulate import simulate_global
 

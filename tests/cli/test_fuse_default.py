@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from cli.command_line import unisono
+from command_line import unisono
 from unisono.simulate import simulate_global
 
 

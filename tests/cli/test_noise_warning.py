@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cli.command_line import unisono
+from command_line import unisono
 
 
 def noise_table() -> bytes:

@@ -7,7 +7,7 @@ import re
 import polars as pl
 import pytest
 
-from cli.command_line import unisono_here
+from command_line import unisono_here
 from trace_world import trace_world
 from unisono.cli import progress
 from unisono.io.writing import rating_columns

@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from cli.command_line import unisono, unisono_here
+from command_line import unisono, unisono_here
 from trace_world import trace_world
 from unisono.io.writing import item_columns, rating_columns
 

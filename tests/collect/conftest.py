@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collect_support import Postgres
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from collect_support import Postgres
 from unisono.collect.store.database import Database
 
 # The sandbox needs rights that root in a container lacks; the rest keeps the browser off the network.

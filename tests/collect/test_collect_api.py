@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from collect_support import Rater, make_app, rate_study, trace_study
 from starlette.testclient import TestClient
+
+from collect_support import Rater, make_app, rate_study, trace_study
 
 BOTH = "\n[reference]\nevery = 2\nvalues = { saturation = 50, brightness = 70 }\n"
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
 from collect_people import Mouse
 from collect_support import RATE_STUDY, Server, rate_study, trace_study
-from playwright.sync_api import Page, expect
 
 OpenPage = Callable[..., Page]
 LIGHT: dict[str, Any] = {"color_scheme": "light"}

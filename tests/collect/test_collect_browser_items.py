@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collect_people import Finger, Keyboard, Mouse, Person
-from collect_support import Server, rate_study
 from playwright.sync_api import Page, expect
 
+from collect_people import Finger, Keyboard, Mouse, Person
+from collect_support import Server, rate_study
 from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database
 from unisono.collect.studies import open_folder

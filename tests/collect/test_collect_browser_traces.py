@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collect_people import Finger, Keyboard, Mouse, Person
-from collect_support import TRACE_STUDY, Server, trace_study
 from playwright.sync_api import Browser, Page, expect
 
+from collect_people import Finger, Keyboard, Mouse, Person
+from collect_support import TRACE_STUDY, Server, trace_study
 from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database
 from unisono.collect.studies import open_folder

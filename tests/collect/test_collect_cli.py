@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 import httpx
 import pytest
-from collect_support import Postgres, Rater, Server, rate_study
 
+from collect_support import Postgres, Rater, Server, rate_study
 from unisono.cli.main import run as run_command
 from unisono.collect.studies.starters import STARTERS
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import httpx
 import pytest
-from collect_people import Keyboard, Mouse, Person
-from collect_support import COMMAND, Rater, Server, rate_study, trace_study
 from playwright.sync_api import Page
 
+from collect_people import Keyboard, Mouse, Person
+from collect_support import COMMAND, Rater, Server, rate_study, trace_study
 from unisono.cli.main import COMMANDS
 
 LIMITS = "\n[limits]\nrequests_per_second = 1000\njoins_per_minute = 6000\n"

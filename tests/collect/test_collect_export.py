@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from collect_support import Rater, make_app, rate_study, trace_study
 from starlette.testclient import TestClient
 
+from collect_support import Rater, make_app, rate_study, trace_study
 from unisono.collect.export.series import held
 from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database

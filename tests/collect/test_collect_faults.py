@@ -21,12 +21,13 @@ from typing import Any
 
 import httpx
 import pytest
-from collect_people import Mouse
-from collect_support import Rater, Server, free_port, make_site, rate_study
 from playwright.sync_api import Page, expect
 from sqlalchemy.event import listen as event_listen
 from starlette.testclient import TestClient
 
+import collect_support
+from collect_people import Mouse
+from collect_support import Rater, Server, free_port, make_site, rate_study
 from unisono.collect.app.build import build
 from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database
@@ -53,7 +54,7 @@ class Launcher:
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
         self.words = "\t".join(["collect", "serve", str(folder), "--port", str(self.port)])
-        script = Path(__file__).with_name("collect_launcher.py")
+        script = Path(collect_support.__file__).with_name("collect_launcher.py")
         self.process = subprocess.Popen(
             [sys.executable, str(script)],
             stdin=subprocess.PIPE,

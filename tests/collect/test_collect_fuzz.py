@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collect_support import Rater, make_site, rate_study, trace_study
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from collect_support import Rater, make_site, rate_study, trace_study
 from unisono.collect.app.build import build
 
 FEW = settings(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from collect_support import COMMAND, Rater, Server, make_app, rate_study, token_of, trace_study
 from starlette.testclient import TestClient
 
+from collect_support import COMMAND, Rater, Server, make_app, rate_study, token_of, trace_study
 from unisono.collect.app.guard import masked, policy
 from unisono.collect.app.serve import Address, is_loopback
 from unisono.collect.studies import Keys

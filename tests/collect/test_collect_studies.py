@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from collect_support import RATE_STUDY, TRACE_STUDY, rate_study, trace_study
 
+from collect_support import RATE_STUDY, TRACE_STUDY, rate_study, trace_study
 from unisono.collect.studies import Keys, load_study, open_folder
 from unisono.collect.studies.starters import STARTERS, write_starter
 from unisono.errors import DataError

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unisono.data.labels import listed, nearest, sort_labels
-from unisono.io.naming import _sorted
+from unisono.io.reading.naming import _sorted
 
 LABELS = st.one_of(
     st.text(max_size=8),

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import unisono as un
-from fusers.test_joint import drawn_from_the_model
+from item_cases import drawn_from_the_model
 from unisono.fusers.advice import next_ratings, plan_ratings
-from unisono.maths.global_data import prepare
-from unisono.maths.global_estep import posterior
-from unisono.maths.global_sample import sample_ratings, sample_truths
-from unisono.maths.predictor import no_features
-from unisono.maths.rating_design import expected_error, expected_reduction, rating_information
+from unisono.maths.items.data import prepare
+from unisono.maths.items.design import expected_error, expected_reduction, rating_information
+from unisono.maths.items.estep import posterior
+from unisono.maths.items.predictor import no_features
+from unisono.maths.items.sample import sample_ratings, sample_truths
 
 
 def test_reduction_is_the_difference_of_traces():

@@ -23,7 +23,7 @@ def invoke(*arguments):
 def test_an_unknown_experiment_is_answered_with_the_nearest_name(tmp_path):
     found = invoke("reproduce", "global-syntetic", "--out", tmp_path)
     assert found.exit_code == 2
-    assert "Did you mean 'global-synthetic'?" in found.output
+    assert "Did you mean 'items-synthetic'?" in found.output
 
 
 def test_data_must_be_for_an_experiment_and_be_there(tmp_path):
@@ -36,7 +36,7 @@ def test_data_must_be_for_an_experiment_and_be_there(tmp_path):
 
 
 def test_a_folder_without_the_tables_is_told_what_is_missing(tmp_path):
-    found = invoke("reproduce", "global-artificial", "--out", tmp_path / "out", "--data", tmp_path)
+    found = invoke("reproduce", "items-artificial", "--out", tmp_path / "out", "--data", tmp_path)
     assert isinstance(found.exception, DataError)
     assert "saturation/ratings.csv" in str(found.exception)
     assert not (tmp_path / "out").exists()

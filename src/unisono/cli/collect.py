@@ -126,7 +126,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 
 def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:
     """The study and its database, for commands that work beside a running server or without one."""
-    from unisono.collect.app.site import prepare
+    from unisono.collect.app.context import prepare
     from unisono.collect.store.database import Database
     from unisono.collect.studies import open_folder
 

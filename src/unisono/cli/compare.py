@@ -23,7 +23,7 @@ from unisono.cli.progress import task_progress
 from unisono.cli.talk import number, print_json, print_table, say, write_json
 
 if TYPE_CHECKING:
-    from unisono.evaluate.leaderboard import Comparison, ModelRow
+    from unisono.evaluate.compare.leaderboard import Comparison, ModelRow
 
 HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement", "s.e."]
 

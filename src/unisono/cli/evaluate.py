@@ -25,7 +25,7 @@ from unisono.cli.progress import task_progress
 from unisono.cli.talk import number, print_json, print_table, say, write_json
 
 if TYPE_CHECKING:
-    from unisono.evaluate.cv_results import CrossValidation, ModelResult
+    from unisono.evaluate.protocol.results import CrossValidation, ModelResult
 
 METRICS = {"ccc": "CCC", "pearson": "Pearson"}
 

@@ -13,7 +13,7 @@ from unisono.cli.talk import say
 
 def _folders(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Path]:
     """NAME=DIR pairs; a folder alone is for the one experiment that was asked for."""
-    from unisono.reproduce.registry import ALL, require_name
+    from unisono.reproduce.engine.registry import ALL, require_name
 
     found: dict[str, Path] = {}
     for text in given:
@@ -33,7 +33,7 @@ def _folders(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
 
 
 def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
-    from unisono.reproduce.registry import require_name
+    from unisono.reproduce.engine.registry import require_name
 
     try:
         require_name(name)
@@ -64,12 +64,12 @@ def command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int,
     called again with the same folder; experiments that were run into it before stay on the page. Needs the extra
     `report` (pip install 'unisono[report]').
 
-    Experiments: correlations, global-synthetic, global-artificial, global-real, series-synthetic, series-artificial,
+    Experiments: correlations, items-synthetic, items-artificial, items-real, series-synthetic, series-artificial,
     series-real, dependency.
     """
-    from unisono.reproduce.experiment import Settings
-    from unisono.reproduce.registry import ALL, find_experiments
-    from unisono.reproduce.run import reproduce
+    from unisono.reproduce.engine.experiment import Settings
+    from unisono.reproduce.engine.registry import ALL, find_experiments
+    from unisono.reproduce.engine.run import reproduce
 
     try:
         experiments = find_experiments(name)

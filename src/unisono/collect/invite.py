@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unisono.collect.app.site import now_ms
+from unisono.collect.app.context import now_ms
 from unisono.collect.store.database import Database
 from unisono.collect.store.raters import guests, invite
 from unisono.collect.studies import Keys, StudyFolder

@@ -10,8 +10,9 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.checks import Alert, check_ratings
 from unisono.data.coverage import coverage, frame_index
-from unisono.fusers.crowd import signal_alerts
+from unisono.fusers.signal import crowd_signal
 from unisono.maths.agreement import agreement
+from unisono.report.alerts import signal_alerts
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def overview(ratings: Ratings) -> Overview:
         rate=clock.rate if clock else None,
         seconds=float(ratings.length.sum() / clock.rate) if clock else None,
         dimensions=_dimensions(ratings),
-        alerts=(*signal_alerts(ratings), *check_ratings(ratings)),
+        alerts=(*signal_alerts(ratings.dimensions, crowd_signal(ratings)), *check_ratings(ratings)),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from unisono.data import ItemTable
 from unisono.maths.metrics import ccc, pearson
-from unisono.maths.series_align import advanced
+from unisono.maths.series.align import advanced
 
 REACH = 5.0  # seconds either way
 STEPS = 100  # lags tried either way, at most

@@ -10,7 +10,7 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser
 from unisono.fusers.results import Fit
-from unisono.maths.rating_design import expected_error, expected_reduction, rating_information
+from unisono.maths.items.design import expected_error, expected_reduction, rating_information
 
 
 @dataclass(frozen=True, eq=False)

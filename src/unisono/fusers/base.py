@@ -16,12 +16,12 @@ from unisono.data import ItemTable, Ratings
 from unisono.data.checks import require_known_items
 from unisono.data.labels import listed
 from unisono.errors import DataError, NotFittedError
-from unisono.fusers.feature_space import FeatureSpace
+from unisono.fusers.features import FeatureSpace
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling
 from unisono.maths.em import Trace
-from unisono.maths.global_params import GlobalParams
-from unisono.maths.predictive import Predictive
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.predictive import Predictive
 
 Progress = Callable[[int, float], None]  # iteration, objective
 OnState = Callable[[int, "Fuser"], None]  # iteration, the fuser as it would be if it stopped there

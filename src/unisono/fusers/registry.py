@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from unisono.data.labels import nearest
 from unisono.fusers.base import Fuser
-from unisono.fusers.baselines import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
-from unisono.fusers.independent import Independent
-from unisono.fusers.joint import Joint
+from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
+from unisono.fusers.items.independent import Independent
+from unisono.fusers.items.joint import Joint
 from unisono.fusers.results import Fit
-from unisono.fusers.series_baselines import (
+from unisono.fusers.series.averages import (
     AlignedMean,
     SeriesEvaluatorWeighted,
     SeriesMean,
@@ -19,9 +19,9 @@ from unisono.fusers.series_baselines import (
     SeriesWeightedMean,
     SeriesZScoreMean,
 )
-from unisono.fusers.series_independent import SeriesIndependent
-from unisono.fusers.series_joint import SeriesJoint
-from unisono.fusers.series_paper import SeriesPaperIndependent, SeriesPaperJoint
+from unisono.fusers.series.independent import SeriesIndependent
+from unisono.fusers.series.joint import SeriesJoint
+from unisono.fusers.series.paper import SeriesPaperIndependent, SeriesPaperJoint
 
 _PAPER: dict[str, Any] = {
     "transform": "full",

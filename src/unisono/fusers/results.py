@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from unisono.data import Clock
-from unisono.maths.diagnosis import Diagnosis
 from unisono.maths.em import Trace
-from unisono.maths.habits import KINDS
-from unisono.maths.predictive import reach
+from unisono.maths.items.predictive import reach
+from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.maths.raters.styles import KINDS
 
 INTERVAL = 0.90  # the level of every interval that is written
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from unisono.data import Clock, ItemTable, Ratings
 from unisono.errors import DataError
-from unisono.io.resample import SNAP, Grid, default_gap, on_grid
+from unisono.io.reading.resample import SNAP, Grid, default_gap, on_grid
 
 APART = 100.0  # clocks whose rates differ by more do not count the same time
 

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
-from unisono.io.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
-from unisono.io.frames import kind_of
-from unisono.io.rows import Rows, sorted_claims
-from unisono.io.series import TIME_UNITS, Timing, series_ratings, series_table
-from unisono.io.shape import shaped
-from unisono.io.source import open_table
-from unisono.io.table import Table
+from unisono.io.reading.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
+from unisono.io.reading.frames import kind_of
+from unisono.io.reading.rows import Rows, sorted_claims
+from unisono.io.reading.series import TIME_UNITS, Timing, series_ratings, series_table
+from unisono.io.reading.shape import shaped
+from unisono.io.reading.source import open_table
+from unisono.io.reading.table import Table
 
 Names = Mapping[str, str] | Sequence[str] | None  # NAME -> COLUMN, or names that are columns
 

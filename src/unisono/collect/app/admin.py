@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from unisono.collect.app.api import answer
-from unisono.collect.app.site import Site
+from unisono.collect.app.context import Site
 from unisono.collect.export.summary import summary
 from unisono.collect.export.write import export_zip
 from unisono.collect.store.raters import PHASES, set_phase

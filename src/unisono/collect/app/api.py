@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
+from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.messages import decode_batch
-from unisono.collect.app.site import Site, now_ms
 from unisono.collect.app.view import rater_view, study_view
 from unisono.collect.store import reading
 from unisono.collect.store.log import append

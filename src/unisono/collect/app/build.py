@@ -15,9 +15,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from unisono.collect.app import admin, api, door
+from unisono.collect.app import admin, api, signup
+from unisono.collect.app.context import Site, now_ms, static_folder
 from unisono.collect.app.guard import Guard, TooLargeError, log
-from unisono.collect.app.site import Site, now_ms, static_folder
 from unisono.collect.store.assign import free_idle
 from unisono.collect.store.database import NotSavedError
 
@@ -39,7 +39,7 @@ def build(site: Site, hosts: frozenset[str] = frozenset(), on_start: Callable[[]
 
     app = Starlette(
         routes=[
-            *door.routes,
+            *signup.routes,
             *api.routes,
             *admin.routes,
             Route("/health", health),

@@ -1,6 +1,6 @@
 """What a browser may send: one class per kind of event, every field with its bounds.
 
-Decoding refuses what does not fit; whether values fit the study (its scales, its items) is decided in `judge`.
+Decoding refuses what does not fit; whether values fit the study (its scales, its items) is decided in `validate`.
 """
 
 from __future__ import annotations

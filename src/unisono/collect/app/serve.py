@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from unisono.collect.app.build import build
-from unisono.collect.app.site import Site
+from unisono.collect.app.context import Site
 from unisono.collect.store.database import Database
 from unisono.collect.studies import Keys, StudyFolder
 from unisono.errors import DataError

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import msgspec
 from sqlalchemy import Connection
 
+from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.guard import MTURK_HOSTS
 from unisono.collect.app.prose import prose
-from unisono.collect.app.site import Site, now_ms
 from unisono.collect.store import assign, raters, reading
 from unisono.collect.studies import Dimension, Item
 

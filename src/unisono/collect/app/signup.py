@@ -1,0 +1,110 @@
+"""The door: how people become raters. Looking at it stores nothing; only the button does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from unisono.collect.app.context import Site, now_ms
+from unisono.collect.store.raters import Arrival, join, phase
+from unisono.collect.store.writer import RefusedError
+from unisono.collect.studies.folder import new_name
+
+_LONGEST = 200
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+
+
+class Platform(NamedTuple):
+    """The names under which a platform hands over its identifiers."""
+
+    person: str
+    session: str
+    others: tuple[str, ...]
+
+
+PLATFORMS = {
+    "prolific": Platform("PROLIFIC_PID", "SESSION_ID", ("STUDY_ID",)),
+    "mturk": Platform("workerId", "assignmentId", ("hitId", "turkSubmitTo")),
+}
+
+_REFUSALS = {
+    "closed": ("This study is not open", ["It is paused or has ended. Thank you for your interest."]),
+    "full": ("All places are taken", ["The study has all the raters it needs. Thank you for your interest."]),
+    "again": (
+        "You have already begun",
+        ["Someone with your identifier has started this study. Open the link that you began with to go on there."],
+    ),
+    "invited": ("This study is by invitation", ["Open the personal link that you were sent."]),
+    "stranger": ("Something is missing from the link", ["Open the study from the page where you found it."]),
+    "slow": ("Too many people at once", ["Please try again in a minute."]),
+}
+
+
+async def welcome(request: Request) -> Response:
+    """What the study is about, and the button that begins it."""
+    site: Site = request.app.state.site
+    source = site.study.raters.source
+    if source == "invited":
+        return _refuse(site, "invited")
+    given = identifiers(request.query_params, source)
+    if source == "mturk" and request.query_params.get("assignmentId") == PREVIEW:
+        return HTMLResponse(site.render("welcome.html", given={}, preview=True))
+    if given is None:
+        return _refuse(site, "stranger")
+    if await site.read(phase) != "open":
+        return _refuse(site, "closed")
+    return HTMLResponse(site.render("welcome.html", given=given, preview=False))
+
+
+async def begin(request: Request) -> Response:
+    """Makes a rater of whoever pressed the button."""
+    site: Site = request.app.state.site
+    source = site.study.raters.source
+    sender = request.client.host if request.client else ""
+    if not site.limiter.allows("join", sender):
+        return _refuse(site, "slow", 429)
+    body = (await request.body()).decode("utf-8", "replace")
+    given = identifiers(QueryParams(parse_qsl(body, max_num_fields=20)), source)
+    if source == "invited" or given is None:
+        return _refuse(site, "invited" if source == "invited" else "stranger")
+    arrival = _arrival(given, source)
+    try:
+        name = await site.write(lambda c: join(c, arrival, site.study.limits.raters, now_ms()))
+    except RefusedError as refusal:
+        return _refuse(site, str(refusal))
+    return RedirectResponse(f"{site.root}/r/{site.keys.rater_token(name)}", 303)
+
+
+def identifiers(given: QueryParams, source: str) -> dict[str, str] | None:
+    """What the platform says of the person; None when it says too little."""
+    platform = PLATFORMS.get(source)
+    if platform is None:
+        return {}
+    names = (platform.person, platform.session, *platform.others)
+    found = {name: given[name] for name in names if _is_word(given.get(name, ""))}
+    complete = platform.person in found and platform.session in found
+    return found if complete and found.get("assignmentId") != PREVIEW else None
+
+
+def _is_word(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST and text.isprintable()
+
+
+def _arrival(given: dict[str, str], source: str) -> Arrival:
+    platform = PLATFORMS.get(source)
+    if platform is None:
+        return Arrival(new_name(), source)
+    return Arrival(new_name(), source, given[platform.person], given[platform.session], given)
+
+
+def _refuse(site: Site, why: str, status: int = 403) -> Response:
+    heading, lines = _REFUSALS[why]
+    return HTMLResponse(site.render("message.html", heading=heading, lines=lines), status)
+
+
+routes = [Route("/", welcome), Route("/", begin, methods=["POST"])]

@@ -1,0 +1,1 @@
+"""All models on the same splits, and what follows from it."""

@@ -1,0 +1,1 @@
+"""The paper's protocol: train, validation and test items, an iteration chosen on labels."""

@@ -1,0 +1,1 @@
+"""Fusers of ratings of items."""

@@ -1,0 +1,213 @@
+"""Averages of ratings with the interface of the models.
+
+A baseline maps each annotator's answers linearly (z = center + factor (y - offset)), weights them and averages. Around
+that it keeps a random-effects model by moments, truth plus independent noise, so that held-out ratings have a density.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import copy
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from unisono.data import ItemTable, Ratings
+from unisono.errors import DataError
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
+from unisono.fusers.features import learn_space, restore_space
+from unisono.fusers.newcomers import places_by_label
+from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.scaling import Scaling, pooled_scaling
+from unisono.maths.em import Trace
+from unisono.maths.grouped import grouped_correlation, grouped_regression
+from unisono.maths.items.averages import Average, weighted_mean
+from unisono.maths.items.data import prepare
+from unisono.maths.items.estep import posterior
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.predictive import Predictive, predicted_ratings
+from unisono.maths.items.predictor import Ridge, empirical_ridge, no_features
+from unisono.maths.items.structure import identity_rows
+from unisono.maths.raters.diagnosis import diagnose
+
+NEAR_ZERO = 1e-6  # in standardised units: less than this is nothing
+
+
+class Adjustment(NamedTuple):
+    """How each annotator's answers enter: z = center + factor (y - offset), with a weight. Standardised units."""
+
+    offset: np.ndarray  # (K, D)
+    factor: np.ndarray  # (K, D)
+    weight: np.ndarray  # (K, D)
+    center: np.ndarray  # (D,)
+
+    def applied(self, z: np.ndarray, annotator_of: np.ndarray) -> np.ndarray:
+        """(J, D) adjusted answers."""
+        return np.asarray(self.center + self.factor[annotator_of] * (z - self.offset[annotator_of]))
+
+
+class Baseline(Fuser):
+    """An average of adjusted answers."""
+
+    @abstractmethod
+    def _adjust(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int, K: int) -> Adjustment:
+        """How to treat each annotator, from standardised ratings (J, D)."""
+
+    def _average(self, z: np.ndarray, weight: np.ndarray, item_of: np.ndarray, M: int) -> Average:
+        return weighted_mean(z, weight, item_of, M)
+
+    def fit(
+        self,
+        ratings: Ratings,
+        features: ItemTable | None = None,
+        gold: ItemTable | None = None,
+        on_step: Progress | None = None,
+        on_state: OnState | None = None,
+    ) -> Self:
+        if gold is not None:
+            raise DataError(f"The model '{self.kind}' cannot use gold items; 'joint' can.")
+        self.scaling_ = pooled_scaling(ratings.value)
+        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
+        z = self.scaling_.standardise(ratings.value)
+        known = self._adjust(z, ratings.item_of, ratings.annotator_of, ratings.M, ratings.K)
+        self.adjustment_ = _with_newcomer(known)
+        average = self._averaged(z, ratings.item_of, ratings.annotator_of, ratings.M)
+        self.noise_, self.spread_ = self._variances(z, average, ratings)
+        mean = np.where(average.n_eff > 0, average.mean, known.center)
+        self.space_, scores = learn_space(features, ratings.items, intercept=True, standardise=True)
+        self.ridge_ = empirical_ridge(scores, mean)
+        self.trace_ = Trace(np.zeros(0), "none")
+        self._ratings = ratings
+        if on_state is not None:
+            on_state(0, copy(self))
+        return self
+
+    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+        self.require_fitted()
+        shown = self.fitted_ratings() if ratings is None else self.known_ratings(ratings)
+        return self.fused(*self._truths(shown), shown.items)
+
+    def predict(self, features: ItemTable) -> Fused:
+        self.require_fitted()
+        self.space_.require_features()
+        Z = self.space_.scores(features, features.items).Z
+        spread = 1 + (Z**2) @ self.ridge_.theta_var
+        mean = self.ridge_.mu + Z @ self.ridge_.theta
+        return self.fused(mean, spread[:, None, None] * self.ridge_.Sigma, features.items)
+
+    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+        self.require_fitted()
+        shown = self.known_ratings(ratings)
+        z, K = self.scaling_.standardise(shown.value), len(self.annotators_) + 1
+        data = prepare(z, shown.item_of, places_by_label(shown, self.annotators_), no_features(shown.M), K)
+        numbers = (~np.isnan(shown.value)).sum(axis=0)
+        total = posterior(data, self.parameters()).loglik.sum() - numbers @ np.log(self.scaling_.scale)
+        return float(total / max(numbers.sum(), 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        self.require_fitted()
+        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
+        places = fitted_places(shown, fitted), places_by_label(shown, self.annotators_)
+        return self.restored_prediction(predicted_ratings(self.parameters(), *self._truths(fitted), *places))
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        """Bias, gain and noise from regressing each annotator's answers on the truth found without them."""
+        self.require_fitted()
+        ratings = self.fitted_ratings()
+        z = self.scaling_.standardise(ratings.value)
+        left_out = self._averaged(z, ratings.item_of, ratings.annotator_of, ratings.M).left_out
+        agreement = grouped_correlation(z, left_out, ratings.annotator_of, ratings.K)
+        bias, gain, noise = grouped_regression(z, left_out, ratings.annotator_of, ratings.K)
+        return Annotators(
+            annotators=ratings.annotators,
+            dimensions=ratings.dimensions,
+            ratings=np.bincount(ratings.annotator_of, minlength=ratings.K),
+            bias=bias * self.scaling_.scale,
+            gain=gain,
+            leakage=np.zeros((ratings.K, ratings.D, ratings.D)),
+            noise=noise * self.scaling_.scale,
+            reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
+            agreement=agreement,
+            diagnosis=diagnose(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K),
+        )
+
+    def settings(self) -> dict[str, Any]:
+        return {}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        return {
+            **self.adjustment_._asdict(),
+            "noise": self.noise_,
+            "spread": self.spread_,
+            "rating_loc": self.scaling_.loc,
+            "rating_scale": self.scaling_.scale,
+            **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
+            **self.space_.arrays(),
+        }
+
+    def restore(self, fit: Fit) -> Self:
+        arrays = fit.arrays
+        self.adjustment_ = Adjustment(*(arrays[name] for name in Adjustment._fields))
+        self.noise_, self.spread_ = arrays["noise"], arrays["spread"]
+        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+        self.ridge_ = Ridge(*(arrays[f"ridge_{name}"] for name in Ridge._fields))
+        self.space_ = restore_space(fit.features, arrays)
+        self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
+        return self
+
+    def _truths(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
+        """Means (M, D) and covariances (M, D, D) of the items, standardised."""
+        z = self.scaling_.standardise(ratings.value)
+        average = self._averaged(z, ratings.item_of, places_by_label(ratings, self.annotators_), ratings.M)
+        # An item nobody rated on a dimension is anywhere that dimension goes.
+        rated = average.n_eff > 0
+        variance = np.where(rated, self.noise_ / np.where(rated, average.n_eff, 1.0), self.noise_ + self.spread_)
+        mean = np.where(rated, average.mean, self.adjustment_.center)
+        return mean, variance[:, :, None] * np.eye(ratings.D)
+
+    def _averaged(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int) -> Average:
+        weight = self.adjustment_.weight[annotator_of]
+        return self._average(self.adjustment_.applied(z, annotator_of), weight, item_of, M)
+
+    def _variances(self, z: np.ndarray, average: Average, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
+        """Noise of one adjusted answer and variance of the truth, each (D,), by moments."""
+        adjusted = self.adjustment_.applied(z, ratings.annotator_of)
+        squares = np.nansum((adjusted - average.mean[ratings.item_of]) ** 2, axis=0)
+        freedom = (~np.isnan(z)).sum(axis=0) - (average.n_eff > 0).sum(axis=0)
+        noise = np.where(freedom > 0, squares / np.maximum(freedom, 1), 0.5)
+        rated = average.n_eff > 0
+        share = np.where(rated, 1 / np.where(rated, average.n_eff, 1.0), 0.0).sum(axis=0) / np.maximum(
+            rated.sum(axis=0), 1
+        )
+        total = np.array([average.mean[rated[:, d], d].var() if rated[:, d].any() else 1.0 for d in range(ratings.D)])
+        return np.maximum(noise, NEAR_ZERO), np.maximum(total - noise * share, NEAR_ZERO)
+
+    def parameters(self) -> GlobalParams:
+        """Truth plus independent noise, seen through the adjustments: y = offset + (a - center) / factor."""
+        self.require_fitted()
+        how = self.adjustment_
+        K, D = how.factor.shape
+        usable = how.factor > NEAR_ZERO
+        slope = np.where(usable, 1 / np.where(usable, how.factor, 1.0), 0.0)
+        B = np.tile(identity_rows(D), (K, 1, 1)) * slope[:, :, None]
+        B[:, :, -1] = how.offset - slope * how.center
+        N = self.noise_ * np.where(usable, slope, 1.0) ** 2
+        eye = np.eye(D)
+        return GlobalParams(B, N[:, :, None] * eye, np.zeros((0, D)), how.center, self.spread_ * eye)
+
+
+def as_they_are(K: int, D: int) -> Adjustment:
+    """Every answer taken as given, all with the same weight."""
+    return Adjustment(np.zeros((K, D)), np.ones((K, D)), np.ones((K, D)), np.zeros(D))
+
+
+def _with_newcomer(how: Adjustment) -> Adjustment:
+    """One more place, for annotators who were not in the fit: answers as given, average weight."""
+    extra = as_they_are(1, len(how.center))._replace(weight=how.weight.mean(axis=0, keepdims=True))
+    return Adjustment(
+        offset=np.concatenate([how.offset, extra.offset]),
+        factor=np.concatenate([how.factor, extra.factor]),
+        weight=np.concatenate([how.weight, extra.weight]),
+        center=how.center,
+    )

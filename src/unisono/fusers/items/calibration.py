@@ -1,0 +1,156 @@
+"""From posteriors to what is reported: the estimate on its scale, and errors as large as left-out answers show them."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from unisono.fusers.items.estimate import Censored
+from unisono.fusers.results import INTERVAL
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.ends import Bounds, censored_posterior, expected_answer
+from unisono.maths.items.estep import Posterior, annotator_uncertainty, posterior
+from unisono.maths.items.left_out import left_out_ratio, residual_freedom
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.predictive import reach
+from unisono.maths.items.rescale import Matching, panel_matching, truth_matching
+from unisono.maths.raters.signal import shared_signal
+
+EstimateScale = Literal["matched", "posterior"]
+ESTIMATES: tuple[EstimateScale, ...] = get_args(EstimateScale)
+
+
+class Calibration(NamedTuple):
+    """What fitted items and answers say about scale and honesty of the posterior."""
+
+    ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
+    freedom: float = np.inf  # degrees of freedom behind the variances
+    matching: Matching | None = None  # None: the posterior mean is the estimate
+    ends: Bounds | None = None  # of the scale, which no truth lies beyond
+    least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        table = {
+            "interval_ratio": np.array(self.ratio),
+            "interval_freedom": np.array(self.freedom),
+            "interval_least_variance": np.asarray(self.least_variance),
+        }
+        if self.ends is not None:
+            table |= {"scale_low": self.ends.low, "scale_high": self.ends.high}
+        if self.matching is not None:
+            table |= {f"matched_{name}": value for name, value in self.matching._asdict().items()}
+        return table
+
+
+def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
+    """The calibration of a saved fit; none in fits of older versions."""
+    if "interval_ratio" not in arrays:
+        return Calibration()
+    matching = None
+    if "matched_stretch" in arrays:
+        matching = Matching(*(arrays[f"matched_{name}"] for name in Matching._fields))
+    honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
+    ends = Bounds(arrays["scale_low"], arrays["scale_high"]) if "scale_low" in arrays else None
+    return Calibration(*honesty, matching, ends, arrays["interval_least_variance"])
+
+
+def calibrate(
+    data: GlobalData,
+    params: GlobalParams,
+    censored: Censored | None,
+    *,
+    scale: EstimateScale,
+    panel: float,
+    by_panel: bool,
+    continued: bool = False,
+) -> Calibration:
+    """Learns the calibration from the fitted ratings. Without `by_panel` the truth's own variance sets the scale."""
+    freedom = residual_freedom(data)
+    honest = Calibration(
+        max(left_out_ratio(data, params), 1.0), freedom, least_variance=_variance_without_signal(data, freedom)
+    )
+    if scale == "posterior":
+        return honest
+    found = posterior(data, params)
+    if not by_panel:
+        return honest._replace(matching=truth_matching(data, params, found))
+    reading = second_reading(data, censored)
+    honest = honest._replace(ends=None if censored is None else censored.bounds)
+    return honest._replace(matching=panel_matching(data, params, found, reading, panel, continued=continued))
+
+
+def _variance_without_signal(data: GlobalData, freedom: float) -> np.ndarray:
+    """(D,) the error variance whose interval spans the scale, where annotators do not clearly share anything; else 0.
+
+    A model that finds no signal concludes that all truths are equal, and is sure of it. All it knows is that it does
+    not know.
+    """
+    value = data.value
+    signal = shared_signal(value, data.item_of, data.annotator_of)
+    told = np.isfinite(signal.share) & np.isfinite(signal.error)
+    span = np.array([np.ptp(column[~np.isnan(column)]) if told[d] else 0.0 for d, column in enumerate(value.T)])
+    # Twice the scale: wherever the estimate lies, the interval then holds all of it.
+    return np.where(told & ~signal.clear, (span / reach(INTERVAL, freedom)) ** 2, 0.0)
+
+
+def second_reading(data: GlobalData, censored: Censored | None) -> np.ndarray | None:
+    """(M, D) what a typical annotator would answer, with ratings at the ends of the scale as "at least this much"."""
+    if censored is None:
+        return None
+    found = censored_posterior(data, censored.bounds, censored.params)
+    variance = np.diagonal(found.cov, axis1=1, axis2=2) + censored.spread
+    return expected_answer(found.mean, variance, censored.bounds)
+
+
+def honest_posterior(data: GlobalData, params: GlobalParams, calibration: Calibration) -> Posterior:
+    """Posteriors whose covariances allow for annotators not known exactly and for what the model misses."""
+    found = posterior(data, params)
+    return found._replace(cov=calibration.ratio * (found.cov + annotator_uncertainty(data, params, found)))
+
+
+def estimated_truth(
+    data: GlobalData,
+    params: GlobalParams,
+    calibration: Calibration,
+    censored: Censored | None,
+    known: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The estimate (M, D) and the covariance (M, D, D) of its error, posterior variance and stretching together.
+
+    Where the truth is `known` (M, D), it is the estimate, and has no error.
+    """
+    found = honest_posterior(data, params, calibration)
+    estimate, cov = found.mean, found.cov
+    if calibration.matching is not None:
+        estimate = calibration.matching.apply(found.mean, second_reading(data, censored))
+        if calibration.ends is not None:
+            estimate = np.clip(estimate, *calibration.ends)
+        away = estimate - found.mean
+        cov = cov + away[:, :, None] * away[:, None, :]
+    variance = np.diagonal(cov, axis1=1, axis2=2)
+    short = np.maximum(calibration.least_variance - variance, 0.0)
+    if short.any():
+        cov = cov + short[:, :, None] * np.eye(data.D)
+    if known is None:
+        return estimate, cov
+    open_ = np.isnan(known)
+    return np.where(open_, estimate, known), cov * (open_[:, :, None] & open_[:, None, :])
+
+
+def censored_arrays(censored: Censored | None) -> dict[str, np.ndarray]:
+    """The second reading as it is saved."""
+    if censored is None:
+        return {}
+    params = {f"censored_{name}": value for name, value in censored.params._asdict().items() if value is not None}
+    ends = {"censored_low": censored.bounds.low, "censored_high": censored.bounds.high}
+    return params | ends | {"censored_spread": censored.spread}
+
+
+def restore_censored(arrays: dict[str, np.ndarray]) -> Censored | None:
+    """The second reading of a saved fit, if it has one."""
+    if "censored_low" not in arrays:
+        return None
+    params = GlobalParams(*(arrays[f"censored_{name}"] for name in GlobalParams._fields))
+    bounds = Bounds(arrays["censored_low"], arrays["censored_high"])
+    return Censored(params, bounds, arrays["censored_spread"])

@@ -1,0 +1,127 @@
+"""Estimation in standardised units, by maximum likelihood or by variational Bayes, and who hears about it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.fusers.base import Progress
+from unisono.fusers.newcomers import with_newcomer
+from unisono.maths.em import Trace, relative_change, run_em
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.ends import Bounds, estimate_censored, find_bounds
+from unisono.maths.items.gold import fit_with_gold
+from unisono.maths.items.ml import MlSettings, em_step, paper_start
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.start import bayes_start
+from unisono.maths.items.state import BayesSettings, BayesState
+from unisono.maths.items.structure import free_coefficients
+from unisono.maths.items.vb import bayes_step, settled
+
+
+class Censored(NamedTuple):
+    """A fit in which ratings at an end of the scale count as "at least this much"."""
+
+    params: GlobalParams  # with the newcomer
+    bounds: Bounds
+    spread: np.ndarray  # (D,) variance of a typical annotator's answers around the truth
+
+
+class Estimate(NamedTuple):
+    """What estimation gives in standardised units, whichever way it went."""
+
+    params: GlobalParams  # under bayes with the newcomer as one more annotator
+    trace: Trace
+    theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
+    latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
+    censored: Censored | None = None  # the second reading of ratings at the ends of the scale
+    gold_inside: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
+    gold_missed: float | np.ndarray = np.nan  # (D,) error on known truths hidden from such a fit; NaN otherwise
+
+
+OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
+
+
+class Run(NamedTuple):
+    """When to stop, and whom to tell."""
+
+    tol: float
+    max_iter: int
+    on_step: Progress | None = None
+    on_estimate: OnEstimate | None = None
+
+
+def estimate_ml(data: GlobalData, settings: MlSettings, run: Run) -> Estimate:
+    """The paper's EM, for any structure."""
+
+    def found(params: GlobalParams, trace: Trace) -> Estimate:
+        return Estimate(params, trace, np.zeros(data.scores.R), params.Sigma)
+
+    params, trace = run_em(
+        lambda p: em_step(data, p, settings),
+        paper_start(data, settings),
+        stop_when=relative_change(run.tol),
+        max_iter=run.max_iter,
+        on_step=reporter(run, found),
+    )
+    return found(params, trace)
+
+
+def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run, *, censored: bool = False) -> Estimate:
+    """Variational EM; with known truths by the better of two ways.
+
+    `censored` adds the second reading of ratings at the ends of the scale, where they pile up.
+    """
+    given = data.by_annotator(data.judgements)
+
+    def with_crowd(state: BayesState) -> GlobalParams:
+        hyper = state.hyper
+        variance = 1 / hyper.precision(data.D)
+        variance[:, -1] = np.diagonal(hyper.bias)
+        variance *= free_coefficients(settings.structure, data.D)
+        return with_newcomer(state.params, given, variance, hyper.pool)
+
+    def found(state: BayesState, trace: Trace) -> Estimate:
+        return Estimate(with_crowd(state), trace, state.hyper.theta_var, state.hyper.latent)
+
+    def climb(part: GlobalData, start: BayesState, how: BayesSettings) -> tuple[BayesState, Trace]:
+        return run_em(
+            lambda s: bayes_step(part, s, how),
+            start,
+            stop_when=settled(run.tol),
+            max_iter=run.max_iter,
+            on_step=reporter(run, found),
+        )
+
+    if data.gold is not None:
+        state, trace, way, missed = fit_with_gold(data, settings, climb)
+        if way == "far":
+            return found(state, trace)._replace(gold_inside=True, gold_missed=missed)
+        data = data._replace(gold=None)
+    else:
+        state, trace = climb(data, bayes_start(data, settings), settings)
+    bounds = find_bounds(data)
+    if not (censored and bounds.any):
+        return found(state, trace)
+    cut, _ = estimate_censored(data, state, bounds, settings, run.tol)
+    spread = np.diagonal(cut.hyper.pool) + np.diagonal(cut.hyper.bias)
+    return found(state, trace)._replace(censored=Censored(with_crowd(cut), bounds, spread))
+
+
+def reporter(run: Run, estimate: Callable[[Any, Trace], Estimate]) -> Callable[[int, Any, float], None] | None:
+    """What the EM loop calls, or nothing at all when nobody listens."""
+    on_step, on_estimate = run.on_step, run.on_estimate
+    if on_step is None and on_estimate is None:
+        return None
+    objective: list[float] = []
+
+    def report(iteration: int, state: Any, value: float) -> None:
+        objective.append(value)
+        if on_step is not None:
+            on_step(iteration, value)
+        if on_estimate is not None:
+            on_estimate(iteration, estimate(state, Trace(np.array(objective), "max_iter")))
+
+    return report

@@ -1,0 +1,91 @@
+"""One D = 1 model per dimension: the paper's baseline.
+
+Fitted one by one and kept as one model whose matrices are diagonal, so that fusing, predicting and describing are those
+of the joint model.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from unisono.fusers.items.estimate import Censored, Estimate, Run
+from unisono.fusers.items.joint import Joint
+from unisono.maths.em import Stop, Trace
+from unisono.maths.items.data import GlobalData, prepare
+from unisono.maths.items.ends import Bounds
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.structure import Structure
+
+
+class Independent(Joint):
+    """The joint model's settings, applied to each dimension by itself."""
+
+    kind: ClassVar[str] = "independent"
+    one_by_one = True
+
+    def _estimate(self, data: GlobalData, structure: Structure, run: Run) -> Estimate:
+        seen: list[list[Estimate]] = [[] for _ in range(data.D)]
+        parts = []
+        for d, own in enumerate(seen):
+            keep = None if run.on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
+            parts.append(super()._estimate(_one_dimension(data, d), structure, run._replace(on_estimate=keep)))
+        if run.on_estimate is not None:
+            # The dimensions went one after the other; told as if they had gone side by side.
+            for i in range(max(map(len, seen))):
+                run.on_estimate(i, _combine([states[min(i, len(states) - 1)] for states in seen]))
+        return _combine(parts)
+
+
+def _one_dimension(data: GlobalData, d: int) -> GlobalData:
+    part = prepare(data.value[:, [d]], data.item_of, data.annotator_of, data.scores, data.K)
+    return part if data.gold is None else part._replace(gold=data.gold[:, [d]])
+
+
+def _combine(parts: list[Estimate]) -> Estimate:
+    return Estimate(
+        params=_side_by_side([part.params for part in parts]),
+        trace=sum_of_traces([part.trace for part in parts]),
+        theta_var=np.mean([part.theta_var for part in parts], axis=0),
+        latent=np.diag([float(part.latent[0, 0]) for part in parts]),
+        censored=_combine_censored(parts),
+        gold_inside=np.array([bool(part.gold_inside) for part in parts]),
+        gold_missed=np.hstack([part.gold_missed for part in parts]),
+    )
+
+
+def _combine_censored(parts: list[Estimate]) -> Censored | None:
+    if all(part.censored is None for part in parts):
+        return None
+    unbounded = Bounds(np.array([-np.inf]), np.array([np.inf]))
+    readings = [part.censored or Censored(part.params, unbounded, np.zeros(1)) for part in parts]
+    return Censored(
+        params=_side_by_side([reading.params for reading in readings]),
+        bounds=Bounds(*(np.concatenate(ends) for ends in zip(*[reading.bounds for reading in readings], strict=True))),
+        spread=np.concatenate([reading.spread for reading in readings]),
+    )
+
+
+def _side_by_side(parts: list[GlobalParams]) -> GlobalParams:
+    """Models of one dimension each as one model with diagonal matrices."""
+    D, K = len(parts), len(parts[0].B)
+    B = np.zeros((K, D, D + 1))
+    N, Sigma = np.zeros((K, D, D)), np.zeros((D, D))
+    cov = None if parts[0].cov is None else np.zeros((K, D, D + 1, D + 1))
+    for d, part in enumerate(parts):
+        own = np.array([d, D])
+        B[:, d, own] = part.B[:, 0]
+        N[:, d, d], Sigma[d, d] = part.N[:, 0, 0], part.Sigma[0, 0]
+        if cov is not None and part.cov is not None:
+            cov[:, d, own[:, None], own] = part.cov[:, 0]
+    theta = np.hstack([part.theta for part in parts])
+    return GlobalParams(B, N, theta, np.concatenate([part.mu for part in parts]), Sigma, cov)
+
+
+def sum_of_traces(traces: list[Trace]) -> Trace:
+    """Models that are done wait at their last value for the others."""
+    longest = max(trace.iterations for trace in traces)
+    padded = [np.pad(trace.objective, (0, longest - trace.iterations), mode="edge") for trace in traces]
+    stop: Stop = "converged" if all(trace.converged for trace in traces) else "max_iter"
+    return Trace(np.sum(padded, axis=0), stop)

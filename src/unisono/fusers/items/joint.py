@@ -1,0 +1,318 @@
+"""The joint model of global ratings: all dimensions at once, by maximum likelihood or by variational Bayes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from unisono.data import ItemTable, Ratings
+from unisono.errors import ConvergenceWarning, DataError
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places, gold_values
+from unisono.fusers.features import FeatureSpace, learn_space
+from unisono.fusers.items.annotators import annotator_table
+from unisono.fusers.items.calibration import (
+    Calibration,
+    EstimateScale,
+    calibrate,
+    estimated_truth,
+    honest_posterior,
+)
+from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
+from unisono.fusers.items.gold import GoldReport, inside_and_outside, report_gold, with_known_level
+from unisono.fusers.items.saved import learned_arrays, restore_learned
+from unisono.fusers.items.warm_start import Experience, continued, everything_behind, experience_of
+from unisono.fusers.items.words import DEFAULT_MAX_ITER, DEFAULT_TOL, Anchor, Inference, check_words, default_noise
+from unisono.fusers.newcomers import places
+from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
+from unisono.maths.items.data import GlobalData, prepare
+from unisono.maths.items.estep import posterior
+from unisono.maths.items.gauge import uncorrelate
+from unisono.maths.items.ml import MlSettings
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.predictive import Predictive, predicted_ratings
+from unisono.maths.items.rescale import PANEL
+from unisono.maths.items.sample import sample_ratings, sample_truths
+from unisono.maths.items.start import bayes_settings, unrelated
+from unisono.maths.items.state import UNGUARDED, Guards, Priors
+from unisono.maths.items.structure import Latent, Noise, Structure, Transform
+from unisono.maths.raters.gain_prior import heeding
+
+SETTINGS = (
+    *("transform", "bias", "noise", "latent", "anchor", "inference"),
+    *("estimate", "panel", "tol", "max_iter", "variance_floor", "paper", "priors"),
+)
+
+
+class Joint(Fuser):
+    """F_k, b_k and the noise of every annotator, jointly over dimensions, with an optional predictor.
+
+    `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
+    `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
+    posterior mean. `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
+    previous iteration.
+    """
+
+    kind: ClassVar[str] = "joint"
+    gold_: GoldReport | None = None
+    _earlier: Experience | None = None
+    _labels: tuple[str, ...]
+    _calibrated: Calibration | None
+    _known: np.ndarray | None
+
+    def __init__(
+        self,
+        *,
+        transform: Transform = "full",
+        bias: bool = True,
+        noise: Noise | None = None,
+        latent: Latent = "full",
+        anchor: Anchor = "average",
+        inference: Inference = "bayes",
+        estimate: EstimateScale | None = None,
+        panel: float = PANEL,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        variance_floor: float = 1e-6,
+        paper: bool = False,
+        priors: dict[str, Any] | None = None,
+    ) -> None:
+        self.transform = transform
+        self.bias = bias
+        self.noise = noise
+        self.latent = latent
+        self.anchor = anchor
+        self.inference = inference
+        self.estimate = estimate
+        self.panel = panel
+        self.tol = tol
+        self.max_iter = max_iter
+        self.variance_floor = variance_floor
+        self.paper = paper
+        self.priors = priors
+
+    # ---- fitting
+
+    def start_from(self, earlier: Joint) -> Self:
+        """Annotators that an earlier fit knows are known here too; returns itself, to be fitted on a new batch."""
+        if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
+            raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
+        if self.anchor != "average":
+            raise DataError("Starting from an earlier fit needs anchor='average'.")
+        self._earlier = experience_of(earlier)
+        return self
+
+    def fit(
+        self,
+        ratings: Ratings,
+        features: ItemTable | None = None,
+        gold: ItemTable | None = None,
+        on_step: Progress | None = None,
+        on_state: OnState | None = None,
+    ) -> Self:
+        self.check_settings()
+        structure = self.structure()
+        if gold is not None and self.inference == "ml":
+            raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
+        scaling = common_scaling(ratings.value) if self.paper else pooled_scaling(ratings.value)
+        if self._earlier is not None:
+            scaling = self._earlier.scaling
+        # One ridge for all features makes sense only in common units; the paper takes features as they are.
+        space, scores = learn_space(features, ratings.items, intercept=structure.intercept, standardise=not self.paper)
+        data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
+        if gold is not None:
+            data = data._replace(gold=scaling.standardise(gold_values(gold, ratings)))
+
+        def snapshot(iteration: int, estimate: Estimate) -> None:
+            assert on_state is not None
+            on_state(iteration, type(self)(**self.settings())._learnt(estimate, scaling, space, ratings, data))
+
+        self._labels = ratings.annotators
+        run = self._run(on_step, snapshot if on_state is not None else None)
+        estimate = self._estimate(data, structure, run)
+        self._learnt(estimate, scaling, space, ratings, data)
+        if not self.trace_.converged:
+            warnings.warn(
+                f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def check_settings(self) -> None:
+        check_words(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
+
+    def _learnt(
+        self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: GlobalData
+    ) -> Self:
+        self.scaling_, self.space_ = scaling, space
+        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
+        turned = self.anchor == "uncorrelated" and data.gold is None
+        self.params_ = uncorrelate(estimate.params) if turned else estimate.params
+        self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
+        self.latent_, self.censored_ = estimate.latent, estimate.censored
+        self._calibrated = None
+        self.judgements_, self.items_behind_ = everything_behind(ratings, self._earlier)
+        inside = np.broadcast_to(estimate.gold_inside, (data.D,))
+        self._known = data.gold
+        self._ratings, (self._data, outside) = ratings, inside_and_outside(data, inside)
+        if outside is not None:
+            self._use_known_truths(inside, outside, estimate.gold_missed)
+        return self
+
+    def _use_known_truths(self, inside: np.ndarray, outside: np.ndarray, missed: float | np.ndarray) -> None:
+        """Known truths that were no observations set level and scale; the report tells what they all did."""
+        assert self._known is not None
+        estimate, _ = estimated_truth(self._data, self.params_, self.calibration_, self.censored_)
+        self.params_, self._calibrated, scale, offset = with_known_level(
+            self.params_, self.calibration_, estimate, outside
+        )
+        self.latent_ = scale[:, None] * self.latent_ * scale
+        level = scale * estimate + offset
+        self.gold_ = report_gold(
+            self.dimensions_, inside, self._known, level, missed, (scale, offset), self.params_, self.scaling_
+        )
+
+    def notes(self) -> dict[str, Any]:
+        return {} if self.gold_ is None else {"gold": {"items": self.gold_.items, **self.gold_.columns()}}
+
+    @property
+    def labels_can_switch(self) -> bool:  # type: ignore[override]
+        return self.anchor == "none" and self.transform == "full" and not self.one_by_one
+
+    def structure(self) -> Structure:
+        """The words as the maths wants them."""
+        noise = self.noise if self.noise is not None else default_noise(self.inference)
+        return Structure(self.transform, self.bias, noise, self.latent, intercept=not self.paper).validate()
+
+    def _run(self, on_step: Progress | None, on_estimate: OnEstimate | None) -> Run:
+        tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
+        max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
+        return Run(tol, max_iter, on_step, on_estimate)
+
+    def _estimate(self, data: GlobalData, structure: Structure, run: Run) -> Estimate:
+        floor = np.full(data.D, self.variance_floor)
+        recentred = self.anchor != "none"
+        if self.inference == "ml":
+            return estimate_ml(data, MlSettings(structure, floor, recentred and not self.paper, self.paper), run)
+        priors, guards = Priors(**(self.priors or {})), Guards(recentred=recentred)
+        if self.anchor == "uncorrelated":
+            # The correlation of the rated dimensions is what the annotators' common mixing is told from.
+            priors, guards = unrelated(priors), UNGUARDED._replace(recentred=True)
+        settings = bayes_settings(data, structure, priors, floor, guards)
+        if self._earlier is not None:
+            settings = continued(settings, self._earlier, self._labels)
+        elif self.anchor == "average" and structure.transform != "identity":
+            settings = heeding(data, settings)
+        return estimate_bayes(data, settings, run, censored=self._reads_twice())
+
+    def _reads_twice(self) -> bool:
+        """Whether ratings at the ends of the scale are also read as "at least this much"."""
+        return self.anchor == "average" and self.estimate != "posterior"
+
+    @property
+    def calibration_(self) -> Calibration:
+        """Scale and honesty of the posterior, learned when first asked for."""
+        self.require_fitted()
+        if self._calibrated is None:
+            self._calibrated = Calibration() if self.inference == "ml" else self._calibrate()
+        return self._calibrated
+
+    def set_calibration(self, calibration: Calibration) -> None:
+        """Takes over what was learned before."""
+        self._calibrated = calibration
+
+    def _calibrate(self) -> Calibration:
+        self.fitted_ratings()
+        return calibrate(
+            self._data,
+            self.params_,
+            self.censored_,
+            # Known truths that are observations have fixed the scale already.
+            scale="posterior" if self._data.gold is not None else self.estimate or "matched",
+            panel=self.panel,
+            by_panel=self.anchor == "average",
+            continued=self._earlier is not None,
+        )
+
+    # ---- results
+
+    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+        data, params, shown = self._data_for(ratings, features)
+        known = self._known if ratings is None else None
+        mean, cov = estimated_truth(data, params, self.calibration_, self.censored_, known)
+        return self.fused(mean, cov, shown.items, self.calibration_.freedom, self.calibration_.ends)
+
+    def predict(self, features: ItemTable) -> Fused:
+        self.require_fitted()
+        self.space_.require_features()
+        Z = self.space_.scores(features, features.items).Z
+        mean = self.params_.mu + Z @ self.params_.theta
+        spread = 1 + (Z**2) @ self.theta_var_
+        return self.fused(mean, spread[:, None, None] * self.params_.Sigma, features.items)
+
+    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+        data, params, shown = self._data_for(ratings, features)
+        numbers = int((~np.isnan(shown.value)).sum())
+        per_dimension = (~np.isnan(shown.value)).sum(axis=0)
+        total = posterior(data, params).loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
+        return float(total / max(numbers, 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        data, params, fitted = self._data_for(None, None)
+        honest = self.calibration_
+        found = honest_posterior(data, params, honest)
+        shown = self.known_ratings(ratings)
+        annotator_of = places(shown, self.annotators_, self.params_)
+        # The posterior's covariance is corrected already; the annotators' part of the variance is corrected here.
+        spread = (
+            params if params.cov is None else params._replace(N=honest.ratio * params.N, cov=honest.ratio * params.cov)
+        )
+        predicted = predicted_ratings(spread, found.mean, found.cov, fitted_places(shown, fitted), annotator_of)
+        return self.restored_prediction(predicted._replace(freedom=honest.freedom))
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        self.require_fitted()
+        return annotator_table(self.fitted_ratings(), self._data, self.params_, self.scaling_)
+
+    def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
+        """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
+        data, params, shown = self._data_for(ratings, features)
+        truth = sample_truths(params._replace(Sigma=self.latent_), data.scores, rng)
+        z = sample_ratings(params, truth, shown.item_of, data.annotator_of, rng)
+        return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
+
+    def parameters(self) -> GlobalParams:
+        self.require_fitted()
+        return self.params_
+
+    # ---- saving
+
+    def settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        return learned_arrays(self)
+
+    def restore(self, fit: Fit) -> Self:
+        restore_learned(self, fit)
+        return self
+
+    # ---- inside
+
+    def _data_for(
+        self, ratings: Ratings | None, features: ItemTable | None
+    ) -> tuple[GlobalData, GlobalParams, Ratings]:
+        """Data and parameters for the fitted ratings, or for others by the same annotators."""
+        self.require_fitted()
+        if ratings is None:
+            fitted = self.fitted_ratings()
+            return self._data, self.params_, fitted
+        shown = self.known_ratings(ratings)
+        scores = self.space_.scores(features, shown.items)
+        annotator_of = places(shown, self.annotators_, self.params_)
+        value = self.scaling_.standardise(shown.value)
+        return prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B)), self.params_, shown

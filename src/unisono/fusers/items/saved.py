@@ -1,0 +1,49 @@
+"""What the joint model learned, as arrays that can be written down, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unisono.fusers.features import restore_space
+from unisono.fusers.items.calibration import censored_arrays, restore_calibration, restore_censored
+from unisono.fusers.results import Fit
+from unisono.fusers.scaling import Scaling
+from unisono.maths.items.params import GlobalParams
+
+if TYPE_CHECKING:
+    from unisono.fusers.items.joint import Joint
+
+
+def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
+    """All learned numbers by name."""
+    params = {name: value for name, value in fuser.params_._asdict().items() if value is not None}
+    return {
+        **params,
+        "theta_var": fuser.theta_var_,
+        "latent": fuser.latent_,
+        "judgements_behind": fuser.judgements_,
+        "items_behind": np.array(fuser.items_behind_),
+        **fuser.calibration_.arrays(),
+        **censored_arrays(fuser.censored_),
+        "rating_loc": fuser.scaling_.loc,
+        "rating_scale": fuser.scaling_.scale,
+        **fuser.space_.arrays(),
+    }
+
+
+def restore_learned(fuser: Joint, fit: Fit) -> None:
+    """Gives an unfitted fuser the numbers of a saved fit; those that older versions did not save are left neutral."""
+    arrays = fit.arrays
+    fuser.params_ = GlobalParams(**{name: arrays.get(name) for name in GlobalParams._fields})  # type: ignore[arg-type]
+    fuser.theta_var_ = arrays["theta_var"]
+    fuser.latent_ = arrays.get("latent", fuser.params_.Sigma)
+    fuser.judgements_ = arrays.get("judgements_behind", np.zeros(len(fit.annotators)))
+    fuser.items_behind_ = int(arrays.get("items_behind", 0))
+    fuser.censored_ = restore_censored(arrays)
+    fuser.set_calibration(restore_calibration(arrays))
+    fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+    fuser.space_ = restore_space(fit.features, arrays)
+    fuser.dimensions_, fuser.annotators_ = fit.dimensions, fit.annotators
+    fuser.trace_ = fit.trace

@@ -1,0 +1,93 @@
+"""Annotators known from an earlier fit, as priors for a new batch of ratings.
+
+The new batch is fitted in the units and coordinates of the earlier fit: a rating of 3 means the same, and the average
+annotator of all batches, not of the last one, is the measure. What the earlier fit knows of an annotator is worth as
+many ratings as it came from; so is what it knows of truths, errors and biases in general.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.data.labels import listed
+from unisono.errors import DataError
+from unisono.fusers.scaling import Scaling
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.rows import RowPrior
+from unisono.maths.items.state import BayesSettings, KnownAnnotators, Targets
+
+if TYPE_CHECKING:
+    from unisono.fusers.items.joint import Joint
+
+NARROWEST = 1e-8  # of a coefficient's variance: fixed ones have none
+
+
+class Experience(NamedTuple):
+    """What a fit knows that holds beyond its own items; everything in its standardised units."""
+
+    annotators: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    judgements: np.ndarray  # (K,) behind each annotator, earlier batches included
+    items: int  # behind the covariance of truths, earlier batches included
+    params: GlobalParams  # with the newcomer
+    latent: np.ndarray  # (D, D)
+    scaling: Scaling
+
+
+def experience_of(fuser: Joint) -> Experience:
+    """What holds beyond the items of a fit, for fits of later batches."""
+    fuser.require_fitted()
+    behind = fuser.judgements_, fuser.items_behind_
+    return Experience(fuser.annotators_, fuser.dimensions_, *behind, fuser.params_, fuser.latent_, fuser.scaling_)
+
+
+def everything_behind(ratings: Ratings, earlier: Experience | None) -> tuple[np.ndarray, int]:
+    """Judgements behind each annotator (K,) and items in all, those of earlier batches included."""
+    judgements = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
+    if earlier is None:
+        return judgements, ratings.M
+    place = {label: k for k, label in enumerate(ratings.annotators)}
+    np.add.at(judgements, [place[label] for label in earlier.annotators], earlier.judgements)
+    return judgements, ratings.M + earlier.items
+
+
+def with_earlier_annotators(ratings: Ratings, earlier: Experience) -> Ratings:
+    """The ratings with the annotators of the earlier fit among their annotators, so that nobody is forgotten."""
+    if ratings.dimensions != earlier.dimensions:
+        raise DataError(
+            f"{ratings.source} has the dimensions {listed(ratings.dimensions)}, the fit to start from has "
+            f"{listed(earlier.dimensions)}: they have to be the same, in the same order."
+        )
+    present = set(ratings.annotators)
+    absent = tuple(label for label in earlier.annotators if label not in present)
+    return ratings.with_annotators((*ratings.annotators, *absent)) if absent else ratings
+
+
+def continued(settings: BayesSettings, earlier: Experience, annotators: tuple[str, ...]) -> BayesSettings:
+    """Settings of the new batch with everything the earlier fit knows as prior."""
+    place = {label: k for k, label in enumerate(earlier.annotators)}
+    newcomer = len(earlier.annotators)
+    row = np.array([place.get(label, newcomer) for label in annotators], dtype=np.int64)
+    known = row < newcomer
+    params, pool = earlier.params, earlier.params.N[-1]
+    assert params.cov is not None
+    D, q = params.B.shape[1:]
+    spread = params.cov[row] + NARROWEST * np.eye(q)
+    rows = RowPrior(params.B[row], np.linalg.inv(spread), np.zeros((len(row), D, D)))
+    scale = params.N[:, 0, 0] / pool[0, 0]
+    numbers = np.append(earlier.judgements * D, 0.0)
+    priors = settings.priors
+    total = float(earlier.judgements.sum())
+    return settings._replace(
+        earlier=KnownAnnotators(known, rows, scale[row], numbers[row]),
+        targets=Targets(earlier.latent, pool, np.diag(params.cov[-1, :, -1, -1])),
+        priors=priors._replace(
+            latent_items=priors.latent_items + earlier.items,
+            noise_judgements=priors.noise_judgements + total,
+            bias_annotators=priors.bias_annotators + int((earlier.judgements > 0).sum()),
+        ),
+        guards=settings.guards._replace(recentred=False),
+    )

@@ -1,0 +1,247 @@
+"""Averages of traces: every frame is an item, and the averages of items do the rest; and the lag-aligned mean."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from unisono.data import Clock, ItemTable, Ratings
+from unisono.data.coverage import frame_index
+from unisono.errors import DataError
+from unisono.fusers.base import Fuser, OnState, Progress
+from unisono.fusers.features import FeatureSpace
+from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
+from unisono.fusers.items.averaging import Baseline
+from unisono.fusers.newcomers import places_by_label
+from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.scaling import identity_scaling
+from unisono.fusers.series.data import require_series, to_series
+from unisono.fusers.series.delay_notes import unmoved_notes
+from unisono.fusers.series.joint import WINDOW
+from unisono.maths.em import Trace
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.predictive import Predictive
+from unisono.maths.series.align import advanced, relative_lags
+
+AS_LATE = "The average leaves the traces where they are: it is as late as its annotators are on average."
+
+
+class SeriesAverage(Fuser):
+    """An average of adjusted answers, frame by frame."""
+
+    average: ClassVar[type[Baseline]]
+    rate_: float
+    inner_: Baseline
+
+    def fit(
+        self,
+        ratings: Ratings,
+        features: ItemTable | None = None,
+        gold: ItemTable | None = None,
+        on_step: Progress | None = None,
+        on_state: OnState | None = None,
+    ) -> Self:
+        if gold is not None:
+            raise DataError(f"The model '{self.average.kind}' cannot use gold frames; 'joint' can.")
+        self.rate_ = require_series(ratings)
+        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
+        self.lag_ = self._lags(ratings)
+        self.inner_ = self.average().fit(as_frames(self._moved(ratings)), _frames_of(features, ratings))
+        self.trace_, self._ratings = Trace(np.zeros(0), "none"), ratings
+        self.scaling_ = self.inner_.scaling_
+        if on_state is not None:
+            on_state(0, copy(self))
+        return self
+
+    def _lags(self, ratings: Ratings) -> np.ndarray:
+        """(K, D) frames by which each annotator's traces are moved towards the past."""
+        return np.zeros((ratings.K, ratings.D), dtype=np.int64)
+
+    def _moved(self, ratings: Ratings, back: int = 1) -> Ratings:
+        """The traces moved by their annotators' lags (`back` = -1: moved again to where they were)."""
+        if not self.lag_.any():
+            return ratings
+        lag = np.concatenate([self.lag_, np.zeros((1, ratings.D), dtype=np.int64)])
+        place, value = places_by_label(ratings, self.annotators_), ratings.value.copy()
+        for j in range(ratings.J):
+            rows = slice(ratings.offset[j], ratings.offset[j + 1])
+            for d in range(ratings.D):
+                value[rows, d] = advanced(ratings.value[rows, d], back * int(lag[place[j], d]))
+        return ratings.with_value(value)
+
+    # ---- results
+
+    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+        self.require_fitted()
+        shown = self.fitted_ratings() if ratings is None else self.known_ratings(ratings)
+        require_series(shown)
+        fused = self.inner_.fuse(as_frames(self._moved(shown)))
+        return _series(fused, shown.items, shown.length, shown.clock)
+
+    def predict(self, features: ItemTable) -> Fused:
+        self.require_fitted()
+        return _series(self.inner_.predict(_items(features)), features.items, features.length, features.clock)
+
+    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+        self.require_fitted()
+        return self.inner_.score(as_frames(self._moved(self.known_ratings(ratings))))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        self.require_fitted()
+        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
+        if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
+            raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
+        order = _frame_order(shown)
+        found = self.inner_.predict_ratings(as_frames(shown))
+
+        def at_its_time(of_frame: np.ndarray) -> np.ndarray:
+            part = np.empty_like(shown.value)
+            part[order] = of_frame
+            moved = self._moved(shown.with_value(part), back=-1).value
+            # What a moved trace does not reach is as it would be unmoved.
+            return np.asarray(np.where(np.isnan(moved), part, moved))
+
+        return found._replace(mean=at_its_time(found.mean), variance=at_its_time(found.variance))
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        self.require_fitted()
+        ratings = self.fitted_ratings()
+        given = np.bincount(ratings.annotator_of, minlength=ratings.K)
+        return replace(self.inner_.describe(), ratings=given)
+
+    def notes(self) -> dict[str, Any]:
+        return unmoved_notes(AS_LATE)
+
+    def parameters(self) -> GlobalParams:
+        raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
+
+    # ---- saving
+
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        return self.inner_.feature_columns
+
+    @property
+    def space_(self) -> FeatureSpace:  # type: ignore[override]
+        return self.inner_.space_
+
+    def settings(self) -> dict[str, Any]:
+        return {}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        return self.inner_.arrays() | {"rate": np.array(self.rate_), "lag": self.lag_}
+
+    def restore(self, fit: Fit) -> Self:
+        self.inner_ = self.average().restore(fit)
+        self.rate_, self.lag_ = float(fit.arrays["rate"]), fit.arrays["lag"]
+        self.scaling_, self.trace_ = self.inner_.scaling_, fit.trace
+        self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
+        return self
+
+
+class SeriesMean(SeriesAverage):
+    """The plain mean of the traces."""
+
+    kind: ClassVar[str] = "series-mean"
+    average = Mean
+
+
+class SeriesMedian(SeriesAverage):
+    """The median of the traces at every frame."""
+
+    kind: ClassVar[str] = "series-median"
+    average = Median
+
+
+class SeriesZScoreMean(SeriesAverage):
+    """The mean after giving every annotator the same mean and spread over all frames."""
+
+    kind: ClassVar[str] = "series-zscore-mean"
+    average = ZScoreMean
+
+
+class SeriesEvaluatorWeighted(SeriesAverage):
+    """EWE: traces weigh as much as they correlate with the mean of the others."""
+
+    kind: ClassVar[str] = "series-ewe"
+    average = EvaluatorWeighted
+
+
+class SeriesWeightedMean(SeriesAverage):
+    """Bias removed, then weights of one over the variance around the truth."""
+
+    kind: ClassVar[str] = "series-weighted-mean"
+    average = WeightedMean
+
+
+class AlignedMean(SeriesAverage):
+    """The mean of traces moved so that each agrees best with the others; `lag` seconds earlier if that is known."""
+
+    kind: ClassVar[str] = "aligned-mean"
+    average = Mean
+
+    def __init__(self, *, window: float | None = None, lag: float | None = None) -> None:
+        self.window = window
+        self.lag = lag
+
+    def settings(self) -> dict[str, Any]:
+        return {"window": self.window, "lag": self.lag}
+
+    def _lags(self, ratings: Ratings) -> np.ndarray:
+        window = WINDOW if self.window is None else self.window
+        reach = min(round(window * self.rate_ / 2), max(int(ratings.length.max()) - 1, 0))
+        data = to_series(ratings, identity_scaling(ratings.D), np.zeros((int(ratings.length.sum()), 0)))
+        relative = relative_lags(data, reach) if reach else np.zeros((ratings.K, ratings.D), dtype=np.int64)
+        return relative + round((self.lag or 0.0) * self.rate_)
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        moved = copy(self)
+        moved._ratings = self._moved(self.fitted_ratings())
+        return replace(SeriesAverage.describe(moved), delay=self.lag_ / self.rate_)
+
+    def notes(self) -> dict[str, Any]:
+        words = "Traces were moved onto each other; their mean is as late as the median annotator"
+        return unmoved_notes(f"{words}, less {self.lag:g} s as given." if self.lag else f"{words}.")
+
+
+def _frame_order(ratings: Ratings) -> np.ndarray:
+    """(S,) the rows of the traces by frame, then annotator: the order that `as_frames` brings them into."""
+    who = np.repeat(ratings.annotator_of, ratings.length[ratings.item_of])
+    return np.lexsort((who, frame_index(ratings)))
+
+
+def as_frames(ratings: Ratings) -> Ratings:
+    """Every frame an item of its own."""
+    total = int(ratings.length.sum())
+    return Ratings.from_judgements(
+        ratings.value,
+        frame_index(ratings),
+        np.repeat(ratings.annotator_of, ratings.length[ratings.item_of]),
+        items=[str(t) for t in range(total)],
+        annotators=ratings.annotators,
+        dimensions=ratings.dimensions,
+        source=ratings.source,
+    )
+
+
+def _frames_of(features: ItemTable | None, ratings: Ratings) -> ItemTable | None:
+    """Features on the clock of the ratings, every frame an item of its own."""
+    if features is None:
+        return None
+    table = features.select_items(ratings.items)
+    if not np.array_equal(table.length, ratings.length):
+        raise DataError(f"{table.source} is not on the clock of the ratings. Use unisono.align_to.")
+    return _items(table)
+
+
+def _items(features: ItemTable) -> ItemTable:
+    names = [str(t) for t in range(len(features.value))]
+    return ItemTable.from_rows(features.value, items=names, columns=features.columns, source=features.source)
+
+
+def _series(fused: Fused, items: tuple[str, ...], length: np.ndarray, clock: Clock | None) -> Fused:
+    return replace(fused, items=items, length=length, clock=clock)

@@ -1,0 +1,307 @@
+"""What all models of traces have in common: from a fitted model to truths, densities, descriptions and back from disk.
+
+A fuser holds one model of all dimensions, or one of each: `parts_`. How they are estimated is up to the subclass.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from unisono.data import Clock, ItemTable, Ratings
+from unisono.errors import ConvergenceWarning, DataError
+from unisono.fusers.base import Fuser, OnState, Progress
+from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.scaling import Scaling, pooled_scaling
+from unisono.fusers.series.data import (
+    FrameSpace,
+    gold_frames,
+    learn_frame_space,
+    require_rated,
+    require_series,
+    restore_frame_space,
+    speakers,
+    to_known_series,
+    to_series,
+)
+from unisono.fusers.series.delay_notes import lag_notes
+from unisono.fusers.series.model import (
+    SeriesModel,
+    drawn_truth,
+    expected_ratings,
+    fused_truth,
+    log_density,
+    model_arrays,
+    predicted_truth,
+    restore_model,
+    with_newcomers,
+    with_silent,
+)
+from unisono.fusers.series.progress import Watcher
+from unisono.fusers.series.table import Described, describe_annotators, series_annotators
+from unisono.maths.em import Trace
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.predictive import Predictive
+from unisono.maths.series.params import SeriesData
+
+
+class Part(NamedTuple):
+    """A model of some of the dimensions."""
+
+    dims: tuple[int, ...]
+    model: SeriesModel
+
+
+class Estimated(NamedTuple):
+    """What an estimation brings: models, how it went, and the truth of the fitted frames where gold went into it."""
+
+    parts: tuple[Part, ...]
+    trace: Trace
+    truth: tuple[np.ndarray, np.ndarray] | None = None  # (sum T, D), (sum T, D, D)
+
+
+class SeriesFuser(Fuser):
+    """An estimator of the truth behind traces."""
+
+    rate_: float
+    frames_: FrameSpace
+    parts_: tuple[Part, ...]
+    features_drive: bool = False
+    standardise_features: bool = True
+
+    @abstractmethod
+    def _estimate(
+        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: OnState | None
+    ) -> Estimated:
+        """Models of standardised traces; `rate_`, `scaling_` and labels are known already."""
+
+    def _scaling(self, ratings: Ratings) -> Scaling:
+        return pooled_scaling(ratings.value)
+
+    def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
+        """Raises where settings and data do not go together."""
+
+    def _choose(self, ratings: Ratings, features: ItemTable | None, watch: Watcher) -> None:
+        """Settles what the settings leave open, by looking at the ratings."""
+
+    def _tasks(self, ratings: Ratings, features: ItemTable | None, gold: ItemTable | None) -> int:
+        """Runs of EM that a fit consists of, those of `_choose` included."""
+        return 1
+
+    # ---- fitting
+
+    def fit(
+        self,
+        ratings: Ratings,
+        features: ItemTable | None = None,
+        gold: ItemTable | None = None,
+        on_step: Progress | None = None,
+        on_state: OnState | None = None,
+    ) -> Self:
+        self.check_settings()
+        self.rate_ = require_series(ratings)
+        self.scaling_ = self._scaling(ratings)
+        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
+        require_rated(ratings)
+        known = None if gold is None else gold_frames(gold, ratings)
+        self._require_sense(ratings, known)
+        watch = Watcher(on_step, self._tasks(ratings, features, gold))
+        self._choose(ratings, features, watch)
+        self.frames_ = learn_frame_space(
+            features, ratings, drive=self.features_drive, standardise=self.standardise_features
+        )
+        X = self.frames_.frames(features, ratings.items, ratings.length)
+        self._ratings, self._data = ratings, to_series(ratings, self.scaling_, X)
+        standardised = None if known is None else self.scaling_.standardise(known)
+        spoken, self._spoke = speakers(self._data)
+        self._learnt(self._estimate(spoken, standardised, watch, on_state))
+        if not self.trace_.converged:
+            warnings.warn(
+                f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _learnt(self, found: Estimated) -> Self:
+        self.parts_ = tuple(Part(dims, self._everybody(model)) for dims, model in found.parts)
+        self.trace_, self._truth = found.trace, found.truth
+        return self
+
+    def _everybody(self, model: SeriesModel) -> SeriesModel:
+        return with_silent(model, self._spoke)
+
+    def _at(self, found: Estimated) -> Self:
+        """An equal fuser, fitted to the same traces, with another estimate: a state on the way."""
+        other = type(self)(**self.settings())
+        other._adopt(self)
+        for name in ("rate_", "scaling_", "dimensions_", "annotators_", "frames_", "_ratings", "_data", "_spoke"):
+            setattr(other, name, getattr(self, name))
+        return other._learnt(found)
+
+    def _adopt(self, other: Self) -> None:
+        """Takes over what `_choose` settled in an equal fuser."""
+
+    # ---- results
+
+    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+        self.require_fitted()
+        if ratings is None:
+            shown = self.fitted_ratings()
+            return self._series(*self._fitted_truth(), shown.items, shown.length, shown.clock)
+        data, models, shown = self._known(ratings, features)
+        return self._series(*self._truths(data, models), shown.items, shown.length, shown.clock)
+
+    def predict(self, features: ItemTable) -> Fused:
+        self.require_fitted()
+        if not self.frames_.columns:
+            raise DataError("The model was fitted without features, so features alone cannot predict a truth.")
+        if features.clock is None or not np.isclose(features.clock.rate, self.rate_):
+            raise DataError(f"{features.source} must have {self.rate_:g} frames per second, as the fit had: --rate.")
+        X = self.frames_.frames(features, features.items, features.length)
+        found = [predicted_truth(part.model, X) for part in self.parts_]
+        return self._series(*self._together(found), features.items, features.length, features.clock)
+
+    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+        data, models, shown = self._known(ratings, features)
+        numbers = (~np.isnan(shown.value)).sum(axis=0)
+        total = sum(log_density(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True))
+        return float((total - numbers @ np.log(self.scaling_.scale)) / max(numbers.sum(), 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        """(S, D) what the annotators of these traces are expected to answer at every frame; values are not read."""
+        self.require_fitted()
+        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
+        if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
+            raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
+        mean, cov = self._fitted_truth()
+        variance = np.diagonal(cov, axis1=1, axis2=2)
+        data, newcomers = to_known_series(shown, self.scaling_, self._data.X, self.annotators_)
+        predicted = Predictive(np.empty_like(data.y), np.empty_like(data.y))
+        for part in self.parts_:
+            d, model = list(part.dims), self._with(part.model, newcomers)
+            own = expected_ratings(model, _of(data, part), mean[:, d], variance[:, d])
+            predicted.mean[:, d], predicted.variance[:, d] = own
+        return self.restored_prediction(predicted)
+
+    def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """(count, sum of frames, D) paths of the fitted truth, drawn from the posterior of the model.
+
+        They hold the model's own uncertainty, smooth in time; the bands of `fuse` are wider, since errors last.
+        """
+        self.require_fitted()
+        self.fitted_ratings()
+        paths = np.empty((count, int(self._data.length.sum()), len(self.dimensions_)))
+        for part in self.parts_:
+            paths[:, :, list(part.dims)] = drawn_truth(part.model, _of(self._data, part), count, rng)
+        return self.scaling_.restore_mean(paths)
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        """What is known of each annotator; of long traces that takes a while, and `on_step` may watch it."""
+        self.require_fitted()
+        ratings, watch = self.fitted_ratings(), Watcher(on_step)
+        found = [describe_annotators(part.model, _of(self._data, part), watch) for part in self.parts_]
+        return series_annotators(ratings, self._described(found), self.scaling_, self.rate_)
+
+    def notes(self) -> dict[str, Any]:
+        self.require_fitted()
+        return lag_notes([part.model for part in self.parts_], self.rate_)
+
+    def parameters(self) -> GlobalParams:
+        raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
+
+    # ---- saving
+
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        return self.frames_.columns
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        parts = [{"dims": np.array(part.dims), **model_arrays(part.model)} for part in self.parts_]
+        return {
+            **{f"part{i}_{name}": value for i, part in enumerate(parts) for name, value in part.items()},
+            "rate": np.array(self.rate_),
+            "rating_loc": self.scaling_.loc,
+            "rating_scale": self.scaling_.scale,
+            **self.frames_.arrays(),
+        }
+
+    def restore(self, fit: Fit) -> Self:
+        arrays = fit.arrays
+        parts: list[Part] = []
+        while f"part{len(parts)}_dims" in arrays:
+            prefix = f"part{len(parts)}_"
+            own = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
+            parts.append(Part(tuple(own["dims"].tolist()), restore_model(own)))
+        self.parts_, self.trace_, self._truth = tuple(parts), fit.trace, None
+        self.rate_ = float(arrays["rate"])
+        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+        self.frames_ = restore_frame_space(fit.features, arrays)
+        self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
+        return self
+
+    # ---- inside
+
+    def _known(
+        self, ratings: Ratings, features: ItemTable | None
+    ) -> tuple[SeriesData, tuple[SeriesModel, ...], Ratings]:
+        """Other traces as data, with models that know their annotators."""
+        self.require_fitted()
+        shown = self.known_ratings(ratings)
+        rate = require_series(shown)
+        if not np.isclose(rate, self.rate_):
+            raise DataError(
+                f"{shown.source} has {rate:g} frames per second, the fit had {self.rate_:g}. "
+                f"Read it with --rate {self.rate_:g}."
+            )
+        X = self.frames_.frames(features, shown.items, shown.length)
+        data, newcomers = to_known_series(shown, self.scaling_, X, self.annotators_)
+        return data, tuple(self._with(part.model, newcomers) for part in self.parts_), shown
+
+    def _with(self, model: SeriesModel, newcomers: tuple[str, ...]) -> SeriesModel:
+        return with_newcomers(model, len(newcomers))
+
+    def _fitted_truth(self) -> tuple[np.ndarray, np.ndarray]:
+        if self._truth is None:
+            self.fitted_ratings()
+            self._truth = self._truths(self._data, tuple(part.model for part in self.parts_))
+        return self._truth
+
+    def _truths(self, data: SeriesData, models: tuple[SeriesModel, ...]) -> tuple[np.ndarray, np.ndarray]:
+        found = [fused_truth(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True)]
+        return self._together(found)
+
+    def _together(self, found: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+        """Truths of the parts as one; dimensions of different parts are independent."""
+        S, D = len(found[0][0]), len(self.dimensions_)
+        mean, cov = np.empty((S, D)), np.zeros((S, D, D))
+        for part, (own_mean, own_cov) in zip(self.parts_, found, strict=True):
+            d = np.array(part.dims)
+            mean[:, d], cov[:, d[:, None], d] = own_mean, own_cov
+        return mean, cov
+
+    def _described(self, found: list[Described]) -> Described:
+        """The parts' tables side by side."""
+        K, D = len(self.annotators_), len(self.dimensions_)
+        rows = {name: np.full((K, D), np.nan) for name in Described._fields if name != "gain"}
+        gain = np.zeros((K, D, D))
+        for part, own in zip(self.parts_, found, strict=True):
+            d = np.array(part.dims)
+            for name, row in rows.items():
+                row[:, d] = getattr(own, name)
+            gain[:, d[:, None], d] = own.gain
+        return Described(gain=gain, **rows)
+
+    def _series(
+        self, mean: np.ndarray, cov: np.ndarray, items: tuple[str, ...], length: np.ndarray, clock: Clock | None
+    ) -> Fused:
+        scaled = self.scaling_.restore_mean(mean), self.scaling_.restore_cov(cov)
+        return Fused(*scaled, items, self.dimensions_, length, clock)
+
+
+def _of(data: SeriesData, part: Part) -> SeriesData:
+    return data if len(part.dims) == data.D else data._replace(y=data.y[:, list(part.dims)])

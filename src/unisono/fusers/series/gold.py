@@ -1,0 +1,40 @@
+"""From a fit of the default to what a fuser keeps of it, with the scale and level of gold where there is some."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.fusers.series.base import Estimated, Part
+from unisono.fusers.series.model import SeriesModel, model_of
+from unisono.maths.em import Trace
+from unisono.maths.series.default import DefaultFit
+from unisono.maths.series.gauge import rescale, shift
+from unisono.maths.series.gold import AnchoredSettings
+from unisono.maths.series.gold_choice import calibration
+
+GOLD_VARIANCE = AnchoredSettings().gold_variance  # of the gold's own error, in variances of the gold
+
+
+def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
+    """The default's truth on the scale of the gold, where free filters are no better than one gain and delay."""
+    factor, offset = calibration(fit.mean, gold, fit.mean)
+    params = shift(rescale(fit.params, np.diag(factor)), offset)
+    model = model_of(fit)
+    model = model._replace(
+        params=params, extra=fit.extra * factor**2, spread=fit.spread._replace(bias=fit.spread.bias * factor**2)
+    )
+    known = ~np.isnan(gold)
+    mean = np.where(known, gold, fit.mean * factor + offset)
+    variance = np.where(known, GOLD_VARIANCE * np.nanvar(gold, axis=0), (fit.sd * factor) ** 2)
+    cov = np.eye(gold.shape[1]) * np.maximum(variance, np.finfo(float).tiny)[:, :, None]
+    return Estimated((whole(model),), finished(fit).trace, (mean, cov))
+
+
+def finished(fit: DefaultFit) -> Estimated:
+    """A fit of the default as it is."""
+    return Estimated((whole(model_of(fit)),), Trace(fit.objective, "converged" if fit.converged else "max_iter"))
+
+
+def whole(model: SeriesModel) -> Part:
+    """A model of all dimensions together."""
+    return Part(tuple(range(len(model.params.mu))), model)

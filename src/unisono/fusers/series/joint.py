@@ -1,0 +1,309 @@
+"""The joint model of traces: all dimensions at once, safe by default, with every structure of the family.
+
+The default is one gain and one delay per annotator and dimension with strong pooling. Features and gold change what can
+be known: features may show the common delay, gold frames make free filters safe.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+
+from unisono.data import ItemTable, Ratings
+from unisono.errors import DataError
+from unisono.fusers.base import OnState
+from unisono.fusers.series.base import Estimated, SeriesFuser
+from unisono.fusers.series.gold import calibrated, finished, whole
+from unisono.fusers.series.held_out import TRIED, HeldOutError, least_error, windows_tried
+from unisono.fusers.series.model import SeriesModel, plain_model
+from unisono.fusers.series.progress import Watcher
+from unisono.maths.em import Trace
+from unisono.maths.series.bands import Spread
+from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_default
+from unisono.maths.series.features import fit_with_features
+from unisono.maths.series.gold import AnchoredSettings, fit_with_gold, in_rating_units
+from unisono.maths.series.gold_choice import choose_taps, delay_by_gold
+from unisono.maths.series.params import Latent, SeriesData, SeriesParams, Structure, Transform
+from unisono.tasks import run_tasks
+
+Noise = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]
+Inference = Literal["soft", "hard", "paper"]
+Phi = float | Literal["estimated"] | None
+Window = float | Literal["choose"] | None
+WORDS: dict[str, tuple[str, ...]] = {
+    "transform": get_args(Transform),
+    "noise": get_args(Noise),
+    "latent": get_args(Latent),
+    "inference": get_args(Inference),
+}
+WINDOW = 3.0  # seconds, where none is given
+WINDOWS = (0.0, 1.0, 2.0, 3.0, 5.0)  # seconds to choose from by held-out stretches
+DELAYS = "delays"  # the phase of a fit that searches for them
+LEAST_GOLD = 10  # frames of every dimension that have to be known
+SETTINGS = (
+    *("transform", "bias", "noise", "latent", "window", "lag", "phi", "memory"),
+    *("inference", "restarts", "features_drive", "shared", "tol", "max_iter", "seed"),
+)
+
+
+class SeriesJoint(SeriesFuser):
+    """Filters, biases and noise of every annotator, jointly over dimensions.
+
+    `window` is how many seconds a filter reaches back ("choose": by held-out stretches of ratings), `lag` the
+    annotators' mean delay in seconds (None: by the rule of the earliest), `phi` the truth's autocorrelation from frame
+    to frame (None: by `memory` in seconds). `features_drive` says that features move the truth instead of being its
+    level; `shared` is the share of the rating errors that all annotators have in common, which widens the bands.
+    `restarts` adds random starts, of which the best objective is kept; `jobs` processes work on them at once.
+    """
+
+    kind: ClassVar[str] = "series-joint"
+    window_: float | None
+
+    def __init__(
+        self,
+        *,
+        transform: Transform | None = None,
+        bias: bool = True,
+        noise: Noise = "diagonal",
+        latent: Latent = "full",
+        window: Window = None,
+        lag: float | None = None,
+        phi: Phi = None,
+        memory: float = 20.0,
+        inference: Inference = "soft",
+        restarts: int = 0,
+        features_drive: bool = False,
+        shared: float = Settings().shared,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        seed: int = 0,
+        jobs: int = 1,
+    ) -> None:
+        self.transform = transform
+        self.bias = bias
+        self.noise = noise
+        self.latent = latent
+        self.window = window
+        self.lag = lag
+        self.phi = phi
+        self.memory = memory
+        self.inference = inference
+        self.restarts = restarts
+        self.features_drive = features_drive
+        self.shared = shared
+        self.tol = tol
+        self.max_iter = max_iter
+        self.seed = seed
+        self.jobs = jobs
+
+    def settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    # ---- sense
+
+    def check_settings(self) -> None:
+        for name, words in WORDS.items():
+            if getattr(self, name) not in (*words, *([None] if name == "transform" else [])):
+                raise ValueError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(words)}.")
+        if self.lag is not None and self.transform not in (None, "delay", "taps"):
+            raise ValueError(f"lag needs a transform with delays (delay, taps), not {self.transform}.")
+        if isinstance(self.phi, str) and self.phi != "estimated":
+            raise ValueError(f"phi={self.phi!r}: give a number below 1, or 'estimated'.")
+        if isinstance(self.window, str) and self.window != "choose":
+            raise ValueError(f"window={self.window!r}: give seconds, or 'choose'.")
+        if self.lag is not None and isinstance(self.window, float | int) and self.lag > self.window:
+            raise ValueError(f"A lag of {self.lag:g} s does not fit into a window of {self.window:g} s.")
+        if self.restarts < 0:
+            raise ValueError(f"restarts is {self.restarts}: give the number of random starts, 0 for none.")
+
+    def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
+        reach = self.lag if self.window is None or isinstance(self.window, str) else self.window
+        require_window(ratings, reach, "window" if reach is self.window else "lag")
+        if gold is not None:
+            self._require_gold(ratings, gold)
+
+    def _require_gold(self, ratings: Ratings, gold: np.ndarray) -> None:
+        if not self._is_default:
+            raise DataError("Gold frames come with free filters of their own: leave out transform, noise, inference.")
+        few = [name for d, name in enumerate(ratings.dimensions) if (~np.isnan(gold[:, d])).sum() < LEAST_GOLD]
+        if few:
+            raise DataError(
+                f"Gold has to know at least {LEAST_GOLD} frames of every dimension that was rated; of {few[0]} it does "
+                "not. Add frames, or leave gold out."
+            )
+
+    @property
+    def _is_default(self) -> bool:
+        words = (self.transform in (None, "delay"), self.bias, self.noise == "diagonal", self.latent == "full")
+        return all(words) and self.inference == "soft" and self.phi is None
+
+    # ---- estimation
+
+    def _windows(self, ratings: Ratings) -> list[float]:
+        """Seconds to choose from; none where the window is settled."""
+        longest = float(ratings.length.max() / self.rate_)
+        return [window for window in WINDOWS if window < longest / 2] if isinstance(self.window, str) else []
+
+    def _tasks(self, ratings: Ratings, features: ItemTable | None, gold: ItemTable | None) -> int:
+        restarts = 0 if gold is not None or (features is not None and self._is_default) else self.restarts
+        return TRIED * len(self._windows(ratings)) + (1 + restarts) * (ratings.D if self.one_by_one else 1)
+
+    def _choose(self, ratings: Ratings, features: ItemTable | None, watch: Watcher) -> None:
+        self.report_: tuple[HeldOutError, ...] = ()
+        if not isinstance(self.window, str):
+            self.window_ = self.window
+            return
+        windows = self._windows(ratings)
+        tried = [(f"{window:g} s", type(self)(**(self.settings() | {"window": window}))) for window in windows]
+        best, self.report_ = least_error(
+            tried, ratings, features, window=max(windows), seed=self.seed, jobs=self.jobs, on_task=watch.task_done
+        )
+        watch.tasks_done(TRIED * len(windows))  # short recordings may leave no stretch for one of the folds
+        self.window_ = windows[best]
+
+    def _adopt(self, other: Self) -> None:
+        self.window_, self.report_ = other.window_, other.report_
+
+    def notes(self) -> dict[str, Any]:
+        return super().notes() | windows_tried(self)
+
+    def _estimate(
+        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: OnState | None
+    ) -> Estimated:
+        if gold is None and not (data.P and self._is_default):
+            found = self._restarted(data, watch, on_state)
+        else:
+            found = finished(self._default(data, watch)) if gold is None else self._anchored(data, gold, watch)
+            watch.task_done()
+        if on_state is not None:
+            on_state(max(found.trace.iterations - 1, 0), self._at(found))
+        return found
+
+    def _default(self, data: SeriesData, watch: Watcher, lag: float | None = None) -> DefaultFit:
+        """The default model, with features if there are any; or at another mean delay, in seconds."""
+        settings = self._settings(data)
+        told: dict[str, Any] = {"watch": watch.step, "on_delay": watch.phase(DELAYS)}
+        if lag is not None:
+            return fit_default(data, self.rate_, settings._replace(lag=lag), **told)
+        if data.P:
+            return fit_with_features(data, self.rate_, settings, **told).fit
+        return fit_default(data, self.rate_, settings, **told)
+
+    def _restarted(self, data: SeriesData, watch: Watcher, on_state: OnState | None) -> Estimated:
+        """The estimate from the deterministic start, or from a random one with a better objective."""
+        structure, settings = self._structure(data), self._settings(data)
+
+        def see(params: SeriesParams, objective: float) -> None:
+            watch.step(params, objective)
+            # Delays are where they should be only at the end: states on the way would be scored out of time.
+            if on_state is not None and structure.transform != "delay":
+                model = plain_model(params, structure, weighted=self.inference != "paper")
+                trace = Trace(np.array([objective]), "max_iter")
+                on_state(next(states), self._at(Estimated((whole(model),), trace)))
+
+        states = iter(range(10**9))
+        words: dict[str, Any] = {"inference": self.inference, "watch": see, "on_delay": watch.phase(DELAYS)}
+        fits = [fit_default(data, self.rate_, settings, structure, **words)]
+        watch.task_done()
+        seeds = np.random.SeedSequence(self.seed).spawn(self.restarts)
+        tasks = [(data, self.rate_, settings, structure, self.inference, seed) for seed in seeds]
+        fits += run_tasks(_from_random, tasks, self.jobs, watch.task_done)
+        best = max(fits, key=lambda fit: fit.objective[-1])
+        found = finished(best)
+        if self.inference == "paper":
+            model = found.parts[0].model._replace(weighted=False)
+            found = found._replace(parts=(whole(model),))
+        return found
+
+    def _anchored(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
+        W = 0 if self.window_ is None else self._taps(data)
+        if not W:
+            plain = self._default(data, watch)
+            W = choose_taps(data, gold, self.rate_)
+            if not W:
+                return self._calibrated(data, plain, gold, watch)
+        s = AnchoredSettings(W=W)
+        fit = fit_with_gold(data, gold, s, watch=watch.step)
+        params, used = in_rating_units(fit), ~np.isnan(fit.noise).all(axis=1)
+        none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
+        size = fit.gold_scale.size
+        model = SeriesModel(
+            params,
+            Structure(W=s.W, transform="taps"),
+            fit.noise,
+            fit.extra * size**2,
+            none,
+            filter_lag(params, used) / self.rate_,
+            "gold",
+        )
+        cov = np.eye(data.D) * (fit.sd**2)[:, :, None]
+        trace = Trace(fit.objective, "converged" if fit.converged else "max_iter")
+        return Estimated((whole(model),), trace, (fit.mean, cov))
+
+    def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, watch: Watcher) -> Estimated:
+        """The default with the gold's scale and level, and its time, unless the user has said what that is."""
+        later = 0 if self.lag is not None else delay_by_gold(plain.mean, gold, data.length, self._taps(data) - 1)
+        if not later:
+            return calibrated(plain, gold)
+        fit = self._default(data, watch, lag=plain.mean_lag + later / self.rate_)._replace(convention="gold")
+        return calibrated(fit, gold)
+
+    def _settings(self, data: SeriesData) -> Settings:
+        phi = self.phi if isinstance(self.phi, float | int) else None
+        usual = Settings()
+        return Settings(
+            window=(self._taps(data) - 1) / self.rate_,
+            memory=self.memory,
+            phi=phi,
+            lag=self.lag,
+            shared=self.shared,
+            tol=usual.tol if self.tol is None else self.tol,
+            max_iter=usual.max_iter if self.max_iter is None else self.max_iter,
+        )
+
+    def _structure(self, data: SeriesData) -> Structure:
+        transform: Transform = "delay" if self.transform is None else self.transform
+        return Structure(
+            W=self._taps(data) if transform in ("delay", "taps") else 1,
+            transform=transform,
+            crosstalk=transform == "delay" and Settings().crosstalk_sd > 0,
+            bias=self.bias,
+            noise="diagonal" if self.noise == "ar1" else self.noise,
+            autocorrelation="shared" if self.noise == "ar1" else "none",
+            latent=self.latent,
+            estimate_phi=self.phi == "estimated",
+        )
+
+    def _taps(self, data: SeriesData) -> int:
+        """Frames a filter reaches over; the default makes room for a given delay and gives way to short recordings."""
+        if self.window_ is not None:
+            return round(self.window_ * self.rate_) + 1
+        window = max(WINDOW, (self.lag or 0.0) + 0.5 * WINDOW)
+        return max(min(round(window * self.rate_) + 1, int(data.length.max()) // 2), 1)
+
+
+def require_window(ratings: Ratings, window: float | None, name: str = "window") -> None:
+    """Refuses a window, or a delay, that no recording can fill."""
+    assert ratings.clock is not None
+    longest = float(ratings.length.max() / ratings.clock.rate)
+    if window is not None and window < 0:
+        raise ValueError(f"{name} is {window:g}: seconds from 0 on.")
+    if window is not None and window >= longest:
+        raise DataError(
+            f"{ratings.source}: a {name} of {window:g} s is longer than every recording, of which the longest has "
+            f"{longest:g} s. Give a shorter --{name}."
+        )
+
+
+def _from_random(
+    data: SeriesData,
+    rate: float,
+    settings: Settings,
+    structure: Structure,
+    inference: str,
+    seed: np.random.SeedSequence,
+) -> DefaultFit:
+    """A fit that starts from a random truth."""
+    a = np.random.default_rng(seed).standard_normal((int(data.length.sum()), data.D))
+    return fit_default(data, rate, settings, structure, inference=inference, guess=a)

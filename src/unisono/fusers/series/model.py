@@ -1,0 +1,185 @@
+"""A fitted model of traces: enough to fuse, foresee and draw for any recordings by the same annotators.
+
+All in standardised units, annotators by number. `fused_truth` widens the posterior to a band that holds when errors
+last for seconds; see docs/maths-series.md.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.maths.series.bands import Spread, band_variance, thinness
+from unisono.maths.series.default import DefaultFit
+from unisono.maths.series.em import unweighted
+from unisono.maths.series.estep import draw_truth, infer
+from unisono.maths.series.layout import make_layout
+from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
+
+
+class SeriesModel(NamedTuple):
+    """Parameters, and what widens the band."""
+
+    params: SeriesParams
+    structure: Structure
+    noise: np.ndarray  # (K, D) level variance of the noise; NaN for who gave no ratings
+    extra: np.ndarray  # (D,) variance that repeated errors add inside a recording
+    spread: Spread  # of the annotators' average, which defines the truth's scale, zero and delay
+    mean_lag: float  # seconds, the annotators' mean delay
+    convention: str  # why it is that: earliest, given, features, gold, none
+    priors: Priors | None = None  # of the delays, for their intervals; not saved
+    weighted: bool = True  # False: the paper's E-step, which forgets the variances
+
+
+def model_of(fit: DefaultFit) -> SeriesModel:
+    """What a finished default fit knows."""
+    words = fit.mean_lag, fit.convention, fit.priors
+    return SeriesModel(fit.params, fit.structure, fit.noise, fit.extra, fit.spread, *words)
+
+
+def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = True) -> SeriesModel:
+    """Parameters alone, as on the way of an EM: the band is what the model itself believes in."""
+    D = len(params.mu)
+    noise = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
+    none = Spread(*(np.zeros(D) for _ in Spread._fields))
+    return SeriesModel(params, structure, noise, np.zeros(D), none, 0.0, "none", None, weighted)
+
+
+def fused_truth(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray]:
+    """Means (sum T, D) and covariances (sum T, D, D) of the truth at every frame."""
+    layout = make_layout(data, model.structure)
+    found = infer(layout, data.X, model.params, model.structure)
+    mean = found.mean
+    if not model.weighted:
+        mean = infer(layout, data.X, unweighted(model.params), model.structure).mean
+    variance = band_variance(
+        model=np.diagonal(found.cov, axis1=1, axis2=2),
+        extra=model.extra,
+        thin=thinness(data, model.noise),
+        mean=mean,
+        level=model.params.mu + data.X @ model.params.theta,
+        spread=model.spread,
+        first_row=layout.first_row,
+    )
+    cov, d = found.cov.copy(), np.arange(mean.shape[1])
+    cov[:, d, d] = variance
+    return mean, cov
+
+
+def predicted_truth(model: SeriesModel, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same for frames that nobody rated, from their features alone."""
+    mean = model.params.mu + X @ model.params.theta
+    return mean, np.tile(model.params.sigma / (1.0 - model.params.phi**2), (len(mean), 1, 1))
+
+
+def log_density(model: SeriesModel, data: SeriesData) -> float:
+    """log p(y)."""
+    return infer(make_layout(data, model.structure), data.X, model.params, model.structure).loglik
+
+
+def drawn_truth(model: SeriesModel, data: SeriesData, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """(draws, sum T, D) paths of the truth from the model's posterior; NaN in recordings nobody rated."""
+    return draw_truth(make_layout(data, model.structure), model.params, model.structure, draws, rng)
+
+
+def with_newcomers(model: SeriesModel, count: int) -> SeriesModel:
+    """One more annotator for each of `count` people not met before: they see what the average annotator sees."""
+    if not count:
+        return model
+    p, used = model.params, ~np.isnan(model.noise).all(axis=1)
+    F = p.F[used].mean(axis=0)
+    lag = np.round(p.lag[used].mean(axis=0))
+    if model.structure.transform == "delay":
+        F = np.stack([np.outer(lag_kernel(lag[d], len(F)), F[:, d].sum(axis=0)) for d in range(len(lag))], axis=1)
+    average = {"F": F, "b": p.b[used].mean(axis=0), "N": p.N[used].mean(axis=0), "rho": p.rho[used].mean(axis=0)}
+    rows = {name: np.tile(value, (count, *(1,) * value.ndim)) for name, value in (average | {"lag": lag}).items()}
+    grown: dict[str, Any] = {name: np.concatenate([getattr(p, name), extra]) for name, extra in rows.items()}
+    noise = np.concatenate([model.noise, np.tile(pooled_noise(model), (count, 1))])
+    return model._replace(params=p._replace(**grown), noise=noise)
+
+
+def with_silent(model: SeriesModel, spoke: np.ndarray, *, average: bool = True) -> SeriesModel:
+    """A model of those who spoke as one of everybody. spoke: (K,) bool.
+
+    Who gave no ratings is taken for an average annotator, or, where there is no such thing, for one who says nothing.
+    """
+    if len(model.params.F) == len(spoke):
+        return model
+    everybody = with_newcomers(model, int((~spoke).sum()))
+    order = np.argsort(np.argsort(~spoke, kind="stable"), kind="stable")  # those who spoke come first there
+    rows: dict[str, Any] = {name: getattr(everybody.params, name)[order] for name in ("F", "b", "N", "rho", "lag")}
+    if not average:
+        rows["F"][~spoke] = 0.0
+    noise = np.where(spoke[:, None], everybody.noise[order], np.nan)
+    return model._replace(params=model.params._replace(**rows), noise=noise)
+
+
+def pooled_noise(model: SeriesModel) -> np.ndarray:
+    """(D,) mean noise variance of the annotators who rated; 1 where nobody did."""
+    known = ~np.isnan(model.noise)
+    total, count = np.where(known, model.noise, 0.0).sum(axis=0), known.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), 1.0)
+
+
+def expected_ratings(
+    model: SeriesModel, data: SeriesData, mean: np.ndarray, variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What the annotators of the traces are expected to answer at every frame, and its variance, each (S, D).
+
+    mean, variance: (sum T, D) of the truth; before the first frame it is held. The frames in a filter's window are
+    taken to err alike, which is close for a slow truth and exact for delays.
+    """
+    first = np.concatenate([[0], np.cumsum(data.length)])
+    held = 1.0 if model.structure.start == "preroll" else 0.0
+    p, W = model.params, model.params.F.shape[1]
+    noise = np.where(np.isnan(model.noise), pooled_noise(model), model.noise)
+    expected, uncertain = [], []
+    for m, k in zip(data.item_of.tolist(), data.annotator_of.tolist(), strict=True):
+        a, sd = mean[first[m] : first[m + 1]], np.sqrt(variance[first[m] : first[m + 1]])
+        expected.append(p.b[k] + _filtered(p.F[k], a, W, held))
+        uncertain.append(_filtered(np.abs(p.F[k]), sd, W, held) ** 2 + noise[k])
+    return np.concatenate(expected), np.concatenate(uncertain)
+
+
+def _filtered(F: np.ndarray, a: np.ndarray, W: int, held: float) -> np.ndarray:
+    """(T, D) sum over w of F[w] a[t-w]. F: (W, D, D), a: (T, D)."""
+    padded = np.concatenate([np.repeat(held * a[:1], W - 1, axis=0), a])
+    out = np.zeros_like(a)
+    for w in np.flatnonzero(np.any(F != 0, axis=(1, 2))).tolist():
+        out += padded[W - 1 - w : len(padded) - w] @ F[w].T
+    return out
+
+
+# ---- saving
+
+
+def model_arrays(model: SeriesModel) -> dict[str, np.ndarray]:
+    """Everything but the priors, as arrays."""
+    words = {"structure": model.structure._asdict(), "convention": model.convention, "weighted": model.weighted}
+    return {
+        **{name: np.asarray(value) for name, value in model.params._asdict().items()},
+        **{f"spread_{name}": value for name, value in model.spread._asdict().items()},
+        "noise": model.noise,
+        "extra": model.extra,
+        "mean_lag": np.array(model.mean_lag),
+        "words": np.array(json.dumps(words)),
+    }
+
+
+def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:
+    """The model that `model_arrays` wrote down."""
+    words = json.loads(str(arrays["words"]))
+    structure = Structure(**words["structure"])
+    params = {name: arrays[name] for name in SeriesParams._fields if name != "phi"}
+    return SeriesModel(
+        params=SeriesParams(**params, phi=float(arrays["phi"])),
+        structure=structure._replace(fixed=tuple(structure.fixed)),
+        noise=arrays["noise"],
+        extra=arrays["extra"],
+        spread=Spread(*(arrays[f"spread_{name}"] for name in Spread._fields)),
+        mean_lag=float(arrays["mean_lag"]),
+        convention=words["convention"],
+        weighted=words["weighted"],
+    )

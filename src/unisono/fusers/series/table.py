@@ -1,0 +1,128 @@
+"""The description of every annotator of traces: what they do to the truth, and how late they are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.fusers.results import Annotators
+from unisono.fusers.scaling import Scaling
+from unisono.fusers.series.model import SeriesModel, expected_ratings, fused_truth
+from unisono.fusers.series.progress import Watcher
+from unisono.maths.grouped import grouped_correlation
+from unisono.maths.series.delay_trials import DelayTrials
+from unisono.maths.series.delays import lag_interval, lag_profile
+from unisono.maths.series.gold import with_recordings
+from unisono.maths.series.layout import make_layout
+from unisono.maths.series.params import SeriesData
+
+LEVEL = 0.90  # of the intervals of delays
+
+
+class Described(NamedTuple):
+    """One row per annotator and dimension (K, D), in standardised units."""
+
+    bias: np.ndarray
+    gain: np.ndarray  # (K, D, D) total gain, row = rated dimension
+    noise: np.ndarray  # variance
+    signal: np.ndarray  # variance of what the truth makes them answer
+    agreement: np.ndarray
+    delay: np.ndarray  # frames
+    delay_low: np.ndarray
+    delay_high: np.ndarray
+
+
+def describe_annotators(model: SeriesModel, data: SeriesData, watch: Watcher) -> Described:
+    """Bias, gain, noise, agreement and delay of the annotators of these traces."""
+    K, D = data.K, data.D
+    mean, _ = fused_truth(model, data)
+    gain = model.params.F.sum(axis=1)
+    center = mean.mean(axis=0)
+    rows = np.repeat(data.annotator_of, data.length[data.item_of])
+    expected, _ = expected_ratings(model, data, mean, np.zeros_like(mean))
+    seen = ~np.isnan(data.y)
+    signal = np.full((K, D), np.nan)
+    for k in range(K):
+        for d in range(D):
+            answered = seen[rows == k, d]
+            if answered.any():
+                signal[k, d] = expected[rows == k, d][answered].var()
+    delay, low, high = delays(model, data, watch)
+    return Described(
+        bias=model.params.b + np.einsum("kde,e->kd", gain - np.eye(D), center),
+        gain=gain,
+        noise=model.noise,
+        signal=signal,
+        agreement=agreement_with_others(model, data, watch),
+        delay=delay,
+        delay_low=low,
+        delay_high=high,
+    )
+
+
+def agreement_with_others(model: SeriesModel, data: SeriesData, watch: Watcher) -> np.ndarray:
+    """(K, D) correlation of the answers with what the truth fused without them makes their filter answer.
+
+    The delay and smoothing of an annotator are theirs and no disagreement; a negative gain is one.
+    """
+    rows = np.repeat(data.annotator_of, data.length[data.item_of])
+    expected = np.full_like(data.y, np.nan)
+    tell = watch.phase("agreement of annotators")
+    for k in range(data.K):
+        tell(k, data.K)
+        theirs = np.isin(np.arange(len(data.length)), data.item_of[data.annotator_of == k])
+        if not theirs.any():
+            continue
+        part = with_recordings(data, theirs)
+        own = np.repeat(part.annotator_of == k, part.length[part.item_of])
+        others = part._replace(y=np.where(own[:, None], np.nan, part.y))
+        if np.isnan(others.y).all():
+            continue
+        mean, _ = fused_truth(model, others)
+        expected[rows == k] = expected_ratings(model, part, mean, np.zeros_like(mean))[0][own]
+    sign = np.sign(np.diagonal(model.params.F.sum(axis=1), axis1=1, axis2=2))
+    return np.asarray(grouped_correlation(data.y, expected, rows, data.K) * np.where(sign < 0, -1.0, 1.0))
+
+
+def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(K, D) delays in frames with the ends of their 90 % intervals; NaN where there is none.
+
+    A delay has an interval where it is a parameter of the model; of free filters it is the centre of their weights.
+    """
+    given = np.zeros((data.K, data.D), dtype=bool)
+    rows = np.repeat(data.annotator_of, data.length[data.item_of])
+    np.logical_or.at(given, rows, ~np.isnan(data.y))
+    low, high = np.full(given.shape, np.nan), np.full(given.shape, np.nan)
+    if model.structure.transform != "delay":
+        own = np.abs(np.diagonal(model.params.F, axis1=2, axis2=3))  # (K, W, D)
+        centre = np.einsum("w,kwd->kd", np.arange(own.shape[1]), own) / np.maximum(own.sum(axis=1), 1e-300)
+        return np.where(given, centre, np.nan), low, high
+    if model.priors is not None:
+        trials = DelayTrials(make_layout(data, model.structure), model.params, model.structure)
+        tell = watch.phase("intervals of delays")
+        for i, (k, d) in enumerate(np.argwhere(given).tolist()):
+            tell(i, int(given.sum()))
+            lags, profile = lag_profile(trials, model.structure, model.priors, k, d)
+            low[k, d], high[k, d] = lag_interval(lags, profile, model.priors.kappa, LEVEL)
+    return np.where(given, model.params.lag, np.nan), low, high
+
+
+def series_annotators(ratings: Ratings, found: Described, scaling: Scaling, rate: float) -> Annotators:
+    """The table in the units of the ratings, delays in seconds."""
+    gain = found.gain
+    return Annotators(
+        annotators=ratings.annotators,
+        dimensions=ratings.dimensions,
+        ratings=np.bincount(ratings.annotator_of, minlength=ratings.K),
+        bias=np.where(np.isnan(found.signal), np.nan, found.bias * scaling.scale),
+        gain=np.where(np.isnan(found.signal), np.nan, np.diagonal(gain, axis1=1, axis2=2)),
+        leakage=scaling.restore_matrix(gain) * (1 - np.eye(ratings.D)),
+        noise=np.sqrt(found.noise) * scaling.scale,
+        reliability=found.signal / (found.signal + found.noise),
+        agreement=found.agreement,
+        delay=found.delay / rate,
+        delay_low=found.delay_low / rate,
+        delay_high=found.delay_high / rate,
+    )

@@ -1,0 +1,1 @@
+"""From a file or a data frame to validated containers, step by step."""

@@ -1,0 +1,122 @@
+"""One pass over a table: label columns become codes, number columns arrays; the text in between is forgotten.
+
+This is where a table's cells are judged; what they mean together (ratings, features, series) is decided by the callers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unisono.data.labels import listed
+from unisono.errors import DataWarning
+from unisono.io.reading import problems
+from unisono.io.reading.naming import Coded, LabelColumn
+from unisono.io.reading.numbers import NumberColumn
+from unisono.io.reading.table import Part, Table
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The columns of a table, checked cell by cell."""
+
+    table: Table
+    label: dict[str, Coded]  # by role
+    number: dict[int, NumberColumn]  # by position in the table
+    kept: np.ndarray | None  # (rows,) record of each row, if empty rows were dropped
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.label.values())).code)
+
+    def where(self, row: int) -> str:
+        """`ratings.csv row 18`"""
+        return self.table.where(int(row if self.kept is None else self.kept[row]))
+
+    def places(self, first: int, second: int) -> tuple[str, str]:
+        """Two rows for one message, in the order of the file."""
+        low, high = sorted((int(first), int(second)))
+        return problems.join_places(self.where(low), self.where(high), self.table.name)
+
+
+def collect(table: Table, labels: Mapping[str, int], numbers: Sequence[int]) -> Collected:
+    """Reads the label columns (role to position) and the number columns (positions) of a table."""
+    named = {role: LabelColumn(role, table.columns[index], index) for role, index in labels.items()}
+    counted = {index: NumberColumn(table.columns[index], index) for index in numbers}
+    extents: list[tuple[int, int, np.ndarray | None]] = []
+    for whole in table.parts():
+        part = whole.without_empty_rows(labels["item"])
+        extents.append((part.first, part.frame.height, part.kept))
+        if part.frame.height:
+            _add(part, named, counted, table.decimal_comma)
+    if not any(height for _, height, _ in extents):
+        raise problems.header_only(table.name)
+    found = Collected(table, {role: column.finish() for role, column in named.items()}, counted, _records(extents))
+    for role, coded in found.label.items():
+        if coded.labels[0] == "":
+            raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
+    return found
+
+
+def usable(collected: Collected, columns: Sequence[int], *, wanted: bool, set_aside: Sequence[str] = ()) -> list[int]:
+    """Those of the columns that hold numbers, in the order asked for; trouble is raised, text warned of.
+
+    `wanted` if the user named the columns; `set_aside` names columns that were not even looked at.
+    """
+    aside = [name for name in set_aside if name]
+    found = []
+    for index in columns:
+        column = collected.number[index]
+        trouble = column.trouble(collected.table, wanted=wanted)
+        if trouble is not None:
+            raise trouble
+        if column.kind == "numbers":
+            found.append(index)
+        else:
+            aside.append(column.name)
+    if not found:
+        raise problems.no_numbers(collected.table.name, aside)
+    if aside and not wanted:
+        _warn_aside(collected.table.name, aside)
+    return found
+
+
+def number_column(collected: Collected, index: int, *, full: bool = False) -> np.ndarray:
+    """(rows,) the numbers of a column that has to hold numbers; `full` if no cell may be missing."""
+    column = collected.number[index]
+    trouble = column.trouble(collected.table, wanted=True)
+    if trouble is not None:
+        raise trouble
+    value = column.take()
+    if full and np.isnan(value).any():
+        raise problems.empty_cell(collected.where(int(np.argmax(np.isnan(value)))), column.name)
+    return value
+
+
+def _records(extents: Sequence[tuple[int, int, np.ndarray | None]]) -> np.ndarray | None:
+    """The record of every row, where empty rows were dropped; otherwise rows are records, and nothing is kept."""
+    if all(kept is None for *_, kept in extents):
+        return None
+    return np.concatenate([first + (np.arange(rows) if kept is None else kept) for first, rows, kept in extents])
+
+
+def _add(
+    part: Part, named: Mapping[str, LabelColumn], counted: Mapping[int, NumberColumn], decimal_comma: bool
+) -> None:
+    for label in named.values():
+        label.add(part)
+    for number in counted.values():
+        number.add(part, decimal_comma)
+
+
+def _warn_aside(name: str, columns: Sequence[str]) -> None:
+    what, which = ("column", "It holds") if len(columns) == 1 else ("columns", "They hold")
+    warnings.warn(
+        f"{name}: {what} {listed(columns, 8)} left out. {which} no ratings as far as the name and the cells tell; "
+        "choose columns with --dim (dims=... or columns=... in Python).",
+        DataWarning,
+        stacklevel=6,
+    )

@@ -1,0 +1,122 @@
+"""Which column is which: by the user's word, else by the names people give such columns.
+
+A name counts without case, blanks and punctuation: `Worker ID`, `worker_id` and `WorkerId` are one. A column whose name
+says that it labels rows or keeps the books is never taken for a dimension without being asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from unisono.io.reading import problems
+from unisono.io.reading.table import Table
+
+# In order of preference: where two columns fit, the one named first here is taken.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "item": (
+        *("item", "itemid", "itemname", "stimulus", "stimulusid", "stimuli", "recording", "recordingid", "clip"),
+        *("clipid", "video", "videoid", "videoname", "image", "imageid", "audio", "audioid", "utterance"),
+        *("utteranceid", "segment", "segmentid", "sentence", "sentenceid", "document", "documentid", "doc", "docid"),
+        *("example", "exampleid", "sample", "sampleid", "task", "taskid", "file", "filename", "asset", "assetid"),
+        *("headline", "headlineid", "originalname", "origid", "hitid", "unit", "unitid", "textid", "id"),
+    ),
+    "annotator": (
+        *("annotator", "annotatorid", "rater", "raterid", "worker", "workerid", "coder", "coderid", "judge"),
+        *("judgeid", "observer", "observerid", "participant", "participantid", "subject", "subjectid", "user"),
+        *("userid", "username", "assessor", "assessorid", "evaluator", "evaluatorid", "respondent", "respondentid"),
+        *("labeler", "labelerid", "labeller", "expert", "expertid", "voter", "person", "personid", "prolificpid"),
+        *("crowdworker", "completedby"),
+    ),
+    "time": (
+        *("time", "timestamp", "timestamps", "times", "seconds", "second", "sec", "secs", "t", "frametime"),
+        *("videotime", "timesec", "timeseconds", "timeins", "timeinseconds", "timems", "milliseconds", "ms"),
+        *("minutes", "frame", "frameid", "frameindex", "framenumber"),
+    ),
+    "dimension": (
+        *("dimension", "dimensions", "dim", "attribute", "aspect", "criterion", "criteria", "scale", "variable"),
+        *("trait", "construct", "question", "measure"),
+    ),
+    "value": ("value", "rating", "score", "response", "answer", "label", "y"),
+}
+# The unit that a time column's name gives away.
+UNIT_OF_NAME = {"timems": "ms", "milliseconds": "ms", "ms": "ms", "minutes": "min"} | dict.fromkeys(
+    ("frame", "frameid", "frameindex", "framenumber"), "frames"
+)
+_BOOKKEEPING = {
+    *("", "index", "row", "rowid", "unnamed0", "level0", "annotationid", "assignmentid", "session", "sessionid"),
+    *("leadtime", "createdat", "updatedat", "submittime", "accepttime", "worktimeinseconds", "hittypeid", "responseid"),
+}
+
+
+class Roles(NamedTuple):
+    """Positions of the columns that label rows; `named` holds those that the user named."""
+
+    place: dict[str, int]
+    named: frozenset[str]
+
+    @property
+    def is_long(self) -> bool:
+        """One row per number: a column says which dimension it is."""
+        return "dimension" in self.place
+
+
+def plain_name(column: str) -> str:
+    """A column's name as it counts: `Worker ID` is `workerid`."""
+    return re.sub(r"[\W_]+", "", column.lower())
+
+
+def find_column(table: Table, wanted: str) -> int:
+    """The position of a column the user named; case matters only if it must."""
+    if wanted in table.columns:
+        return table.columns.index(wanted)
+    alike = [i for i, column in enumerate(table.columns) if column.lower() == wanted.strip().lower()]
+    if len(alike) != 1:
+        raise problems.no_such_column(table.name, wanted, table.columns)
+    return alike[0]
+
+
+def find_roles(
+    table: Table, needed: Sequence[str], optional: Sequence[str], given: Mapping[str, str | None], taken: Sequence[int]
+) -> Roles:
+    """The columns for each role; `given` are the user's words, `taken` columns that are in use as dimensions."""
+    place = {role: find_column(table, name) for role, name in given.items() if name is not None}
+    named = frozenset(place)
+    for role in (*needed, *optional):
+        if role not in place:
+            found = _detect(table, role, {*place.values(), *taken})
+            if found is not None:
+                place[role] = found
+            elif role in needed:
+                raise problems.no_role_column(table.name, role, table.columns)
+    return Roles(place, named)
+
+
+def find_long(table: Table, roles: Roles) -> Roles:
+    """The same roles, with dimension and value if the table has one row per number."""
+    used = set(roles.place.values())
+    dimension, value = _detect(table, "dimension", used), _detect(table, "value", used)
+    if dimension is None or value is None:
+        return roles
+    return Roles(roles.place | {"dimension": dimension, "value": value}, roles.named)
+
+
+def candidates(table: Table, roles: Roles) -> tuple[list[int], list[str]]:
+    """Columns that may hold numbers to use, and names of those that by their name do not."""
+    used = set(roles.place.values())
+    labels = {name for role in ("item", "annotator", "time") for name in SYNONYMS[role]} | _BOOKKEEPING
+    free = [i for i in range(len(table.columns)) if i not in used]
+    kept = [i for i in free if plain_name(table.columns[i]) not in labels]
+    return kept, [table.columns[i] for i in free if i not in kept]
+
+
+def _detect(table: Table, role: str, used: set[int]) -> int | None:
+    plain = [plain_name(column) for column in table.columns]
+    tails = [plain_name(re.split(r"[.:]", column)[-1]) for column in table.columns]
+    for names in (plain, tails):  # `ASSIGNMENT:worker_id` counts as `worker_id` when nothing fits as a whole
+        for synonym in SYNONYMS[role]:
+            for index, name in enumerate(names):
+                if name == synonym and index not in used:
+                    return index
+    return None

@@ -1,0 +1,131 @@
+"""Delimited text (CSV, TSV, semicolons) as a table of text cells, read stretch by stretch.
+
+Every cell is read as text, so that what is wrong with it can be said in the user's own words; the numbers are made
+elsewhere. Imports Polars, and the record scanner beside it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from unisono.io.reading import problems
+from unisono.io.reading.records import BLOCK, Records, line_of, scan
+from unisono.io.reading.table import Part, Table
+
+SEPARATORS = (",", "\t", ";")
+_BOM = b"\xef\xbb\xbf"
+
+
+class TextTable(Table):
+    """A checked header over a body that is parsed when asked for."""
+
+    def __init__(self, name: str, data: np.ndarray, block: int = BLOCK):
+        if not len(data) or not data[: 1 << 16].tobytes().removeprefix(_BOM).strip():
+            raise problems.empty_file(name)
+        self._data = _unix_line_ends(data)
+        self._block = block
+        refuse_binary(name, self._data[:BLOCK])
+        begin = len(_BOM) if self._data[:3].tobytes() == _BOM else 0
+        header, self._body = self._first_record(name, begin)
+        self.separator = max(SEPARATORS, key=lambda mark: len(_cells(name, header, mark)))
+        columns = tuple(cell.strip() for cell in _cells(name, header, self.separator))
+        super().__init__(name, columns)
+        # Semicolons separate cells where the comma is the decimal mark.
+        self.decimal_comma = self.separator == ";"
+
+    def parts(self) -> Iterator[Part]:
+        first = 0
+        for records in scan(self._data, self._body, self.separator, self._block):
+            self._check(records)
+            if len(records.start):
+                yield Part(self._parse(records), first)
+            first += len(records.start)
+
+    def where(self, record: int) -> str:
+        return f"{self.name} row {self._row(record)}"
+
+    def _row(self, record: int) -> int:
+        for records in scan(self._data, self._body, self.separator, self._block):
+            if record < len(records.start):
+                return line_of(self._data, int(records.start[record]))
+            record -= len(records.start)
+        raise IndexError(record)
+
+    def _first_record(self, name: str, begin: int) -> tuple[str, int]:
+        for records in scan(self._data, begin, SEPARATORS[0], 1 << 16):
+            if len(records.start):
+                start = int(records.start[0])
+                stop = int(records.start[1]) if len(records.start) > 1 else records.stop
+                return _decode(name, self._data, start, stop).strip("\r\n"), stop
+        raise problems.empty_file(name)
+
+    def _check(self, records: Records) -> None:
+        refuse_binary(self.name, self._data[records.begin : records.stop])
+        wrong = np.flatnonzero(records.cells != len(self.columns))
+        if records.open_at >= 0:
+            raise problems.open_quote(self.name, line_of(self._data, records.open_at))
+        if len(wrong):
+            row = line_of(self._data, int(records.start[wrong[0]]))
+            raise problems.wrong_cell_count(self.name, row, int(records.cells[wrong[0]]), len(self.columns))
+
+    def _parse(self, records: Records) -> pl.DataFrame:
+        part = self._data[records.begin : records.stop]
+        if int(part.max()) > 127:
+            _decode(self.name, self._data, records.begin, records.stop)
+        text = part.tobytes() if not records.blank else _without_blanks(self._data, records)
+        try:
+            frame = pl.read_csv(
+                text,
+                has_header=False,
+                separator=self.separator,
+                schema={str(index): pl.String for index in range(len(self.columns))},
+                truncate_ragged_lines=True,
+            )
+        except pl.exceptions.PolarsError:
+            frame = pl.DataFrame()
+        if frame.height != len(records.start):  # two readings of the same text: somewhere quotes are out of place
+            place = line_of(self._data, int(records.start[0]))
+            raise problems.stray_quotes(self.name, place)
+        return frame
+
+
+def refuse_binary(name: str, part: np.ndarray) -> None:
+    """Zero bytes never occur in text, and soon occur in everything else."""
+    if not np.all(part):
+        start = part[:4].tobytes()
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise problems.not_a_table(name, "it is UTF-16 text", "Save the file with UTF-8 encoding.")
+        raise problems.not_a_table(name, "it holds binary data")
+
+
+def _unix_line_ends(data: np.ndarray) -> np.ndarray:
+    # Lines that end in a carriage return alone are rare (old spreadsheets); they are worth a copy.
+    head = data[: 1 << 16]
+    if np.any(head == 13) and not np.any(head == 10) and not np.any(data == 10):
+        return np.where(data == 13, np.uint8(10), data)
+    return data
+
+
+def _cells(name: str, header: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([header], delimiter=separator), [])
+    except csv.Error as error:
+        raise problems.not_a_table(name, f"its first row makes no header ({error})") from None
+
+
+def _without_blanks(data: np.ndarray, records: Records) -> bytes:
+    stop = np.append(records.start[1:], records.stop)
+    rows = zip(records.start.tolist(), stop.tolist(), strict=True)
+    return b"\n".join(data[low:high].tobytes().rstrip(b"\r\n") for low, high in rows)
+
+
+def _decode(name: str, data: np.ndarray, begin: int, stop: int) -> str:
+    try:
+        return data[begin:stop].tobytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        offset = begin + error.start
+        raise problems.not_utf8(name, line_of(data, offset), int(data[offset])) from None

@@ -1,0 +1,98 @@
+"""Data frames in (pandas, Polars, whatever narwhals knows) and the same kind out.
+
+pandas is converted column by column, because its own way to Polars needs pyarrow, which nobody should have to install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from unisono.errors import DataError
+from unisono.io.reading import problems
+from unisono.io.reading.table import Part, Table
+
+
+class FrameTable(Table):
+    """A table whose columns already have types."""
+
+    def __init__(self, name: str, frame: pl.DataFrame, counted_from: int):
+        if not frame.width:
+            raise problems.empty_file(name)
+        super().__init__(name, tuple(column.strip() for column in frame.columns))
+        self._frame = frame.rename({column: str(index) for index, column in enumerate(frame.columns)})
+        self._from = counted_from
+
+    def parts(self) -> Iterator[Part]:
+        if self._frame.height:
+            yield Part(self._frame, 0)
+
+    def where(self, record: int) -> str:
+        return f"{self.name} row {record + self._from} (counted from {self._from})"
+
+
+def to_polars(source: Any) -> pl.DataFrame:
+    """A Polars frame of the same columns, whatever kind of frame came in."""
+    if isinstance(source, pl.LazyFrame):
+        return source.collect()
+    if isinstance(source, pl.DataFrame):
+        return source
+    try:
+        frame = nw.from_native(source, eager_only=True)
+        return pl.DataFrame([_series(str(name), frame.get_column(name)) for name in frame.columns])
+    except TypeError:
+        kind = type(source).__name__
+        raise DataError(f"Cannot read ratings from a {kind}. Give a path, or a pandas or Polars data frame.") from None
+    except (nw.exceptions.NarwhalsError, ValueError, pl.exceptions.PolarsError) as error:
+        raise DataError(f"data frame: {error}") from None
+
+
+def kind_of(source: Any) -> str | None:
+    """The library a frame belongs to, for `frame_like`; None for anything that is not a frame."""
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        return "polars"
+    try:
+        return str(nw.from_native(source, eager_only=True).implementation.value)
+    except TypeError:
+        return None
+
+
+def frame_like(kind: str | None, columns: Mapping[str, Any]) -> Any:
+    """A frame of the given kind (Polars when there is none) from columns of numbers and labels."""
+    if kind in (None, "polars"):
+        return pl.DataFrame(dict(columns))
+    plain = {name: np.asarray(column) for name, column in columns.items()}
+    backend: Any = kind  # narwhals lists the names it knows; which one it is shows only when running
+    return nw.from_dict(plain, backend=backend).to_native()
+
+
+def _series(name: str, column: nw.Series[Any]) -> pl.Series:
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return _numeric(name, column)
+    if column.dtype.is_temporal():
+        return pl.Series(name, [None if value is None else str(value) for value in column.to_list()], dtype=pl.String)
+    cells = np.asarray(column.is_null().to_numpy(), dtype=bool)
+    values = column.to_list()
+    missing = set(np.flatnonzero(cells).tolist())
+    # An object column may mix numbers and text; what is a number is told from its text, as in a file.
+    text = [None if row in missing else _as_text(value) for row, value in enumerate(values)]
+    return pl.Series(name, text, dtype=pl.String)
+
+
+def _numeric(name: str, column: nw.Series[Any]) -> pl.Series:
+    missing = column.is_null().to_numpy()
+    if not np.any(missing):
+        return pl.Series(name, np.ascontiguousarray(column.to_numpy()))
+    values = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    values[np.asarray(missing, dtype=bool)] = np.nan
+    return pl.Series(name, values)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,192 @@
+"""Series from rows with a time column: units, order and overlaps are checked, and all traces brought to one clock.
+
+    recording,time,annotator,valence,arousal
+
+Rates, start times and jitter may differ between annotators and between dimensions; recordings may differ in length.
+What is missing stays missing, but for gaps short enough to draw a line across.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.data import Clock, ItemTable, Ratings
+from unisono.errors import DataError, DataWarning
+from unisono.io.reading import problems
+from unisono.io.reading.resample import Grid, common_rate, default_gap, grid_of, on_grid, ordinary_step
+from unisono.io.reading.rows import Rows, sorted_claims
+from unisono.io.reading.time_units import refuse_mixed_units, warn_of_slow_clock
+
+# How many of each unit make a second; frames are counted at the rate that the user gives.
+PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
+TIME_UNITS = (*PER_SECOND, "frames")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What the user says about time."""
+
+    unit: str | None = None  # one of TIME_UNITS; None: as the column's name says, else seconds
+    rate: float | None = None  # frames per second of the common clock; None: the median rate of the traces
+    max_gap: float | None = None  # seconds; None: one and a half ordinary steps of the trace
+
+
+class Trace(NamedTuple):
+    """The samples of one annotator on one recording, for dimensions that were sampled together."""
+
+    pair: int  # which (item, annotator)
+    dimensions: list[int]
+    t: np.ndarray  # (n,) seconds, increasing
+    y: np.ndarray  # (n, len(dimensions))
+
+
+class Series(NamedTuple):
+    """Traces on their common clock."""
+
+    value: np.ndarray  # (S, D) one block of frames per pair
+    pairs: np.ndarray  # (J,) the (item, annotator) of each block, increasing
+    length: np.ndarray  # (M,) frames per item
+    clock: Clock
+
+
+def series_ratings(rows: Rows, time: np.ndarray, timing: Timing) -> Ratings:
+    """Ratings from rows of samples at `time` (in the user's unit)."""
+    assert rows.annotators is not None
+    found = _series(rows, time, timing, len(rows.annotators.labels))
+    return Ratings.from_judgements(
+        found.value,
+        found.pairs // len(rows.annotators.labels),
+        found.pairs % len(rows.annotators.labels),
+        items=rows.items.labels,
+        annotators=rows.annotators.labels,
+        dimensions=rows.dimensions,
+        length=found.length,
+        clock=found.clock,
+        source=rows.source,
+    )
+
+
+def series_table(rows: Rows, time: np.ndarray, timing: Timing) -> ItemTable:
+    """Numbers per frame (features, gold, a reference) from rows of samples."""
+    found = _series(rows, time, timing, 1)
+    return ItemTable.from_rows(
+        found.value,
+        items=rows.items.labels,
+        columns=rows.dimensions,
+        length=found.length,
+        clock=found.clock,
+        source=rows.source,
+    )
+
+
+def _series(rows: Rows, time: np.ndarray, timing: Timing, raters: int) -> Series:
+    seconds = _seconds(rows, time, timing)
+    order, twice = sorted_claims(rows.claim, seconds)
+    if twice is not None:
+        raise problems.time_twice(*rows.found.places(*twice), rows.who(twice[0]), float(time[twice[0]]))
+    _warn_of_disorder(rows, seconds)
+    traces = list(_traces(rows, seconds, order))
+    steps = np.array([ordinary_step(trace.t) for trace in traces])
+    refuse_mixed_units(rows, traces, steps)
+    rate = timing.rate or common_rate(steps)
+    if timing.rate is None:
+        warn_of_slow_clock(rows.source, rate)
+    grids = _grids(traces, rate, len(rows.items.labels), raters)
+    pairs = np.unique(rows.pair)
+    return Series(
+        _filled(traces, steps, grids, pairs, len(rows.dimensions), rate, timing, raters),
+        pairs,
+        np.array([grid.length for grid in grids]),
+        Clock(rate, np.array([grid.start for grid in grids])),
+    )
+
+
+def _seconds(rows: Rows, time: np.ndarray, timing: Timing) -> np.ndarray:
+    if timing.unit == "frames":
+        if timing.rate is None:
+            raise DataError(f"{rows.source}: time is counted in frames. Say how many make a second with --rate HZ.")
+        return time / timing.rate
+    return time / PER_SECOND[timing.unit or "s"]
+
+
+def _warn_of_disorder(rows: Rows, seconds: np.ndarray) -> None:
+    order = np.argsort(rows.claim, kind="stable")
+    back = np.flatnonzero((np.diff(rows.claim[order]) == 0) & (np.diff(seconds[order]) < 0))
+    if len(back):
+        row = int(order[back + 1].min())
+        warnings.warn(
+            f"{rows.found.where(row)}: time goes back within a trace. Rows were sorted by time.",
+            DataWarning,
+            stacklevel=6,
+        )
+
+
+def _traces(rows: Rows, seconds: np.ndarray, order: np.ndarray) -> Iterator[Trace]:
+    """The samples of every (item, annotator), dimensions together where they were sampled together.
+
+    `order` sorts the rows by claim and time, and so by pair and time within a dimension.
+    """
+    pair = rows.pair
+    together: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
+    for d in range(len(rows.dimensions)):
+        number = rows.numbers(d)[order]
+        index, number = order[~np.isnan(number)], number[~np.isnan(number)]
+        cut = np.flatnonzero(np.diff(pair[index])) + 1
+        for where, y in zip(np.split(index, cut), np.split(number, cut), strict=True):
+            if len(where):
+                together.setdefault(int(pair[where[0]]), []).append((d, seconds[where], y))
+    for key in sorted(together):
+        yield from _joined(key, together[key])
+
+
+def _joined(pair: int, parts: list[tuple[int, np.ndarray, np.ndarray]]) -> Iterator[Trace]:
+    """Dimensions with the very same times as one trace, which is resampled in one go."""
+    groups: list[tuple[np.ndarray, list[int], list[np.ndarray]]] = []
+    for d, t, y in parts:
+        for times, dimensions, columns in groups:
+            if np.array_equal(times, t):
+                dimensions.append(d)
+                columns.append(y)
+                break
+        else:
+            groups.append((t, [d], [y]))
+    for times, dimensions, columns in groups:
+        yield Trace(pair, dimensions, times, np.stack(columns, axis=1))
+
+
+def _grids(traces: list[Trace], rate: float, items: int, raters: int) -> list[Grid]:
+    """The ticks of every item; one tick for an item without a single number."""
+    of_item: list[list[Trace]] = [[] for _ in range(items)]
+    for trace in traces:
+        of_item[trace.pair // raters].append(trace)
+    return [
+        grid_of(np.array([s.t[0] for s in group]), np.array([s.t[-1] for s in group]), rate) if group else Grid(0.0, 1)
+        for group in of_item
+    ]
+
+
+def _filled(
+    traces: list[Trace],
+    steps: np.ndarray,
+    grids: list[Grid],
+    pairs: np.ndarray,
+    D: int,
+    rate: float,
+    timing: Timing,
+    raters: int,
+) -> np.ndarray:
+    """(S, D) all traces at their ticks, one block of frames per pair."""
+    frames = np.array([grids[pair // raters].length for pair in pairs])
+    begin = dict(zip(pairs.tolist(), (np.cumsum(frames) - frames).tolist(), strict=True))
+    value = np.full((int(frames.sum()), D), np.nan)
+    for trace, step in zip(traces, steps, strict=True):
+        grid = grids[trace.pair // raters]
+        gap = default_gap(step, rate) if timing.max_gap is None else timing.max_gap
+        low = begin[trace.pair]
+        value[low : low + grid.length, trace.dimensions] = on_grid(trace.t, trace.y, grid, rate, gap)
+    return value

@@ -1,0 +1,71 @@
+"""From a table with known roles to its rows: which columns hold numbers, wide or long, with times or without."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from unisono.errors import DataWarning
+from unisono.io.reading import problems
+from unisono.io.reading.collecting import Collected, collect, number_column, usable
+from unisono.io.reading.columns import Roles, candidates, find_column
+from unisono.io.reading.rows import LongRows, Rows, WideRows
+from unisono.io.reading.table import Table
+
+
+def shaped(
+    table: Table, roles: Roles, wanted: Mapping[str, str], *, complete: bool = False
+) -> tuple[Rows, np.ndarray | None]:
+    """The rows of a table, and their times if it is a series; `wanted` maps names to columns (or to dimensions)."""
+    names, aside = _number_columns(table, roles, wanted)
+    labels = {role: index for role, index in roles.place.items() if role not in ("time", "value")}
+    clock = [roles.place["time"]] if "time" in roles.place else []
+    found = collect(table, labels, [*names.values(), *clock])
+    times = _times(found, roles, aside) if clock else None
+    rows: Rows
+    if roles.is_long:
+        rows = LongRows(found, roles.place["value"], dict(wanted))
+    else:
+        kept = set(usable(found, list(names.values()), wanted=bool(wanted), set_aside=aside))
+        rows = WideRows(found, {name: index for name, index in names.items() if index in kept}, complete)
+    return rows, _if_series(rows, times, roles)
+
+
+def _number_columns(table: Table, roles: Roles, wanted: Mapping[str, str]) -> tuple[dict[str, int], list[str]]:
+    """The columns to read numbers from, by name, and the names of those that will not be looked at."""
+    if roles.is_long:
+        return {"value": roles.place["value"]}, []
+    if wanted:
+        names = {name: find_column(table, column) for name, column in wanted.items()}
+        for index in names.values():
+            sharing = [name for name, other in names.items() if other == index]
+            if len(sharing) > 1:
+                raise problems.column_named_twice(table.name, table.columns[index], sharing)
+        return names, []
+    free, aside = candidates(table, roles)
+    return {table.columns[index]: index for index in free}, aside
+
+
+def _times(found: Collected, roles: Roles, aside: list[str]) -> np.ndarray | None:
+    """The time of every row; None if the column was only guessed and holds text, as a date does."""
+    index = roles.place["time"]
+    if "time" not in roles.named and found.number[index].kind in ("text", "empty"):
+        aside.append(found.table.columns[index])
+        return None
+    return number_column(found, index, full=True)
+
+
+def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray | None:
+    """The times, unless the column was only guessed and every row is alone: then it says when somebody answered."""
+    if times is None or "time" in roles.named or len(np.unique(rows.claim)) < len(times):
+        return times
+    column = rows.found.table.columns[roles.place["time"]]
+    warnings.warn(
+        f"{rows.source}: column '{column}' left out, since nothing is rated at two times. "
+        f"If this is a series, say --time {column}.",
+        DataWarning,
+        stacklevel=5,
+    )
+    return None

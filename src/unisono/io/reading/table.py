@@ -1,0 +1,67 @@
+"""A table before it means anything: named columns, and rows that come in parts. Imports Polars alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from unisono.io.reading import problems
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the rows. Columns are called by their position: '0', '1', ..."""
+
+    frame: pl.DataFrame
+    first: int  # record number of the first row, counted from 0 below the header
+    kept: np.ndarray | None = None  # rows that are left, if empty ones were dropped
+
+    def record(self, row: int) -> int:
+        """The record number of a row of this part."""
+        return self.first + int(row if self.kept is None else self.kept[row])
+
+    def column(self, index: int) -> pl.Series:
+        return self.frame.get_column(str(index))
+
+    def without_empty_rows(self, guide: int) -> Part:
+        """Drops rows without a single filled cell, as spreadsheets leave them; `guide` is a column to look at first."""
+        if not _is_empty(self.column(guide)).any():
+            return self
+        filled = np.zeros(self.frame.height, dtype=bool)
+        for column in self.frame.get_columns():
+            filled |= ~_is_empty(column).to_numpy()
+        kept = np.flatnonzero(filled)
+        return self if len(kept) == self.frame.height else Part(self.frame[kept], self.first, kept)
+
+
+class Table(ABC):
+    """Named columns over parts of rows, and the way back from a row to where the user finds it."""
+
+    decimal_comma = False
+
+    def __init__(self, name: str, columns: tuple[str, ...]):
+        self.name = name
+        self.columns = columns
+        seen: dict[str, int] = {}
+        for index, column in enumerate(columns):
+            if column and column in seen:
+                raise problems.repeated_header(name, column, seen[column] + 1, index + 1)
+            seen[column] = index
+
+    @abstractmethod
+    def parts(self) -> Iterator[Part]:
+        """The rows, each exactly once, in order."""
+
+    @abstractmethod
+    def where(self, record: int) -> str:
+        """`ratings.csv row 18`"""
+
+
+def _is_empty(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.String:
+        return column.is_null() | (column.str.strip_chars() == "").fill_null(True)
+    return column.is_null()

@@ -1,0 +1,1 @@
+"""The model of ratings of items: one number per annotator, item and dimension."""

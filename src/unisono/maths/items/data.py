@@ -1,0 +1,118 @@
+"""Ratings of items as the global model wants them: sparse rows by item, and annotators split into profiles.
+
+A profile is one annotator together with one pattern of answered dimensions. All judgements of a profile share the same
+information matrix F' N^-1 F, so the E-step needs it once per profile, whatever the number of ratings.
+
+    M items, K annotators, D dimensions, J judgements, U profiles, R feature scores
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from unisono.maths.items.predictor import Scores
+
+
+class GlobalData(NamedTuple):
+    """Everything about the ratings that does not change while parameters are estimated."""
+
+    y: np.ndarray  # (J, D) ratings sorted by item, 0 where missing
+    item_ptr: np.ndarray  # (M+1,) item m owns judgements item_ptr[m]:item_ptr[m+1]
+    profile_of: np.ndarray  # (J,) profile of each judgement
+    annotator: np.ndarray  # (U,) annotator of each profile
+    answered: np.ndarray  # (U, D) dimensions answered in each profile
+    judgements: np.ndarray  # (U,) how many each profile has
+    Sy: np.ndarray  # (U, D) sums of ratings
+    Syy: np.ndarray  # (U, D, D) sums of their outer products
+    scores: Scores  # features of the items as orthogonal scores
+    K: int
+    gold: np.ndarray | None = None  # (M, D) truths that are known, NaN elsewhere
+
+    @property
+    def M(self) -> int:
+        return len(self.item_ptr) - 1
+
+    @property
+    def D(self) -> int:
+        return int(self.y.shape[1])
+
+    @property
+    def item_of(self) -> np.ndarray:
+        """(J,) item of each judgement."""
+        return np.repeat(np.arange(self.M), np.diff(self.item_ptr))
+
+    @property
+    def annotator_of(self) -> np.ndarray:
+        """(J,) annotator of each judgement."""
+        return np.asarray(self.annotator[self.profile_of])
+
+    @property
+    def value(self) -> np.ndarray:
+        """(J, D) ratings as `prepare` was given them, NaN where missing."""
+        return np.where(self.answered[self.profile_of], self.y, np.nan)
+
+    def by_annotator(self, per_profile: np.ndarray) -> np.ndarray:
+        """(K, ...) sums over the profiles of each annotator."""
+        flat = per_profile.reshape(len(self.annotator), -1)
+        return np.asarray(self._annotator_sum() @ flat).reshape(self.K, *per_profile.shape[1:])
+
+    def shares(self) -> np.ndarray:
+        """(K,) share of all judgements that each annotator gave."""
+        return np.asarray(self.by_annotator(self.judgements) / max(len(self.y), 1))
+
+    @property
+    def per_item(self) -> float:
+        """Judgements that an item has on average, at least one."""
+        return max(len(self.y) / max(self.M, 1), 1.0)
+
+    def answers(self) -> np.ndarray:
+        """(K, D) numbers given by each annotator on each dimension."""
+        return self.by_annotator(self.judgements[:, None] * self.answered)
+
+    def _annotator_sum(self) -> sparse.csc_array:
+        U = len(self.annotator)
+        return sparse.csc_array((np.ones(U), self.annotator, np.arange(U + 1)), shape=(self.K, U))
+
+
+def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, scores: Scores, K: int) -> GlobalData:
+    """From ratings with NaN (J, D), sorted by item, to sparse rows and profiles. M is the number of score rows."""
+    D = value.shape[1]
+    observed = ~np.isnan(value)
+    pattern = observed @ (1 << np.arange(D, dtype=np.int64))
+    code = annotator_of.astype(np.int64) * (1 << D) + pattern
+    profiles, profile_of = _distinct(code, K << D)
+    y = np.where(observed, value, 0.0)
+    U = len(profiles)
+    Sy, Syy = profile_sums(y, profile_of, U)
+    return GlobalData(
+        y=y,
+        item_ptr=np.concatenate([[0], np.cumsum(np.bincount(item_of, minlength=scores.M))]).astype(np.int32),
+        profile_of=profile_of,
+        annotator=(profiles >> D).astype(np.int32),
+        answered=(profiles[:, None] >> np.arange(D) & 1).astype(bool),
+        judgements=np.bincount(profile_of, minlength=U).astype(np.float64),
+        Sy=Sy,
+        Syy=Syy,
+        scores=scores,
+        K=K,
+    )
+
+
+def profile_sums(y: np.ndarray, profile_of: np.ndarray, U: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of ratings (U, D) and of their outer products (U, D, D) by profile."""
+    J, D = y.shape
+    to_profile = sparse.csc_array((np.ones(J), profile_of, np.arange(J + 1)), shape=(U, J))
+    pairs = np.stack([to_profile @ (y * y[:, [d]]) for d in range(D)], axis=1) if D else np.zeros((U, 0, 0))
+    return np.asarray(to_profile @ y), pairs
+
+
+def _distinct(code: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct codes in order, and the place of each code among them; by counting where that is cheaper."""
+    if limit > 8 * max(len(code), 1024):
+        distinct, place = np.unique(code, return_inverse=True)
+        return distinct, place.reshape(-1).astype(np.int32)
+    present = np.bincount(code, minlength=limit) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1).astype(np.int32)[code]

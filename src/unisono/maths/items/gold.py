@@ -1,0 +1,199 @@
+"""Fitting when the truth of some items is known: known truths fix location, scale and direction of the dimensions.
+
+Two ways, and the known items themselves decide between them by cross-validation:
+- near: annotators are close to "answers the truth", as in real crowds. They are fitted without the known truths, which
+  then tell level and scale of each dimension. As observations inside EM they made real crowds' estimates worse: what an
+  expert calls the truth is not what the crowd agrees on.
+- far: annotators may mix the dimensions in any way, each in his own or all in the same. The truth is found up to a
+  linear map, with loose priors; the map is fitted on the known truths, which says how annotators mix on average, and EM
+  goes on from there with the known truths inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from unisono.maths.em import Trace
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.estep import posterior
+from unisono.maths.items.gauge import change_of_truth
+from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
+from unisono.maths.items.state import UNGUARDED, BayesSettings, BayesState
+
+Climb = Callable[[GlobalData, BayesState, BayesSettings], tuple[BayesState, Trace]]
+Fit = Callable[[GlobalData], tuple[BayesState, Trace]]
+
+# Prior precisions of annotators who mix dimensions, around what they make of the truth on average: from "everybody in
+# his own way" to "all alike"; two imaginary coefficients lie FAR_GUESS (squared) away.
+FAR_LIMITS, FAR_GUESS = (5.0, 100.0), 1.5
+MAP_RIDGE = 0.01  # keeps the map of the far way near the identity where truths are fewer than its coefficients
+LEVEL_TRUTHS, SCALE_TRUTHS = 4.0, 10.0  # imaginary known truths that say: level and scale are those of the ratings
+NO_SPREAD = 1e-9
+CLEARLY = 2.5  # standard errors: a few known items often favour the wrong way by two
+FOLDS = 5
+FEWEST = 3  # known items below which there is nothing to cross-validate
+
+Way = Literal["near", "far"]
+
+
+class GoldFit(NamedTuple):
+    """A fit for known truths, and which way it was made."""
+
+    state: BayesState
+    trace: Trace
+    way: Way  # far: with the known truths inside; near: without them
+    missed: np.ndarray  # (D,) root mean square error on known truths that were hidden; NaN where that was not tried
+
+
+def fit_with_gold(data: GlobalData, settings: BayesSettings, climb: Climb) -> GoldFit:
+    """The better of the two ways."""
+    assert data.gold is not None
+    blind = data._replace(gold=None)
+    state, trace = climb(blind, bayes_start(blind, settings), settings)
+    if _known(data.gold).sum() < FEWEST:
+        return GoldFit(state, trace, "near", np.full(data.D, np.nan))
+    far = far_from(data, settings, climb)
+    misses: dict[Way, np.ndarray] = {
+        "near": _near_misses(data.gold, posterior(blind, state.params).mean),
+        "far": _far_misses(data, far),
+    }
+    mixing, mixing_trace = far(data)
+    bounds: dict[Way, float] = {"near": trace.objective[-1], "far": mixing_trace.objective[-1]}
+    way = _choose(misses, bounds)
+    missed = _root_mean_square(misses[way])
+    if way == "near":
+        return GoldFit(state, trace, way, missed)
+    return GoldFit(mixing, mixing_trace, way, missed)
+
+
+def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
+    """A way to fit any choice of known truths that starts from one common fit without them."""
+    blind = data._replace(gold=None)
+    loose = _loose(blind, settings)
+    state, _ = climb(blind, bayes_start(blind, loose), loose)
+    found = posterior(blind, state.params).mean
+    shares = data.shares()
+
+    def fit(part: GlobalData) -> tuple[BayesState, Trace]:
+        A, c = gold_map(found, part.gold)
+        latent = np.diag(np.diagonal(A @ loose.targets.latent @ A.T))
+        start = BayesState(
+            change_of_truth(state.params, A, c),
+            state.hyper._replace(latent=A @ state.hyper.latent @ A.T),
+            np.full_like(state.mean, np.nan),
+        )
+        mixing = np.einsum("k,kde->de", shares, start.params.F)
+        targets = loose.targets._replace(latent=latent)
+        return climb(part, start, loose._replace(targets=targets, guards=UNGUARDED, mixing=mixing))
+
+    return fit
+
+
+def _loose(data: GlobalData, settings: BayesSettings) -> BayesSettings:
+    """Settings under which annotators may mix the dimensions."""
+    loosest = FAR_LIMITS[0]
+    priors = settings.priors._replace(
+        leak=loosest,
+        leak_limits=FAR_LIMITS,
+        leak_guess=FAR_GUESS,
+        gain=loosest,
+        gain_limits=FAR_LIMITS,
+        gain_guess=FAR_GUESS,
+    )
+    # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
+    structure = settings.structure._replace(noise="scaled")
+    return bayes_settings(data, structure, unrelated(priors), settings.floor, UNGUARDED._replace(recentred=True))
+
+
+def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scale (D,) and offset (D,) that give an estimate (M, D) the variance and the mean of the known truths.  eq. B17
+
+    Drawn to "no change" by imaginary truths that spread like the estimates of all items: few known ones may happen to
+    lie close together. Variances are compared, not slopes: a slope would shrink the estimate.
+    """
+    D = gold.shape[1]
+    scale, offset = np.ones(D), np.zeros(D)
+    for d in range(D):
+        known = ~np.isnan(gold[:, d])
+        x, y = estimate[known, d], gold[known, d]
+        n, imaginary = len(x), SCALE_TRUTHS * float(estimate[:, d].var())
+        if not n:
+            continue
+        if imaginary > NO_SPREAD:
+            scale[d] = np.sqrt((n * y.var() + imaginary) / (n * x.var() + imaginary))
+        moved = x.mean() + (y.mean() - x.mean()) * n / (n + LEVEL_TRUTHS)
+        offset[d] = moved - scale[d] * x.mean()
+    return scale, offset
+
+
+def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """A (D, D) and c (D,) with gold ~ A a + c, least squares near the identity, from found truths (M, D).  eq. B10"""
+    assert gold is not None
+    D = found.shape[1]
+    A, c = np.eye(D), np.zeros(D)
+    for d in range(D):
+        known = ~np.isnan(gold[:, d])
+        X = np.hstack([found[known], np.ones((known.sum(), 1))])
+        away = gold[known, d] - found[known, d]
+        row = np.linalg.solve(X.T @ X + MAP_RIDGE * np.eye(D + 1), X.T @ away)
+        A[d] += row[:D]
+        c[d] = row[D]
+    return A, c
+
+
+def _choose(misses: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
+    """The way that misses hidden truths clearly less; if that is not clear, the one that explains ratings better."""
+    difference = misses["near"] - misses["far"]
+    difference = difference[~np.isnan(difference)]
+    error = float(difference.std()) / np.sqrt(len(difference))
+    if abs(difference.mean()) > CLEARLY * error:
+        return "far" if difference.mean() > 0 else "near"
+    return "far" if bounds["far"] > bounds["near"] else "near"
+
+
+def _near_misses(gold: np.ndarray, found: np.ndarray) -> np.ndarray:
+    def missed(shown: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+        scale, offset = level_map(found, shown)
+        return np.asarray(found[hidden] * scale + offset - gold[hidden])
+
+    return _validation_misses(gold, missed)
+
+
+def _far_misses(data: GlobalData, fit: Fit) -> np.ndarray:
+    gold = data.gold
+    assert gold is not None
+
+    def missed(shown: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+        part = data._replace(gold=shown)
+        state, _ = fit(part)
+        return np.asarray((posterior(part, state.params).mean - gold)[hidden])
+
+    return _validation_misses(gold, missed)
+
+
+def _validation_misses(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    """(n, D) absolute errors on known truths that were hidden from the fit, fold by fold; NaN where not known."""
+    items = np.flatnonzero(_known(gold))
+    folds = min(FOLDS, len(items))
+    misses = []
+    for fold in range(folds):
+        hidden = items[fold::folds]
+        shown = gold.copy()
+        shown[hidden] = np.nan
+        misses.append(np.abs(missed(shown, hidden)))
+    return np.concatenate(misses)
+
+
+def _root_mean_square(misses: np.ndarray) -> np.ndarray:
+    """(D,) over items (n, D) with NaN; NaN where there is nothing else."""
+    count = (~np.isnan(misses)).sum(axis=0)
+    mean = np.nansum(misses**2, axis=0) / np.maximum(count, 1)
+    return np.asarray(np.where(count > 0, np.sqrt(mean), np.nan))
+
+
+def _known(gold: np.ndarray) -> np.ndarray:
+    """(M,) items with at least one known truth."""
+    return np.asarray(~np.isnan(gold).all(axis=1))

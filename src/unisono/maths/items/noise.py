@@ -1,0 +1,199 @@
+"""M-step of the annotators' noise covariances N_k, for every word of `noise`, with and without pooling.
+
+    isotropic   N_k = tau_k^2 I                          diagonal   N_k = diag(n_k1 .. n_kD)
+    scaled      N_k = r_k diag(s_1 .. s_D)               full       N_k any covariance
+    shared      N_k = r_k R, R any covariance
+
+Pooling adds `nu` imaginary numbers per annotator whose squares have the pool's mean; nu = 0 is maximum likelihood. A
+variance never falls below `floor` (per dimension): without it, an annotator who fits perfectly has zero variance and an
+infinite likelihood. Because each conditional objective has one maximum, clipping at the floor is the exact constrained
+maximum, and EM stays monotone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.estep import Stats
+from unisono.maths.items.params import noise_precision
+from unisono.maths.items.structure import Noise
+
+
+def residual_moments(data: GlobalData, stats: Stats, B: np.ndarray, cov: np.ndarray | None) -> np.ndarray:
+    """(U, D, D) sums of E[(y - B abar)(y - B abar)'] over the judgements of each profile, answered entries only.
+
+    eq. G11
+    """
+    Bu = B[data.annotator]
+    cross = Bu @ np.swapaxes(stats.Sya, 1, 2)
+    R = data.Syy - cross - np.swapaxes(cross, 1, 2) + Bu @ stats.Saa @ np.swapaxes(Bu, 1, 2)
+    if cov is not None:
+        extra = np.einsum("udij,uij->ud", cov[data.annotator], stats.Saa)
+        dims = np.arange(R.shape[1])
+        R[:, dims, dims] += extra
+    return np.asarray(R * (data.answered[:, :, None] & data.answered[:, None, :]))
+
+
+def update_noise(
+    noise: Noise,
+    data: GlobalData,
+    R: np.ndarray,
+    N: np.ndarray,
+    *,
+    floor: np.ndarray,
+    nu: float = 0.0,
+    pool: np.ndarray | None = None,
+) -> np.ndarray:
+    """(K, D, D) noise covariances that maximise the expected log density given residual moments R (U, D, D)."""
+    if noise == "full":
+        return _full(data, R, N, floor, nu, pool)
+    squares = data.by_annotator(np.diagonal(R, axis1=1, axis2=2))
+    answers = data.answers()
+    if noise == "scaled":
+        r, s = update_scaled(squares, answers, scale_factors(N)[1], floor, nu=0.0)
+        variances = r[:, None] * s
+    elif noise == "isotropic":
+        variances = _isotropic(squares, answers, floor, nu, pool)
+    else:
+        variances = _diagonal(squares, answers, floor, nu, pool)
+    return np.asarray(variances[:, :, None] * np.eye(squares.shape[1]))
+
+
+def scale_factors(N: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """r (K,) and s (D,) of a scaled N_kd = r_k s_d, with s the values of an annotator whose r is 1."""
+    variances = np.diagonal(N, axis1=1, axis2=2)
+    logs = np.log(variances)
+    # Averages over the table undo rounding; the split between r and s is carried by row 0 of the logs.
+    log_r = logs.mean(axis=1) - logs.mean(axis=1)[0]
+    return np.exp(log_r), np.exp((logs - log_r[:, None]).mean(axis=0))
+
+
+def pooled_noise(N: np.ndarray) -> np.ndarray:
+    """(D, D) the pool that annotators are shrunk to: the harmonic mean, which maximises the pooling prior."""
+    return np.asarray(np.linalg.inv(np.linalg.inv(N).mean(axis=0)))
+
+
+def log_pooling_prior(noise: Noise, N: np.ndarray, nu: float, pool: np.ndarray) -> float:
+    """The penalty that `nu` imaginary numbers per annotator stand for, up to a constant; not for `scaled`."""
+    if nu == 0:
+        return 0.0
+    D = pool.shape[0]
+    if noise == "isotropic":
+        ratio = np.trace(pool) / D / N[:, 0, 0]
+        return float(-0.5 * nu * np.sum(ratio - np.log(ratio)))
+    ratio = np.linalg.solve(N, np.broadcast_to(pool, N.shape))
+    logdet = np.linalg.slogdet(pool)[1] - np.linalg.slogdet(N)[1]
+    return float(-0.5 * nu * np.sum(np.trace(ratio, axis1=1, axis2=2) - logdet))
+
+
+def _isotropic(
+    squares: np.ndarray, answers: np.ndarray, floor: np.ndarray, nu: float, pool: np.ndarray | None
+) -> np.ndarray:
+    total, count = squares.sum(axis=1), answers.sum(axis=1)
+    target = np.trace(pool) / len(pool) if pool is not None else total.sum() / count.sum()
+    tau2 = np.maximum(_shrunk(total, count, nu, target), floor.mean())
+    return np.tile(tau2[:, None], (1, squares.shape[1]))
+
+
+def _diagonal(
+    squares: np.ndarray, answers: np.ndarray, floor: np.ndarray, nu: float, pool: np.ndarray | None
+) -> np.ndarray:
+    seen = np.maximum(answers.sum(axis=0), 1)
+    target = np.diagonal(pool) if pool is not None else squares.sum(axis=0) / seen
+    return np.asarray(np.maximum(_shrunk(squares, answers, nu, target), floor))
+
+
+def _shrunk(squares: np.ndarray, count: np.ndarray, nu: np.ndarray | float, target: np.ndarray | float) -> np.ndarray:
+    """(nu target + squares) / (nu + count); the target where there is nothing to go by."""
+    total = np.where(nu + count > 0, nu + count, 1.0)
+    return np.asarray(np.where(nu + count > 0, (nu * target + squares) / total, target))
+
+
+def update_scaled(
+    squares: np.ndarray,
+    answers: np.ndarray,
+    s: np.ndarray,
+    floor: np.ndarray,
+    nu: float,
+    limits: tuple[float, float] = (0.0, np.inf),
+) -> tuple[np.ndarray, np.ndarray]:
+    """r (K,) given s (D,), then s given r; each the maximum while the other is held.                    eq. G16"""
+    r = _shrunk((squares / s).sum(axis=1), answers.sum(axis=1), nu, 1.0)
+    r = np.maximum(np.clip(r, *limits), (floor / s).max())
+    rated = answers.sum(axis=0) > 0
+    per_answer = (squares / r[:, None]).sum(axis=0) / np.maximum(answers.sum(axis=0), 1)
+    return r, np.maximum(np.where(rated, per_answer, s), floor / r.min())
+
+
+def update_shared(
+    data: GlobalData,
+    R: np.ndarray,
+    pool: np.ndarray,
+    floor: np.ndarray,
+    nu: np.ndarray | float,
+    center: np.ndarray | float,
+    limits: tuple[float, float],
+    target: np.ndarray,
+    judgements: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """r (K,) given the pool, then the pool (D, D) given r; each the maximum while the other is held.    eq. B13
+
+    R (U, D, D) residual moments. r is drawn to `center` by `nu` imaginary numbers, the pool to `target` by so many
+    imaginary judgements.
+    """
+    W, _ = noise_precision(np.broadcast_to(pool, (data.K, *pool.shape)), data.annotator, data.answered)
+    squares = data.by_annotator(np.einsum("uij,uij->u", W, R)[:, None])[:, 0]
+    r = _shrunk(squares, data.answers().sum(axis=1), nu, center)
+    r = np.maximum(np.clip(r, *limits), (floor / np.diagonal(pool)).max())
+    completed = data.by_annotator(_completed_residuals(data, R, scaled_noise(r, pool)))
+    total = (completed / r[:, None, None]).sum(axis=0) + judgements * target
+    return r, floor_eigenvalues(total / (data.judgements.sum() + judgements), floor / r.min())
+
+
+def scaled_noise(r: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    """(K, D, D) covariances r_k times the pool."""
+    return np.asarray(r[:, None, None] * pool)
+
+
+def _full(
+    data: GlobalData, R: np.ndarray, N: np.ndarray, floor: np.ndarray, nu: float, pool: np.ndarray | None
+) -> np.ndarray:
+    """Residuals of unanswered dimensions are completed by their conditional moments given the old N (one EM step
+    inside the M-step), then averaged and floored."""
+    completed = data.by_annotator(_completed_residuals(data, R, N))
+    count = data.by_annotator(data.judgements)
+    target = pool if pool is not None else completed.sum(axis=0) / max(count.sum(), 1.0)
+    shrunk = _shrunk(completed, count[:, None, None], nu, target)
+    return floor_eigenvalues(shrunk, floor)
+
+
+def _completed_residuals(data: GlobalData, R: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """(U, D, D) sums of residual outer products with the unanswered entries filled in by expectation.    eq. G12"""
+    completed = R.copy()
+    D = R.shape[1]
+    patterns, pattern_of = np.unique(data.answered, axis=0, return_inverse=True)
+    for p, mask in enumerate(patterns):
+        seen, unseen = np.flatnonzero(mask), np.flatnonzero(~mask)
+        if not len(unseen):
+            continue
+        at = np.flatnonzero(pattern_of.reshape(-1) == p)
+        Nk = N[data.annotator[at]]
+        A = np.zeros((len(at), D, len(seen)))
+        A[:, seen, np.arange(len(seen))] = 1.0
+        left = np.linalg.solve(Nk[:, seen[:, None], seen], Nk[:, seen[:, None], unseen])
+        A[:, unseen] = np.swapaxes(left, 1, 2)
+        conditional = Nk[:, unseen[:, None], unseen] - Nk[:, unseen[:, None], seen] @ left
+        filled = A @ R[at][:, seen[:, None], seen] @ np.swapaxes(A, 1, 2)
+        filled[:, unseen[:, None], unseen] += data.judgements[at, None, None] * conditional
+        completed[at] = filled
+    return completed
+
+
+def floor_eigenvalues(S: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """Covariances (..., D, D) with S >= diag(floor) in the matrix sense, closest in likelihood to the given ones."""
+    root = np.sqrt(np.maximum(floor, np.finfo(float).tiny))
+    scaled = S / root[:, None] / root
+    values, vectors = np.linalg.eigh((scaled + np.swapaxes(scaled, -1, -2)) / 2)
+    clipped = (vectors * np.maximum(values, 1.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return np.asarray(clipped * root[:, None] * root)

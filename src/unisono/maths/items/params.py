@@ -1,0 +1,89 @@
+"""Parameters of the global model, and what each profile of ratings tells about the truth under them.
+
+    truth    a_m = mu + theta' z_m + e,   e ~ N(0, Sigma)                    eq. G1
+    rating   y_n = F_k a_m + b_k + eta,   eta ~ N(0, N_k)                    eq. G2
+
+Rows of an annotator are kept together as B_k = [F_k, b_k], and abar = [a; 1], so that F_k a + b_k = B_k abar (q = D+1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.predictor import Scores
+
+LOG_2PI = float(np.log(2 * np.pi))
+
+
+class GlobalParams(NamedTuple):
+    """One point in parameter space; under `bayes` B is a posterior mean and `cov` the covariance of its rows."""
+
+    B: np.ndarray  # (K, D, q) annotator rows [F_k, b_k]
+    N: np.ndarray  # (K, D, D) annotator noise covariances
+    theta: np.ndarray  # (R, D) predictor on feature scores
+    mu: np.ndarray  # (D,) mean of the truth
+    Sigma: np.ndarray  # (D, D) covariance of the truth given its features
+    cov: np.ndarray | None = None  # (K, D, q, q) posterior covariances of the rows of B; None under `ml`
+
+    @property
+    def F(self) -> np.ndarray:
+        """(K, D, D) annotator matrices."""
+        return self.B[:, :, :-1]
+
+    @property
+    def b(self) -> np.ndarray:
+        """(K, D) annotator offsets."""
+        return self.B[:, :, -1]
+
+    def prior_mean(self, scores: Scores) -> np.ndarray:
+        """(M, D) the truth as features alone predict it."""
+        return np.asarray(self.mu + scores.Z @ self.theta)
+
+
+class Information(NamedTuple):
+    """Per profile: the quadratic form in a that one judgement adds, -1/2 a'Q a + a'(G y - g) + constants."""
+
+    W: np.ndarray  # (U, D, D) noise precision of the answered dimensions, 0 elsewhere
+    G: np.ndarray  # (U, D, D) F'W
+    Q: np.ndarray  # (U, D, D) E[F'W F]
+    g: np.ndarray  # (U, D) E[F'W b]
+    Wb: np.ndarray  # (U, D) W E[b]
+    bb: np.ndarray  # (U,) E[b'W b]
+    logdet: np.ndarray  # (U,) log determinant of the noise covariance plus its share of log 2 pi
+
+
+def information(data: GlobalData, params: GlobalParams) -> Information:
+    """What a judgement of each profile says about the truth.                                          eq. G3"""
+    W, logdet = noise_precision(params.N, data.annotator, data.answered)
+    F = params.F[data.annotator]
+    b = params.b[data.annotator]
+    G = np.swapaxes(F, 1, 2) @ W
+    Q = G @ F
+    Wb = np.einsum("uij,uj->ui", W, b)
+    g = np.einsum("uij,ui->uj", F, Wb)
+    bb = np.einsum("ui,ui->u", b, Wb)
+    if params.cov is not None:
+        # Rows are independent under q, so their covariances enter with the diagonal of W.
+        C = np.einsum("udd,udij->uij", W, params.cov[data.annotator])
+        Q, g, bb = Q + C[:, :-1, :-1], g + C[:, :-1, -1], bb + C[:, -1, -1]
+    return Information(W, G, Q, g, Wb, bb, logdet + LOG_2PI * data.answered.sum(axis=1))
+
+
+def noise_precision(N: np.ndarray, annotator: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Precisions (U, D, D) of the answered dimensions, zero elsewhere, and log determinants (U,) of their noise."""
+    U, D = answered.shape
+    W = np.zeros((U, D, D))
+    logdet = np.zeros(U)
+    patterns, pattern_of = np.unique(answered, axis=0, return_inverse=True)
+    for p, mask in enumerate(patterns):
+        dims = np.flatnonzero(mask)
+        if not len(dims):
+            continue
+        members = np.flatnonzero(pattern_of.reshape(-1) == p)
+        block = N[annotator[members]][:, dims[:, None], dims]
+        W[members[:, None, None], dims[:, None], dims] = np.linalg.inv(block)
+        logdet[members] = np.linalg.slogdet(block)[1]
+    return W, logdet

@@ -1,0 +1,80 @@
+"""What the model expects a known annotator to answer on an item whose truth is known up to its posterior.
+
+    y ~ N(B_k mbar, v),   v_d = F_kd V F_kd' + mbar' C_kd mbar + tr(C_kd[F,F] V) + N_kdd                 eq. H1
+
+with m, V the posterior of the truth, mbar = [m; 1] and C_kd the covariance of row d of B_k = [F_k, b_k]: uncertainty of
+the truth, of the annotator, and noise. Scores look at one number at a time, so that a model earns nothing by knowing
+how the noise of two dimensions goes together, which is not the truth.
+Imports NumPy and SciPy alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, ndtri, stdtrit
+
+from unisono.maths.items.params import LOG_2PI, GlobalParams
+
+
+class Predictive(NamedTuple):
+    """Predictions of single answers: normal, or Student t where few degrees of freedom stand behind the variance."""
+
+    mean: np.ndarray  # (J, D)
+    variance: np.ndarray  # (J, D)
+    freedom: float = np.inf
+
+
+class HeldOut(NamedTuple):
+    """How predictions fared with the answers that came."""
+
+    log_density: float  # per number
+    rmse: float
+    coverage: float  # share of answers inside the central interval
+    numbers: int
+
+
+def predicted_ratings(
+    params: GlobalParams, mean: np.ndarray, cov: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray
+) -> Predictive:
+    """Answers (J, D) of annotators to items whose truth has mean (M, D) and covariance (M, D, D).        eq. H1"""
+    B, V = params.B[annotator_of], cov[item_of]
+    abar = np.hstack([mean[item_of], np.ones((len(item_of), 1))])
+    F = B[:, :, :-1]
+    variance = np.einsum("ndi,nij,ndj->nd", F, V, F, optimize=True)
+    variance += np.diagonal(params.N, axis1=1, axis2=2)[annotator_of]
+    if params.cov is not None:
+        C = params.cov[annotator_of]
+        variance += np.einsum("ni,ndij,nj->nd", abar, C, abar, optimize=True)
+        variance += np.einsum("ndij,nji->nd", C[:, :, :-1, :-1], V, optimize=True)
+    return Predictive(np.einsum("ndi,ni->nd", B, abar), variance)
+
+
+def held_out_scores(predicted: Predictive, answers: np.ndarray, level: float) -> HeldOut:
+    """Log density per number, RMSE and coverage of answers (J, D), NaN where there is none.
+
+    log p = log t((y - mean) / sqrt v) - 1/2 log v, averaged over numbers; t normal for infinite freedom  eq. H2
+    """
+    seen = ~np.isnan(answers)
+    error = (answers - predicted.mean)[seen]
+    variance = predicted.variance[seen]
+    if not len(error):
+        return HeldOut(float("nan"), float("nan"), float("nan"), 0)
+    density = log_density(error**2 / variance, predicted.freedom) - 0.5 * np.log(variance)
+    inside = np.abs(error) <= reach(level, predicted.freedom) * np.sqrt(variance)
+    return HeldOut(float(density.mean()), float(np.sqrt(np.mean(error**2))), float(inside.mean()), len(error))
+
+
+def reach(level: float, freedom: float) -> float:
+    """Half the width of a central interval that holds this share, in units of the scale."""
+    upper = 0.5 + level / 2
+    return float(stdtrit(freedom, upper) if np.isfinite(freedom) else ndtri(upper))
+
+
+def log_density(square: np.ndarray, freedom: float) -> np.ndarray:
+    """Log density of Student's t, or of the normal for infinite freedom, from squared standard deviates."""
+    if not np.isfinite(freedom):
+        return np.asarray(-0.5 * (LOG_2PI + square))
+    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
+    return np.asarray(constant - (freedom + 1) / 2 * np.log1p(square / freedom))

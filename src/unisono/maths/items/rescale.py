@@ -1,0 +1,126 @@
+"""The estimate on the scale of the truth: a posterior mean is drawn to the middle, the more the fewer ratings it has.
+
+The best guess for each item, a posterior mean has too little variance over items, and measures of agreement that look
+at the scale punish that. The matched estimate is stretched to the variance that the mean answer of a panel of
+annotators would have; with an infinite panel, that of the truth. It also averages two readings of ratings at the end of
+the scale: as they are, and as "at least this much" (`censored`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.estep import Posterior
+from unisono.maths.items.latent import truth_covariance
+from unisono.maths.items.params import GlobalParams
+
+PANEL = 10.0  # annotators whose mean answer sets the scale
+IMAGINARY_ITEMS = 5.0  # behind the variance that the model expects of posterior means
+POOLED = 0.5  # share of a dimension's variance taken from the average over dimensions: both are estimates
+LEAST_CROWD_GAIN = 0.1
+NO_SPREAD = 1e-9
+
+
+class Matching(NamedTuple):
+    """From posterior means to the matched estimate; all (D,), standardised units."""
+
+    middle: np.ndarray  # where stretching starts from
+    stretch: np.ndarray
+    center: np.ndarray  # where that point comes to lie
+    censored_middle: np.ndarray
+    censored_share: np.ndarray  # weight of the censored reading, on the scale of the other
+
+    def apply(self, mean: np.ndarray, censored: np.ndarray | None) -> np.ndarray:
+        """(M, D) the matched estimate of items with these posterior means.                             eq. B15"""
+        away = mean - self.middle
+        if censored is not None:
+            away = away / 2 + (censored - self.censored_middle) * self.censored_share
+        return np.asarray(self.center + self.stretch * away)
+
+    def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Matching:
+        """The matching of truths that are `scale` times these plus `offset`; answers of annotators stay as they are."""
+        return self._replace(
+            middle=scale * self.middle + offset,
+            center=scale * self.center + offset,
+            censored_share=scale * self.censored_share,
+        )
+
+
+def panel_matching(
+    data: GlobalData,
+    params: GlobalParams,
+    found: Posterior,
+    censored: np.ndarray | None,
+    panel: float,
+    *,
+    continued: bool = False,
+) -> Matching:
+    """Learns the matching from the fitted items; the last annotator of `params` is the newcomer.
+
+    `continued`: the parameters come from earlier batches too, so that what they expect says more than these items do. A
+    batch whose truths happen to spread more or less than usual must not be brought to the usual spread.
+    """
+    truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
+    target = POOLED * truth.mean() + (1 - POOLED) * truth + np.diagonal(params.N[-1]) / panel
+    center = (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2
+    return _matching(data, params, found, censored, target, center, continued=continued)
+
+
+def _crowd_scale(data: GlobalData, params: GlobalParams, panel: float) -> np.ndarray:
+    """(D,) between the scale of the competent, which is the truth's, and that of a crowd with spammers in it.
+
+    Where an item has many more ratings than the panel would give it, its plain mean is known to everybody, and a scale
+    that differs from the crowd's would only surprise; where it has fewer, nothing is known but the model's truth. Who
+    uses a scale the other way round still uses it.
+    """
+    gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
+    average = np.clip(data.shares() @ gain, LEAST_CROWD_GAIN, 1.0)
+    crowd = 1 / (1 + (panel / data.per_item) ** 2)
+    return np.asarray(average ** (2 * crowd))
+
+
+def truth_matching(data: GlobalData, params: GlobalParams, found: Posterior) -> Matching:
+    """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
+    target = np.diagonal(truth_covariance(data, params))
+    return _matching(data, params, found, None, target, found.mean.mean(axis=0))
+
+
+def _matching(
+    data: GlobalData,
+    params: GlobalParams,
+    found: Posterior,
+    censored: np.ndarray | None,
+    target: np.ndarray,
+    center: np.ndarray,
+    *,
+    continued: bool = False,
+) -> Matching:
+    middle = found.mean.mean(axis=0)
+    spread = found.mean.std(axis=0)
+    away = found.mean - middle
+    low, share = np.zeros(data.D), np.zeros(data.D)
+    if censored is not None:
+        low, theirs = censored.mean(axis=0), censored.std(axis=0)
+        share = np.where(theirs > NO_SPREAD, spread / np.maximum(theirs, NO_SPREAD), 0.0) / 2
+        away = away / 2 + (censored - low) * share
+    expected = np.maximum(np.diagonal(truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0)
+    seen = (np.sum(away**2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
+    own = expected if continued else seen
+    stretch = np.where(own > NO_SPREAD, np.sqrt(target / np.maximum(own, NO_SPREAD)), 1.0)
+    return Matching(middle, stretch, center, low, share)
+
+
+def _mean_of_item_means(data: GlobalData) -> np.ndarray:
+    """(D,) the average over items of their mean rating."""
+    item_of = data.item_of
+    answered = data.answered[data.profile_of]
+    means = np.zeros(data.D)
+    for d in range(data.D):
+        count = np.bincount(item_of, weights=answered[:, d], minlength=data.M)
+        total = np.bincount(item_of, weights=data.y[:, d], minlength=data.M)
+        rated = count > 0
+        means[d] = (total[rated] / count[rated]).mean() if rated.any() else 0.0
+    return means

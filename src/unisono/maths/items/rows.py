@@ -1,0 +1,159 @@
+"""M-step of the annotator rows B_k = [F_k, b_k]: regressions of ratings on the expected truth.
+
+Everything is solved for the deviation from the prior's center, [I, 0] as a rule, so that what the data do not determine
+stays at "answers the truth". Under `ml` the prior's precision is zero; under `bayes` the rows have covariances.
+
+    S (K, D, q, q) sums of E[abar abar'] over the answers of annotator k on dimension d;  C (K, D, q) sums of y E[abar]
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.estep import Stats
+from unisono.maths.items.structure import identity_rows
+
+PSEUDO_INVERSE_RCOND = 1e-12  # directions of an annotator's normal equations below this share count as undetermined
+
+
+class Rows(NamedTuple):
+    """Estimated rows and, under `bayes`, their covariances."""
+
+    B: np.ndarray  # (K, D, q)
+    cov: np.ndarray  # (K, D, q, q) zero where a coefficient is not free
+
+
+class RowPrior(NamedTuple):
+    """Normal prior of every row; under `ml` its precision is zero and its center only says what fixed entries are."""
+
+    center: np.ndarray  # (K, D, q)
+    precision: np.ndarray  # (K, D, q, q) within a row
+    coupling: np.ndarray  # (K, D, D) precision between the biases of different dimensions, zero on the diagonal
+
+
+def flat_prior(K: int, D: int) -> RowPrior:
+    """No prior at all: maximum likelihood."""
+    q = D + 1
+    return RowPrior(
+        np.broadcast_to(identity_rows(D), (K, D, q)),
+        np.broadcast_to(0.0, (K, D, q, q)),
+        np.broadcast_to(0.0, (K, D, D)),
+    )
+
+
+def common_prior(gain: np.ndarray, precision: np.ndarray, bias: np.ndarray) -> RowPrior:
+    """Every annotator around "answers `gain` (K, D) times the truth".
+
+    The same precisions (D, q) for all; biases are correlated over dimensions as their covariance `bias` (D, D) says.
+    """
+    (K, D), q = gain.shape, precision.shape[1]
+    center = np.zeros((K, D, q))
+    center[:, np.arange(D), np.arange(D)] = gain
+    coupling = np.linalg.inv(bias)
+    np.fill_diagonal(coupling, 0.0)
+    return RowPrior(
+        center,
+        np.broadcast_to(precision[:, :, None] * np.eye(q), (K, D, q, q)),
+        np.broadcast_to(coupling, (K, D, D)),
+    )
+
+
+def replaced(prior: RowPrior, at: np.ndarray, other: RowPrior) -> RowPrior:
+    """The prior with that of the annotators `at` (K,) taken from another."""
+    return RowPrior(*(np.where(at.reshape(-1, *[1] * (a.ndim - 1)), b, a) for a, b in zip(prior, other, strict=True)))
+
+
+def log_prior(B: np.ndarray, cov: np.ndarray, prior: RowPrior, free: np.ndarray, rated: np.ndarray) -> float:
+    """E[log p(B)] of the annotators `rated` (K,) under q, up to the constants with pi."""
+    q = free.shape[1]
+    d_of, i_of = np.nonzero(free)
+    if not len(d_of) or not rated.any():
+        return 0.0
+    away, cov = (B - prior.center)[rated], cov[rated]
+    precision, coupling = prior.precision[rated], prior.coupling[rated]
+    total = -0.5 * np.einsum("kdi,kdij,kdj->", away, precision, away, optimize=True)
+    total -= 0.5 * np.einsum("kdij,kdji->", precision, cov)
+    full = (d_of[:, None] == d_of) * precision[:, d_of[:, None], i_of[:, None], i_of]
+    if free[:, -1].all():
+        total -= 0.5 * np.einsum("kd,kde,ke->", away[:, :, -1], coupling, away[:, :, -1])
+        full += _between_biases(coupling, d_of, i_of, q)
+    return float(total + 0.5 * np.linalg.slogdet(full)[1].sum())
+
+
+def row_moments(data: GlobalData, stats: Stats) -> tuple[np.ndarray, np.ndarray]:
+    """S and C of every annotator and dimension, over the profiles that answer it."""
+    S = data.by_annotator(data.answered[:, :, None, None] * stats.Saa[:, None])
+    return S, data.by_annotator(stats.Sya)
+
+
+def separate_rows(S: np.ndarray, C: np.ndarray, free: np.ndarray, weight: np.ndarray, prior: RowPrior) -> Rows:
+    """Rows one by one, for noise without correlations. `weight` (K, D) 1/variance.
+
+    eq. G9 (ml), eq. B3 (bayes)
+    """
+    K, D, q = C.shape
+    B, cov = prior.center.copy(), np.zeros((K, D, q, q))
+    for d in range(D):
+        at = np.flatnonzero(free[d])
+        if not len(at):
+            continue
+        w = weight[:, d, None]
+        A = w[:, :, None] * S[:, d][:, at[:, None], at] + prior.precision[:, d][:, at[:, None], at]
+        rhs = w * (C[:, d, at] - np.einsum("kij,kj->ki", S[:, d][:, at], prior.center[:, d]))
+        B[:, d, at] += solve_or_least_norm(A, rhs)
+        if prior.precision.any():
+            cov[:, d, at[:, None], at] = np.linalg.inv(A)
+    return Rows(B, cov)
+
+
+def coupled_rows(data: GlobalData, stats: Stats, W: np.ndarray, free: np.ndarray, prior: RowPrior) -> Rows:
+    """All rows of an annotator at once, for noise with correlations: W (U, D, D) ties the dimensions together.
+
+    Under `bayes` the rows are independent in q; their means are then those of the coupled system, and each row's
+    covariance is the inverse of its own block.                                                      eq. G10
+    """
+    D, q = free.shape
+    d_of, i_of = np.nonzero(free)
+    B, cov = prior.center.copy(), np.zeros((data.K, D, q, q))
+    if not len(d_of):
+        return Rows(B, cov)
+    A = data.by_annotator(W[:, d_of[:, None], d_of] * stats.Saa[:, i_of[:, None], i_of])
+    A += (d_of[:, None] == d_of) * prior.precision[:, d_of[:, None], i_of[:, None], i_of]
+    A += _between_biases(prior.coupling, d_of, i_of, q)
+    center = prior.center[data.annotator]
+    rhs = data.by_annotator((W @ (stats.Sya - center @ stats.Saa))[:, d_of, i_of])
+    B[:, d_of, i_of] += solve_or_least_norm(A, rhs)
+    if prior.precision.any():
+        for d in range(D):
+            at = np.flatnonzero(d_of == d)
+            cols = i_of[at]
+            cov[:, d, cols[:, None], cols] = np.linalg.inv(A[:, at[:, None], at])
+    return Rows(B, cov)
+
+
+def _between_biases(coupling: np.ndarray, d_of: np.ndarray, i_of: np.ndarray, q: int) -> np.ndarray:
+    """(K, n, n) precision between biases, at the places that they have among the free coefficients."""
+    both = (i_of[:, None] == q - 1) & (i_of == q - 1)
+    return np.asarray(both * coupling[:, d_of[:, None], d_of])
+
+
+def solve_or_least_norm(A: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Solutions of A x = rhs, (K, n, n) and (K, n); of least norm where an annotator's A is singular."""
+    try:
+        x = np.linalg.solve(A, rhs[:, :, None])[:, :, 0]
+        # A nearly singular system can be "solved" with an enormous answer; a residual that large gives it away.
+        good = np.isfinite(x).all(axis=1)
+        if good.all() and _residuals_small(A, x, rhs):
+            return np.asarray(x)
+    except np.linalg.LinAlgError:
+        pass
+    pinv = np.linalg.pinv(A, rcond=PSEUDO_INVERSE_RCOND, hermitian=True)
+    return np.asarray((pinv @ rhs[:, :, None])[:, :, 0])
+
+
+def _residuals_small(A: np.ndarray, x: np.ndarray, rhs: np.ndarray) -> bool:
+    residual = np.abs((A @ x[:, :, None])[:, :, 0] - rhs).max(initial=0.0)
+    return bool(residual <= 1e-6 * max(np.abs(rhs).max(initial=0.0), np.finfo(float).tiny))

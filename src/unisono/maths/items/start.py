@@ -1,0 +1,65 @@
+"""Where variational EM starts: identity annotators, variances and covariances from the moments of the ratings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.guards import correlation
+from unisono.maths.items.latent import shape_latent
+from unisono.maths.items.noise import scaled_noise
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.state import BayesSettings, BayesState, Guards, Hyper, Priors
+from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
+from unisono.maths.items.targets import variance_targets
+
+
+def unrelated(priors: Priors) -> Priors:
+    """Priors whose targets have no correlations."""
+    return priors._replace(latent_correlation=0.0, noise_correlation=0.0, bias_correlation=0.0)
+
+
+def bayes_settings(
+    data: GlobalData, structure: Structure, priors: Priors, floor: np.ndarray, guards: Guards
+) -> BayesSettings:
+    """Settings with targets from the ratings; only what the structure lets be correlated is."""
+    if not structure.couples_dimensions:
+        priors = priors._replace(noise_correlation=0.0, bias_correlation=0.0)
+    if structure.latent != "full":
+        priors = priors._replace(latent_correlation=0.0)
+    return BayesSettings(structure, priors, floor, variance_targets(data, priors), guards)
+
+
+def bayes_start(data: GlobalData, settings: BayesSettings) -> BayesState:
+    """A deterministic start; there is nothing random about the default model."""
+    D, priors, targets = data.D, settings.priors, settings.targets
+    ridge = float(data.scores.l.mean()) if data.scores.R else 1.0
+    hyper = Hyper(
+        gain=priors.gain,
+        leak=priors.leak,
+        bias=targets.bias,
+        latent=targets.latent,
+        ridge=ridge,
+        theta_var=1 / (data.scores.l + ridge),
+        r=np.ones(data.K),
+        pool=targets.noise,
+        together=correlation(targets.noise),
+    )
+    N = scaled_noise(hyper.r, targets.noise)
+    params = GlobalParams(
+        B=np.tile(identity_rows(D), (data.K, 1, 1)),
+        N=N,
+        theta=np.zeros((data.scores.R, D)),
+        mu=np.zeros(D),
+        Sigma=shape_latent(settings.structure.latent, targets.latent, settings.floor),
+        cov=_row_covariances(data, hyper, settings),
+    )
+    return BayesState(params, hyper, np.full((data.M, D), np.nan))
+
+
+def _row_covariances(data: GlobalData, hyper: Hyper, settings: BayesSettings) -> np.ndarray:
+    """(K, D, q, q) about as uncertain as that many answers would leave each coefficient."""
+    D = data.D
+    weight = data.answers() / np.diagonal(hyper.pool)
+    variances = free_coefficients(settings.structure, D) / (hyper.precision(D) + weight[:, :, None])
+    return np.asarray(variances[:, :, :, None] * np.eye(D + 1))

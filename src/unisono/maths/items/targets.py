@@ -1,0 +1,90 @@
+"""How the variance of ratings divides between items, annotators and errors: moments, which need few ratings.
+
+Pairs of ratings of one item by different annotators share the truth; pairs by one annotator of different items share
+the bias. Ratings are standardised, so that shares are variances.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.maths.grouped import segment_sum
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.state import Priors, Targets
+
+TRUTH_LIMITS, TRUTH_UNKNOWN = (0.02, 0.9), 0.5  # share of the truth; where no item has two ratings
+BIAS_LIMITS, BIAS_UNKNOWN = (0.01, 0.4), 0.1
+ERROR_AT_LEAST = 0.1
+FEWEST_PAIRS = 5  # judgements with both dimensions from which a correlation is taken
+LEAST_EIGENVALUE = 1e-3
+
+
+def variance_targets(data: GlobalData, priors: Priors) -> Targets:
+    """Shares of truth, error and bias, with correlations like those of the ratings.                     eq. B11"""
+    answered = data.answered[data.profile_of].astype(float)
+    truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_UNKNOWN), *TRUTH_LIMITS)
+    bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_UNKNOWN).mean(), *BIAS_LIMITS)
+    error = np.maximum(1 - truth - bias, ERROR_AT_LEAST)
+    P = believed_correlation(data, rating_correlation(data), float(truth.mean()))
+    return Targets(
+        latent=_covariance(truth, correlation_power(P, priors.latent_correlation)),
+        noise=_covariance(error, correlation_power(P, priors.noise_correlation)),
+        bias=_covariance(np.full(data.D, bias), correlation_power(P, priors.bias_correlation)),
+    )
+
+
+def rating_correlation(data: GlobalData) -> np.ndarray:
+    """(D, D) correlations of the ratings over judgements that answer both dimensions, made positive definite."""
+    P = np.eye(data.D)
+    for d in range(data.D):
+        for e in range(d):
+            both = data.answered[:, d] & data.answered[:, e]
+            n = data.judgements[both].sum()
+            if n <= FEWEST_PAIRS:
+                continue
+            Sd, Se = data.Sy[both, d].sum() / n, data.Sy[both, e].sum() / n
+            moment = data.Syy[both].sum(axis=0) / n
+            spread = (moment[d, d] - Sd**2) * (moment[e, e] - Se**2)
+            P[d, e] = P[e, d] = (moment[d, e] - Sd * Se) / np.sqrt(spread) if spread > LEAST_EIGENVALUE**2 else 0.0
+    values, vectors = np.linalg.eigh(P)
+    return np.asarray((vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T)
+
+
+def believed_correlation(data: GlobalData, P: np.ndarray, truth: float) -> np.ndarray:
+    """(D, D) correlations of ratings, the less of them the more likely they are chance.                    eq. B21
+
+    Judgements of one item share its truth, which is this share of their variance, so they count for less than their
+    number (the design effect of cluster samples); and the more dimensions, the more chances for chance.
+    """
+    both = data.answered.T @ (data.judgements[:, None] * data.answered) / (1 + (data.per_item - 1) * truth)
+    chance = data.D * (1 - P**2) ** 2 / np.maximum(both, 1.0)
+    believed = P * P**2 / np.maximum(P**2 + chance, np.finfo(float).tiny)
+    np.fill_diagonal(believed, 1.0)
+    return np.asarray(believed)
+
+
+def correlation_power(P: np.ndarray, power: float) -> np.ndarray:
+    """P^power as a correlation matrix: between none at 0 and P at 1."""
+    values, vectors = np.linalg.eigh(P)
+    Q = (vectors * np.maximum(values, LEAST_EIGENVALUE) ** power) @ vectors.T
+    root = np.sqrt(np.diagonal(Q))
+    return np.asarray(Q / root[:, None] / root)
+
+
+def scaled_targets(targets: Targets, variance: np.ndarray) -> Targets:
+    """Targets for ratings with this variance (D,) instead of one."""
+    root = np.sqrt(variance)
+    return Targets(*(target * root[:, None] * root for target in targets))
+
+
+def _shared(y: np.ndarray, answered: np.ndarray, of: np.ndarray, groups: int, unknown: float) -> np.ndarray:
+    """(D,) mean product of two different ratings of one group."""
+    totals, counts = segment_sum(y, of, groups), segment_sum(answered, of, groups)
+    products = (totals**2).sum(axis=0) - (y**2).sum(axis=0)
+    pairs = (counts * (counts - 1)).sum(axis=0)
+    return np.asarray(np.where(pairs > 0, products / np.maximum(pairs, 1), unknown))
+
+
+def _covariance(variance: np.ndarray, correlation: np.ndarray) -> np.ndarray:
+    root = np.sqrt(variance)
+    return np.asarray(correlation * root[:, None] * root)

@@ -1,0 +1,1 @@
+"""Linear algebra on arrays: small and banded matrices, chains, filters. Knows no model."""

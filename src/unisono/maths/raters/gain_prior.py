@@ -1,0 +1,69 @@
+"""What the diagnosis of annotators means for a fit: where their gains are expected before their answers are weighed.
+
+A prior around "answers the truth" makes spammers and flipped annotators look better than they are, and they drag the
+truth along. The diagnosis holds everybody against the truth of the others; the fit expects less of those it suspects,
+they have no say in what a dimension means, and the truth gets back the variance that they hide. Where nobody looks
+suspicious at first sight there is nothing to diagnose.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.maths.grouped import grouped_correlation, segment_sum
+from unisono.maths.items.data import GlobalData
+from unisono.maths.items.guards import SPAMMER_GAIN
+from unisono.maths.items.state import BayesSettings
+from unisono.maths.raters.diagnosis import diagnose
+
+SUSPICIOUS = 0.4  # share of the median agreement with others below which an annotator deserves a diagnosis
+HEEDED_FROM = 0.2  # probability of being a spammer from which it counts: about that much nobody can rule out
+DOUBTED_ANSWERS = 2.0  # imaginary answers that speak for an annotator: a few real ones are no ground for a verdict
+LEAST_AVERAGE = 0.3  # gain of the crowd that its shared variance is divided by: with less, there is hardly any to share
+
+
+def expected_gains(data: GlobalData) -> np.ndarray | None:
+    """(K, D) 1 for usual annotators, SPAMMER_GAIN for spammers, -1 for flipped scales; None: usual, all of them.
+
+    eq. B18
+    """
+    item_of, annotator_of = data.item_of, data.annotator_of
+    if not _anyone_suspicious(data, item_of, annotator_of):
+        return None
+    found = diagnose(data.value, item_of, annotator_of, data.K)
+    given = data.by_annotator(data.judgements)
+    ground = given / (given + DOUBTED_ANSWERS)
+    spammer = ground * np.maximum(found.spammer - HEEDED_FROM, 0.0) / (1 - HEEDED_FROM)
+    flipped = ground[:, None] * found.flipped
+    return np.asarray((1 - (1 - SPAMMER_GAIN) * spammer)[:, None] * (1 - 2 * flipped))
+
+
+def heeding(data: GlobalData, settings: BayesSettings) -> BayesSettings:
+    """Settings that expect of every annotator what the diagnosis does.
+
+    Pairs of annotators share (average gain)^2 times the variance of the truth, so its target is divided by that.
+
+    eq. B20
+    """
+    gains = expected_gains(data)
+    if gains is None:
+        return settings
+    average = np.clip(data.shares() @ gains, LEAST_AVERAGE, 1.0)
+    targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
+    return settings._replace(direction=gains, targets=targets)
+
+
+def _anyone_suspicious(data: GlobalData, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:
+    """Whether any annotator agrees much less with the plain mean of the others than annotators usually do."""
+    answered = data.answered[data.profile_of]
+    seen = answered.astype(float)
+    own = segment_sum(data.y, annotator_of, data.K) / np.maximum(segment_sum(seen, annotator_of, data.K), 1)
+    away = np.where(answered, data.y - own[annotator_of], 0.0)
+    total, count = segment_sum(away, item_of, data.M), segment_sum(seen, item_of, data.M)
+    others = count[item_of] - seen
+    mean = np.where(answered & (others > 0), (total[item_of] - away) / np.maximum(others, 1), np.nan)
+    agreement = grouped_correlation(np.where(answered, away, np.nan), mean, annotator_of, data.K)
+    # An annotator without a correlation gives the same answer to everything, or has rated next to nothing.
+    if not np.isfinite(agreement).all():
+        return True
+    return bool((agreement < SUSPICIOUS * np.maximum(np.median(agreement, axis=0), 0.0)).any())

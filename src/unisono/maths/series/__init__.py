@@ -1,0 +1,1 @@
+"""The model of traces: ratings over time, with a delay for every annotator."""

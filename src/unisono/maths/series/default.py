@@ -1,0 +1,300 @@
+"""The safe default for series: one gain and one delay per annotator and dimension, a little leakage, strong pooling.
+
+Ratings are standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds, noise
+is white for the estimate (innovations would favour whoever holds still) and as autocorrelated as it is for the bands.
+Ratings show only relative delays: the absolute one is a convention, returned with the result.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.series.align import connected, independent_share, recordings_of, relative_lags
+from unisono.maths.series.bands import (
+    Spread,
+    annotator_spread,
+    band_variance,
+    noise_levels,
+    residual_traces,
+    thinness,
+)
+from unisono.maths.series.delays import refine_lags
+from unisono.maths.series.em import make_step, rated, start_from_truth
+from unisono.maths.series.estep import Truth, infer
+from unisono.maths.series.layout import Layout, make_layout
+from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
+from unisono.maths.series.scale import Scale, in_units, standardise
+
+Watch = Callable[[SeriesParams, float], None]  # parameters of standardised ratings, objective
+OnDelay = Callable[[int, int], None]  # delays tried, delays to try
+
+
+class Settings(NamedTuple):
+    window: float = 3.0  # seconds that delays may span
+    memory: float = 20.0  # seconds after which the truth has forgotten itself: phi = exp(-1 / (rate memory))
+    phi: float | None = None  # given instead of the memory
+    lag: float | None = None  # mean delay of the annotators in seconds; None: by the rule of the earliest
+    earliest: float = 0.2  # seconds: the rule lets the earliest annotator react this soon
+    lag_unknown: float = 0.5  # seconds, sd of the common delay where it is a convention; widens the band on slopes
+    lag_sd: float = 1.0  # seconds around the common delay, prior of each delay
+    shared: float = 0.05  # share of the rating error that all annotators have in common, which ratings cannot show
+    gain_sd: float = 0.1  # prior of each gain around 1
+    crosstalk_sd: float = 0.05  # prior of the leakage between dimensions around 0; 0: none
+    tap_sd: float = 0.1  # prior of free filters: of the sum over the taps around a smooth kernel
+    typical_lag: float = 0.5  # seconds, mean of that kernel where no delay is given
+    bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
+    pool: float = 1000.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
+    ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
+    noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
+    correlation_reach: float = 30.0  # seconds over which errors of the ratings may be correlated
+    tol: float = 1e-5  # relative change of the objective; the truth then moves by thousandths of the ratings' sd
+    max_iter: int = 50
+
+
+class DefaultFit(NamedTuple):
+    mean: np.ndarray  # (sum T, D) fused truth, in the units of the ratings
+    sd: np.ndarray  # (sum T, D) of the band
+    model_sd: np.ndarray  # (sum T, D) that the white-noise model believes in: too small, for comparison
+    params: SeriesParams  # in the units of the ratings
+    lag: np.ndarray  # (K, D) delay in seconds under the convention; NaN without ratings
+    mean_lag: float  # seconds, the convention: the annotators' mean delay
+    convention: str  # "given" or "earliest"
+    noise: np.ndarray  # (K, D) level variance of the noise, in squared units of the ratings; NaN without ratings
+    correlation: np.ndarray  # (D, n) autocorrelation of the noise by frames
+    extra: np.ndarray  # (D,) what repeated errors add to the variance inside a recording, squared units of the ratings
+    spread: Spread  # what the annotators' average may be off by, in units of the ratings
+    kappa: float  # effective share of frames
+    objective: np.ndarray  # (I,) by iteration
+    converged: bool
+    structure: Structure
+    priors: Priors
+
+
+def fit_default(
+    data: SeriesData,
+    rate: float,
+    settings: Settings | None = None,
+    structure: Structure | None = None,
+    *,
+    inference: str = "soft",
+    guess: np.ndarray | None = None,
+    watch: Watch | None = None,
+    on_delay: OnDelay | None = None,
+) -> DefaultFit:
+    """Fuses series with the default model, or with another structure under the same priors.
+
+    rate: frames per second; guess: (sum T, D) a truth to start from, in standard deviations of the ratings.
+    `watch` sees every iteration of EM, `on_delay` the search for delays between two runs of it.
+    """
+    s = Settings() if settings is None else settings
+    scaled, scale = standardise(data)
+    kappa = effective_share(scaled)
+    structure = default_structure(rate, s) if structure is None else structure
+    delayed = structure.transform == "delay"
+    lag = starting_lags(scaled, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
+    priors = default_priors(structure, rate, kappa, lag, s)
+    layout = make_layout(scaled, structure)
+    climb = Climb(layout, structure, priors, inference, s, watch)
+    start = _start(scaled, structure, rate, lag, priors, s)
+    if guess is not None:
+        start = start_from_truth(layout, guess, start, structure, priors)
+    params, before, converged = climb.run(start)
+    after = np.zeros(0)
+    if delayed and inference == "soft":
+        params = refine_lags(layout, params, structure, priors, on_delay=on_delay)
+        params, after, converged = climb.run(params)
+    used = rated(layout, structure)
+    mean_lag = filter_lag(params, used) / rate
+    if delayed:
+        group = connected(scaled)
+        for g in np.unique(group[used]):
+            params, _ = to_convention(params, used & (group == g), rate, s)
+        mean_lag = float(params.lag[used].mean() / rate)
+    truth = infer(layout, scaled.X, params, structure)
+    fit = _in_units(scaled, scale, layout, params, truth, structure, rate, s)
+    return fit._replace(
+        mean_lag=mean_lag,
+        convention="given" if s.lag is not None else "earliest" if delayed else "none",
+        kappa=kappa,
+        objective=np.concatenate([before, after]),
+        converged=converged,
+        priors=priors,
+    )
+
+
+def default_structure(rate: float, s: Settings) -> Structure:
+    """One gain and one delay per annotator and dimension."""
+    return Structure(W=round(s.window * rate) + 1, transform="delay", crosstalk=s.crosstalk_sd > 0)
+
+
+def effective_share(data: SeriesData) -> float:
+    """kappa: (1 - rho) / (1 + rho), rho the lag-1 autocorrelation of ratings around the frame's mean."""  # eq. S25
+    cross = square = 0.0
+    for trace in recordings_of(data):
+        seen = ~np.isnan(trace)
+        filled = np.where(seen, trace, 0.0)
+        around = filled - filled.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+        around = np.where(seen, around, 0.0)
+        around -= around.sum(axis=1, keepdims=True) / np.maximum(seen.sum(axis=1, keepdims=True), 1)
+        both = seen[:, 1:] & seen[:, :-1]
+        cross += float(np.sum(around[:, 1:] * around[:, :-1] * both))
+        square += float(np.sum(around[:, 1:] ** 2 * both))
+    return independent_share(cross, square)
+
+
+def starting_lags(data: SeriesData, W: int, rate: float, s: Settings) -> np.ndarray:
+    """(K, D) delays in frames inside the window, the earliest annotator at the rule's delay."""
+    reach = (W - 1) // 2
+    if reach == 0:
+        return np.zeros((data.K, data.D))
+    relative = relative_lags(data, reach)
+    inside = relative - relative.min(axis=0) + round(s.earliest * rate)
+    return np.asarray(np.clip(inside, 0, W - 1), dtype=float)
+
+
+def default_priors(structure: Structure, rate: float, kappa: float, lag: np.ndarray, s: Settings) -> Priors:
+    """Gains near 1, biases near 0, delays near the common one, noise near the pool."""
+    W = structure.W
+    away = (np.arange(W) - lag.mean()) / (s.lag_sd * rate)
+    taps = structure.transform == "taps"
+    spread = np.sqrt(W) if taps else 1.0  # a sum over taps has the sd that is given
+    leaks = taps or structure.transform == "full"
+    return Priors(
+        gain_sd=s.gain_sd,
+        crosstalk_sd=(s.crosstalk_sd or s.gain_sd) / spread if leaks else s.crosstalk_sd,
+        tap_sd=s.tap_sd / spread,
+        bias_sd=s.bias_sd,
+        kernel=smooth_kernel((s.typical_lag if s.lag is None else s.lag) * rate, W) if taps else None,
+        log_lag=-0.5 * away**2 if structure.transform == "delay" else None,
+        noise_nu=s.pool,
+        theta_precision=s.ridge,
+        kappa=kappa,
+        noise_floor=s.noise_floor,
+    )
+
+
+def smooth_kernel(mean: float, W: int) -> np.ndarray:
+    """(W,) rises and decays smoothly around a mean delay in frames (a gamma density of shape 2), sum 1."""
+    w = np.arange(W) + 0.5
+    value = w * np.exp(-2.0 * w / (mean + 0.5))
+    return np.asarray(value / value.sum())
+
+
+def filter_lag(params: SeriesParams, used: np.ndarray) -> float:
+    """Frames by which the average annotator's own-dimension filter lags, as the centre of its weights."""
+    own = np.abs(np.diagonal(params.F[used], axis1=2, axis2=3)).sum(axis=(0, 2))  # (W,)
+    return float(np.arange(len(own)) @ own / own.sum()) if own.sum() > 0 else 0.0
+
+
+def to_convention(params: SeriesParams, used: np.ndarray, rate: float, s: Settings) -> tuple[SeriesParams, float]:
+    """Moves the delays of a dimension together, to the nearest frame and as far as the window allows.
+
+    The annotators' mean delay becomes the same in every dimension: the one given, or the least one that lets nobody
+    react earlier than `earliest`. Returns it in seconds.
+    """  # eq. S29
+    lag, W = params.lag[used], params.F.shape[1]
+    mean = s.earliest * rate + (lag.mean(axis=0) - lag.min(axis=0)).max() if s.lag is None else s.lag * rate
+    step = np.clip(np.round(mean - lag.mean(axis=0)), -lag.min(axis=0), W - 1 - lag.max(axis=0))
+    params = moved_lags(params, np.where(used[:, None], step, 0.0))
+    return params, float(params.lag[used].mean() / rate)
+
+
+def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
+    """Every delay `step` frames later, inside the window. step: a number, or (K, D)."""
+    W = params.F.shape[1]
+    lag = np.clip(params.lag + step, 0, W - 1)
+    F = np.empty_like(params.F)
+    for k, d in np.ndindex(*lag.shape):
+        F[k, :, d] = np.outer(lag_kernel(float(lag[k, d]), W), params.F[k, :, d].sum(axis=0))
+    return params._replace(F=F, lag=lag)
+
+
+def _start(
+    data: SeriesData, structure: Structure, rate: float, lag: np.ndarray, priors: Priors, s: Settings
+) -> SeriesParams:
+    phi = float(np.exp(-1.0 / (rate * s.memory))) if s.phi is None else s.phi
+    start = identity_params(data, structure, noise=0.5, phi=phi, lag=lag)
+    if priors.kernel is not None:
+        start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(data.D), (data.K, 1, 1, 1)))
+    return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(data.D))
+
+
+class Climb(NamedTuple):
+    """EM from anywhere until the objective settles; somebody may watch."""
+
+    layout: Layout
+    structure: Structure
+    priors: Priors
+    inference: str
+    settings: Settings
+    watch: Watch | None
+
+    def run(self, params: SeriesParams) -> tuple[SeriesParams, np.ndarray, bool]:
+        """The parameters, the objective by iteration, and whether it settled."""
+        step = make_step(self.layout, self.structure, self.priors, inference=self.inference, gauge=True)
+        objective: list[float] = []
+        for _ in range(self.settings.max_iter):
+            seen = params
+            params, value = step(seen)
+            objective.append(value)
+            if self.watch is not None:
+                self.watch(seen, value)
+            if len(objective) > 1 and abs(value - objective[-2]) <= self.settings.tol * abs(value):
+                return params, np.array(objective), True
+        return params, np.array(objective), False
+
+
+def _in_units(
+    data: SeriesData,
+    scale: Scale,
+    layout: Layout,
+    params: SeriesParams,
+    truth: Truth,
+    structure: Structure,
+    rate: float,
+    s: Settings,
+) -> DefaultFit:
+    """Bands, and everything back in the units of the ratings."""
+    residual = residual_traces(data, params, truth.mean)
+    reach = max(min(int(s.correlation_reach * rate), int(data.length.max()) // 3), 1)
+    noise, correlation, actual, believed = noise_levels(residual.value, params, reach)
+    extra = np.maximum(actual - believed, 0.0)
+    if structure.autocorrelation != "none":
+        # The model knows already that errors last, and its variance holds them.
+        level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
+        noise, extra = np.where(np.isnan(noise), np.nan, level), np.zeros(data.D)
+    spread = annotator_spread(params, residual.gain, ~np.isnan(noise), truth.mean)
+    if s.lag is None:
+        spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
+    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
+    variance = band_variance(
+        model=np.diagonal(truth.cov, axis1=1, axis2=2),
+        extra=extra,
+        thin=thinness(data, noise),
+        mean=truth.mean,
+        level=params.mu + data.X @ params.theta,
+        spread=spread,
+        first_row=layout.first_row,
+    )
+    return DefaultFit(
+        mean=truth.mean * scale.size + scale.level,
+        sd=np.sqrt(variance) * scale.size,
+        model_sd=np.sqrt(np.diagonal(truth.cov, axis1=1, axis2=2)) * scale.size,
+        params=in_units(params, scale),
+        lag=np.where(np.isnan(noise), np.nan, params.lag / rate),
+        mean_lag=np.nan,
+        convention="",
+        noise=noise * scale.size**2,
+        correlation=correlation,
+        extra=extra * scale.size**2,
+        spread=spread._replace(bias=spread.bias * scale.size**2),
+        kappa=np.nan,
+        objective=np.zeros(0),
+        converged=False,
+        structure=structure,
+        priors=Priors(),
+    )

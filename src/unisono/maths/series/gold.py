@@ -1,0 +1,180 @@
+"""Series with gold: where frames of the truth are known, free filters are safe, and scale, sign and delay are known.
+
+First the recordings that hold gold are fitted alone, so that the filters start from what the gold says; then all of
+them. The truth's memory is that of the gold.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.series.bands import noise_levels, residual_traces, thinness
+from unisono.maths.series.default import Watch, effective_share
+from unisono.maths.series.em import make_step
+from unisono.maths.series.estep import infer
+from unisono.maths.series.gold_annotator import gold_params, gold_structure, with_gold, without_gold
+from unisono.maths.series.layout import Layout, make_layout
+from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params
+from unisono.maths.series.scale import Scale, standardise
+
+
+class AnchoredSettings(NamedTuple):
+    W: int = 10  # taps
+    tap_sd: float = 1.0  # prior of the total gain of each dimension on each, spread over the taps, around 0
+    bias_sd: float = 1.0
+    pool: float = 50.0  # frames' worth by which noise is drawn to the pool
+    gold_variance: float = 1e-4  # of the gold's own error, in variances of the gold
+    phi: float | None = None  # None: the lag-1 autocorrelation of the gold
+    phi_max: float = 0.9995
+    ridge: float = 1.0  # precision of the effects of standardised features
+    noise_floor: float = 1e-6
+    correlation_reach: int = 100  # frames over which errors may be correlated
+    gold_iter: int = (
+        60  # steps on the recordings with gold alone; 20 left the filters short where the gold moves little
+    )
+    max_iter: int = 30
+    tol: float = 1e-3  # relative change of the objective that counts as settled
+
+
+class AnchoredFit(NamedTuple):
+    mean: np.ndarray  # (sum T, D) fused truth, in the units of the gold
+    sd: np.ndarray  # (sum T, D) of the band
+    params: SeriesParams  # of standardised ratings and standardised gold, without the gold's channel
+    noise: np.ndarray  # (K, D) level variance of the noise, standardised ratings; NaN without ratings
+    extra: np.ndarray  # (D,) what repeated errors add to the variance, standardised gold
+    objective: np.ndarray  # (I,) of the steps on all recordings
+    converged: bool  # the last step changed the objective by less than tol
+    rating_scale: Scale
+    gold_scale: Scale
+
+
+def fit_with_gold(
+    data: SeriesData, gold: np.ndarray, settings: AnchoredSettings | None = None, *, watch: Watch | None = None
+) -> AnchoredFit:
+    """Fuses series of which some frames are known. gold: (sum T, D), NaN where the truth is not known."""
+    s = AnchoredSettings() if settings is None else settings
+    scaled, rating_scale = standardise(data)
+    gold_scale = _gold_scale(gold)
+    known = (gold - gold_scale.level) / gold_scale.size
+    structure = gold_structure(Structure(W=s.W, transform="taps"), data.K)
+    priors = _priors(s, effective_share(scaled))
+    params = _start(scaled, structure, known, s)
+    for part, steps in ((with_known(scaled, known), s.gold_iter), ((scaled, known), s.max_iter)):
+        both = with_gold(*part)
+        layout = make_layout(both, structure)
+        params, objective = _climb(layout, params, structure, priors, steps, watch)
+    truth = infer(layout, both.X, params, structure)
+    proper = without_gold(params)
+    noise, _, actual, believed = noise_levels(
+        residual_traces(scaled, proper, truth.mean).value,
+        proper,
+        max(min(s.correlation_reach, int(data.length.max()) // 3), 1),
+    )
+    variance = np.diagonal(truth.cov, axis1=1, axis2=2)
+    extra = np.maximum(actual - believed, 0.0)
+    sd = np.sqrt(variance + np.where(np.isnan(known), extra * thinness(scaled, noise), 0.0))
+    return AnchoredFit(
+        mean=truth.mean * gold_scale.size + gold_scale.level,
+        sd=sd * gold_scale.size,
+        params=proper,
+        noise=noise,
+        extra=extra,
+        objective=np.array(objective),
+        converged=settled(objective, s.tol),
+        rating_scale=rating_scale,
+        gold_scale=gold_scale,
+    )
+
+
+def settled(objective: list[float], tol: float) -> bool:
+    """Whether the last step changed the objective by less than `tol` of its size."""
+    return len(objective) > 1 and abs(objective[-1] - objective[-2]) <= tol * abs(objective[-1])
+
+
+def in_rating_units(fit: AnchoredFit) -> SeriesParams:
+    """The parameters between a truth in the units of the gold and ratings in their own units."""
+    rating, gold, p = fit.rating_scale, fit.gold_scale, fit.params
+    F = p.F * (rating.size[:, None] / gold.size)
+    return p._replace(
+        F=F,
+        b=rating.size * p.b + rating.level - np.einsum("kwdp,p->kd", F, gold.level),
+        N=p.N * np.outer(rating.size, rating.size),
+        mu=gold.size * p.mu + gold.level,
+        theta=p.theta * gold.size,
+        sigma=p.sigma * np.outer(gold.size, gold.size),
+    )
+
+
+def _gold_scale(gold: np.ndarray) -> Scale:
+    size = np.nanstd(gold, axis=0)
+    return Scale(np.nanmean(gold, axis=0), np.where(size > 0, size, 1.0))
+
+
+def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarray]:
+    """The recordings that hold gold, and their gold."""
+    held = recordings_with(data, ~np.isnan(gold).all(axis=1))
+    return with_recordings(data, held), gold[np.repeat(held, data.length)]
+
+
+def recordings_with(data: SeriesData, frames: np.ndarray) -> np.ndarray:
+    """(M,) bool, recordings with a frame where `frames` (sum T,) is true."""
+    return np.asarray(np.logical_or.reduceat(frames, np.cumsum(data.length) - data.length))
+
+
+def with_recordings(data: SeriesData, held: np.ndarray) -> SeriesData:
+    """Some of the recordings. held: (M,) bool."""
+    place, keep = np.cumsum(held) - 1, held[data.item_of]
+    return data._replace(
+        y=data.y[np.repeat(keep, data.length[data.item_of])],
+        item_of=place[data.item_of[keep]],
+        annotator_of=data.annotator_of[keep],
+        length=data.length[held],
+        X=data.X[np.repeat(held, data.length)],
+    )
+
+
+def _priors(s: AnchoredSettings, kappa: float) -> Priors:
+    return Priors(
+        tap_sd=s.tap_sd / np.sqrt(s.W),
+        crosstalk_sd=s.tap_sd / np.sqrt(s.W),
+        kernel=np.zeros(s.W),
+        bias_sd=s.bias_sd,
+        noise_nu=s.pool,
+        theta_precision=s.ridge,
+        kappa=kappa,
+        noise_floor=s.noise_floor,
+    )
+
+
+def _start(data: SeriesData, structure: Structure, known: np.ndarray, s: AnchoredSettings) -> SeriesParams:
+    """Nobody sees anything yet: the gold alone speaks in the first E-step."""
+    phi = min(gold_memory(data, known), s.phi_max) if s.phi is None else s.phi
+    start = identity_params(data, structure, noise=1.0, phi=phi)
+    sigma = (1.0 - phi**2) * np.eye(data.D)
+    return gold_params(start._replace(F=np.zeros_like(start.F), sigma=sigma), s.gold_variance)
+
+
+def gold_memory(data: SeriesData, known: np.ndarray) -> float:
+    """Lag-1 autocorrelation of the standardised gold over frames known together; 0 where no two are."""
+    same = np.diff(np.repeat(np.arange(len(data.length)), data.length)) == 0
+    both = same[:, None] & ~np.isnan(known[1:]) & ~np.isnan(known[:-1])
+    now, before = np.where(both, known[1:], 0.0), np.where(both, known[:-1], 0.0)
+    square = 0.5 * float(np.sum(now**2 + before**2))
+    return float(np.sum(now * before)) / square if square > 0 else 0.0
+
+
+def _climb(
+    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, steps: int, watch: Watch | None
+) -> tuple[SeriesParams, list[float]]:
+    step = make_step(layout, structure, priors)
+    objective: list[float] = []
+    for _ in range(steps):
+        seen = params
+        params, value = step(seen)
+        objective.append(value)
+        if watch is not None:
+            watch(seen, value)
+    return params, objective

@@ -1,0 +1,143 @@
+"""What gold is good for: filters of some width, or, where there is little of it, the scale of a truth found without.
+
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from unisono.maths.metrics import pearson
+from unisono.maths.series.align import independent_share, masked_correlation
+from unisono.maths.series.gold import with_known
+from unisono.maths.series.params import SeriesData
+
+MOST_TAPS, MOST_SECONDS = 20, 3.0
+FRAMES_PER_TAP = 8  # known frames for every unknown of a filter row, at least
+CLEARLY = 0.87  # of the other's squared errors
+LEAST_TRAINING = 5  # answers below which a half of a trace teaches nothing
+RIDGE = 0.1  # of the mean square of the lagged truths: neighbouring ones are nearly the same
+IMAGINARY_FRAMES = 1.0  # independent known frames by which a calibrated truth keeps its scale and its level
+
+
+def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
+    """As many taps as the gold has frames for, up to 20 or 3 s, whichever is more; 0 where that is no good.
+
+    It is no good unless free filters foresee ratings from gold clearly better than one gain and one delay do, on
+    stretches that were set aside. Every annotator who rated known frames speaks to that, so it is far surer than a look
+    at the fused truth. More taps than needed cost little; a choice of their number would be a lottery.
+    """
+    part, known = with_known(data, gold)
+    most = int((~np.isnan(known)).sum(axis=0).min()) // (FRAMES_PER_TAP * data.D)
+    W = min(max(MOST_TAPS, round(MOST_SECONDS * rate) + 1), most, int(data.length.max()) // 2)
+    if not W:
+        return 0
+    free = delayed = 0.0
+    for answers, lagged in _rated_with_past(part, known, W):
+        of_free, of_delay = _set_aside_errors(answers, lagged)
+        free, delayed = free + of_free, delayed + of_delay
+    return W if free < CLEARLY * delayed else 0
+
+
+def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, reach: int) -> int:
+    """Frames that a fused truth lies behind the gold; 0 unless another delay agrees clearly better and has neighbours.
+
+    mean, gold: (sum T, D), NaN where gold is not known. The correlation of all dimensions and recordings decides.
+    """
+    weighted, frames = np.zeros(2 * reach + 1), np.zeros(2 * reach + 1)
+    end = np.cumsum(length)
+    for first, last in zip(end - length, end, strict=True):
+        for d in range(gold.shape[1]):
+            if (~np.isnan(gold[first:last, d])).sum() > 2 * reach:
+                r, n = masked_correlation(mean[first:last, d], gold[first:last, d], min(reach, int(last - first) - 1))
+                middle = (len(r) - 1) // 2
+                weighted[reach - middle : reach + middle + 1] += n * r
+                frames[reach - middle : reach + middle + 1] += n
+    agreement = np.where(frames > 0, weighted / np.maximum(frames, 1), -1.0)
+    best = int(np.argmax(agreement))
+    clearly = 1 - agreement[best] < CLEARLY * (1 - agreement[reach])
+    return best - reach if clearly and 0 < best < 2 * reach else 0
+
+
+def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(D,) factor and (D,) offset that bring a truth to the spread and level of the gold.                eq. S34
+
+    Both are drawn to 1 and 0: known frames next to each other tell much the same, so few of them count as independent,
+    and gold that disagrees with the truth says little about its scale. The ratio of spreads, not a regression: a
+    regression shrinks whatever it is not sure of, and each known piece by another factor.
+
+    mean, gold: (n, D), NaN where gold is not known; everywhere: (sum T, D) the whole truth, whose spread counts.
+    """
+    factor, offset = np.ones(gold.shape[1]), np.zeros(gold.shape[1])
+    for d in range(gold.shape[1]):
+        known = ~np.isnan(gold[:, d])
+        usual = float(everywhere[:, d].var())
+        if not known.any() or usual == 0:
+            continue
+        m, g = mean[known, d], gold[known, d]
+        r = pearson(m, g)
+        slope = r * g.std() / m.std() if r > 0 else 0.0
+        n = _independent(g - slope * m)
+        if r > 0:
+            few = IMAGINARY_FRAMES / r**4
+            factor[d] = np.sqrt((n * g.var() + few * usual) / (n * m.var() + few * usual))
+        middle = m.mean() + (g.mean() - m.mean()) * n / (n + IMAGINARY_FRAMES)
+        offset[d] = middle - factor[d] * m.mean()
+    return factor, offset
+
+
+def _independent(left: np.ndarray) -> float:
+    """How many independent frames say as much about the mean as these, whose neighbours go together."""
+    away = left - left.mean()
+    return max(len(left) * independent_share(float(away[1:] @ away[:-1]), float(away @ away)), 1.0)
+
+
+def _rated_with_past(data: SeriesData, gold: np.ndarray, W: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For every trace: its answers (n, D) where the last W frames are known, and those frames (n, W, D)."""
+    begin = np.cumsum(data.length) - data.length
+    row = 0
+    for m in data.item_of:
+        T = int(data.length[m])
+        trace, truth = data.y[row : row + T], gold[begin[m] : begin[m] + T]
+        row += T
+        if T < W:
+            continue
+        # windows[t, d, w] is the truth w frames before the last one of the window.
+        windows = np.lib.stride_tricks.sliding_window_view(truth, W, axis=0)[:, :, ::-1]
+        whole = ~np.isnan(windows).any(axis=(1, 2))
+        yield trace[W - 1 :][whole], windows[whole].transpose(0, 2, 1)
+
+
+def _set_aside_errors(answers: np.ndarray, lagged: np.ndarray) -> tuple[float, float]:
+    """Squared errors of a trace's answers on quarters set aside, by free filters and by one gain and delay.
+
+    In variances of the answers, added up over dimensions; each half foresees the other.
+    """
+    n, W, D = lagged.shape
+    even = (4 * np.arange(n)) // max(n, 1) % 2 == 0
+    free = delayed = 0.0
+    for d in range(D):
+        seen = ~np.isnan(answers[:, d])
+        spread = float(np.nanvar(answers[:, d])) if seen.any() else 0.0
+        for train, test in ((seen & even, seen & ~even), (seen & ~even, seen & even)):
+            if spread == 0 or train.sum() < LEAST_TRAINING or not test.any():
+                continue
+            y, target = answers[train, d], answers[test, d]
+            everything = lagged.reshape(n, W * D)
+            free += float(np.sum((target - _foreseen(everything[train], y, everything[test])) ** 2)) / spread
+            one_lag = [lagged[:, [w], d] for w in range(W)]
+            fits = [float(np.sum((y - _foreseen(x[train], y, x[train])) ** 2)) for x in one_lag]
+            best = one_lag[int(np.argmin(fits))]
+            delayed += float(np.sum((target - _foreseen(best[train], y, best[test])) ** 2)) / spread
+    return free, delayed
+
+
+def _foreseen(X: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Regression of y on the columns of X with a mild ridge, at other rows."""
+    middle, level = X.mean(axis=0), y.mean()
+    away = X - middle
+    gram = away.T @ away
+    ridge = RIDGE * max(float(np.trace(gram)) / len(gram), np.finfo(float).tiny)
+    return np.asarray(level + (at - middle) @ np.linalg.solve(gram + ridge * np.eye(len(gram)), away.T @ (y - level)))

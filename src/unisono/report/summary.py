@@ -1,0 +1,146 @@
+"""A finished fusion in plain words, and as plain values for summary.json."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.data.checks import Alert
+from unisono.fusers.results import Annotators, Fit
+from unisono.report.findings import verdict_lines, verdicts
+
+SHOWN = 3  # annotators named at either end
+ENOUGH = 5  # ratings below which an annotator is not ranked
+
+
+def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequence[Alert]) -> dict[str, Any]:
+    """What was fused, how far annotators agree, who is reliable, what to look at."""
+    numbers = int((~np.isnan(ratings.value)).sum())
+    # A single trace is many ratings.
+    best, worst = _ends(annotators, 1 if ratings.is_series else ENOUGH)
+    objective = fit.trace.objective
+    clock = ratings.clock
+    series = {} if clock is None else {"rate": clock.rate, "seconds": float(ratings.length.sum() / clock.rate)}
+    return series | {
+        "model": fit.model,
+        "items": ratings.M,
+        "annotators": ratings.K,
+        "dimensions": list(ratings.dimensions),
+        "judgements": ratings.J,
+        "numbers": numbers,
+        "missing_share": round(1 - numbers / max(ratings.value.size, 1), 6),
+        "ratings_per_item": round(ratings.J / max(ratings.M, 1), 3),
+        "agreement": {name: _typical(annotators.agreement[:, d]) for d, name in enumerate(ratings.dimensions)},
+        "most_reliable": best,
+        "least_reliable": worst,
+        "diagnosis": verdicts(annotators),
+        "iterations": fit.trace.iterations,
+        "stop": fit.trace.stop,
+        "objective": float(objective[-1]) if len(objective) else None,
+        "alerts": [{"kind": alert.kind, "severity": alert.severity, "message": alert.message} for alert in alerts],
+        "provenance": fit.provenance,
+    }
+
+
+def summary_text(data: dict[str, Any]) -> str:
+    """The summary as a person reads it."""
+    lines = [
+        f"Fused {data['judgements']:,} {_what(data)} by {data['annotators']:,} annotators "
+        f"on {len(data['dimensions'])} dimension{'s' * (len(data['dimensions']) != 1)} "
+        f"({', '.join(data['dimensions'])}) with the model '{data['model']}'.",
+        f"{_each(data)}: {data['ratings_per_item']:g}; missing answers: {100 * data['missing_share']:.1f} %.",
+        "",
+        "Agreement of an annotator with the truth fused from the others (median correlation):",
+        *(f"  {name:<16} {_number(value)}" for name, value in data["agreement"].items()),
+    ]
+    for title, key in (("Most reliable annotators", "most_reliable"), ("Least reliable annotators", "least_reliable")):
+        if data[key]:
+            lines += ["", f"{title} (share of their answers' variance that is truth):"]
+            lines += [
+                f"  {who['annotator']:<16} {_number(who['reliability'])}   {_given(data, who['ratings'])}"
+                for who in data[key]
+            ]
+    if data.get("windows_tried"):
+        tried = ", ".join(f"{one['name']}: {one['rmse']:.4f}" for one in data["windows_tried"])
+        lines += ["", f"Error on held-out stretches, in standard deviations of the ratings, by window: {tried}."]
+    if data.get("delay_words"):
+        lines += ["", f"Time: {data['delay_words']}"]
+    if data["diagnosis"] is not None:
+        lines += ["", *verdict_lines(data["diagnosis"], data["annotators"])]
+    if data.get("gold"):
+        lines += ["", *_gold_lines(data["gold"])]
+    if data["iterations"]:
+        how = "converged" if data["stop"] == "converged" else "stopped before it converged"
+        lines += ["", f"Estimation {how} after {data['iterations']} iterations."]
+    if data["alerts"]:
+        lines += ["", "To look at:", *(f"  - {alert['message']}" for alert in data["alerts"])]
+    return "\n".join(lines)
+
+
+def _gold_lines(gold: dict[str, Any]) -> list[str]:
+    """What known truths changed, and whether they look like truths at all."""
+    lines = [f"Known truths of {gold['items']} item{'s' * (gold['items'] != 1)}:"]
+    for name, found in gold.items():
+        if name == "items" or found["error"] is None:
+            continue
+        if found["turned"]:
+            done = "were observations that turned and scaled the dimension"
+        else:
+            done = f"moved the estimates by {found['offset']:+.3g} and stretched them {found['scale']:.2f} times"
+        lines.append(f"  {name:<16} {done}")
+        if found["no_better_than_a_rating"]:
+            error = f"{found['error']:.3g}"
+            if found["turned"]:
+                doubt = f"hidden ones are missed by {error}, as if guessed (they spread by {found['spread']:.3g})"
+            else:
+                doubt = f"they differ from the estimates by {error}, a rating does by {found['rating_error']:.3g}"
+            lines.append(f"  {'':<16} but {doubt}: they look no better than a rating. Are they really known?")
+    return lines
+
+
+def _what(data: dict[str, Any]) -> str:
+    if "rate" not in data:
+        return f"judgements of {data['items']:,} items"
+    recordings = f"{data['items']:,} recording{'s' * (data['items'] != 1)}"
+    return f"traces of {recordings} ({data['seconds']:,.0f} s at {data['rate']:g} frames per second)"
+
+
+def _each(data: dict[str, Any]) -> str:
+    return "Traces per recording" if "rate" in data else "Ratings per item"
+
+
+def _given(data: dict[str, Any], count: int) -> str:
+    return f"{count} trace{'s' * (count != 1)}" if "rate" in data else f"{count} ratings"
+
+
+def _ends(annotators: Annotators, least: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The most and the least reliable annotators, by mean reliability over dimensions; nobody is in both lists."""
+    known = np.isfinite(annotators.reliability)
+    mean = np.where(known, annotators.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    ranked = np.flatnonzero((annotators.ratings >= least) & known.any(axis=1))
+    ranked = ranked[np.argsort(-mean[ranked], kind="stable")]
+    shown = min(SHOWN, len(ranked) // 2)
+
+    def rows(index: np.ndarray) -> list[dict[str, Any]]:
+        return [
+            {
+                "annotator": annotators.annotators[k],
+                "reliability": round(float(mean[k]), 4),
+                "ratings": int(annotators.ratings[k]),
+            }
+            for k in index
+        ]
+
+    return rows(ranked[:shown]), rows(ranked[::-1][:shown])
+
+
+def _typical(values: np.ndarray) -> float | None:
+    known = values[np.isfinite(values)]
+    return round(float(np.median(known)), 4) if len(known) else None
+
+
+def _number(value: float | None) -> str:
+    return "   ?" if value is None else f"{value:5.2f}"

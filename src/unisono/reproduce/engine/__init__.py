@@ -1,0 +1,1 @@
+"""What every experiment runs on: units of work, stored results, claims, figures, the page."""

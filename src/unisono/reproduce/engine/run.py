@@ -1,0 +1,151 @@
+"""Runs experiments: units in processes, each kept as soon as it is done; then results.json, figures and the page."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from threadpoolctl import threadpool_limits
+
+from unisono.io.atomic import atomic_path
+from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Settings, Unit
+from unisono.reproduce.engine.store import read_result, unit_path, write_result
+from unisono.version import __version__
+
+OnTask = Callable[[int, int], None]  # units done, units in all
+
+
+class Told(NamedTuple):
+    """An experiment with its chapter and the results behind it."""
+
+    experiment: Experiment
+    chapter: Chapter
+    units: tuple[Unit, ...]
+    results: Mapping[str, Numbers]
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    out: Path,
+    settings: Settings | None = None,
+    *,
+    jobs: int = 1,
+    on_task: OnTask | None = None,
+    others: Sequence[Experiment] = (),
+) -> list[Told]:
+    """Runs what is not yet done, and writes results.json, figures/ and index.html into `out`.
+
+    Of the `others`, those that an earlier run into `out` has finished with the same settings are told too, in their
+    order, so that running one experiment after the other ends with one page of all.
+    """
+    # Loaded before hours of work, so that a missing extra is told at once.
+    from unisono.reproduce.engine.charts import save_picture
+    from unisono.reproduce.engine.page import page_text
+
+    asked = settings or Settings()
+    planned = [(experiment, tuple(experiment.units(asked))) for experiment in experiments]
+    _do_units(planned, out, jobs, on_task)
+    told = [_told(experiment, units, out, asked) for experiment, units in planned]
+    told += [_told(other, units, out, asked) for other, units in _finished_before(others, experiments, out, asked)]
+    place = {other.name: i for i, other in enumerate(others)}
+    told.sort(key=lambda one: place.get(one.experiment.name, -1))
+    for one in told:
+        for picture in one.chapter.pictures:
+            save_picture(picture, out / "figures")
+    _write(out / "results.json", json.dumps(_plain(results_data(told, asked)), indent=1, ensure_ascii=False) + "\n")
+    _write(out / "index.html", page_text(told, asked))
+    return told
+
+
+def results_data(told: Iterable[Told], settings: Settings) -> Numbers:
+    """Every number and its seed."""
+    return {
+        "unisono": __version__,
+        "quick": settings.quick,
+        "seed": settings.seed,
+        "experiments": {
+            one.experiment.name: {
+                "title": one.experiment.title,
+                "section": one.experiment.section,
+                "claims": [claim.to_dict() for claim in one.chapter.claims],
+                "summary": one.chapter.summary,
+                "units": [
+                    {"key": unit.key, "settings": unit.settings, "result": one.results[unit.key]} for unit in one.units
+                ],
+            }
+            for one in told
+        },
+    }
+
+
+def do_unit(path: Path, unit: Unit) -> None:
+    """Computes one unit and keeps it; a worker does both, so that a result cannot get lost on the way home."""
+    start = time.process_time()
+    with threadpool_limits(limits=1):
+        result = unit.work(**unit.settings)
+    write_result(path, unit, result, time.process_time() - start)
+
+
+def _finished_before(
+    others: Iterable[Experiment], asked: Sequence[Experiment], out: Path, settings: Settings
+) -> Iterator[tuple[Experiment, tuple[Unit, ...]]]:
+    for other in others:
+        units = tuple(other.units(settings)) if other not in asked else ()
+        if units and all(read_result(unit_path(out, other.name, unit)) is not None for unit in units):
+            yield other, units
+
+
+def _do_units(
+    planned: Sequence[tuple[Experiment, tuple[Unit, ...]]], out: Path, jobs: int, on_task: OnTask | None
+) -> None:
+    places = [(unit_path(out, experiment.name, unit), unit) for experiment, units in planned for unit in units]
+    open_units = [(path, unit) for path, unit in places if read_result(path) is None]
+    done, total = len(places) - len(open_units), len(places)
+    if on_task is not None:
+        on_task(done, total)
+    for _ in _finished(open_units, jobs):
+        done += 1
+        if on_task is not None:
+            on_task(done, total)
+
+
+def _finished(open_units: Sequence[tuple[Path, Unit]], jobs: int) -> Iterator[None]:
+    """Yields whenever one more is done, in whatever order."""
+    if jobs == 1 or len(open_units) < 2:
+        for path, unit in open_units:
+            do_unit(path, unit)
+            yield
+        return
+    from joblib import Parallel, delayed
+
+    work = (delayed(do_unit)(path, unit) for path, unit in open_units)
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work)
+
+
+def _told(experiment: Experiment, units: tuple[Unit, ...], out: Path, settings: Settings) -> Told:
+    results: dict[str, Numbers] = {}
+    for unit in units:
+        found = read_result(unit_path(out, experiment.name, unit))
+        assert found is not None
+        results[unit.key] = found
+    return Told(experiment, experiment.tell(settings, results), units, results)
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """Numbers that are not defined become null."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

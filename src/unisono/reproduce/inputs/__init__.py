@@ -1,0 +1,1 @@
+"""What experiments are fed with: own data, recordings, embeddings, simulated perception."""

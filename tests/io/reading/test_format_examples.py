@@ -1,0 +1,46 @@
+"""The examples of docs/format.md: every file is written, every command is run, every message is compared."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from unisono.cli.main import cli
+from unisono.errors import DataError
+
+PAGE = Path(__file__).parents[3] / "docs" / "format.md"
+BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(kind):
+    return [(name, body) for language, name, body in BLOCK.findall(PAGE.read_text()) if language == kind]
+
+
+def examples():
+    """(command, expected error or nothing)"""
+    for _, body in blocks("console"):
+        for command, rest in re.findall(r"^\$ unisono (.*)\n((?:(?!\$).*\n)*)", body, re.MULTILINE):
+            yield pytest.param(command.split(), rest.strip().removeprefix("Error: "), id=command)
+
+
+@pytest.mark.filterwarnings("ignore::unisono.errors.DataWarning")
+@pytest.mark.parametrize(("command", "message"), list(examples()))
+def test_example(tmp_path, monkeypatch, command, message):
+    monkeypatch.chdir(tmp_path)
+    for name, body in blocks("csv"):
+        Path(name).write_text(body)
+    done = CliRunner().invoke(cli, command)
+    if message:
+        assert isinstance(done.exception, DataError)
+        assert str(done.exception) == message
+    else:
+        assert done.exit_code == 0, done.exception
+        assert done.output
+
+
+def test_every_example_file_is_used():
+    used = {word for example in examples() for word in example.values[0]}
+    assert {name for name, _ in blocks("csv")} <= used

@@ -1,0 +1,92 @@
+"""The matched estimate has the variance it promises, follows a change of the truth, and never explodes."""
+
+import numpy as np
+import pytest
+
+from item_cases import random_raters
+from unisono.maths.items.data import prepare
+from unisono.maths.items.estep import Posterior, posterior
+from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.predictor import no_features
+from unisono.maths.items.rescale import POOLED, panel_matching, truth_matching
+from unisono.maths.items.sample import sample_ratings, sample_truths
+
+SIGMA, NOISE = np.array([[0.5, 0.1], [0.1, 0.3]]), np.array([0.4, 0.6])
+
+
+def drawn(M, *, K=12, per_item=3, gain=1.0, seed=0):
+    """Ratings from known parameters, the last of whose annotators is the newcomer, and the posterior under them."""
+    rng = np.random.default_rng(seed)
+    F = np.tile(gain * np.eye(2), (K + 1, 1, 1))
+    b = 0.2 * rng.normal(size=(K + 1, 2, 1))
+    params = GlobalParams(
+        np.dstack([F, b]), np.tile(np.diag(NOISE), (K + 1, 1, 1)), np.zeros((0, 2)), np.array([0.3, -0.4]), SIGMA
+    )
+    truth = sample_truths(params, no_features(M), rng)
+    item_of, annotator_of = random_raters(rng, M, K, per_item)
+    value = sample_ratings(params, truth, item_of, annotator_of, rng)
+    data = prepare(value, item_of, annotator_of, no_features(M), K)
+    return data, params, posterior(data, params)
+
+
+def pooled(variance):
+    return POOLED * variance.mean() + (1 - POOLED) * variance
+
+
+@pytest.mark.parametrize("panel", [4.0, np.inf])
+@pytest.mark.parametrize("two_readings", [False, True])
+def test_the_estimate_has_the_variance_of_a_panels_mean(panel, two_readings):
+    data, params, found = drawn(4000)
+    censored = 2 * found.mean + 0.1 * np.random.default_rng(1).normal(size=found.mean.shape) if two_readings else None
+    estimate = panel_matching(data, params, found, censored, panel).apply(found.mean, censored)
+    np.testing.assert_allclose(estimate.var(axis=0), pooled(np.diagonal(SIGMA)) + NOISE / panel, rtol=0.01)
+    assert (found.mean.var(axis=0) < np.diagonal(SIGMA)).all()
+
+
+@pytest.mark.parametrize(
+    ("per_item", "panel", "power"), [(3, np.inf, 0.0), (3, 6.0, 0.4), (3, 3.0, 1.0), (9, 3.0, 1.8)]
+)
+def test_the_more_ratings_an_item_has_the_nearer_is_the_scale_to_that_of_the_crowd(per_item, panel, power):
+    data, params, found = drawn(4000, gain=0.5, per_item=per_item)
+    estimate = panel_matching(data, params, found, None, panel).apply(found.mean, None)
+    expected = pooled(0.5**power * np.diagonal(SIGMA)) + NOISE / panel
+    np.testing.assert_allclose(estimate.var(axis=0), expected, rtol=0.02)
+
+
+def test_where_the_scale_is_known_the_estimate_has_the_variance_of_the_truth():
+    data, params, found = drawn(4000)
+    estimate = truth_matching(data, params, found).apply(found.mean, None)
+    np.testing.assert_allclose(estimate.var(axis=0), np.diagonal(SIGMA), rtol=0.01)
+    np.testing.assert_allclose(estimate.mean(axis=0), found.mean.mean(axis=0), atol=1e-12)
+
+
+def test_matching_keeps_the_order_of_items_and_centers_between_posterior_and_item_means():
+    data, params, found = drawn(300)
+    estimate = panel_matching(data, params, found, None, 10.0).apply(found.mean, None)
+    np.testing.assert_array_equal(np.argsort(estimate, axis=0), np.argsort(found.mean, axis=0))
+    item_means = data.y.reshape(300, 3, 2).mean(axis=1)
+    np.testing.assert_allclose(estimate.mean(axis=0), (found.mean.mean(axis=0) + item_means.mean(axis=0)) / 2)
+
+
+@pytest.mark.parametrize("two_readings", [False, True])
+def test_matching_follows_a_change_of_the_truth(two_readings):
+    data, params, found = drawn(50)
+    censored = found.mean**3 if two_readings else None
+    matching = panel_matching(data, params, found, censored, 10.0)
+    scale, offset = np.array([2.0, 0.3]), np.array([-1.0, 5.0])
+    moved = matching.mapped(scale, offset).apply(scale * found.mean + offset, censored)
+    np.testing.assert_allclose(moved, scale * matching.apply(found.mean, censored) + offset, rtol=1e-10)
+
+
+def test_two_items_do_not_explode():
+    for seed in range(5):
+        data, params, found = drawn(2, seed=seed)
+        assert panel_matching(data, params, found, found.mean, 10.0).stretch.max() < 2.5
+    equal = Posterior(np.zeros((2, 2)), found.cov, found.loglik)
+    assert panel_matching(data, params, equal, np.zeros((2, 2)), 10.0).stretch.max() < 2.5
+
+
+def test_an_estimate_without_any_spread_stays_where_it_is():
+    data, params, found = drawn(20)
+    nothing = Posterior(np.zeros((20, 2)), np.tile(SIGMA, (20, 1, 1)), found.loglik)
+    np.testing.assert_array_equal(truth_matching(data, params, nothing).apply(nothing.mean, None), 0)

@@ -1,0 +1,21 @@
+"""Batched inverses of small matrices equal LAPACK's."""
+
+import numpy as np
+import pytest
+
+from unisono.maths.linalg.small_spd import LARGEST, inverse_and_logdet
+
+
+@pytest.mark.parametrize("D", [1, 2, 3, 7, LARGEST, LARGEST + 1])
+def test_inverse_and_log_determinant(D):
+    rng = np.random.default_rng(D)
+    root = rng.normal(size=(50, D, D + 3))
+    A = root @ root.transpose(0, 2, 1)
+    V, logdet = inverse_and_logdet(A)
+    np.testing.assert_allclose(V, np.linalg.inv(A), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(logdet, np.linalg.slogdet(A)[1], rtol=1e-10)
+
+
+def test_an_indefinite_matrix_is_refused():
+    with pytest.raises(np.linalg.LinAlgError):
+        inverse_and_logdet(np.array([[[1.0, 2.0], [2.0, 1.0]]]))

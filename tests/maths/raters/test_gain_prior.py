@@ -1,0 +1,130 @@
+"""Planted spammers and flipped annotators are expected to be what they are; a clean crowd is left alone."""
+
+import numpy as np
+import pytest
+
+import unisono as un
+from benchmarks.planted_crowds import planted_crowd
+from item_cases import data_of
+from unisono.data import Ratings
+from unisono.maths.items.guards import SPAMMER_GAIN, credibility
+from unisono.maths.items.start import bayes_settings
+from unisono.maths.items.state import Guards, Priors
+from unisono.maths.items.structure import Structure
+from unisono.maths.metrics import ccc
+from unisono.maths.raters.diagnosis import diagnose
+from unisono.maths.raters.gain_prior import HEEDED_FROM, expected_gains, heeding
+
+BAD = {"spammer": 0.3, "flipped": 0.1}
+
+
+def gains(crowd):
+    return expected_gains(data_of(crowd.value, crowd.item_of, crowd.annotator_of))
+
+
+def test_a_clean_crowd_needs_no_diagnosis():
+    for seed in range(4):
+        assert gains(planted_crowd(seed, {}, noise=0.3)) is None
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_planted_annotators_are_expected_to_be_what_they_are(integer):
+    for seed in range(3):
+        crowd = planted_crowd(seed, BAD, integer=integer)
+        found = gains(crowd)
+        assert found is not None
+        assert found.shape == (crowd.K, 2)
+        assert found.max() <= 1
+        assert found.min() >= -1
+        honest, spammer = crowd.kind == "honest", crowd.kind == "spammer"
+        assert found[honest].mean() > 0.85
+        assert found[spammer].mean() < SPAMMER_GAIN + 0.15
+        assert np.median(found[crowd.flipped]) < -0.5
+        straight = (crowd.kind == "flipped")[:, None] & ~crowd.flipped
+        assert found[crowd.flipped].mean() < -0.4
+        assert not straight.any() or np.median(found[straight]) > 0
+
+
+def test_spammers_and_flipped_annotators_have_no_say():
+    expected = np.array([[1.0, 1.0], [SPAMMER_GAIN] * 2, [-1.0, 1.0], [-1.0, -1.0], [0.65, 0.65]])
+    np.testing.assert_allclose(credibility(expected), [1, 0, 0, 0, 0.5], atol=1e-12)
+
+
+def test_the_truth_gets_back_the_variance_that_spammers_hide():
+    shares = []
+    for seed in range(6):
+        crowd = planted_crowd(seed, BAD)
+        sd = crowd.value.std(axis=0)
+        data = data_of((crowd.value - crowd.value.mean(axis=0)) / sd, crowd.item_of, crowd.annotator_of)
+        settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
+        heeded = heeding(data, settings)
+        assert heeded.direction is not None
+        say = credibility(heeded.direction)
+        assert say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < say[crowd.kind == "honest"].mean()
+        truth = crowd.truth.var(axis=0) / sd**2
+        shares.append([np.diagonal(s.targets.latent) / truth for s in (settings, heeded)])
+    plain, given_back = np.mean(shares, axis=(0, 2))
+    # Part of it: nobody is expected to be quite deaf to the truth.
+    assert plain < 0.35
+    assert 1.7 * plain < given_back < 1
+
+
+def test_a_clean_crowd_keeps_its_settings():
+    crowd = planted_crowd(0, {}, noise=0.3)
+    data = data_of(crowd.value, crowd.item_of, crowd.annotator_of)
+    settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
+    assert heeding(data, settings) is settings
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_the_fused_truth_is_nearly_as_good_as_without_the_planted(integer):
+    lost = []
+    for seed in range(6):
+        crowd = planted_crowd(seed, BAD, integer=integer)
+        truth = np.clip(3 + crowd.truth, 1, 5) if integer else crowd.truth
+        ratings = Ratings.from_judgements(
+            crowd.value,
+            crowd.item_of,
+            crowd.annotator_of,
+            items=range(len(truth)),
+            annotators=range(crowd.K),
+            dimensions="ab",
+        )
+        honest = ratings.select_judgements((crowd.kind == "honest")[crowd.annotator_of])
+        rated = np.unique(honest.item_of)
+        with_them, without = (un.fuse(some.select_items(rated)).fused.mean for some in (ratings, honest))
+        lost.append([ccc(without[:, d], truth[rated, d]) - ccc(with_them[:, d], truth[rated, d]) for d in range(2)])
+    assert np.mean(lost) < 0.02
+
+
+def test_few_answers_are_little_ground_for_a_verdict():
+    crowd = planted_crowd(0, BAD)
+    who = int(np.flatnonzero(crowd.flipped[:, 0])[0])
+    kept = crowd.annotator_of != who
+    kept[np.flatnonzero(~kept)[:6]] = True
+    few = crowd._replace(value=crowd.value[kept], item_of=crowd.item_of[kept], annotator_of=crowd.annotator_of[kept])
+    found = diagnose(few.value, few.item_of, few.annotator_of, few.K)
+    assert found.flipped[who, 0] > 0.3
+    # Six answers, and two imaginary ones of an annotator who is as everybody.
+    most = 1 - 2 * (6 / 8) * found.flipped[who, 0]
+    spammer = (6 / 8) * max(found.spammer[who] - HEEDED_FROM, 0) / (1 - HEEDED_FROM)
+    assert gains(few)[who, 0] == pytest.approx(most * (1 - (1 - SPAMMER_GAIN) * spammer))
+
+
+def test_missing_answers_and_a_constant_annotator_are_no_obstacle():
+    crowd = planted_crowd(5, BAD)
+    value = crowd.value.copy()
+    value[np.random.default_rng(0).random(value.shape) < 0.2] = np.nan
+    who = int(np.flatnonzero(crowd.kind == "honest")[0])
+    value[crowd.annotator_of == who] = 1.0
+    found = gains(crowd._replace(value=value))
+    assert found is not None
+    assert np.isfinite(found).all()
+    assert found[crowd.kind == "spammer"].mean() < 0.5
+
+
+def test_one_annotator_with_constant_answers_is_reason_enough_to_look():
+    crowd = planted_crowd(1, {}, noise=0.3)
+    assert gains(crowd) is None
+    value = np.where((crowd.annotator_of == 3)[:, None], 1.0, crowd.value)
+    assert gains(crowd._replace(value=value)) is not None

@@ -1,0 +1,368 @@
+"""M-steps against the dense reference, as stationary points, and as steps that never lower the objective."""
+
+import numpy as np
+import pytest
+
+from reference import dense_series as dense
+from series_cases import CASES, Case, make_data, make_params, structure_of
+from unisono.maths.series.delay_trials import DelayTrials
+from unisono.maths.series.delays import lag_interval, lag_profile, refine_lags
+from unisono.maths.series.em import em_step, make_step, point_moments, start_from_truth
+from unisono.maths.series.estep import expect, infer
+from unisono.maths.series.gauge import competence, recentre
+from unisono.maths.series.gold_annotator import gold_params, gold_structure, with_gold, without_gold
+from unisono.maths.series.layout import make_layout
+from unisono.maths.series.mstep import expected_log_density, log_prior, maximise
+from unisono.maths.series.params import Priors, SeriesData, Structure, identity_params
+from unisono.maths.series.rows import best_row, row_models
+
+TIGHT = Priors(gain_sd=0.3, crosstalk_sd=0.2, tap_sd=0.2, bias_sd=0.5, noise_nu=5.0, noise_scale=np.array([0.4, 0.5]))
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.noise != "full" and c.autocorrelation == "none"], ids=str)
+def test_filters_bias_and_noise_equal_dense_normal_equations(case):
+    data, params, structure = make_data(case), make_params(case), structure_of(case)
+    priors = Priors(tap_sd=0.7, crosstalk_sd=0.7, bias_sd=0.9)  # T < W: without a prior there are many solutions
+    layout = make_layout(data, structure)
+    new = maximise(layout, expect(layout, params, structure).moments, params, structure, priors)
+    x0 = np.zeros(case.W * case.D + 1)
+    for k in range(case.K):
+        for d in range(case.D):
+            S, c, yy = dense.second_moments(data, params, k, d, case.W, zero_start=case.start == "zero")
+            if S[-1, -1] == 0:
+                continue
+            n = params.N[k, d, d]
+            P = np.diag([0.7**-2] * (case.W * case.D) + [0.9**-2])
+            x0[:] = 0
+            x0[d] = 1.0
+            x = np.linalg.solve(S / n + P, c / n + P @ x0)
+            got = np.append(new.F[k, :, d].ravel(), new.b[k, d])
+            np.testing.assert_allclose(got, x, rtol=1e-8, atol=1e-8)
+            noise = (yy - 2 * x @ c + x @ S @ x) / S[-1, -1]
+            np.testing.assert_allclose(new.N[k, d, d], noise, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if not c.P], ids=str)
+def test_sigma_given_phi_equals_the_dense_reference(case):
+    data, params, structure = make_data(case), make_params(case), structure_of(case, level=False)
+    layout = make_layout(data, structure)
+    new = maximise(layout, expect(layout, params, structure).moments, params, structure, Priors())
+    now, cross, before, first, n = dense.truth_moments(data, params, zero_start=case.start == "zero")
+    phi = case.phi
+    want = (now - phi * (cross + cross.T) + phi**2 * before + (1 - phi**2) * first) / n
+    np.testing.assert_allclose(new.sigma, want, rtol=1e-8, atol=1e-9)
+
+
+STRUCTURES = [
+    Structure(W=4, transform="taps"),
+    Structure(W=4, transform="taps", noise="isotropic", latent="isotropic", bias=False, level=False, start="zero"),
+    Structure(W=4, transform="taps", noise="full", estimate_phi=True),
+    Structure(W=3, transform="taps", noise="scaled", latent="diagonal", estimate_phi=True),
+    Structure(W=5, transform="delay", latent="full", estimate_phi=True),
+    Structure(W=5, transform="delay", crosstalk=True, noise="full"),
+    Structure(W=1, transform="full", noise="full"),
+    Structure(W=1, transform="gain", noise="scaled"),
+    Structure(W=2, transform="identity", noise="diagonal"),
+    Structure(W=3, transform="taps", autocorrelation="own"),
+    Structure(W=4, transform="delay", autocorrelation="shared", estimate_phi=True),
+    Structure(W=2, transform="delay", autocorrelation="shared", noise="isotropic", start="zero"),
+]
+
+
+def rough(structure, missing="dims", lengths=(60, 35), P=2):
+    case = Case(D=2, W=structure.W, lengths=lengths, phi=0.6, missing=missing, P=P, K=4)
+    return make_data(case, seed=7), structure
+
+
+@pytest.mark.parametrize("priors", [Priors(theta_precision=0.0), TIGHT, TIGHT._replace(kappa=0.2, theta_precision=3.0)])
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: "-".join(str(v) for v in s[:10]))
+def test_the_soft_objective_rises_at_every_step(structure, priors):
+    data, structure = rough(structure)
+    step = make_step(make_layout(data, structure), structure, priors)
+    params, objective = identity_params(data, structure, phi=0.5), []
+    for _ in range(12):
+        params, value = step(params)
+        objective.append(value)
+    rise = np.diff(objective)
+    assert np.all(rise >= -1e-9 * np.abs(objective[0])), rise
+    assert objective[-1] > objective[0] + 1.0
+
+
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: "-".join(str(v) for v in s[:10]))
+def test_the_weighted_hard_objective_rises_at_every_step(structure):
+    data, structure = rough(structure)
+    priors = TIGHT._replace(sigma_floor=1e-3, noise_floor=1e-3)
+    step = make_step(make_layout(data, structure), structure, priors, inference="hard")
+    params, objective = identity_params(data, structure, phi=0.5), []
+    for _ in range(12):
+        params, value = step(params)
+        objective.append(value)
+    assert np.all(np.diff(objective) >= -1e-9 * np.abs(objective[0])), np.diff(objective)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: "-".join(str(v) for v in s[:10]))
+def test_the_m_step_climbs_and_repeats_to_a_stationary_point(structure):
+    data, structure = rough(structure)
+    layout = make_layout(data, structure)
+    params = identity_params(data, structure, phi=0.5)
+    moments, priors = expect(layout, params, structure).moments, TIGHT._replace(theta_precision=3.0)
+
+    def height(p):
+        return expected_log_density(layout, moments, p, structure) + log_prior(p, structure, priors)
+
+    values = [height(params)]
+    for _ in range(60):
+        params = maximise(layout, moments, params, structure, priors)
+        values.append(height(params))
+    assert np.all(np.diff(values) >= -1e-8), np.diff(values)
+    rng = np.random.default_rng(0)
+    names = ["sigma", "theta"] + ["mu"] * structure.level + ["b"] * structure.bias
+    for name in names + ["rho"] * (structure.autocorrelation == "own"):
+        value = getattr(params, name)
+        change = rng.standard_normal(value.shape) * 1e-3
+        change = 0.5 * (change + change.T) if name == "sigma" else change
+        if structure.latent != "full" and name == "sigma":
+            change = np.diag(np.diagonal(change)) if structure.latent == "diagonal" else np.eye(2) * 1e-3
+        for sign in (1, -1):
+            assert height(params._replace(**{name: value + sign * change})) < values[-1]
+    if structure.autocorrelation == "shared":
+        moved = [params._replace(rho=params.rho + np.array([change, 0.0])) for change in (1e-3, -1e-3)]
+        assert max(height(p) for p in moved) < values[-1]
+    scaled = params._replace(N=params.N * 1.001), params._replace(N=params.N * 0.999)
+    assert max(height(p) for p in scaled) < values[-1]
+
+
+def test_paper_step_equals_the_appendix():
+    case = Case(D=2, W=4, lengths=(30, 22), phi=0.0, missing="dims", start="zero", P=3)
+    data = make_data(case)
+    structure = Structure(
+        W=4, transform="taps", bias=False, noise="isotropic", latent="isotropic", level=False, start="zero"
+    )
+    params = make_params(case)._replace(b=np.zeros((3, 2)), mu=np.zeros(2))
+    layout = make_layout(data, structure)
+    new, _ = make_step(layout, structure, Priors(), inference="paper")(params)
+    truths = [dense.paper_estep(data, params, m) for m in range(2)]
+    F, tau2, theta, sigma2 = dense.paper_mstep(data, truths, 4)
+    np.testing.assert_allclose(new.F, F, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(new.N, tau2[:, None, None] * np.eye(2), rtol=1e-8)
+    np.testing.assert_allclose(new.theta, theta, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(new.sigma, sigma2 * np.eye(2), rtol=1e-8, atol=1e-12)
+
+
+def test_start_from_truth_is_the_papers_m_step_on_that_truth():
+    case = Case(D=2, W=3, lengths=(25, 14), phi=0.0, start="zero", P=2)
+    data = make_data(case)
+    structure = Structure(
+        W=3, transform="taps", bias=False, noise="isotropic", latent="isotropic", level=False, start="zero"
+    )
+    a = np.random.default_rng(2).standard_normal((39, 2))
+    got = start_from_truth(make_layout(data, structure), a, identity_params(data, structure), structure, Priors())
+    F, tau2, theta, sigma2 = dense.paper_mstep(data, [a[:25], a[25:]], 3)
+    np.testing.assert_allclose(got.F, F, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(got.N[:, 0, 0], tau2, rtol=1e-8)
+    np.testing.assert_allclose(got.theta, theta, rtol=1e-8)
+    np.testing.assert_allclose(got.sigma[0, 0], sigma2, rtol=1e-8)
+
+
+def test_one_frame_and_one_tap_are_the_global_model():
+    """EM of the global model (full F, bias, full N, features) written densely, item by item."""
+    rng = np.random.default_rng(4)
+    M, K, D, P = 40, 5, 3, 2
+    case = Case(D=D, W=1, lengths=(1,) * M, phi=0.0, missing="dims", noise="full", P=P, K=K)
+    data = make_data(case, seed=9)
+    data = data._replace(y=data.y + rng.standard_normal(data.y.shape))
+    params = make_params(case)._replace(phi=0.0)
+    structure = Structure(W=1, transform="full", noise="diagonal", level=False)
+    params = params._replace(N=np.eye(D) * np.diagonal(params.N, axis1=1, axis2=2)[:, None], mu=np.zeros(D))
+    new, objective = em_step(data, params, structure, Priors())
+    loglik, XX, XA = 0.0, np.zeros((P, P)), np.zeros((P, D))
+    E, second = np.zeros((M, D)), np.zeros((M, D, D))
+    Sz, cz = np.zeros((K, D, D + 1, D + 1)), np.zeros((K, D, D + 1))
+    for m in range(M):
+        prior_mean = data.X[m] @ params.theta
+        seen = [(k, d, y[0, d]) for k, y in dense.judgements_of(data, m) for d in range(D) if not np.isnan(y[0, d])]
+        H = np.array([params.F[k, 0, d] for k, d, _ in seen]).reshape(-1, D)
+        R = np.diag([params.N[k, d, d] for k, d, _ in seen])
+        r = np.array([y - params.b[k, d] for k, d, y in seen]) - H @ prior_mean
+        V = H @ params.sigma @ H.T + R
+        gain = np.linalg.solve(V, H @ params.sigma).T
+        E[m] = prior_mean + gain @ r
+        second[m] = params.sigma - gain @ H @ params.sigma + np.outer(E[m], E[m])
+        loglik -= 0.5 * (r @ np.linalg.solve(V, r) + np.linalg.slogdet(V)[1] + len(r) * np.log(2 * np.pi))
+        z = np.append(E[m], 1.0)
+        zz = np.outer(z, z)
+        zz[:D, :D] = second[m]
+        for k, d, y in seen:
+            Sz[k, d] += zz
+            cz[k, d] += y * z
+        XX += np.outer(data.X[m], data.X[m])
+        XA += np.outer(data.X[m], E[m])
+    np.testing.assert_allclose(objective, loglik, rtol=1e-10)
+    theta = np.linalg.solve(XX, XA)
+    np.testing.assert_allclose(new.theta, theta, rtol=1e-8)
+    fitted = data.X @ theta
+    sigma = sum(second[m] - np.outer(E[m], fitted[m]) - np.outer(fitted[m], E[m] - fitted[m]) for m in range(M)) / M
+    np.testing.assert_allclose(new.sigma, sigma, rtol=1e-8, atol=1e-10)
+    for k in range(K):
+        for d in range(D):
+            x = np.linalg.solve(Sz[k, d], cz[k, d])
+            np.testing.assert_allclose(np.append(new.F[k, 0, d], new.b[k, d]), x, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("latent", ["full", "diagonal", "isotropic"])
+def test_the_gauge_leaves_the_likelihood_as_it_is(latent):
+    case = Case(D=2, W=3, lengths=(40, 25), phi=0.7, missing="dims", P=1)
+    data, params, structure = make_data(case), make_params(case), structure_of(case, latent=latent)
+    layout = make_layout(data, structure)
+    moved = recentre(params, structure, np.ones(3, dtype=bool))
+    before, after = expect(layout, params, structure).loglik, expect(layout, moved, structure).loglik
+    np.testing.assert_allclose(before, after, rtol=1e-12)
+    total = moved.F.sum(axis=1).mean(axis=0)
+    if latent == "full":
+        np.testing.assert_allclose(total, np.eye(2), atol=1e-12)
+    if latent == "diagonal":
+        np.testing.assert_allclose(np.diagonal(total), 1.0)
+    np.testing.assert_allclose(np.trace(total), 2.0)
+    np.testing.assert_allclose(moved.b.mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_a_step_with_gauge_ends_in_the_gauge():
+    data, structure = rough(STRUCTURES[4])
+    layout = make_layout(data, structure)
+    params, _ = make_step(layout, structure, TIGHT, gauge=True)(identity_params(data, structure, phi=0.5))
+    free, _ = make_step(layout, structure, TIGHT)(identity_params(data, structure, phi=0.5))
+    weight = competence(free, np.ones(len(free.F), dtype=bool))
+    np.testing.assert_allclose(np.diagonal(np.average(params.F.sum(axis=1), axis=0, weights=weight)), 1.0)
+    np.testing.assert_allclose(
+        expect(layout, params, structure).loglik, expect(layout, free, structure).loglik, rtol=1e-12
+    )
+
+
+def test_noise_of_known_annotators_stays_whatever_its_structure():
+    case = Case(D=2, W=3, lengths=(30,), phi=0.7)
+    data, params = make_data(case), make_params(case)
+    structure = structure_of(case, noise="scaled", fixed=(0, 1, 2))
+    layout = make_layout(data, structure)
+    new = maximise(layout, expect(layout, params, structure).moments, params, structure, Priors())
+    np.testing.assert_array_equal(new.N, params.N)
+    assert np.isfinite(new.N).all()
+
+
+def test_who_does_not_follow_the_truth_does_not_say_what_it_is():
+    case = Case(D=2, W=3, lengths=(10,), phi=0.7)
+    params = make_params(case)
+    F = np.zeros_like(params.F)
+    F[0, 0] = F[1, 0] = np.eye(2)
+    F[1, 0, 0, 1] = 0.4
+    F[2, 1] = -np.eye(2)
+    params = params._replace(F=F)
+    weight = competence(params, np.array([True, True, True]))
+    np.testing.assert_array_equal(weight, [1.0, 1.0, 0.0])
+    moved = recentre(params, structure_of(case), weight)
+    np.testing.assert_allclose(moved.F[:2, 0].mean(axis=0), np.eye(2), atol=1e-12)
+    np.testing.assert_array_equal(competence(params, np.array([False, True, True])), [0.0, 1.0, 0.0])
+    assert recentre(params, structure_of(case), np.zeros(3)) is params
+
+
+def test_no_gauge_where_the_average_annotator_is_upside_down():
+    case = Case(D=2, W=3, lengths=(10,), phi=0.7)
+    params = make_params(case)
+    params = params._replace(F=-np.abs(params.F))
+    assert recentre(params, structure_of(case, latent="diagonal"), np.ones(3, dtype=bool)) is params
+
+
+def test_gold_is_reproduced_and_its_channel_stays():
+    case = Case(D=2, W=3, lengths=(40, 25), phi=0.7, P=0)
+    data, structure = make_data(case), Structure(W=3, transform="delay")
+    gold = np.full((65, 2), np.nan)
+    gold[:40] = np.cumsum(np.random.default_rng(0).standard_normal((40, 2)), axis=0) * 0.3
+    both, structure = with_gold(data, gold), gold_structure(structure, data.K)
+    params = gold_params(identity_params(data, structure, phi=0.9), 1e-6)
+    layout = make_layout(both, structure)
+    step = make_step(layout, structure, TIGHT)
+    for _ in range(5):
+        params, _ = step(params)
+    truth = infer(layout, both.X, params, structure)
+    np.testing.assert_allclose(truth.mean[:40], gold[:40], atol=1e-3)
+    np.testing.assert_array_equal(params.F[3, :, :, :], gold_params(identity_params(data, structure), 1e-6).F[3])
+    np.testing.assert_allclose(params.N[3], 1e-6 * np.eye(2))
+    assert without_gold(params).F.shape == (3, 3, 2, 2)
+
+
+def test_delays_and_gains_are_recovered():
+    rng = np.random.default_rng(11)
+    T, lags, gains = 1500, np.array([[0, 3], [2, 2], [5, 1], [1, 4]]), rng.uniform(0.7, 1.3, (4, 2))
+    truth = np.cumsum(rng.standard_normal((T + 10, 2)), axis=0) * 0.3
+    y = [
+        gains[k] * np.stack([truth[10 - lags[k, d] : 10 - lags[k, d] + T, d] for d in range(2)], axis=1)
+        + 0.2 * rng.standard_normal((T, 2))
+        for k in range(4)
+    ]
+    data = SeriesData(np.concatenate(y), np.zeros(4, int), np.arange(4), np.array([T]), np.zeros((T, 0)), 4)
+    structure = Structure(W=8, transform="delay", level=False)
+    layout, priors = make_layout(data, structure), Priors(gain_sd=0.5, bias_sd=0.5)
+    step = make_step(layout, structure, priors)
+    rough_start = np.clip(lags + np.array([[1, 0], [0, 1], [-1, 1], [1, -1]]), 0, 7)
+    params = identity_params(data, structure, phi=0.98, lag=rough_start)
+    for _ in range(10):
+        params, _ = step(params)
+    params = refine_lags(layout, params, structure, priors)
+    for _ in range(10):
+        params, _ = step(params)
+    for d in range(2):
+        relative = params.lag[:, d] - params.lag[:, d].min()
+        np.testing.assert_array_equal(relative, lags[:, d] - lags[:, d].min())
+    lag, profile = lag_profile(DelayTrials(layout, params, structure), structure, priors, 2, 1)
+    assert lag[np.argmax(profile)] == params.lag[2, 1]
+    low, high = lag_interval(lag, profile, 1.0, 0.9)
+    assert low == high == params.lag[2, 1]
+    assert lag_interval(lag, profile, 1e-6, 0.9) == (lag[0], lag[-1])
+    ratio = params.F.sum(axis=1)[:, [0, 1], [0, 1]] / gains
+    np.testing.assert_allclose(ratio / ratio.mean(axis=0), 1.0, atol=0.03)
+
+
+def test_autocorrelation_of_the_noise_is_recovered():
+    rng = np.random.default_rng(12)
+    T, K = 3000, 4
+    truth = np.cumsum(rng.standard_normal(T)) * 0.1
+    noise = rng.standard_normal((K, T)) * 0.2
+    for t in range(1, T):
+        noise[:, t] += 0.8 * noise[:, t - 1]
+    y = (truth + noise).reshape(K * T, 1)
+    data = SeriesData(y, np.zeros(K, int), np.arange(K), np.array([T]), np.zeros((T, 0)), K)
+    structure = Structure(W=1, transform="identity", autocorrelation="shared", level=False)
+    step = make_step(make_layout(data, structure), structure, Priors(bias_sd=0.5))
+    params = identity_params(data, structure, phi=0.999)
+    for _ in range(60):
+        params, _ = step(params)
+    np.testing.assert_allclose(params.rho, 0.8, atol=0.03)
+    np.testing.assert_allclose(params.N[:, 0, 0], 0.04, rtol=0.1)
+
+
+def test_point_moments_hold_no_covariance():
+    case = Case(D=1, W=2, lengths=(6,), phi=0.5, start="zero")
+    data = make_data(case)
+    layout = make_layout(data, structure_of(case))
+    a = np.arange(6.0)[:, None]
+    S = point_moments(layout, a).S[0]
+    np.testing.assert_allclose(S, [[55.0, 40.0, 15.0], [40.0, 30.0, 10.0], [15.0, 10.0, 6.0]])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_candidates_at_once_equal_candidates_one_by_one(known):
+    """Without priors, a delay at which the truth never moved leaves gain and bias open: least norm."""
+    rng = np.random.default_rng(0)
+    W, D = 4, 2
+    z = rng.standard_normal((50, W * D + 1))
+    z[:, 2 * D : 3 * D] = 0.7  # at the third delay the truth was a constant
+    z[:, -1] = 1.0
+    A, g = z.T @ z, z.T @ rng.standard_normal(50)
+    structure = Structure(W=W, transform="delay", crosstalk=True)
+    sd = 0.5 if known else np.inf
+    models = row_models(structure, Priors(gain_sd=sd, crosstalk_sd=sd, bias_sd=sd), 0, D)
+    together = best_row(A, g, models, 1.0)
+    alone = [best_row(A, g, [model], 1.0) for model in models]
+    np.testing.assert_allclose(together.value, [fit.value[0] for fit in alone], rtol=1e-9)
+    best = int(np.argmax(together.value))
+    np.testing.assert_allclose(together.x, alone[best].x, rtol=1e-9, atol=1e-12)
+    assert together.lag == models[best].lag

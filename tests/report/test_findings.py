@@ -1,0 +1,112 @@
+"""What is said about annotators and about the crowd: in columns, in words, always with a probability."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import unisono as un
+from benchmarks.planted_crowds import planted_crowd
+from unisono.data import Clock, Ratings
+from unisono.fusers import make_fuser
+from unisono.fusers.signal import crowd_signal
+from unisono.maths.raters.styles import KINDS
+from unisono.report.alerts import NO_SIGNAL, signal_alerts
+
+DIMENSIONS = ("valence", "arousal")
+
+
+def crowd_ratings(seed, shares, **settings):
+    crowd = planted_crowd(seed, shares, **settings)
+    ratings = Ratings.from_judgements(
+        crowd.value,
+        crowd.item_of,
+        crowd.annotator_of,
+        items=[f"item{m}" for m in range(len(crowd.truth))],
+        annotators=[f"ann{k}" for k in range(crowd.K)],
+        dimensions=DIMENSIONS,
+    )
+    return crowd, ratings
+
+
+@pytest.mark.parametrize("model", ["auto", "independent", "mean", "paper-joint"])
+def test_every_model_comes_with_the_same_diagnosis(model):
+    crowd, ratings = crowd_ratings(0, {"spammer": 0.3, "flipped": 0.1}, items=80)
+    fuser = make_fuser(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", un.ConvergenceWarning)
+        columns = fuser.fit(ratings).describe().columns()
+    assert {f"{name}_{kind}" for name in DIMENSIONS for kind in KINDS} <= set(columns)
+    spammer = np.asarray(columns["spammer"])
+    assert spammer[crowd.kind == "spammer"].mean() > spammer[crowd.kind != "spammer"].mean() + 0.3
+    expected = make_fuser("median").fit(ratings).describe().diagnosis
+    np.testing.assert_array_equal(spammer, expected.spammer)
+
+
+def test_words_name_the_annotator_the_dimension_and_the_probability():
+    crowd, ratings = crowd_ratings(5, {"spammer": 0.1, "flipped": 0.1, "swapped": 0.1, "compressed": 0.1})
+    result = un.fuse(ratings, model="mean")
+    found = result.summary_data["diagnosis"]
+    assert found["spammers"]
+    for row in found["spammers"]:
+        assert crowd.kind[int(row["annotator"][3:])] == "spammer"
+        assert 0.9 <= row["probability"] < 1
+    right = {"flipped": "flipped", "swapped": "swapped", "compressed": "compressed"}
+    named = [row for row in found["habits"] if row["habit"] in right]
+    assert {row["habit"] for row in named} == set(right)
+    hits = [crowd.kind[int(row["annotator"][3:])] == right[row["habit"]] for row in named]
+    assert np.mean(hits) > 0.9
+    swapped = next(row for row in named if row["habit"] == "swapped")
+    assert swapped["follows"] == DIMENSIONS[1 - DIMENSIONS.index(swapped["dimension"])]
+    text = result.summary()
+    spammer = found["spammers"][0]
+    assert f"'{spammer['annotator']}' ({spammer['probability']:.3f})" in text
+    assert "look like spammers (probability over 0.9;" in text
+    assert "Scales used the other way round (probability over 0.9): 'ann" in text
+    best = max((row for row in named if row["habit"] == "swapped"), key=lambda row: row["probability"])
+    mistaken = f"'{best['annotator']}' {best['dimension']} for {best['follows']} ({best['probability']:.3f})"
+    assert f"Dimensions mistaken for another (probability over 0.9): {mistaken}" in text
+
+
+def test_an_honest_crowd_is_told_so():
+    _, ratings = crowd_ratings(1, {}, items=80)
+    text = un.fuse(ratings, model="mean").summary()
+    assert "No annotator looks like a spammer (probability over 0.9; 0.0 of 20 expected in all)." in text
+    assert "the other way round" not in text
+
+
+def test_pure_noise_is_said_plainly():
+    _, ratings = crowd_ratings(2, {"spammer": 1.0})
+    with pytest.warns(un.DataWarning, match="do not clearly agree on valence") as told:
+        result = un.fuse(ratings, model="mean")
+    assert len([one for one in told if "clearly agree" in str(one.message)]) == 2
+    assert [alert.kind for alert in result.alerts[:2]] == [NO_SIGNAL, NO_SIGNAL]
+    assert "No annotator looks like a spammer" in result.summary()
+    assert "Annotators do not clearly agree on arousal" in result.summary()
+
+
+def test_a_crowd_with_signal_is_not_warned_about():
+    _, ratings = crowd_ratings(3, {"spammer": 0.3, "flipped": 0.1})
+    assert signal_alerts(ratings.dimensions, crowd_signal(ratings)) == []
+
+
+def test_only_the_dimension_without_signal_is_named():
+    _, ratings = crowd_ratings(4, {})
+    value = ratings.value.copy()
+    value[:, 1] = np.random.default_rng(0).normal(size=len(value))
+    assert [alert.labels for alert in signal_alerts(ratings.with_value(value))] == [("arousal",)]
+
+
+def test_series_are_left_alone():
+    rng = np.random.default_rng(0)
+    ratings = Ratings.from_judgements(
+        rng.normal(size=(40, 1)),
+        np.zeros(2, dtype=int),
+        np.arange(2),
+        items=["r"],
+        annotators=["x", "y"],
+        dimensions=("v",),
+        length=np.array([20]),
+        clock=Clock(4.0, np.zeros(1)),
+    )
+    assert signal_alerts(ratings.dimensions, crowd_signal(ratings)) == []

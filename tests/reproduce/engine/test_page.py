@@ -1,0 +1,111 @@
+"""The page escapes what is not its own, links what is there, and shows it in a browser without a complaint."""
+
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from playwright.sync_api import sync_playwright
+
+from unisono.reproduce.engine.charts import Bar, Heat, heat_row, score_bars, sweep_lines
+from unisono.reproduce.engine.claims import Part, judge, untestable
+from unisono.reproduce.engine.experiment import Chapter, Experiment, Picture, Settings, Table
+from unisono.reproduce.engine.run import reproduce
+
+EVIL = "<script>alert('x')</script> & \"quotes\""
+MODELS = ("paper-joint", "paper-independent", "mean", "auto", "auto+gold")
+
+
+def tell(settings, results):
+    bars = {
+        m: {model: {"dim1": Bar(0.5, 0.1, model == "auto"), "dim2": Bar(-0.2)} for model in MODELS} for m in METRICS
+    }
+    lines = {m: {model: [Bar(0.5, 0.1, True), Bar(0.4)] for model in MODELS} for m in METRICS}
+    maps = [Heat(EVIL, np.eye(2), ("a", "b"), ("a", "b"))]
+    return Chapter(
+        lead=(EVIL,),
+        tables=(Table(EVIL, ("", EVIL), ((EVIL, "1"),)),),
+        pictures=(
+            Picture("bars", EVIL, lambda: score_bars(bars)),
+            Picture("lines", "Lines.", lambda: sweep_lines([0.1, 0.2], lines, "c")),
+            Picture(
+                "maps",
+                "Maps.",
+                lambda: heat_row(maps, "r"),
+            ),
+        ),
+        claims=(
+            judge(EVIL, "Sec. 1", EVIL, [Part(EVIL, EVIL, True)]),
+            judge("No.", "Sec. 1", "t", [Part("p", "f", False)]),
+            untestable("Open.", "Sec. 1", EVIL),
+        ),
+        summary={},
+    )
+
+
+METRICS = ("ccc", "pearson")
+TOY = Experiment("toy", EVIL, EVIL, lambda settings: [], tell)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    out = tmp_path_factory.mktemp("page")
+    reproduce([TOY], out, Settings(quick=True))
+    return out
+
+
+def test_nothing_but_the_template_is_markup(written):
+    page = (written / "index.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_links_are_relative_and_lead_somewhere(written):
+    page = (written / "index.html").read_text()
+    targets = re.findall(r'(?:href|src)="([^"#]+)"', page)
+    assert len(targets) >= 7
+    assert all((written / target).is_file() for target in targets)
+
+
+def test_every_verdict_has_a_word_and_a_sign(written):
+    page = (written / "index.html").read_text()
+    for text in ("✓ holds", "✗ does not hold", "? cannot be tested", "✓ holds: 1", "This is a quick run"):
+        assert text in page
+
+
+def test_pictures_are_png_and_pdf_and_equal_bytes_when_drawn_again(written, tmp_path):
+    reproduce([TOY], tmp_path, Settings(quick=True))
+    for name in ("bars", "lines", "maps"):
+        for kind, magic in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            content = (written / "figures" / f"{name}.{kind}").read_bytes()
+            assert content.startswith(magic)
+            assert content == (tmp_path / "figures" / f"{name}.{kind}").read_bytes()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_browser_shows_it_whole(written, width):
+    # In a thread of its own: another test's browser may still have its event loop running in this one.
+    with ThreadPoolExecutor(1) as thread:
+        complaints = thread.submit(complaints_of_a_browser, (written / "index.html").as_uri(), width).result()
+    assert complaints == []
+
+
+def complaints_of_a_browser(address, width):
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert program, "Chromium is missing; tools/install-system-packages installs it"
+    complaints = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.goto(address)
+        for image in page.locator("img").all():
+            image.scroll_into_view_if_needed()
+            image.evaluate("image => image.decode()")
+            assert image.evaluate("image => image.naturalWidth") > 0
+        # Wide tables scroll in their own boxes; the page itself never does.
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        browser.close()
+    return complaints
