@@ -66,7 +66,7 @@ def draw(case: Case) -> tuple[Ratings, np.ndarray]:
     """The ratings to fuse and the target (M, D) of their items."""
     if case.group.startswith("sim "):
         settings = {"features": 0} | SIMULATED[case.name] | COMMON.get(case.name, {})
-        world = un.simulate_global(**settings, seed=case.seed)
+        world = un.simulate_items(**settings, seed=case.seed)
         return world.ratings, world.truth.value
     ratings, reference = _load(case.group, case.name)
     rng = np.random.default_rng(1000 + case.seed)

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import best_time, in_own_process, peak_megabytes
 from unisono.maths.em import relative_change, run_em
-from unisono.maths.items.data import GlobalData, prepare
+from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.structure import Structure
@@ -171,7 +171,7 @@ def million(M: int = 1_000_000) -> dict[str, Any]:
 
     empty = peak_megabytes()
     _, y, item_of, annotator_of = load(M, 10_000, 3)
-    data: GlobalData = prepare(y, item_of, annotator_of, no_features(M), 10_000)
+    data: ItemData = prepare(y, item_of, annotator_of, no_features(M), 10_000)
     params = paper_start(data, settings(3))
     seconds = best_time(lambda: em_step(data, params, settings(3)))
     peak = peak_megabytes() - empty

@@ -15,7 +15,7 @@ TARGET = Path(__file__).parent.parent / "docs" / "images" / "estimate.png"
 
 
 def main() -> None:
-    world = un.simulate_global(
+    world = un.simulate_items(
         items=120,
         annotators=25,
         ratings_per_item=3,

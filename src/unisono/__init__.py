@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
     from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
-    from unisono.simulate import simulate_global, simulate_series
+    from unisono.simulate import simulate_items, simulate_series
 
 _HOME = {
     "unisono.api": ("Fusion", "compare", "cross_validate", "fuse", "load"),
@@ -56,7 +56,7 @@ _HOME = {
     "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
     "unisono.datasets": ("load_dataset", "load_dataset_table"),
-    "unisono.simulate": ("simulate_global", "simulate_series"),
+    "unisono.simulate": ("simulate_items", "simulate_series"),
 }
 
 __all__ = [
@@ -95,7 +95,7 @@ __all__ = [
     "load_dataset_table",
     "read_item_table",
     "read_ratings",
-    "simulate_global",
+    "simulate_items",
     "simulate_series",
 ]
 

@@ -23,7 +23,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
 from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
-from unisono.fusers.items.warm_start import experience_of, with_earlier_annotators
+from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
 from unisono.fusers.signal import crowd_signal
 from unisono.io.align import align_to
 from unisono.io.atomic import atomic_directory
@@ -251,7 +251,7 @@ def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
             f"here the earlier fit is '{earlier.kind}' and the new one '{fuser.kind}'."
         )
     fuser.start_from(earlier)
-    return with_earlier_annotators(ratings, experience_of(earlier))
+    return with_earlier_annotators(ratings, prior_fit_of(earlier))
 
 
 def on_clock(table: ItemTable | None, ratings: Ratings, *, complete: bool = False) -> ItemTable | None:

@@ -7,13 +7,13 @@ import pytest
 
 from command_line import unisono
 from unisono.io.writing import item_columns, rating_columns
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp("compare")
-    world = simulate_global(items=40, annotators=6, features=2, ratings_per_item=4, bias=0.5, transform="near-identity")
+    world = simulate_items(items=40, annotators=6, features=2, ratings_per_item=4, bias=0.5, transform="near-identity")
     pl.DataFrame(rating_columns(world.ratings)).write_csv(where / "ratings.csv")
     pl.DataFrame(item_columns(world.truth)).write_csv(where / "truth.csv")
     pl.DataFrame(item_columns(world.features)).write_csv(where / "features.csv")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from command_line import unisono
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 
 def write_table(path, table, labels):
@@ -19,7 +19,7 @@ def write_table(path, table, labels):
 def world(tmp_path_factory):
     """Two batches of one crowd, and the truth of five items of the first."""
     folder = tmp_path_factory.mktemp("world")
-    drawn = simulate_global(
+    drawn = simulate_items(
         items=60, annotators=8, ratings_per_item=4, features=0, transform="near-identity", spread=0.1, bias=0.3, seed=3
     )
     ratings = drawn.ratings

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from unisono.data import Clock, ItemTable, Ratings
 from unisono.data.checks import check_ratings, require_known_items, require_overlap, usual_range, warn_about
-from unisono.data.coverage import annotator_groups, coverage, raters_per_frame
+from unisono.data.coverage import connected_groups, coverage, raters_per_frame
 from unisono.errors import DataError, DataWarning
 
 NAN = float("nan")
@@ -106,7 +106,7 @@ def test_groups_that_share_no_item_are_named():
 @settings(max_examples=60, deadline=None)
 @given(st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1))
 def test_groups_equal_a_naive_search(pairs):
-    found = annotator_groups(ratings([(f"{m}", f"{k}", 1.0) for m, k in sorted(pairs)]))
+    found = connected_groups(ratings([(f"{m}", f"{k}", 1.0) for m, k in sorted(pairs)]))
     groups = [{k} for _, k in pairs]
     for item in {m for m, _ in pairs}:
         together = {k for m, k in pairs if m == item}

@@ -5,12 +5,12 @@ import pytest
 
 import unisono as un
 from unisono.data import Ratings
-from unisono.evaluate.splits import ItemFold, annotator_groups, item_folds, judgement_folds
-from unisono.simulate import simulate_global
+from unisono.evaluate.splits import ItemFold, annotator_folds, item_folds, judgement_folds
+from unisono.simulate import simulate_items
 
 
 def sparse_world(seed=0):
-    return simulate_global(items=60, annotators=25, features=0, ratings_per_item=3, seed=seed).ratings
+    return simulate_items(items=60, annotators=25, features=0, ratings_per_item=3, seed=seed).ratings
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -40,17 +40,17 @@ def test_the_only_judgement_of_an_item_or_annotator_is_never_hidden_nor_an_empty
 
 
 def test_one_rating_per_item_cannot_be_hidden():
-    one = simulate_global(items=5, annotators=3, features=0, ratings_per_item=1).ratings
+    one = simulate_items(items=5, annotators=3, features=0, ratings_per_item=1).ratings
     with pytest.raises(un.DataError, match="no rating can be hidden"):
         judgement_folds(one, 2, np.random.default_rng(0))
 
 
 def test_annotators_are_left_out_once_each():
-    groups = annotator_groups(sparse_world(), 4, np.random.default_rng(0))
+    groups = annotator_folds(sparse_world(), 4, np.random.default_rng(0))
     assert len(groups) == 4
     assert sorted(np.concatenate(groups)) == sorted(set(sparse_world().annotator_of))
-    two = simulate_global(items=5, annotators=2, features=0).ratings
-    assert annotator_groups(two, 4, np.random.default_rng(0)) == []
+    two = simulate_items(items=5, annotators=2, features=0).ratings
+    assert annotator_folds(two, 4, np.random.default_rng(0)) == []
 
 
 def test_every_item_is_tested_once_and_validates_once():

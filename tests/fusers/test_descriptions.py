@@ -4,7 +4,7 @@ import numpy as np
 
 import unisono as un
 from unisono.data import Ratings
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 SCALE = np.array([20.0, 0.5])
 
@@ -43,7 +43,7 @@ def test_annotators_in_their_own_units():
 
 
 def test_baselines_do_what_their_names_say():
-    ratings = simulate_global(items=25, annotators=5, features=0, ratings_per_item=3, seed=2).ratings
+    ratings = simulate_items(items=25, annotators=5, features=0, ratings_per_item=3, seed=2).ratings
     items = [ratings.value[ratings.item_of == m] for m in range(25)]
     means = np.array([y.mean(axis=0) for y in items])
     np.testing.assert_allclose(un.fuse(ratings, model="mean").fused.mean, means)
@@ -59,7 +59,7 @@ def test_baselines_do_what_their_names_say():
 
 
 def test_ewe_weighs_by_correlation_with_the_others():
-    ratings = simulate_global(items=30, annotators=4, features=0, seed=3).ratings
+    ratings = simulate_items(items=30, annotators=4, features=0, seed=3).ratings
     y = ratings.value.reshape(30, 4, 2)
     weight = np.zeros((4, 2))
     for k in range(4):

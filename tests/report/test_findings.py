@@ -94,7 +94,9 @@ def test_only_the_dimension_without_signal_is_named():
     _, ratings = crowd_ratings(4, {})
     value = ratings.value.copy()
     value[:, 1] = np.random.default_rng(0).normal(size=len(value))
-    assert [alert.labels for alert in signal_alerts(ratings.with_value(value))] == [("arousal",)]
+    assert [alert.labels for alert in signal_alerts(ratings.dimensions, crowd_signal(ratings.with_value(value)))] == [
+        ("arousal",)
+    ]
 
 
 def test_series_are_left_alone():

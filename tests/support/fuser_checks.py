@@ -8,13 +8,13 @@ import numpy as np
 
 import unisono as un
 from unisono.data import Ratings
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 
 def small_world(seed=0, **settings):
     """30 items, 6 annotators, 2 dimensions, 4 ratings each, some answers missing, 3 features."""
     default = {"items": 30, "annotators": 6, "features": 3, "ratings_per_item": 4, "missing": 0.1, "bias": 0.3}
-    return simulate_global(**(default | {"transform": "near-identity"} | settings), seed=seed)
+    return simulate_items(**(default | {"transform": "near-identity"} | settings), seed=seed)
 
 
 def fitted(make, ratings, **tables):

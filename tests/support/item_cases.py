@@ -9,8 +9,8 @@ import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.maths.em import run_em
-from unisono.maths.items.data import GlobalData, prepare
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.data import ItemData, prepare
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features, orthogonal_scores
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.start import bayes_settings
@@ -20,8 +20,8 @@ from unisono.maths.items.vb import bayes_step, settled
 
 
 class Case(NamedTuple):
-    data: GlobalData
-    params: GlobalParams
+    data: ItemData
+    params: ItemParams
     naive_params: tuple  # F, b, N, prior means, Sigma
     naive_y: list
     X: np.ndarray
@@ -44,7 +44,7 @@ def random_case(D, *, missing=0.0, subset=False, seed=0, M=17, K=5, P=3, diagona
     theta = rng.normal(size=(scores.R, D))
     mu = rng.normal(size=D)
     cov = np.stack([np.stack([spd(rng, D + 1) for _ in range(D)]) for _ in range(K)]) * 0.05 if with_cov else None
-    params = GlobalParams(B, N, theta, mu, Sigma, cov)
+    params = ItemParams(B, N, theta, mu, Sigma, cov)
     y, item_of, annotator_of, naive_y = [], [], [], []
     for m in range(M):
         who = np.sort(rng.choice(K, size=rng.integers(0, K + 1), replace=False)) if subset else np.arange(K)
@@ -62,7 +62,7 @@ def random_case(D, *, missing=0.0, subset=False, seed=0, M=17, K=5, P=3, diagona
     return Case(data, params, naive, naive_y, X)
 
 
-def data_of(value, item_of, annotator_of) -> GlobalData:
+def data_of(value, item_of, annotator_of) -> ItemData:
     """Ratings (J, D) with NaN, sorted by item, in standardised units as the default model wants them."""
     z = (value - np.nanmean(value, axis=0)) / np.nanstd(value, axis=0)
     return prepare(z, item_of, annotator_of, no_features(item_of.max() + 1), annotator_of.max() + 1)
@@ -135,7 +135,7 @@ def drawn_from_the_model(M, *, seed, K=15, per_item=5, D=2):
     b -= b.mean(axis=0)
     N = (rng.uniform(0.2, 1.0, size=K)[:, None] * np.array([1.0, 0.7]))[:, :, None] * np.eye(D)
     Sigma = np.array([[1.0, 0.5], [0.5, 0.8]])
-    params = GlobalParams(np.dstack([F, b]), N, np.zeros((0, D)), np.array([0.4, -1.0]), Sigma)
+    params = ItemParams(np.dstack([F, b]), N, np.zeros((0, D)), np.array([0.4, -1.0]), Sigma)
     truth = sample_truths(params, no_features(M), rng)
     who = np.sort(np.argpartition(rng.random((M, K)), per_item, axis=1)[:, :per_item], axis=1)
     item_of, annotator_of = np.repeat(np.arange(M), per_item), who.reshape(-1)

@@ -40,7 +40,7 @@ ITEM_STRUCTURES: dict[str, dict[str, Any]] = {
 @cache
 def simulated_items(seed: int = 0) -> Any:
     settings = {"items": 40, "annotators": 8, "dimensions": 3, "features": 3, "ratings_per_item": 5}
-    return un.simulate_global(**settings, transform="near-identity", bias=0.3, missing=0.1, seed=seed)
+    return un.simulate_items(**settings, transform="near-identity", bias=0.3, missing=0.1, seed=seed)
 
 
 @cache

@@ -43,9 +43,9 @@ def global_(out: Path, **settings: Any) -> None:
 
     Writes ratings.csv, features.csv, truth.csv and annotators.json into DIR.
     """
-    from unisono.simulate import simulate_global
+    from unisono.simulate import simulate_items
 
-    drawn = simulate_global(**settings)
+    drawn = simulate_items(**settings)
     _write(drawn, settings, out)
     ratings = drawn.ratings
     click.echo(f"{ratings.J} judgements of {ratings.M} items by {ratings.K} annotators; written to {out}.", err=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.data.coverage import Coverage, annotator_groups, coverage, frame_index, raters_per_frame
+from unisono.data.coverage import Coverage, connected_groups, coverage, frame_index, raters_per_frame
 from unisono.data.items import ItemTable
 from unisono.data.labels import listed
 from unisono.data.ratings import Ratings
@@ -100,7 +100,7 @@ def _count(kind: str, severity: str, what: str, labels: np.ndarray) -> Iterator[
 
 
 def _groups(ratings: Ratings) -> Iterator[Alert]:
-    groups = annotator_groups(ratings)
+    groups = connected_groups(ratings)
     if len(groups) > 1:
         named = [[ratings.annotators[k] for k in group] for group in groups]
         shown = "; ".join(f"({i + 1}) {listed(names, 4)}" for i, names in enumerate(named[:4]))

@@ -55,7 +55,7 @@ def frame_index(ratings: Ratings) -> np.ndarray:
     return np.asarray(np.repeat(first[ratings.item_of], frames) + within)
 
 
-def annotator_groups(ratings: Ratings) -> list[np.ndarray]:
+def connected_groups(ratings: Ratings) -> list[np.ndarray]:
     """Groups of annotators that share no item with each other, the largest first; silent annotators are left out."""
     spoke = coverage(ratings).answers.any(axis=1)
     item, annotator = ratings.item_of[spoke], ratings.annotator_of[spoke]

@@ -57,7 +57,7 @@ def judgement_folds(ratings: Ratings, folds: int, rng: np.random.Generator) -> n
     return fold
 
 
-def annotator_groups(ratings: Ratings, groups: int, rng: np.random.Generator) -> list[np.ndarray]:
+def annotator_folds(ratings: Ratings, groups: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Annotators (indices) left out together: at most `groups` groups of equal size, each person in one of them."""
     active = np.unique(ratings.annotator_of[coverage(ratings).answers.any(axis=1)])
     if len(active) < 3:

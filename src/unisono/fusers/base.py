@@ -19,8 +19,8 @@ from unisono.errors import DataError, NotFittedError
 from unisono.fusers.features import FeatureSpace
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling
-from unisono.maths.em import Trace
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.em import EmTrace
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 
 Progress = Callable[[int, float], None]  # iteration, objective
@@ -36,7 +36,7 @@ class Fuser(ABC):
     annotators_: tuple[str, ...]
     space_: FeatureSpace
     scaling_: Scaling
-    trace_: Trace
+    trace_: EmTrace
     _ratings: Ratings
 
     # Dimensions may come out permuted or with the wrong sign: nothing in the model fixes their labels.
@@ -80,7 +80,7 @@ class Fuser(ABC):
         """What is known of each annotator; `on_step` hears of it where it takes a while."""
 
     @abstractmethod
-    def parameters(self) -> GlobalParams:
+    def parameters(self) -> ItemParams:
         """The model of annotators and truth that was learned, in standardised units."""
 
     @abstractmethod

@@ -11,10 +11,10 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.labels import listed
 from unisono.errors import DataError
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 
 
-def with_newcomer(params: GlobalParams, given: np.ndarray, variance: np.ndarray, pool: np.ndarray) -> GlobalParams:
+def with_newcomer(params: ItemParams, given: np.ndarray, variance: np.ndarray, pool: np.ndarray) -> ItemParams:
     """Parameters with the newcomer as their last annotator.
 
     `given` (K,) judgements of each annotator, `variance` (D, q) of the rows between annotators, `pool` (D, D) noise.
@@ -30,7 +30,7 @@ def with_newcomer(params: GlobalParams, given: np.ndarray, variance: np.ndarray,
     )
 
 
-def places(ratings: Ratings, known: tuple[str, ...], params: GlobalParams) -> np.ndarray:
+def places(ratings: Ratings, known: tuple[str, ...], params: ItemParams) -> np.ndarray:
     """(J,) the annotator of each judgement as a row of the parameters."""
     annotator_of = places_by_label(ratings, known)
     if len(params.B) == len(known) and (annotator_of == len(known)).any():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unisono.data import Clock
-from unisono.maths.em import Trace
+from unisono.maths.em import EmTrace
 from unisono.maths.items.predictive import reach
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.styles import KINDS
@@ -115,5 +115,5 @@ class Fit:
     dimensions: tuple[str, ...]
     features: tuple[str, ...]
     arrays: dict[str, np.ndarray]
-    trace: Trace
+    trace: EmTrace
     provenance: dict[str, Any] = field(default_factory=dict)

@@ -12,7 +12,7 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers.results import Fit
 from unisono.io.atomic import atomic_directory
-from unisono.maths.em import Trace
+from unisono.maths.em import EmTrace
 
 FORMAT = 1
 WORDS, NUMBERS = "fit.json", "arrays.npz"
@@ -47,7 +47,7 @@ def load_fit(directory: Path) -> Fit:
     """Reads a fit back, bit for bit. `directory` is the folder of the fit, or the output folder that holds it."""
     folder = directory / "fit" if (directory / "fit" / WORDS).is_file() else directory
     words, arrays = _read(folder)
-    trace = Trace(arrays.pop("trace"), words["stop"])
+    trace = EmTrace(arrays.pop("trace"), words["stop"])
     labels = {name: tuple(words[name]) for name in ("items", "annotators", "dimensions", "features")}
     return Fit(
         model=words["model"],

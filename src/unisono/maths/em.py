@@ -15,7 +15,7 @@ State = TypeVar("State")
 Stop = Literal["converged", "max_iter", "none"]
 
 
-class Trace(NamedTuple):
+class EmTrace(NamedTuple):
     """The objective at every state seen, and why the loop ended. Stopped and converged are different words."""
 
     objective: np.ndarray  # (I,)
@@ -49,7 +49,7 @@ def run_em(
     stop_when: Callable[[list[float], State, State], bool],
     max_iter: int,
     on_step: Callable[[int, State, float], None] | None = None,
-) -> tuple[State, Trace]:
+) -> tuple[State, EmTrace]:
     """Repeats `step` from `start` until `stop_when` holds or `max_iter` states have been evaluated."""
     state = start
     objective: list[float] = []
@@ -59,7 +59,7 @@ def run_em(
         if on_step is not None:
             on_step(iteration, state, value)
         if stop_when(objective, state, following):
-            return state, Trace(np.array(objective), "converged")
+            return state, EmTrace(np.array(objective), "converged")
         if iteration + 1 < max_iter:
             state = following
-    return state, Trace(np.array(objective), "max_iter")
+    return state, EmTrace(np.array(objective), "max_iter")

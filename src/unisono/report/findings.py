@@ -19,7 +19,7 @@ WORDS = {
 }
 
 
-def verdicts(annotators: Annotators) -> dict[str, Any] | None:
+def findings(annotators: Annotators) -> dict[str, Any] | None:
     """Who is a spammer, and who uses a dimension unlike the others, with a probability of at least NAMED_FROM."""
     found = annotators.diagnosis
     if found is None:
@@ -42,7 +42,7 @@ def verdicts(annotators: Annotators) -> dict[str, Any] | None:
     }
 
 
-def verdict_lines(data: dict[str, Any], annotators: int) -> list[str]:
+def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
     """The same for a person to read."""
     over = f"probability over {data['named_from']:g}"
     spammers = data["spammers"]

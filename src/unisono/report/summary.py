@@ -10,7 +10,7 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.checks import Alert
 from unisono.fusers.results import Annotators, Fit
-from unisono.report.findings import verdict_lines, verdicts
+from unisono.report.findings import finding_lines, findings
 
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
@@ -36,7 +36,7 @@ def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequen
         "agreement": {name: _typical(annotators.agreement[:, d]) for d, name in enumerate(ratings.dimensions)},
         "most_reliable": best,
         "least_reliable": worst,
-        "diagnosis": verdicts(annotators),
+        "diagnosis": findings(annotators),
         "iterations": fit.trace.iterations,
         "stop": fit.trace.stop,
         "objective": float(objective[-1]) if len(objective) else None,
@@ -69,7 +69,7 @@ def summary_text(data: dict[str, Any]) -> str:
     if data.get("delay_words"):
         lines += ["", f"Time: {data['delay_words']}"]
     if data["diagnosis"] is not None:
-        lines += ["", *verdict_lines(data["diagnosis"], data["annotators"])]
+        lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
     if data.get("gold"):
         lines += ["", *_gold_lines(data["gold"])]
     if data["iterations"]:

@@ -17,7 +17,7 @@ from unisono.simulate.simulation import Simulation
 TransformLaw = Literal["uniform", "identity", "near-identity", "shared"]
 
 
-def simulate_global(
+def simulate_items(
     *,
     items: int = 100,
     annotators: int = 10,

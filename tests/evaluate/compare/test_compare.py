@@ -10,14 +10,14 @@ import unisono as un
 from unisono.evaluate.compare.contrasts import CAVEAT, ONE_DIMENSION, contrast, in_words
 from unisono.evaluate.compare.models import compare_models, distinct_models, same_model
 from unisono.maths.significance import PairedT
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 FEW = ["auto", "independent", "mean"]
 
 
 def world(seed=0, **settings):
     default = {"items": 60, "annotators": 8, "features": 0, "ratings_per_item": 4, "bias": 0.3, "noise": 0.4}
-    return simulate_global(**(default | {"transform": "near-identity", "spread": 0.2} | settings), seed=seed)
+    return simulate_items(**(default | {"transform": "near-identity", "spread": 0.2} | settings), seed=seed)
 
 
 def timeless(found):

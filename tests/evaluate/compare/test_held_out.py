@@ -7,12 +7,12 @@ import unisono as un
 from unisono.evaluate.compare.held_out import left_out_agreement, score_hidden
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 
 def world(seed=0, **settings):
     default = {"items": 120, "annotators": 12, "features": 0, "ratings_per_item": 6, "bias": 0.3, "noise": 0.4}
-    return simulate_global(**(default | {"transform": "near-identity", "spread": 0.2} | settings), seed=seed)
+    return simulate_items(**(default | {"transform": "near-identity", "spread": 0.2} | settings), seed=seed)
 
 
 def hide(ratings, seed=0):

@@ -10,13 +10,13 @@ from unisono.evaluate.protocol import cross_validate
 from unisono.evaluate.protocol.cross_validate import cross_validate_models
 from unisono.evaluate.protocol.results import differences, model_result
 from unisono.evaluate.splits import item_folds
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 FOLDS = 4
 
 
 def world(seed=0, **settings):
-    return simulate_global(**({"items": 48, "annotators": 6, "features": 0} | settings), seed=seed)
+    return simulate_items(**({"items": 48, "annotators": 6, "features": 0} | settings), seed=seed)
 
 
 def run(w, truth=None, **settings):

@@ -8,13 +8,13 @@ import pytest
 import unisono as un
 from unisono.evaluate.protocol.selection import Labelled, Selection, estimate, select
 from unisono.fusers import Independent, Joint, make_fuser
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 ML = {"inference": "ml", "noise": "diagonal", "anchor": "none"}
 
 
 def world(seed=0, **settings):
-    return simulate_global(**({"items": 30, "annotators": 6, "features": 3, "bias": 0.3} | settings), seed=seed)
+    return simulate_items(**({"items": 30, "annotators": 6, "features": 3, "bias": 0.3} | settings), seed=seed)
 
 
 def states_of(fuser, w):

@@ -16,7 +16,7 @@ from unisono.fusers import make_fuser
 from unisono.fusers.items.gold import GoldReport
 from unisono.maths.items.predictive import held_out_scores
 from unisono.maths.metrics import ccc
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 # ---- known truths
 
@@ -66,7 +66,7 @@ def test_a_known_truth_in_one_dimension_leaves_the_other_open():
 @pytest.mark.parametrize("crowd", ["honest", "small", "mixing"])
 def test_truths_that_are_nothing_but_noise_turn_nothing_and_are_doubted(crowd):
     if crowd == "mixing":
-        ratings = simulate_global(features=0, seed=1).ratings
+        ratings = simulate_items(features=0, seed=1).ratings
     else:
         ratings, _, _ = drawn_from_the_model(100 if crowd == "honest" else 50, seed=2)
     noise = 2 * np.random.default_rng(0).normal(size=(10, 2))
@@ -86,7 +86,7 @@ def test_truths_that_turned_the_dimensions_are_held_against_guessing():
 
 
 def test_known_truths_that_straighten_a_mixing_crowd_are_said_to():
-    world = simulate_global(features=0, seed=0)
+    world = simulate_items(features=0, seed=0)
     result = un.fuse(world.ratings, gold=world.truth.select_items(world.truth.items[:10]))
     assert result.summary_data["gold"]["dim1"]["turned"]
     assert "were observations that turned and scaled the dimension" in result.summary()

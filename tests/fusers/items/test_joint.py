@@ -7,7 +7,7 @@ import pytest
 import unisono as un
 from item_cases import drawn_from_the_model
 from unisono.data import ItemTable, Ratings
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 
 @pytest.mark.parametrize("settings", [{}, {"inference": "ml", "noise": "diagonal"}], ids=["bayes", "ml"])
@@ -75,7 +75,7 @@ def test_samples_look_like_the_ratings_the_model_was_fitted_to():
 
 
 def test_gold_items_stay_at_their_known_values():
-    world = simulate_global(items=60, features=0, seed=1)
+    world = simulate_items(items=60, features=0, seed=1)
     known = world.truth.select_items(world.truth.items[:10])
     result = un.fuse(world.ratings, gold=known)
     np.testing.assert_allclose(result.fused.mean[:10], known.value, atol=0.01)
@@ -137,7 +137,7 @@ def test_ten_known_items_straighten_annotators_who_mix_everything():
     """F_k ~ U(0, 1): without known items the truth cannot be told from a mixture of it."""
     found, plain = [], []
     for seed in range(3):
-        world = simulate_global(features=0, seed=seed)
+        world = simulate_items(features=0, seed=seed)
         known = world.truth.select_items(world.truth.items[:10])
         rest = slice(10, None)
         fused = un.fuse(world.ratings, gold=known).fused.mean
@@ -157,7 +157,7 @@ def test_known_items_do_no_harm_where_annotators_are_good():
 
 
 def test_uncorrelated_anchor_undoes_a_mixture_that_all_share():
-    world = simulate_global(annotators=100, ratings_per_item=10, features=0, transform="shared", spread=0.5, seed=1)
+    world = simulate_items(annotators=100, ratings_per_item=10, features=0, transform="shared", spread=0.5, seed=1)
     turned = un.fuse(world.ratings, anchor="uncorrelated").fused.mean
     separate = un.fuse(world.ratings, model="independent").fused.mean
     assert np.mean(pearson(turned, world.truth.value)) > 0.95

@@ -257,7 +257,7 @@ def test_data_that_do_not_go_together(world):
         make_fuser("auto", series=True).fit(world.ratings, world.features).predict(other)
     with pytest.raises(DataError, match="not on the clock of the ratings"):
         make_fuser("auto", series=True).fit(world.ratings.select_items(["clip 0"]), _shortened(world.features))
-    items = un.simulate_global(items=6, annotators=3, seed=0).ratings
+    items = un.simulate_items(items=6, annotators=3, seed=0).ratings
     with pytest.raises(DataError, match="has no time column"):
         make_fuser("auto", series=True).fit(items)
 

@@ -9,7 +9,7 @@ from unisono.maths.items.estep import posterior
 from unisono.maths.items.gold import LEVEL_TRUTHS, SCALE_TRUTHS, fit_with_gold, level_map
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.start import bayes_start
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 SCALE, OFFSET = np.array([2.0, 0.5]), np.array([-1.0, 3.0])
 
@@ -90,7 +90,7 @@ def test_a_good_crowd_is_fitted_without_the_known_truths(known, seed):
 def test_a_crowd_that_mixes_everything_is_straightened_by_ten_known_items():
     found = []
     for seed in range(3):
-        world = simulate_global(features=0, seed=seed)
+        world = simulate_items(features=0, seed=seed)
         gold = np.full((100, 2), np.nan)
         gold[:10] = world.truth.value[:10]
         data = with_gold(world.ratings.value, world.ratings.item_of, world.ratings.annotator_of, gold)

@@ -10,7 +10,7 @@ from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.state import UNGUARDED, Priors
 from unisono.maths.items.structure import Structure
 from unisono.maths.raters.gain_prior import SPAMMER_GAIN
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 
 def covariances(seed, D=4):
@@ -92,7 +92,7 @@ def pearson(ratings, truth, **settings):
 
 def mixed_alike(c, seed):
     """All annotators share F = [[1, c], [c, 1]]: ratings alone cannot tell that from truths that go together."""
-    return simulate_global(annotators=100, ratings_per_item=10, features=0, transform="shared", spread=c, seed=seed)
+    return simulate_items(annotators=100, ratings_per_item=10, features=0, transform="shared", spread=c, seed=seed)
 
 
 @pytest.mark.parametrize("c", [0.3, 0.5, 0.7, 0.9])

@@ -8,7 +8,7 @@ from reference import naive_items
 from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import left_out_blocks, left_out_means
 from unisono.maths.items.left_out import LEAST_FREEDOM, left_out_ratio, residual_freedom
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.sample import sample_ratings, sample_truths
 
@@ -40,7 +40,7 @@ def drawn(seed, *, missing=0.0, K=20, M=400):
     rng = np.random.default_rng(seed)
     B = np.dstack([np.eye(2) + 0.2 * rng.normal(size=(K, 2, 2)), 0.3 * rng.normal(size=(K, 2))])
     N = rng.uniform(0.3, 1.2, size=(K, 1, 1)) * np.array([[1.0, 0.3], [0.3, 0.8]])
-    params = GlobalParams(B, N, np.zeros((0, 2)), np.zeros(2), np.array([[0.6, 0.2], [0.2, 0.5]]))
+    params = ItemParams(B, N, np.zeros((0, 2)), np.zeros(2), np.array([[0.6, 0.2], [0.2, 0.5]]))
     item_of, annotator_of = random_raters(rng, M, K, 5)
     value = sample_ratings(params, sample_truths(params, no_features(M), rng), item_of, annotator_of, rng)
     value[rng.random(value.shape) < missing] = np.nan

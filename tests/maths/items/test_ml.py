@@ -10,7 +10,7 @@ from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import expectation
 from unisono.maths.items.ml import MlSettings, em_step, maximise, paper_start
 from unisono.maths.items.ml_start import sample_moments, starting_params
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features, orthogonal_scores
 from unisono.maths.items.structure import PAPER, Structure
 
@@ -24,7 +24,7 @@ def paper_case(D, *, subset, seed, P=3):
     scores = orthogonal_scores(case.X, intercept=False)
     B = np.concatenate([rng.uniform(0, 1, size=(5, D, D)), np.zeros((5, D, 1))], axis=2)
     N = rng.uniform(0.2, 1, size=5)[:, None, None] * np.eye(D)
-    params = GlobalParams(B, N, rng.normal(size=(scores.R, D)), np.zeros(D), 0.7 * np.eye(D))
+    params = ItemParams(B, N, rng.normal(size=(scores.R, D)), np.zeros(D), 0.7 * np.eye(D))
     return case, case.data._replace(scores=scores), params
 
 

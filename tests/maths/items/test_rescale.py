@@ -6,9 +6,9 @@ import pytest
 from item_cases import random_raters
 from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import Posterior, posterior
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.rescale import POOLED, panel_matching, truth_matching
+from unisono.maths.items.rescale import POOLED, panel_rescaling, truth_rescaling
 from unisono.maths.items.sample import sample_ratings, sample_truths
 
 SIGMA, NOISE = np.array([[0.5, 0.1], [0.1, 0.3]]), np.array([0.4, 0.6])
@@ -19,7 +19,7 @@ def drawn(M, *, K=12, per_item=3, gain=1.0, seed=0):
     rng = np.random.default_rng(seed)
     F = np.tile(gain * np.eye(2), (K + 1, 1, 1))
     b = 0.2 * rng.normal(size=(K + 1, 2, 1))
-    params = GlobalParams(
+    params = ItemParams(
         np.dstack([F, b]), np.tile(np.diag(NOISE), (K + 1, 1, 1)), np.zeros((0, 2)), np.array([0.3, -0.4]), SIGMA
     )
     truth = sample_truths(params, no_features(M), rng)
@@ -38,7 +38,7 @@ def pooled(variance):
 def test_the_estimate_has_the_variance_of_a_panels_mean(panel, two_readings):
     data, params, found = drawn(4000)
     censored = 2 * found.mean + 0.1 * np.random.default_rng(1).normal(size=found.mean.shape) if two_readings else None
-    estimate = panel_matching(data, params, found, censored, panel).apply(found.mean, censored)
+    estimate = panel_rescaling(data, params, found, censored, panel).apply(found.mean, censored)
     np.testing.assert_allclose(estimate.var(axis=0), pooled(np.diagonal(SIGMA)) + NOISE / panel, rtol=0.01)
     assert (found.mean.var(axis=0) < np.diagonal(SIGMA)).all()
 
@@ -48,21 +48,21 @@ def test_the_estimate_has_the_variance_of_a_panels_mean(panel, two_readings):
 )
 def test_the_more_ratings_an_item_has_the_nearer_is_the_scale_to_that_of_the_crowd(per_item, panel, power):
     data, params, found = drawn(4000, gain=0.5, per_item=per_item)
-    estimate = panel_matching(data, params, found, None, panel).apply(found.mean, None)
+    estimate = panel_rescaling(data, params, found, None, panel).apply(found.mean, None)
     expected = pooled(0.5**power * np.diagonal(SIGMA)) + NOISE / panel
     np.testing.assert_allclose(estimate.var(axis=0), expected, rtol=0.02)
 
 
 def test_where_the_scale_is_known_the_estimate_has_the_variance_of_the_truth():
     data, params, found = drawn(4000)
-    estimate = truth_matching(data, params, found).apply(found.mean, None)
+    estimate = truth_rescaling(data, params, found).apply(found.mean, None)
     np.testing.assert_allclose(estimate.var(axis=0), np.diagonal(SIGMA), rtol=0.01)
     np.testing.assert_allclose(estimate.mean(axis=0), found.mean.mean(axis=0), atol=1e-12)
 
 
 def test_matching_keeps_the_order_of_items_and_centers_between_posterior_and_item_means():
     data, params, found = drawn(300)
-    estimate = panel_matching(data, params, found, None, 10.0).apply(found.mean, None)
+    estimate = panel_rescaling(data, params, found, None, 10.0).apply(found.mean, None)
     np.testing.assert_array_equal(np.argsort(estimate, axis=0), np.argsort(found.mean, axis=0))
     item_means = data.y.reshape(300, 3, 2).mean(axis=1)
     np.testing.assert_allclose(estimate.mean(axis=0), (found.mean.mean(axis=0) + item_means.mean(axis=0)) / 2)
@@ -72,7 +72,7 @@ def test_matching_keeps_the_order_of_items_and_centers_between_posterior_and_ite
 def test_matching_follows_a_change_of_the_truth(two_readings):
     data, params, found = drawn(50)
     censored = found.mean**3 if two_readings else None
-    matching = panel_matching(data, params, found, censored, 10.0)
+    matching = panel_rescaling(data, params, found, censored, 10.0)
     scale, offset = np.array([2.0, 0.3]), np.array([-1.0, 5.0])
     moved = matching.mapped(scale, offset).apply(scale * found.mean + offset, censored)
     np.testing.assert_allclose(moved, scale * matching.apply(found.mean, censored) + offset, rtol=1e-10)
@@ -81,12 +81,12 @@ def test_matching_follows_a_change_of_the_truth(two_readings):
 def test_two_items_do_not_explode():
     for seed in range(5):
         data, params, found = drawn(2, seed=seed)
-        assert panel_matching(data, params, found, found.mean, 10.0).stretch.max() < 2.5
+        assert panel_rescaling(data, params, found, found.mean, 10.0).stretch.max() < 2.5
     equal = Posterior(np.zeros((2, 2)), found.cov, found.loglik)
-    assert panel_matching(data, params, equal, np.zeros((2, 2)), 10.0).stretch.max() < 2.5
+    assert panel_rescaling(data, params, equal, np.zeros((2, 2)), 10.0).stretch.max() < 2.5
 
 
 def test_an_estimate_without_any_spread_stays_where_it_is():
     data, params, found = drawn(20)
     nothing = Posterior(np.zeros((20, 2)), np.tile(SIGMA, (20, 1, 1)), found.loglik)
-    np.testing.assert_array_equal(truth_matching(data, params, nothing).apply(nothing.mean, None), 0)
+    np.testing.assert_array_equal(truth_rescaling(data, params, nothing).apply(nothing.mean, None), 0)

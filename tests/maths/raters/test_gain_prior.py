@@ -13,7 +13,7 @@ from unisono.maths.items.state import Guards, Priors
 from unisono.maths.items.structure import Structure
 from unisono.maths.metrics import ccc
 from unisono.maths.raters.diagnosis import diagnose
-from unisono.maths.raters.gain_prior import HEEDED_FROM, expected_gains, heeding
+from unisono.maths.raters.gain_prior import SPAMMER_THRESHOLD, expected_gains, with_gain_priors
 
 BAD = {"spammer": 0.3, "flipped": 0.1}
 
@@ -57,7 +57,7 @@ def test_the_truth_gets_back_the_variance_that_spammers_hide():
         sd = crowd.value.std(axis=0)
         data = data_of((crowd.value - crowd.value.mean(axis=0)) / sd, crowd.item_of, crowd.annotator_of)
         settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
-        heeded = heeding(data, settings)
+        heeded = with_gain_priors(data, settings)
         assert heeded.direction is not None
         say = credibility(heeded.direction)
         assert say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < say[crowd.kind == "honest"].mean()
@@ -73,7 +73,7 @@ def test_a_clean_crowd_keeps_its_settings():
     crowd = planted_crowd(0, {}, noise=0.3)
     data = data_of(crowd.value, crowd.item_of, crowd.annotator_of)
     settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
-    assert heeding(data, settings) is settings
+    assert with_gain_priors(data, settings) is settings
 
 
 @pytest.mark.parametrize("integer", [False, True])
@@ -107,7 +107,7 @@ def test_few_answers_are_little_ground_for_a_verdict():
     assert found.flipped[who, 0] > 0.3
     # Six answers, and two imaginary ones of an annotator who is as everybody.
     most = 1 - 2 * (6 / 8) * found.flipped[who, 0]
-    spammer = (6 / 8) * max(found.spammer[who] - HEEDED_FROM, 0) / (1 - HEEDED_FROM)
+    spammer = (6 / 8) * max(found.spammer[who] - SPAMMER_THRESHOLD, 0) / (1 - SPAMMER_THRESHOLD)
     assert gains(few)[who, 0] == pytest.approx(most * (1 - (1 - SPAMMER_GAIN) * spammer))
 
 

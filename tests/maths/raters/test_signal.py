@@ -84,7 +84,7 @@ def test_the_probability_rises_with_the_evidence():
 def test_correlation_of_what_is_shared():
     rng = np.random.default_rng(2)
     root = np.linalg.cholesky(np.array([[1.0, 0.6], [0.6, 1.0]]))
-    # Noise that is correlated within an annotator is no correlation of what annotators share.
+    # TypicalNoise that is correlated within an annotator is no correlation of what annotators share.
     impression = 2 * rng.normal(size=(1500, 5, 1))
     y = (rng.normal(size=(1500, 2)) @ root.T)[:, None] + impression + 0.3 * rng.normal(size=(1500, 5, 2))
     found = signal_correlation(*complete(y))

@@ -11,10 +11,10 @@ from unisono.maths.raters.styles import (
     SWAPPED,
     UNRELATED,
     USUAL,
-    Noise,
+    TypicalNoise,
     centred_sums,
-    habit_evidence,
-    habits_of,
+    style_evidence,
+    styles_of,
 )
 
 
@@ -46,10 +46,10 @@ def test_sums_equal_loops():
 def test_evidence_equals_brute_force(kind):
     """Draws of slopes are replaced by the normal marginal with all rows written out; t is summed on a fine grid."""
     answers, truth, of = small_case(1)
-    noise = Noise(np.array([0.5, 0.6]), np.array([1.2, 1.1]))
-    found = habit_evidence(centred_sums(answers, truth, of, 3), noise, np.zeros((3, 2)), np.ones(2))
+    noise = TypicalNoise(np.array([0.5, 0.6]), np.array([1.2, 1.1]))
+    found = style_evidence(centred_sums(answers, truth, of, 3), noise, np.zeros((3, 2)), np.ones(2))
     d = 1
-    h = [habit[0] for habit in habits_of(d, 2)].index(kind)
+    h = [habit[0] for habit in styles_of(d, 2)].index(kind)
     follows = found.follows[d, h]
     law = LAWS[kind]
     center, width = np.zeros(2), np.full(2, law.leak)
@@ -77,8 +77,8 @@ def test_slopes_are_found_with_many_ratings():
     slopes = np.array([1.2, 0.4, 1.9, -0.8])
     of = np.repeat(np.arange(4), 500)
     answers = slopes[of, None] * truth + 0.3 * rng.normal(size=truth.shape)
-    noise = Noise(np.full(2, 0.1), np.ones(2))
-    found = habit_evidence(centred_sums(answers, truth, of, 4), noise, np.full((4, 2), -np.inf), np.ones(2))
+    noise = TypicalNoise(np.full(2, 0.1), np.ones(2))
+    found = style_evidence(centred_sums(answers, truth, of, 4), noise, np.full((4, 2), -np.inf), np.ones(2))
     for k, kind in enumerate((0, 1, 2, 3)):
         np.testing.assert_allclose(found.slope[k, :, kind], slopes[k], atol=0.05)
         assert (found.loglik[k].argmax(axis=1) == kind).all()
@@ -91,8 +91,8 @@ def test_the_mixture_learns_how_common_habits_are():
     truth = rng.normal(size=(K * n, 1))
     idle = np.arange(K) < 24
     answers = np.where(idle[of, None], rng.normal(size=truth.shape), truth) + 0.5 * rng.normal(size=truth.shape)
-    noise = Noise(np.array([0.25]), np.array([1.0]))
-    evidence = habit_evidence(centred_sums(answers, truth, of, K), noise, np.full((K, 1), -np.inf), np.ones(1))
+    noise = TypicalNoise(np.array([0.25]), np.array([1.0]))
+    evidence = style_evidence(centred_sums(answers, truth, of, K), noise, np.full((K, 1), -np.inf), np.ones(1))
     member = fit_mixture(evidence, np.ones((K, 1), dtype=bool))
     np.testing.assert_allclose(member.habit.sum(axis=2), 1.0)
     assert member.spammer[idle].min() > 0.8

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.series.bands import annotator_spread, error_variance, spectrum, thinness
+from unisono.maths.series.bands import annotator_spread, coverage_loss, error_variance, spectrum
 from unisono.maths.series.default import Settings, effective_share, fit_default, standardise, to_convention
 from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import make_layout
@@ -122,7 +122,7 @@ def test_missing_frames_widen_the_band():
 def test_frames_with_fewer_raters_are_thinner():
     y = np.array([0.0, np.nan, 0.0, np.nan, 0.0, np.nan])[:, None]  # two annotators, three frames
     data = SeriesData(y, np.zeros(2, int), np.arange(2), np.array([3]), np.zeros((3, 0)), 2)
-    got = thinness(data, np.array([[1.0], [0.5]]))
+    got = coverage_loss(data, np.array([[1.0], [0.5]]))
     np.testing.assert_allclose(got[:, 0], [3.0, 1.5, 3.0])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.reproduce.engine.claims import Part, judge, over_sets, over_splits, untestable
+from unisono.reproduce.engine.claims import ClaimPart, judge, over_sets, over_splits, untestable
 from unisono.reproduce.engine.series_reporting import over_folds
 
 CLEAR = [0.9, 0.91, 0.92, 0.9]
@@ -11,7 +11,7 @@ LOW = [0.5, 0.52, 0.51, 0.53]
 
 
 def test_a_claim_holds_only_if_every_part_does():
-    good, bad = Part("a", "1", True), Part("b", "2", False)
+    good, bad = ClaimPart("a", "1", True), ClaimPart("b", "2", False)
     assert judge("x", "y", "z", [good, good]).verdict == "holds"
     broken = judge("x", "y", "z", [good, bad])
     assert broken.verdict == "does not hold"

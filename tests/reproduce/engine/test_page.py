@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from unisono.reproduce.engine.charts import Bar, Heat, heat_row, score_bars, sweep_lines
-from unisono.reproduce.engine.claims import Part, judge, untestable
+from unisono.reproduce.engine.claims import ClaimPart, judge, untestable
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Picture, Settings, Table
 from unisono.reproduce.engine.run import reproduce
 
@@ -36,8 +36,8 @@ def tell(settings, results):
             ),
         ),
         claims=(
-            judge(EVIL, "Sec. 1", EVIL, [Part(EVIL, EVIL, True)]),
-            judge("No.", "Sec. 1", "t", [Part("p", "f", False)]),
+            judge(EVIL, "Sec. 1", EVIL, [ClaimPart(EVIL, EVIL, True)]),
+            judge("No.", "Sec. 1", "t", [ClaimPart("p", "f", False)]),
             untestable("Open.", "Sec. 1", EVIL),
         ),
         summary={},

@@ -8,7 +8,7 @@ import pytest
 
 from unisono.reproduce.engine import run, store
 from unisono.reproduce.engine.charts import Bar, score_bars
-from unisono.reproduce.engine.claims import Part, judge
+from unisono.reproduce.engine.claims import ClaimPart, judge
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Picture, Settings, Unit
 
 CALLS: list[int] = []
@@ -33,7 +33,7 @@ def tell(settings, results):
         lead=("A mean.",),
         tables=(),
         pictures=(Picture("mean", "The mean.", lambda: score_bars(bars)),),
-        claims=(judge("The mean is small.", "nowhere", "below 1", [Part("mean", f"{mean:.3f}", abs(mean) < 1)]),),
+        claims=(judge("The mean is small.", "nowhere", "below 1", [ClaimPart("mean", f"{mean:.3f}", abs(mean) < 1)]),),
         summary={"mean": mean},
     )
 

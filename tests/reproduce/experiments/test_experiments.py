@@ -27,7 +27,7 @@ from unisono.reproduce.experiments import (
 )
 from unisono.reproduce.inputs.embeddings import best_method, text_features, tfidf_components
 from unisono.reproduce.inputs.recordings import Traced, cut
-from unisono.simulate import simulate_global, simulate_series
+from unisono.simulate import simulate_items, simulate_series
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -70,7 +70,7 @@ def test_errors_of_matrices():
 
 
 def test_a_race_tells_scores_folds_and_tests_both_ways_round():
-    world = simulate_global(items=30, annotators=5, features=0, seed=0)
+    world = simulate_items(items=30, annotators=5, features=0, seed=0)
     found = race(world.ratings, world.truth, models=[JOINT, INDEPENDENT], folds=3, seed=0)
     one = compared([found], JOINT, INDEPENDENT, "dim1", "ccc")[0]
     other = compared([found], INDEPENDENT, JOINT, "dim1", "ccc")[0]

@@ -24,7 +24,7 @@ class Answer(NamedTuple):
     shown_ms: float
 
 
-class Trace(NamedTuple):
+class TracedPass(NamedTuple):
     """One rater on one recording: a value per frame and dimension, None before the first touch."""
 
     annotator: str
@@ -51,7 +51,7 @@ def answers(connection: Connection) -> list[Answer]:
 
 def traces(
     connection: Connection, folder: StudyFolder, roles: tuple[str, ...] = ("item", "reference")
-) -> Iterator[Trace]:
+) -> Iterator[TracedPass]:
     """All traces that count, the passes of a rater over a recording put together; one in memory at a time."""
     groups: dict[tuple[int, str, str, int], list[tuple[int, int, str]]] = {}
     for row in reading.latest(connection, "pass"):
@@ -61,7 +61,7 @@ def traces(
         groups.setdefault(key, []).append((row.part, row.slot_id, row.payload))
     for (rater_id, item, role, repetition), parts in groups.items():
         values = _put_together(connection, folder.study, parts, _frames(folder, item, parts))
-        yield Trace(label(rater_id), item, role, repetition, values)
+        yield TracedPass(label(rater_id), item, role, repetition, values)
 
 
 def _put_together(

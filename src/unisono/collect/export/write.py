@@ -22,7 +22,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export import raters as rater_table
-from unisono.collect.export.answers import Answer, Trace, answers, label, traces
+from unisono.collect.export.answers import Answer, TracedPass, answers, label, traces
 from unisono.collect.export.series import seconds
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database
@@ -100,7 +100,7 @@ def _write_known(items: tuple[Item, ...], names: list[str], place: Path) -> None
 def _write_traces(connection: Connection, folder: StudyFolder, place: Path) -> None:
     names, rate = folder.study.names, folder.study.trace.rate
     header = ["recording", "time", "annotator", *names]
-    hidden: list[Trace] = []
+    hidden: list[TracedPass] = []
 
     def rows() -> Iterator[Row]:
         for trace in traces(connection, folder):
@@ -116,7 +116,7 @@ def _write_traces(connection: Connection, folder: StudyFolder, place: Path) -> N
     _write_walks(folder, place)
 
 
-def _trace_rows(trace: Trace, names: list[str], rate: float, extra: Row) -> Iterator[Row]:
+def _trace_rows(trace: TracedPass, names: list[str], rate: float, extra: Row) -> Iterator[Row]:
     """Frames from the first touch on: before it there is no opinion to tell."""
     for frame, values in enumerate(zip(*(trace.values[name] for name in names), strict=True)):
         if any(value is not None for value in values):

@@ -138,7 +138,7 @@ _TABLES: dict[str, type[Any]] = {
     "reference": schema.Reference,
     "checks": schema.Check,
     "practice": schema.Practice,
-    "trace": schema.Trace,
+    "trace": schema.TraceSettings,
     "raters": schema.Raters,
     "limits": schema.Limits,
 }

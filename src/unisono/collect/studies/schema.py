@@ -127,7 +127,7 @@ class Practice(Struct, frozen=True, forbid_unknown_fields=True):
     play: bool = False
 
 
-class Trace(Struct, frozen=True, forbid_unknown_fields=True):
+class TraceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How values are traced over time."""
 
     # Samples per second of media time, both as recorded and as exported.
@@ -173,7 +173,7 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     reference: Reference | None = None
     checks: list[Check] = field(default_factory=list)
     practice: Practice = field(default_factory=Practice)
-    trace: Trace = field(default_factory=Trace)
+    trace: TraceSettings = field(default_factory=TraceSettings)
     raters: Raters = field(default_factory=Raters)
     limits: Limits = field(default_factory=Limits)
 

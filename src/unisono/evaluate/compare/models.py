@@ -19,7 +19,7 @@ from unisono.evaluate.compare.contrasts import Contrast, Question, answer, contr
 from unisono.evaluate.compare.held_out import left_out_agreement, score_hidden, timed_fit
 from unisono.evaluate.compare.leaderboard import Comparison, Findings, best_first, model_row, truth_table
 from unisono.evaluate.scoring import rated_reference
-from unisono.evaluate.splits import annotator_groups, judgement_folds
+from unisono.evaluate.splits import annotator_folds, judgement_folds
 from unisono.fusers import Fused, make_fuser
 from unisono.fusers.registry import models_for
 from unisono.fusers.series.held_out import stretch_folds
@@ -103,7 +103,7 @@ def _draw(ratings: Ratings, folds: int, seed: int) -> _Splits:
     series = ratings.is_series
     fold_of = stretch_folds(ratings, WINDOW, folds, rng) if series else judgement_folds(ratings, folds, rng)
     hidden = [fold_of == f for f in range(folds) if (fold_of == f).any()]
-    return _Splits(hidden, annotator_groups(ratings, folds, rng))
+    return _Splits(hidden, annotator_folds(ratings, folds, rng))
 
 
 def _try_all(

@@ -8,14 +8,14 @@ from unisono.data import Ratings
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import Scaling
 from unisono.maths.grouped import grouped_correlation
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import left_out_means
 from unisono.maths.items.latent import truth_covariance
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.raters.diagnosis import diagnose
 
 
-def annotator_table(ratings: Ratings, data: GlobalData, params: GlobalParams, scaling: Scaling) -> Annotators:
+def annotator_table(ratings: Ratings, data: ItemData, params: ItemParams, scaling: Scaling) -> Annotators:
     """Bias, gain, leakage, noise, reliability and agreement from fitted parameters."""
     D = data.D
     F, b = params.F[: ratings.K], params.b[: ratings.K]

@@ -19,12 +19,12 @@ from unisono.fusers.features import learn_space, restore_space
 from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
-from unisono.maths.em import Trace
+from unisono.maths.em import EmTrace
 from unisono.maths.grouped import grouped_correlation, grouped_regression
 from unisono.maths.items.averages import Average, weighted_mean
 from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import posterior
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
 from unisono.maths.items.predictor import Ridge, empirical_ridge, no_features
 from unisono.maths.items.structure import identity_rows
@@ -76,7 +76,7 @@ class Baseline(Fuser):
         mean = np.where(average.n_eff > 0, average.mean, known.center)
         self.space_, scores = learn_space(features, ratings.items, intercept=True, standardise=True)
         self.ridge_ = empirical_ridge(scores, mean)
-        self.trace_ = Trace(np.zeros(0), "none")
+        self.trace_ = EmTrace(np.zeros(0), "none")
         self._ratings = ratings
         if on_state is not None:
             on_state(0, copy(self))
@@ -183,7 +183,7 @@ class Baseline(Fuser):
         total = np.array([average.mean[rated[:, d], d].var() if rated[:, d].any() else 1.0 for d in range(ratings.D)])
         return np.maximum(noise, NEAR_ZERO), np.maximum(total - noise * share, NEAR_ZERO)
 
-    def parameters(self) -> GlobalParams:
+    def parameters(self) -> ItemParams:
         """Truth plus independent noise, seen through the adjustments: y = offset + (a - center) / factor."""
         self.require_fitted()
         how = self.adjustment_
@@ -194,7 +194,7 @@ class Baseline(Fuser):
         B[:, :, -1] = how.offset - slope * how.center
         N = self.noise_ * np.where(usable, slope, 1.0) ** 2
         eye = np.eye(D)
-        return GlobalParams(B, N[:, :, None] * eye, np.zeros((0, D)), how.center, self.spread_ * eye)
+        return ItemParams(B, N[:, :, None] * eye, np.zeros((0, D)), how.center, self.spread_ * eye)
 
 
 def as_they_are(K: int, D: int) -> Adjustment:

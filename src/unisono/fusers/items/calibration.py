@@ -8,13 +8,13 @@ import numpy as np
 
 from unisono.fusers.items.estimate import Censored
 from unisono.fusers.results import INTERVAL
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds, censored_posterior, expected_answer
 from unisono.maths.items.estep import Posterior, annotator_uncertainty, posterior
 from unisono.maths.items.left_out import left_out_ratio, residual_freedom
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import reach
-from unisono.maths.items.rescale import Matching, panel_matching, truth_matching
+from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
 from unisono.maths.raters.signal import shared_signal
 
 EstimateScale = Literal["matched", "posterior"]
@@ -26,7 +26,7 @@ class Calibration(NamedTuple):
 
     ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
     freedom: float = np.inf  # degrees of freedom behind the variances
-    matching: Matching | None = None  # None: the posterior mean is the estimate
+    matching: Rescaling | None = None  # None: the posterior mean is the estimate
     ends: Bounds | None = None  # of the scale, which no truth lies beyond
     least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
 
@@ -49,15 +49,15 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
         return Calibration()
     matching = None
     if "matched_stretch" in arrays:
-        matching = Matching(*(arrays[f"matched_{name}"] for name in Matching._fields))
+        matching = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
     honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
     ends = Bounds(arrays["scale_low"], arrays["scale_high"]) if "scale_low" in arrays else None
     return Calibration(*honesty, matching, ends, arrays["interval_least_variance"])
 
 
 def calibrate(
-    data: GlobalData,
-    params: GlobalParams,
+    data: ItemData,
+    params: ItemParams,
     censored: Censored | None,
     *,
     scale: EstimateScale,
@@ -74,13 +74,13 @@ def calibrate(
         return honest
     found = posterior(data, params)
     if not by_panel:
-        return honest._replace(matching=truth_matching(data, params, found))
+        return honest._replace(matching=truth_rescaling(data, params, found))
     reading = second_reading(data, censored)
     honest = honest._replace(ends=None if censored is None else censored.bounds)
-    return honest._replace(matching=panel_matching(data, params, found, reading, panel, continued=continued))
+    return honest._replace(matching=panel_rescaling(data, params, found, reading, panel, continued=continued))
 
 
-def _variance_without_signal(data: GlobalData, freedom: float) -> np.ndarray:
+def _variance_without_signal(data: ItemData, freedom: float) -> np.ndarray:
     """(D,) the error variance whose interval spans the scale, where annotators do not clearly share anything; else 0.
 
     A model that finds no signal concludes that all truths are equal, and is sure of it. All it knows is that it does
@@ -94,7 +94,7 @@ def _variance_without_signal(data: GlobalData, freedom: float) -> np.ndarray:
     return np.where(told & ~signal.clear, (span / reach(INTERVAL, freedom)) ** 2, 0.0)
 
 
-def second_reading(data: GlobalData, censored: Censored | None) -> np.ndarray | None:
+def second_reading(data: ItemData, censored: Censored | None) -> np.ndarray | None:
     """(M, D) what a typical annotator would answer, with ratings at the ends of the scale as "at least this much"."""
     if censored is None:
         return None
@@ -103,15 +103,15 @@ def second_reading(data: GlobalData, censored: Censored | None) -> np.ndarray | 
     return expected_answer(found.mean, variance, censored.bounds)
 
 
-def honest_posterior(data: GlobalData, params: GlobalParams, calibration: Calibration) -> Posterior:
+def honest_posterior(data: ItemData, params: ItemParams, calibration: Calibration) -> Posterior:
     """Posteriors whose covariances allow for annotators not known exactly and for what the model misses."""
     found = posterior(data, params)
     return found._replace(cov=calibration.ratio * (found.cov + annotator_uncertainty(data, params, found)))
 
 
 def estimated_truth(
-    data: GlobalData,
-    params: GlobalParams,
+    data: ItemData,
+    params: ItemParams,
     calibration: Calibration,
     censored: Censored | None,
     known: np.ndarray | None = None,
@@ -151,6 +151,6 @@ def restore_censored(arrays: dict[str, np.ndarray]) -> Censored | None:
     """The second reading of a saved fit, if it has one."""
     if "censored_low" not in arrays:
         return None
-    params = GlobalParams(*(arrays[f"censored_{name}"] for name in GlobalParams._fields))
+    params = ItemParams(*(arrays[f"censored_{name}"] for name in ItemParams._fields))
     bounds = Bounds(arrays["censored_low"], arrays["censored_high"])
     return Censored(params, bounds, arrays["censored_spread"])

@@ -9,12 +9,12 @@ import numpy as np
 
 from unisono.fusers.base import Progress
 from unisono.fusers.newcomers import with_newcomer
-from unisono.maths.em import Trace, relative_change, run_em
-from unisono.maths.items.data import GlobalData
+from unisono.maths.em import EmTrace, relative_change, run_em
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds, estimate_censored, find_bounds
 from unisono.maths.items.gold import fit_with_gold
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.start import bayes_start
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import free_coefficients
@@ -24,7 +24,7 @@ from unisono.maths.items.vb import bayes_step, settled
 class Censored(NamedTuple):
     """A fit in which ratings at an end of the scale count as "at least this much"."""
 
-    params: GlobalParams  # with the newcomer
+    params: ItemParams  # with the newcomer
     bounds: Bounds
     spread: np.ndarray  # (D,) variance of a typical annotator's answers around the truth
 
@@ -32,8 +32,8 @@ class Censored(NamedTuple):
 class Estimate(NamedTuple):
     """What estimation gives in standardised units, whichever way it went."""
 
-    params: GlobalParams  # under bayes with the newcomer as one more annotator
-    trace: Trace
+    params: ItemParams  # under bayes with the newcomer as one more annotator
+    trace: EmTrace
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
     latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
     censored: Censored | None = None  # the second reading of ratings at the ends of the scale
@@ -53,10 +53,10 @@ class Run(NamedTuple):
     on_estimate: OnEstimate | None = None
 
 
-def estimate_ml(data: GlobalData, settings: MlSettings, run: Run) -> Estimate:
+def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
     """The paper's EM, for any structure."""
 
-    def found(params: GlobalParams, trace: Trace) -> Estimate:
+    def found(params: ItemParams, trace: EmTrace) -> Estimate:
         return Estimate(params, trace, np.zeros(data.scores.R), params.Sigma)
 
     params, trace = run_em(
@@ -69,24 +69,24 @@ def estimate_ml(data: GlobalData, settings: MlSettings, run: Run) -> Estimate:
     return found(params, trace)
 
 
-def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run, *, censored: bool = False) -> Estimate:
+def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, censored: bool = False) -> Estimate:
     """Variational EM; with known truths by the better of two ways.
 
     `censored` adds the second reading of ratings at the ends of the scale, where they pile up.
     """
     given = data.by_annotator(data.judgements)
 
-    def with_crowd(state: BayesState) -> GlobalParams:
+    def with_crowd(state: BayesState) -> ItemParams:
         hyper = state.hyper
         variance = 1 / hyper.precision(data.D)
         variance[:, -1] = np.diagonal(hyper.bias)
         variance *= free_coefficients(settings.structure, data.D)
         return with_newcomer(state.params, given, variance, hyper.pool)
 
-    def found(state: BayesState, trace: Trace) -> Estimate:
+    def found(state: BayesState, trace: EmTrace) -> Estimate:
         return Estimate(with_crowd(state), trace, state.hyper.theta_var, state.hyper.latent)
 
-    def climb(part: GlobalData, start: BayesState, how: BayesSettings) -> tuple[BayesState, Trace]:
+    def climb(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
         return run_em(
             lambda s: bayes_step(part, s, how),
             start,
@@ -110,7 +110,7 @@ def estimate_bayes(data: GlobalData, settings: BayesSettings, run: Run, *, censo
     return found(state, trace)._replace(censored=Censored(with_crowd(cut), bounds, spread))
 
 
-def reporter(run: Run, estimate: Callable[[Any, Trace], Estimate]) -> Callable[[int, Any, float], None] | None:
+def reporter(run: Run, estimate: Callable[[Any, EmTrace], Estimate]) -> Callable[[int, Any, float], None] | None:
     """What the EM loop calls, or nothing at all when nobody listens."""
     on_step, on_estimate = run.on_step, run.on_estimate
     if on_step is None and on_estimate is None:
@@ -122,6 +122,6 @@ def reporter(run: Run, estimate: Callable[[Any, Trace], Estimate]) -> Callable[[
         if on_step is not None:
             on_step(iteration, value)
         if on_estimate is not None:
-            on_estimate(iteration, estimate(state, Trace(np.array(objective), "max_iter")))
+            on_estimate(iteration, estimate(state, EmTrace(np.array(objective), "max_iter")))
 
     return report

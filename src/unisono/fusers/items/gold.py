@@ -9,10 +9,10 @@ import numpy as np
 
 from unisono.fusers.items.calibration import Calibration
 from unisono.fusers.scaling import Scaling
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.gold import level_map
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class GoldReport:
         }
 
 
-def inside_and_outside(data: GlobalData, inside: np.ndarray) -> tuple[GlobalData, np.ndarray | None]:
+def inside_and_outside(data: ItemData, inside: np.ndarray) -> tuple[ItemData, np.ndarray | None]:
     """The data with the known truths that are observations, and the other known truths (M, D)."""
     if data.gold is None:
         return data, None
@@ -55,8 +55,8 @@ def inside_and_outside(data: GlobalData, inside: np.ndarray) -> tuple[GlobalData
 
 
 def with_known_level(
-    params: GlobalParams, calibration: Calibration, estimate: np.ndarray, outside: np.ndarray
-) -> tuple[GlobalParams, Calibration, np.ndarray, np.ndarray]:
+    params: ItemParams, calibration: Calibration, estimate: np.ndarray, outside: np.ndarray
+) -> tuple[ItemParams, Calibration, np.ndarray, np.ndarray]:
     """Parameters and calibration whose estimates have level and scale of the known truths, and that map."""
     scale, offset = level_map(estimate, outside)
     matching = calibration.matching
@@ -76,7 +76,7 @@ def report_gold(
     estimate: np.ndarray,
     missed: float | np.ndarray,
     level: tuple[np.ndarray, np.ndarray],
-    params: GlobalParams,
+    params: ItemParams,
     scaling: Scaling,
 ) -> GoldReport:
     """`estimate` (M, D) at the end, `missed` (D,) what a fit without them would miss, `level` scale and offset.

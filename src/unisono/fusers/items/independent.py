@@ -12,10 +12,10 @@ import numpy as np
 
 from unisono.fusers.items.estimate import Censored, Estimate, Run
 from unisono.fusers.items.joint import Joint
-from unisono.maths.em import Stop, Trace
-from unisono.maths.items.data import GlobalData, prepare
+from unisono.maths.em import EmTrace, Stop
+from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ends import Bounds
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.structure import Structure
 
 
@@ -25,7 +25,7 @@ class Independent(Joint):
     kind: ClassVar[str] = "independent"
     one_by_one = True
 
-    def _estimate(self, data: GlobalData, structure: Structure, run: Run) -> Estimate:
+    def _estimate(self, data: ItemData, structure: Structure, run: Run) -> Estimate:
         seen: list[list[Estimate]] = [[] for _ in range(data.D)]
         parts = []
         for d, own in enumerate(seen):
@@ -38,7 +38,7 @@ class Independent(Joint):
         return _combine(parts)
 
 
-def _one_dimension(data: GlobalData, d: int) -> GlobalData:
+def _one_dimension(data: ItemData, d: int) -> ItemData:
     part = prepare(data.value[:, [d]], data.item_of, data.annotator_of, data.scores, data.K)
     return part if data.gold is None else part._replace(gold=data.gold[:, [d]])
 
@@ -67,7 +67,7 @@ def _combine_censored(parts: list[Estimate]) -> Censored | None:
     )
 
 
-def _side_by_side(parts: list[GlobalParams]) -> GlobalParams:
+def _side_by_side(parts: list[ItemParams]) -> ItemParams:
     """Models of one dimension each as one model with diagonal matrices."""
     D, K = len(parts), len(parts[0].B)
     B = np.zeros((K, D, D + 1))
@@ -80,12 +80,12 @@ def _side_by_side(parts: list[GlobalParams]) -> GlobalParams:
         if cov is not None and part.cov is not None:
             cov[:, d, own[:, None], own] = part.cov[:, 0]
     theta = np.hstack([part.theta for part in parts])
-    return GlobalParams(B, N, theta, np.concatenate([part.mu for part in parts]), Sigma, cov)
+    return ItemParams(B, N, theta, np.concatenate([part.mu for part in parts]), Sigma, cov)
 
 
-def sum_of_traces(traces: list[Trace]) -> Trace:
+def sum_of_traces(traces: list[EmTrace]) -> EmTrace:
     """Models that are done wait at their last value for the others."""
     longest = max(trace.iterations for trace in traces)
     padded = [np.pad(trace.objective, (0, longest - trace.iterations), mode="edge") for trace in traces]
     stop: Stop = "converged" if all(trace.converged for trace in traces) else "max_iter"
-    return Trace(np.sum(padded, axis=0), stop)
+    return EmTrace(np.sum(padded, axis=0), stop)

@@ -22,23 +22,23 @@ from unisono.fusers.items.calibration import (
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
 from unisono.fusers.items.gold import GoldReport, inside_and_outside, report_gold, with_known_level
 from unisono.fusers.items.saved import learned_arrays, restore_learned
-from unisono.fusers.items.warm_start import Experience, continued, everything_behind, experience_of
+from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
 from unisono.fusers.items.words import DEFAULT_MAX_ITER, DEFAULT_TOL, Anchor, Inference, check_words, default_noise
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
-from unisono.maths.items.data import GlobalData, prepare
+from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import uncorrelate
 from unisono.maths.items.ml import MlSettings
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
 from unisono.maths.items.rescale import PANEL
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.start import bayes_settings, unrelated
 from unisono.maths.items.state import UNGUARDED, Guards, Priors
 from unisono.maths.items.structure import Latent, Noise, Structure, Transform
-from unisono.maths.raters.gain_prior import heeding
+from unisono.maths.raters.gain_prior import with_gain_priors
 
 SETTINGS = (
     *("transform", "bias", "noise", "latent", "anchor", "inference"),
@@ -57,7 +57,7 @@ class Joint(Fuser):
 
     kind: ClassVar[str] = "joint"
     gold_: GoldReport | None = None
-    _earlier: Experience | None = None
+    _earlier: PriorFit | None = None
     _labels: tuple[str, ...]
     _calibrated: Calibration | None
     _known: np.ndarray | None
@@ -101,7 +101,7 @@ class Joint(Fuser):
             raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         if self.anchor != "average":
             raise DataError("Starting from an earlier fit needs anchor='average'.")
-        self._earlier = experience_of(earlier)
+        self._earlier = prior_fit_of(earlier)
         return self
 
     def fit(
@@ -145,7 +145,7 @@ class Joint(Fuser):
         check_words(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
 
     def _learnt(
-        self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: GlobalData
+        self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: ItemData
     ) -> Self:
         self.scaling_, self.space_ = scaling, space
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
@@ -154,7 +154,7 @@ class Joint(Fuser):
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
         self.latent_, self.censored_ = estimate.latent, estimate.censored
         self._calibrated = None
-        self.judgements_, self.items_behind_ = everything_behind(ratings, self._earlier)
+        self.judgements_, self.items_behind_ = evidence_counts(ratings, self._earlier)
         inside = np.broadcast_to(estimate.gold_inside, (data.D,))
         self._known = data.gold
         self._ratings, (self._data, outside) = ratings, inside_and_outside(data, inside)
@@ -192,7 +192,7 @@ class Joint(Fuser):
         max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
         return Run(tol, max_iter, on_step, on_estimate)
 
-    def _estimate(self, data: GlobalData, structure: Structure, run: Run) -> Estimate:
+    def _estimate(self, data: ItemData, structure: Structure, run: Run) -> Estimate:
         floor = np.full(data.D, self.variance_floor)
         recentred = self.anchor != "none"
         if self.inference == "ml":
@@ -205,7 +205,7 @@ class Joint(Fuser):
         if self._earlier is not None:
             settings = continued(settings, self._earlier, self._labels)
         elif self.anchor == "average" and structure.transform != "identity":
-            settings = heeding(data, settings)
+            settings = with_gain_priors(data, settings)
         return estimate_bayes(data, settings, run, censored=self._reads_twice())
 
     def _reads_twice(self) -> bool:
@@ -284,7 +284,7 @@ class Joint(Fuser):
         z = sample_ratings(params, truth, shown.item_of, data.annotator_of, rng)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
-    def parameters(self) -> GlobalParams:
+    def parameters(self) -> ItemParams:
         self.require_fitted()
         return self.params_
 
@@ -303,9 +303,7 @@ class Joint(Fuser):
 
     # ---- inside
 
-    def _data_for(
-        self, ratings: Ratings | None, features: ItemTable | None
-    ) -> tuple[GlobalData, GlobalParams, Ratings]:
+    def _data_for(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[ItemData, ItemParams, Ratings]:
         """Data and parameters for the fitted ratings, or for others by the same annotators."""
         self.require_fitted()
         if ratings is None:

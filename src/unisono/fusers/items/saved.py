@@ -10,7 +10,7 @@ from unisono.fusers.features import restore_space
 from unisono.fusers.items.calibration import censored_arrays, restore_calibration, restore_censored
 from unisono.fusers.results import Fit
 from unisono.fusers.scaling import Scaling
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 
 if TYPE_CHECKING:
     from unisono.fusers.items.joint import Joint
@@ -36,7 +36,7 @@ def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
 def restore_learned(fuser: Joint, fit: Fit) -> None:
     """Gives an unfitted fuser the numbers of a saved fit; those that older versions did not save are left neutral."""
     arrays = fit.arrays
-    fuser.params_ = GlobalParams(**{name: arrays.get(name) for name in GlobalParams._fields})  # type: ignore[arg-type]
+    fuser.params_ = ItemParams(**{name: arrays.get(name) for name in ItemParams._fields})  # type: ignore[arg-type]
     fuser.theta_var_ = arrays["theta_var"]
     fuser.latent_ = arrays.get("latent", fuser.params_.Sigma)
     fuser.judgements_ = arrays.get("judgements_behind", np.zeros(len(fit.annotators)))

@@ -15,7 +15,7 @@ from unisono.data import Ratings
 from unisono.data.labels import listed
 from unisono.errors import DataError
 from unisono.fusers.scaling import Scaling
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.state import BayesSettings, KnownAnnotators, Targets
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 NARROWEST = 1e-8  # of a coefficient's variance: fixed ones have none
 
 
-class Experience(NamedTuple):
+class PriorFit(NamedTuple):
     """What a fit knows that holds beyond its own items; everything in its standardised units."""
 
     annotators: tuple[str, ...]
     dimensions: tuple[str, ...]
     judgements: np.ndarray  # (K,) behind each annotator, earlier batches included
     items: int  # behind the covariance of truths, earlier batches included
-    params: GlobalParams  # with the newcomer
+    params: ItemParams  # with the newcomer
     latent: np.ndarray  # (D, D)
     scaling: Scaling
 
 
-def experience_of(fuser: Joint) -> Experience:
+def prior_fit_of(fuser: Joint) -> PriorFit:
     """What holds beyond the items of a fit, for fits of later batches."""
     fuser.require_fitted()
     behind = fuser.judgements_, fuser.items_behind_
-    return Experience(fuser.annotators_, fuser.dimensions_, *behind, fuser.params_, fuser.latent_, fuser.scaling_)
+    return PriorFit(fuser.annotators_, fuser.dimensions_, *behind, fuser.params_, fuser.latent_, fuser.scaling_)
 
 
-def everything_behind(ratings: Ratings, earlier: Experience | None) -> tuple[np.ndarray, int]:
+def evidence_counts(ratings: Ratings, earlier: PriorFit | None) -> tuple[np.ndarray, int]:
     """Judgements behind each annotator (K,) and items in all, those of earlier batches included."""
     judgements = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
     if earlier is None:
@@ -54,7 +54,7 @@ def everything_behind(ratings: Ratings, earlier: Experience | None) -> tuple[np.
     return judgements, ratings.M + earlier.items
 
 
-def with_earlier_annotators(ratings: Ratings, earlier: Experience) -> Ratings:
+def with_earlier_annotators(ratings: Ratings, earlier: PriorFit) -> Ratings:
     """The ratings with the annotators of the earlier fit among their annotators, so that nobody is forgotten."""
     if ratings.dimensions != earlier.dimensions:
         raise DataError(
@@ -66,7 +66,7 @@ def with_earlier_annotators(ratings: Ratings, earlier: Experience) -> Ratings:
     return ratings.with_annotators((*ratings.annotators, *absent)) if absent else ratings
 
 
-def continued(settings: BayesSettings, earlier: Experience, annotators: tuple[str, ...]) -> BayesSettings:
+def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str, ...]) -> BayesSettings:
     """Settings of the new batch with everything the earlier fit knows as prior."""
     place = {label: k for k, label in enumerate(earlier.annotators)}
     newcomer = len(earlier.annotators)

@@ -21,8 +21,8 @@ from unisono.fusers.scaling import identity_scaling
 from unisono.fusers.series.data import require_series, to_series
 from unisono.fusers.series.delay_notes import unmoved_notes
 from unisono.fusers.series.joint import WINDOW
-from unisono.maths.em import Trace
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.em import EmTrace
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.align import advanced, relative_lags
 
@@ -50,7 +50,7 @@ class SeriesAverage(Fuser):
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         self.lag_ = self._lags(ratings)
         self.inner_ = self.average().fit(as_frames(self._moved(ratings)), _frames_of(features, ratings))
-        self.trace_, self._ratings = Trace(np.zeros(0), "none"), ratings
+        self.trace_, self._ratings = EmTrace(np.zeros(0), "none"), ratings
         self.scaling_ = self.inner_.scaling_
         if on_state is not None:
             on_state(0, copy(self))
@@ -115,7 +115,7 @@ class SeriesAverage(Fuser):
     def notes(self) -> dict[str, Any]:
         return unmoved_notes(AS_LATE)
 
-    def parameters(self) -> GlobalParams:
+    def parameters(self) -> ItemParams:
         raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
 
     # ---- saving

@@ -42,13 +42,13 @@ from unisono.fusers.series.model import (
 )
 from unisono.fusers.series.progress import Watcher
 from unisono.fusers.series.table import Described, describe_annotators, series_annotators
-from unisono.maths.em import Trace
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.em import EmTrace
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.params import SeriesData
 
 
-class Part(NamedTuple):
+class DimensionModel(NamedTuple):
     """A model of some of the dimensions."""
 
     dims: tuple[int, ...]
@@ -58,8 +58,8 @@ class Part(NamedTuple):
 class Estimated(NamedTuple):
     """What an estimation brings: models, how it went, and the truth of the fitted frames where gold went into it."""
 
-    parts: tuple[Part, ...]
-    trace: Trace
+    parts: tuple[DimensionModel, ...]
+    trace: EmTrace
     truth: tuple[np.ndarray, np.ndarray] | None = None  # (sum T, D), (sum T, D, D)
 
 
@@ -68,7 +68,7 @@ class SeriesFuser(Fuser):
 
     rate_: float
     frames_: FrameSpace
-    parts_: tuple[Part, ...]
+    parts_: tuple[DimensionModel, ...]
     features_drive: bool = False
     standardise_features: bool = True
 
@@ -127,7 +127,7 @@ class SeriesFuser(Fuser):
         return self
 
     def _learnt(self, found: Estimated) -> Self:
-        self.parts_ = tuple(Part(dims, self._everybody(model)) for dims, model in found.parts)
+        self.parts_ = tuple(DimensionModel(dims, self._everybody(model)) for dims, model in found.parts)
         self.trace_, self._truth = found.trace, found.truth
         return self
 
@@ -210,7 +210,7 @@ class SeriesFuser(Fuser):
         self.require_fitted()
         return lag_notes([part.model for part in self.parts_], self.rate_)
 
-    def parameters(self) -> GlobalParams:
+    def parameters(self) -> ItemParams:
         raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
 
     # ---- saving
@@ -232,11 +232,11 @@ class SeriesFuser(Fuser):
 
     def restore(self, fit: Fit) -> Self:
         arrays = fit.arrays
-        parts: list[Part] = []
+        parts: list[DimensionModel] = []
         while f"part{len(parts)}_dims" in arrays:
             prefix = f"part{len(parts)}_"
             own = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
-            parts.append(Part(tuple(own["dims"].tolist()), restore_model(own)))
+            parts.append(DimensionModel(tuple(own["dims"].tolist()), restore_model(own)))
         self.parts_, self.trace_, self._truth = tuple(parts), fit.trace, None
         self.rate_ = float(arrays["rate"])
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
@@ -303,5 +303,5 @@ class SeriesFuser(Fuser):
         return Fused(*scaled, items, self.dimensions_, length, clock)
 
 
-def _of(data: SeriesData, part: Part) -> SeriesData:
+def _of(data: SeriesData, part: DimensionModel) -> SeriesData:
     return data if len(part.dims) == data.D else data._replace(y=data.y[:, list(part.dims)])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.fusers.series.base import Estimated, Part
+from unisono.fusers.series.base import DimensionModel, Estimated
 from unisono.fusers.series.model import SeriesModel, model_of
-from unisono.maths.em import Trace
+from unisono.maths.em import EmTrace
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.gauge import rescale, shift
 from unisono.maths.series.gold import AnchoredSettings
@@ -32,9 +32,9 @@ def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
 
 def finished(fit: DefaultFit) -> Estimated:
     """A fit of the default as it is."""
-    return Estimated((whole(model_of(fit)),), Trace(fit.objective, "converged" if fit.converged else "max_iter"))
+    return Estimated((whole(model_of(fit)),), EmTrace(fit.objective, "converged" if fit.converged else "max_iter"))
 
 
-def whole(model: SeriesModel) -> Part:
+def whole(model: SeriesModel) -> DimensionModel:
     """A model of all dimensions together."""
-    return Part(tuple(range(len(model.params.mu))), model)
+    return DimensionModel(tuple(range(len(model.params.mu))), model)

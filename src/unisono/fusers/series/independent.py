@@ -8,7 +8,7 @@ import numpy as np
 
 from unisono.fusers.base import OnState
 from unisono.fusers.items.independent import sum_of_traces
-from unisono.fusers.series.base import Estimated, Part
+from unisono.fusers.series.base import DimensionModel, Estimated
 from unisono.fusers.series.data import one_dimension
 from unisono.fusers.series.joint import SeriesJoint
 from unisono.fusers.series.progress import Watcher
@@ -39,7 +39,7 @@ class SeriesIndependent(SeriesJoint):
 
 def together(found: list[Estimated]) -> Estimated:
     """Estimates of one dimension each as one estimate."""
-    parts = tuple(Part((d,), one.parts[0].model) for d, one in enumerate(found))
+    parts = tuple(DimensionModel((d,), one.parts[0].model) for d, one in enumerate(found))
     truths = [one.truth for one in found if one.truth is not None]
     truth = None
     if truths:

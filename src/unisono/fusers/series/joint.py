@@ -18,7 +18,7 @@ from unisono.fusers.series.gold import calibrated, finished, whole
 from unisono.fusers.series.held_out import TRIED, HeldOutError, least_error, windows_tried
 from unisono.fusers.series.model import SeriesModel, plain_model
 from unisono.fusers.series.progress import Watcher
-from unisono.maths.em import Trace
+from unisono.maths.em import EmTrace
 from unisono.maths.series.bands import Spread
 from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_default
 from unisono.maths.series.features import fit_with_features
@@ -199,7 +199,7 @@ class SeriesJoint(SeriesFuser):
             # Delays are where they should be only at the end: states on the way would be scored out of time.
             if on_state is not None and structure.transform != "delay":
                 model = plain_model(params, structure, weighted=self.inference != "paper")
-                trace = Trace(np.array([objective]), "max_iter")
+                trace = EmTrace(np.array([objective]), "max_iter")
                 on_state(next(states), self._at(Estimated((whole(model),), trace)))
 
         states = iter(range(10**9))
@@ -238,7 +238,7 @@ class SeriesJoint(SeriesFuser):
             "gold",
         )
         cov = np.eye(data.D) * (fit.sd**2)[:, :, None]
-        trace = Trace(fit.objective, "converged" if fit.converged else "max_iter")
+        trace = EmTrace(fit.objective, "converged" if fit.converged else "max_iter")
         return Estimated((whole(model),), trace, (fit.mean, cov))
 
     def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, watch: Watcher) -> Estimated:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.bands import Spread, band_variance, thinness
+from unisono.maths.series.bands import Spread, band_variance, coverage_loss
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.em import unweighted
 from unisono.maths.series.estep import draw_truth, infer
@@ -57,7 +57,7 @@ def fused_truth(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.nd
     variance = band_variance(
         model=np.diagonal(found.cov, axis1=1, axis2=2),
         extra=model.extra,
-        thin=thinness(data, model.noise),
+        thin=coverage_loss(data, model.noise),
         mean=mean,
         level=model.params.mu + data.X @ model.params.theta,
         spread=model.spread,

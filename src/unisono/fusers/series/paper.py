@@ -15,13 +15,13 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import OnState
 from unisono.fusers.scaling import Scaling, identity_scaling
-from unisono.fusers.series.base import Estimated, Part, SeriesFuser
+from unisono.fusers.series.base import DimensionModel, Estimated, SeriesFuser
 from unisono.fusers.series.data import one_dimension
 from unisono.fusers.series.held_out import TRIED, HeldOutError, UndeterminedError, least_error, windows_tried
 from unisono.fusers.series.independent import together
 from unisono.fusers.series.model import SeriesModel, plain_model, with_silent
 from unisono.fusers.series.progress import Watcher
-from unisono.maths.em import Trace, relative_change, run_em
+from unisono.maths.em import EmTrace, relative_change, run_em
 from unisono.maths.series.default import filter_lag
 from unisono.maths.series.em import make_step, start_from_truth
 from unisono.maths.series.estep import log_likelihood
@@ -37,7 +37,7 @@ class Climbed(NamedTuple):
     """A finished run from one start."""
 
     params: SeriesParams
-    trace: Trace
+    trace: EmTrace
 
 
 class SeriesPaperJoint(SeriesFuser):
@@ -134,7 +134,7 @@ class SeriesPaperJoint(SeriesFuser):
             def on_params(params: SeriesParams, objective: float) -> None:
                 watch.step(params, objective)
                 if on_state is not None:
-                    one = Climbed(params, Trace(np.array([objective]), "max_iter"))
+                    one = Climbed(params, EmTrace(np.array([objective]), "max_iter"))
                     on_state(next(count), self._at(self._estimated(one, structure, data)))
 
             climbed = []
@@ -153,7 +153,7 @@ class SeriesPaperJoint(SeriesFuser):
         model = plain_model(one.params, structure, weighted=False)
         used = np.isin(np.arange(data.K), data.annotator_of)
         model = model._replace(mean_lag=filter_lag(one.params, used) / self.rate_)
-        return Estimated((Part(tuple(range(data.D)), model),), one.trace)
+        return Estimated((DimensionModel(tuple(range(data.D)), model),), one.trace)
 
     def _everybody(self, model: SeriesModel) -> SeriesModel:
         return with_silent(model, self._spoke, average=False)
@@ -241,7 +241,7 @@ def climb(
         return Climbed(*run_em(step, start, stop_when=relative_change(tol), max_iter=max_iter, on_step=watch))
     except np.linalg.LinAlgError:
         last = seen[-1][0] if seen else start
-        return Climbed(last, Trace(np.array([value for _, value in seen] or [-np.inf]), "max_iter"))
+        return Climbed(last, EmTrace(np.array([value for _, value in seen] or [-np.inf]), "max_iter"))
 
 
 def random_truth(data: SeriesData, seed: np.random.SeedSequence) -> np.ndarray:

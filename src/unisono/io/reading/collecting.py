@@ -16,7 +16,7 @@ from unisono.errors import DataWarning
 from unisono.io.reading import problems
 from unisono.io.reading.naming import Coded, LabelColumn
 from unisono.io.reading.numbers import NumberColumn
-from unisono.io.reading.table import Part, Table
+from unisono.io.reading.table import Chunk, Table
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _records(extents: Sequence[tuple[int, int, np.ndarray | None]]) -> np.ndarra
 
 
 def _add(
-    part: Part, named: Mapping[str, LabelColumn], counted: Mapping[int, NumberColumn], decimal_comma: bool
+    part: Chunk, named: Mapping[str, LabelColumn], counted: Mapping[int, NumberColumn], decimal_comma: bool
 ) -> None:
     for label in named.values():
         label.add(part)

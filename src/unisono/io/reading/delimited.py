@@ -14,7 +14,7 @@ import polars as pl
 
 from unisono.io.reading import problems
 from unisono.io.reading.records import BLOCK, Records, line_of, scan
-from unisono.io.reading.table import Part, Table
+from unisono.io.reading.table import Chunk, Table
 
 SEPARATORS = (",", "\t", ";")
 _BOM = b"\xef\xbb\xbf"
@@ -37,12 +37,12 @@ class TextTable(Table):
         # Semicolons separate cells where the comma is the decimal mark.
         self.decimal_comma = self.separator == ";"
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[Chunk]:
         first = 0
         for records in scan(self._data, self._body, self.separator, self._block):
             self._check(records)
             if len(records.start):
-                yield Part(self._parse(records), first)
+                yield Chunk(self._parse(records), first)
             first += len(records.start)
 
     def where(self, record: int) -> str:

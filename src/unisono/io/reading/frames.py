@@ -14,7 +14,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.io.reading import problems
-from unisono.io.reading.table import Part, Table
+from unisono.io.reading.table import Chunk, Table
 
 
 class FrameTable(Table):
@@ -27,9 +27,9 @@ class FrameTable(Table):
         self._frame = frame.rename({column: str(index) for index, column in enumerate(frame.columns)})
         self._from = counted_from
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[Chunk]:
         if self._frame.height:
-            yield Part(self._frame, 0)
+            yield Chunk(self._frame, 0)
 
     def where(self, record: int) -> str:
         return f"{self.name} row {record + self._from} (counted from {self._from})"

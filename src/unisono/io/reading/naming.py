@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from unisono.data.labels import sort_labels
-from unisono.io.reading.table import Part
+from unisono.io.reading.table import Chunk
 
 
 class Coded(NamedTuple):
@@ -31,7 +31,7 @@ class LabelColumn:
         self._parts: list[pl.Series] = []
         self._runs: list[np.ndarray] = []
 
-    def add(self, part: Part) -> None:
+    def add(self, part: Chunk) -> None:
         """Takes the column of a part. Rows about one item mostly lie together, so runs of a label are kept as one."""
         rows = as_text(part.column(self.index)).fill_null("").alias("label")
         first = np.flatnonzero((rows != rows.shift()).fill_null(True).to_numpy())

@@ -13,7 +13,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.io.reading import problems
-from unisono.io.reading.table import Part, Table
+from unisono.io.reading.table import Chunk, Table
 
 MISSING_WORDS = ("na", "nan", "null")
 _DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
@@ -36,7 +36,7 @@ class NumberColumn:
         self._numbers = self._texts = 0
         self._first: dict[str, Cell] = {}
 
-    def add(self, part: Part, decimal_comma: bool) -> None:
+    def add(self, part: Chunk, decimal_comma: bool) -> None:
         column = part.column(self.index)
         value = self._from_text(part, column, decimal_comma) if column.dtype == pl.String else _from_typed(column)
         missing = np.isnan(value)
@@ -79,7 +79,7 @@ class NumberColumn:
         cell = self._first["number"]
         return problems.number_in_text(table.where(cell.record), self.name, cell.text)
 
-    def _from_text(self, part: Part, column: pl.Series, decimal_comma: bool) -> np.ndarray:
+    def _from_text(self, part: Chunk, column: pl.Series, decimal_comma: bool) -> np.ndarray:
         value = column.cast(pl.Float64, strict=False)
         odd = np.flatnonzero((value.is_null() & column.is_not_null()).to_numpy())
         result: np.ndarray = np.array(value.to_numpy(), dtype=np.float64)
@@ -93,7 +93,7 @@ class NumberColumn:
                 self._note("text", part, column, int(text[0]))
         return result
 
-    def _note_extremes(self, part: Part, column: pl.Series, value: np.ndarray) -> None:
+    def _note_extremes(self, part: Chunk, column: pl.Series, value: np.ndarray) -> None:
         beyond = np.abs(value) > problems.LARGEST
         if beyond.any():
             infinite = np.isinf(value)
@@ -101,7 +101,7 @@ class NumberColumn:
                 if found.any():
                     self._note(name, part, column, int(np.argmax(found)))
 
-    def _note(self, name: str, part: Part, column: pl.Series, row: int) -> None:
+    def _note(self, name: str, part: Chunk, column: pl.Series, row: int) -> None:
         self._first.setdefault(name, Cell(part.record(row), str(column[row]).strip()))
 
 

@@ -36,7 +36,7 @@ class Timing:
     max_gap: float | None = None  # seconds; None: one and a half ordinary steps of the trace
 
 
-class Trace(NamedTuple):
+class SampledTrace(NamedTuple):
     """The samples of one annotator on one recording, for dimensions that were sampled together."""
 
     pair: int  # which (item, annotator)
@@ -126,7 +126,7 @@ def _warn_of_disorder(rows: Rows, seconds: np.ndarray) -> None:
         )
 
 
-def _traces(rows: Rows, seconds: np.ndarray, order: np.ndarray) -> Iterator[Trace]:
+def _traces(rows: Rows, seconds: np.ndarray, order: np.ndarray) -> Iterator[SampledTrace]:
     """The samples of every (item, annotator), dimensions together where they were sampled together.
 
     `order` sorts the rows by claim and time, and so by pair and time within a dimension.
@@ -144,7 +144,7 @@ def _traces(rows: Rows, seconds: np.ndarray, order: np.ndarray) -> Iterator[Trac
         yield from _joined(key, together[key])
 
 
-def _joined(pair: int, parts: list[tuple[int, np.ndarray, np.ndarray]]) -> Iterator[Trace]:
+def _joined(pair: int, parts: list[tuple[int, np.ndarray, np.ndarray]]) -> Iterator[SampledTrace]:
     """Dimensions with the very same times as one trace, which is resampled in one go."""
     groups: list[tuple[np.ndarray, list[int], list[np.ndarray]]] = []
     for d, t, y in parts:
@@ -156,12 +156,12 @@ def _joined(pair: int, parts: list[tuple[int, np.ndarray, np.ndarray]]) -> Itera
         else:
             groups.append((t, [d], [y]))
     for times, dimensions, columns in groups:
-        yield Trace(pair, dimensions, times, np.stack(columns, axis=1))
+        yield SampledTrace(pair, dimensions, times, np.stack(columns, axis=1))
 
 
-def _grids(traces: list[Trace], rate: float, items: int, raters: int) -> list[Grid]:
+def _grids(traces: list[SampledTrace], rate: float, items: int, raters: int) -> list[Grid]:
     """The ticks of every item; one tick for an item without a single number."""
-    of_item: list[list[Trace]] = [[] for _ in range(items)]
+    of_item: list[list[SampledTrace]] = [[] for _ in range(items)]
     for trace in traces:
         of_item[trace.pair // raters].append(trace)
     return [
@@ -171,7 +171,7 @@ def _grids(traces: list[Trace], rate: float, items: int, raters: int) -> list[Gr
 
 
 def _filled(
-    traces: list[Trace],
+    traces: list[SampledTrace],
     steps: np.ndarray,
     grids: list[Grid],
     pairs: np.ndarray,

@@ -13,7 +13,7 @@ from unisono.io.reading import problems
 
 
 @dataclass(frozen=True)
-class Part:
+class Chunk:
     """Some of the rows. Columns are called by their position: '0', '1', ..."""
 
     frame: pl.DataFrame
@@ -27,7 +27,7 @@ class Part:
     def column(self, index: int) -> pl.Series:
         return self.frame.get_column(str(index))
 
-    def without_empty_rows(self, guide: int) -> Part:
+    def without_empty_rows(self, guide: int) -> Chunk:
         """Drops rows without a single filled cell, as spreadsheets leave them; `guide` is a column to look at first."""
         if not _is_empty(self.column(guide)).any():
             return self
@@ -35,7 +35,7 @@ class Part:
         for column in self.frame.get_columns():
             filled |= ~_is_empty(column).to_numpy()
         kept = np.flatnonzero(filled)
-        return self if len(kept) == self.frame.height else Part(self.frame[kept], self.first, kept)
+        return self if len(kept) == self.frame.height else Chunk(self.frame[kept], self.first, kept)
 
 
 class Table(ABC):
@@ -53,7 +53,7 @@ class Table(ABC):
             seen[column] = index
 
     @abstractmethod
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[Chunk]:
         """The rows, each exactly once, in order."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.noise import log_pooling_prior
 from unisono.maths.items.rows import RowPrior, log_prior
@@ -16,7 +16,7 @@ from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import free_coefficients
 
 
-def lower_bound(data: GlobalData, stats: Stats, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
+def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
     """The bound at a state whose E-step gave `stats`; `prior` is that of the rows under its hyper-parameters."""
     return (
         stats.loglik
@@ -28,7 +28,7 @@ def lower_bound(data: GlobalData, stats: Stats, state: BayesState, prior: RowPri
     )
 
 
-def _rows_term(data: GlobalData, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
+def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
     """E[log p(B)] + H[q(B)] over annotators who rated anything."""
     params, D = state.params, data.D
     assert params.cov is not None
@@ -43,7 +43,7 @@ def _rows_term(data: GlobalData, state: BayesState, prior: RowPrior, settings: B
     return float(total)
 
 
-def _predictor_term(data: GlobalData, state: BayesState) -> float:
+def _predictor_term(data: ItemData, state: BayesState) -> float:
     """E[log p(theta)] + H[q(theta)] - 1/2 D tr(Z Cov Z'), with covariances relative to Sigma."""
     R, D = state.params.theta.shape
     if not R:
@@ -64,7 +64,7 @@ def _between_annotators(state: BayesState, settings: BayesSettings) -> float:
     return precisions + _pull(hyper.bias, settings.targets.bias, priors.bias_annotators)
 
 
-def _noise_prior(data: GlobalData, state: BayesState, settings: BayesSettings) -> float:
+def _noise_prior(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
     noise, nu, hyper = settings.structure.noise, settings.priors.noise_numbers, state.hyper
     if noise not in ("scaled", "shared"):
         return log_pooling_prior(noise, state.params.N, nu * data.D if noise == "isotropic" else nu, hyper.pool)

@@ -16,7 +16,7 @@ from scipy import sparse
 from unisono.maths.items.predictor import Scores
 
 
-class GlobalData(NamedTuple):
+class ItemData(NamedTuple):
     """Everything about the ratings that does not change while parameters are estimated."""
 
     y: np.ndarray  # (J, D) ratings sorted by item, 0 where missing
@@ -77,7 +77,7 @@ class GlobalData(NamedTuple):
         return sparse.csc_array((np.ones(U), self.annotator, np.arange(U + 1)), shape=(self.K, U))
 
 
-def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, scores: Scores, K: int) -> GlobalData:
+def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, scores: Scores, K: int) -> ItemData:
     """From ratings with NaN (J, D), sorted by item, to sparse rows and profiles. M is the number of score rows."""
     D = value.shape[1]
     observed = ~np.isnan(value)
@@ -87,7 +87,7 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
     y = np.where(observed, value, 0.0)
     U = len(profiles)
     Sy, Syy = profile_sums(y, profile_of, U)
-    return GlobalData(
+    return ItemData(
         y=y,
         item_ptr=np.concatenate([[0], np.cumsum(np.bincount(item_of, minlength=scores.M))]).astype(np.int32),
         profile_of=profile_of,

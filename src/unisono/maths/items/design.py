@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
 
-def rating_information(params: GlobalParams) -> np.ndarray:
+def rating_information(params: ItemParams) -> np.ndarray:
     """(K, D, D) what one complete rating by each annotator adds to the precision of a truth.            eq. D1"""
     F = params.F
     return np.asarray(np.swapaxes(F, 1, 2) @ np.linalg.solve(params.N, F))

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from unisono.maths.em import Trace, run_em
-from unisono.maths.items.data import GlobalData, profile_sums
+from unisono.maths.em import EmTrace, run_em
+from unisono.maths.items.data import ItemData, profile_sums
 from unisono.maths.items.estep import Posterior, posterior
-from unisono.maths.items.params import GlobalParams, noise_precision
+from unisono.maths.items.params import ItemParams, noise_precision
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.targets import scaled_targets
 from unisono.maths.items.vb import bayes_step
@@ -44,7 +44,7 @@ class Bounds(NamedTuple):
 class Completed(NamedTuple):
     """Ratings with those on a bound replaced by expectations."""
 
-    data: GlobalData
+    data: ItemData
     variance: np.ndarray  # (D,) of all numbers, the uncertainty of replaced ones included
 
 
@@ -53,7 +53,7 @@ class _State(NamedTuple):
     completed: Completed
 
 
-def find_bounds(data: GlobalData) -> Bounds:
+def find_bounds(data: ItemData) -> Bounds:
     """The ends of the scale on which ratings pile up."""
     low, high = np.full(data.D, -np.inf), np.full(data.D, np.inf)
     answered = data.answered[data.profile_of]
@@ -68,8 +68,8 @@ def find_bounds(data: GlobalData) -> Bounds:
 
 
 def estimate_censored(
-    data: GlobalData, start: BayesState, bounds: Bounds, settings: BayesSettings, tol: float
-) -> tuple[BayesState, Trace]:
+    data: ItemData, start: BayesState, bounds: Bounds, settings: BayesSettings, tol: float
+) -> tuple[BayesState, EmTrace]:
     """Variational EM in which ratings on a bound are completed anew after every step."""
 
     def step(state: _State) -> tuple[_State, float]:
@@ -85,7 +85,7 @@ def estimate_censored(
     return state.bayes, trace
 
 
-def censored_posterior(data: GlobalData, bounds: Bounds, params: GlobalParams) -> Posterior:
+def censored_posterior(data: ItemData, bounds: Bounds, params: ItemParams) -> Posterior:
     """Truths of items under fixed parameters, with ratings on a bound completed until nothing moves."""
     found, completed = posterior(data, params), data
     for _ in range(ROUNDS):
@@ -96,9 +96,7 @@ def censored_posterior(data: GlobalData, bounds: Bounds, params: GlobalParams) -
     return found
 
 
-def complete(
-    current: GlobalData, given: GlobalData, bounds: Bounds, params: GlobalParams, mean: np.ndarray
-) -> Completed:
+def complete(current: ItemData, given: ItemData, bounds: Bounds, params: ItemParams, mean: np.ndarray) -> Completed:
     """One sweep over dimensions: ratings `given` on a bound get their expectation, others' current values known."""
     y, added = current.y.copy(), np.zeros((len(given.annotator), given.D))
     W, _ = noise_precision(params.N, given.annotator, given.answered)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from unisono.maths.items.data import GlobalData
-from unisono.maths.items.params import LOG_2PI, GlobalParams, Information, information
+from unisono.maths.items.data import ItemData
+from unisono.maths.items.params import LOG_2PI, Information, ItemParams, information
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
 BLOCK_ITEMS = 1 << 14
@@ -66,7 +66,7 @@ class _Block(NamedTuple):
     total: np.ndarray  # (m, D, D) Lambda_m
 
 
-def expectation(data: GlobalData, params: GlobalParams) -> tuple[np.ndarray, Stats]:
+def expectation(data: ItemData, params: ItemParams) -> tuple[np.ndarray, Stats]:
     """Posterior means (M, D) of all items, and the sufficient statistics of an M-step."""
     info = information(data, params)
     mean = np.empty((data.M, data.D))
@@ -81,7 +81,7 @@ def expectation(data: GlobalData, params: GlobalParams) -> tuple[np.ndarray, Sta
     return mean, replace(total, loglik=total.loglik + _rating_constants(data, info))
 
 
-def posterior(data: GlobalData, params: GlobalParams) -> Posterior:
+def posterior(data: ItemData, params: ItemParams) -> Posterior:
     """Means, covariances and log densities of all items under fixed parameters."""
     info = information(data, params)
     mean, loglik = np.empty((data.M, data.D)), np.empty(data.M)
@@ -93,7 +93,7 @@ def posterior(data: GlobalData, params: GlobalParams) -> Posterior:
     return Posterior(mean, cov, loglik)
 
 
-def left_out_means(data: GlobalData, params: GlobalParams) -> np.ndarray:
+def left_out_means(data: ItemData, params: ItemParams) -> np.ndarray:
     """(J, D) the truth of each judgement's item as the other annotators alone give it.               eq. G7"""
     means = np.empty_like(data.y)
     for judgements, mean, _ in left_out_blocks(data, params):
@@ -101,7 +101,7 @@ def left_out_means(data: GlobalData, params: GlobalParams) -> np.ndarray:
     return means
 
 
-def left_out_blocks(data: GlobalData, params: GlobalParams) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+def left_out_blocks(data: ItemData, params: ItemParams) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Judgements block by block, with mean (j, D) and covariance (j, D, D) of their item's truth without them."""
     info = information(data, params)
     prior_mean = params.prior_mean(data.scores)
@@ -124,7 +124,7 @@ def item_blocks(M: int) -> Iterator[tuple[int, int]]:
     return ((start, min(start + BLOCK_ITEMS, M)) for start in range(0, M, BLOCK_ITEMS))
 
 
-def _posterior(data: GlobalData, params: GlobalParams, info: Information, start: int, stop: int) -> _Block:
+def _posterior(data: ItemData, params: ItemParams, info: Information, start: int, stop: int) -> _Block:
     U, D = info.g.shape
     rows, weighted = sparse_rows(data, start, stop)
     m0 = params.mu + data.scores.Z[start:stop] @ params.theta
@@ -144,7 +144,7 @@ def _posterior(data: GlobalData, params: GlobalParams, info: Information, start:
     return _Block(rows, weighted, m0 + e, V, gain, linear, Lambda)
 
 
-def _add_gold(data: GlobalData, start: int, stop: int, seen: np.ndarray, linear: np.ndarray) -> np.ndarray | float:
+def _add_gold(data: ItemData, start: int, stop: int, seen: np.ndarray, linear: np.ndarray) -> np.ndarray | float:
     """Adds known truths to an item's information, in place; returns their own part (m,) of eq. G6.      eq. G17"""
     if data.gold is None:
         return 0.0
@@ -157,7 +157,7 @@ def _add_gold(data: GlobalData, start: int, stop: int, seen: np.ndarray, linear:
     return np.asarray(known.sum(axis=1) * (LOG_2PI + np.log(GOLD_VARIANCE)) + (value**2).sum(axis=1) / GOLD_VARIANCE)
 
 
-def sparse_rows(data: GlobalData, start: int, stop: int) -> tuple[sparse.csr_array, list[sparse.csr_array]]:
+def sparse_rows(data: ItemData, start: int, stop: int) -> tuple[sparse.csr_array, list[sparse.csr_array]]:
     """Items by profiles: how often each rated each, and, per dimension, the ratings as entries."""
     low, high = data.item_ptr[start], data.item_ptr[stop]
     ptr = data.item_ptr[start : stop + 1] - low
@@ -188,13 +188,13 @@ def statistics(
     )
 
 
-def _rating_constants(data: GlobalData, info: Information) -> float:
+def _rating_constants(data: ItemData, info: Information) -> float:
     """-1/2 sum over all judgements of log|2 pi N| + E[(y - b)'W (y - b)], from the profiles' sums."""
     own = data.judgements @ (info.logdet + info.bb) + np.sum(info.W * data.Syy) - 2 * np.sum(info.Wb * data.Sy)
     return float(-0.5 * own)
 
 
-def _rating_constants_by_item(data: GlobalData, info: Information, block: _Block, start: int, stop: int) -> np.ndarray:
+def _rating_constants_by_item(data: ItemData, info: Information, block: _Block, start: int, stop: int) -> np.ndarray:
     """(m,) the same, item by item."""
     own = block.rows @ (info.logdet + info.bb)
     y = data.y[data.item_ptr[start] : data.item_ptr[stop]]
@@ -208,7 +208,7 @@ def _rating_constants_by_item(data: GlobalData, info: Information, block: _Block
     return np.asarray(-0.5 * own)
 
 
-def annotator_uncertainty(data: GlobalData, params: GlobalParams, found: Posterior) -> np.ndarray:
+def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) -> np.ndarray:
     """(M, D, D) what not knowing the annotators exactly adds to the covariance of the truth, to first order.
 
     V P V with P = sum over answers of w^2 (abar' Cov abar) F_d F_d'.                                    eq. B9

@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.structure import Structure
 
 ILL_CONDITIONED = 1e3  # an average annotator with a larger condition number is no basis for coordinates
 
 
-def change_of_truth(params: GlobalParams, A: np.ndarray, c: np.ndarray) -> GlobalParams:
+def change_of_truth(params: ItemParams, A: np.ndarray, c: np.ndarray) -> ItemParams:
     """The same model with a' = A a + c as its truth.                                                  eq. G13"""
     D = len(c)
     back = np.linalg.inv(A)
@@ -31,7 +31,7 @@ def change_of_truth(params: GlobalParams, A: np.ndarray, c: np.ndarray) -> Globa
     )
 
 
-def recentre(params: GlobalParams, structure: Structure, weight: np.ndarray) -> GlobalParams:
+def recentre(params: ItemParams, structure: Structure, weight: np.ndarray) -> ItemParams:
     """Coordinates in which the weighted average annotator is the identity, as far as the structure lets it."""
     share = weight / max(weight.sum(), np.finfo(float).tiny)
     mean = np.einsum("k,kdi->di", share, params.B)
@@ -59,7 +59,7 @@ def _allowed(structure: Structure, Fbar: np.ndarray) -> np.ndarray | None:
     return A if usable else None
 
 
-def uncorrelate(params: GlobalParams) -> GlobalParams:
+def uncorrelate(params: ItemParams) -> ItemParams:
     """Coordinates in which the truths of different dimensions are uncorrelated given the features: the paper's A3.
 
     From coordinates where the average annotator is the identity, a' = s Sigma^-1/2 a with the symmetric root. The

@@ -16,15 +16,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from unisono.maths.em import Trace
-from unisono.maths.items.data import GlobalData
+from unisono.maths.em import EmTrace
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
 from unisono.maths.items.state import UNGUARDED, BayesSettings, BayesState
 
-Climb = Callable[[GlobalData, BayesState, BayesSettings], tuple[BayesState, Trace]]
-Fit = Callable[[GlobalData], tuple[BayesState, Trace]]
+Climb = Callable[[ItemData, BayesState, BayesSettings], tuple[BayesState, EmTrace]]
+Fit = Callable[[ItemData], tuple[BayesState, EmTrace]]
 
 # Prior precisions of annotators who mix dimensions, around what they make of the truth on average: from "everybody in
 # his own way" to "all alike"; two imaginary coefficients lie FAR_GUESS (squared) away.
@@ -43,12 +43,12 @@ class GoldFit(NamedTuple):
     """A fit for known truths, and which way it was made."""
 
     state: BayesState
-    trace: Trace
+    trace: EmTrace
     way: Way  # far: with the known truths inside; near: without them
     missed: np.ndarray  # (D,) root mean square error on known truths that were hidden; NaN where that was not tried
 
 
-def fit_with_gold(data: GlobalData, settings: BayesSettings, climb: Climb) -> GoldFit:
+def fit_with_gold(data: ItemData, settings: BayesSettings, climb: Climb) -> GoldFit:
     """The better of the two ways."""
     assert data.gold is not None
     blind = data._replace(gold=None)
@@ -69,7 +69,7 @@ def fit_with_gold(data: GlobalData, settings: BayesSettings, climb: Climb) -> Go
     return GoldFit(mixing, mixing_trace, way, missed)
 
 
-def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
+def far_from(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
     """A way to fit any choice of known truths that starts from one common fit without them."""
     blind = data._replace(gold=None)
     loose = _loose(blind, settings)
@@ -77,7 +77,7 @@ def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
     found = posterior(blind, state.params).mean
     shares = data.shares()
 
-    def fit(part: GlobalData) -> tuple[BayesState, Trace]:
+    def fit(part: ItemData) -> tuple[BayesState, EmTrace]:
         A, c = gold_map(found, part.gold)
         latent = np.diag(np.diagonal(A @ loose.targets.latent @ A.T))
         start = BayesState(
@@ -92,7 +92,7 @@ def far_from(data: GlobalData, settings: BayesSettings, climb: Climb) -> Fit:
     return fit
 
 
-def _loose(data: GlobalData, settings: BayesSettings) -> BayesSettings:
+def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
     """Settings under which annotators may mix the dimensions."""
     loosest = FAR_LIMITS[0]
     priors = settings.priors._replace(
@@ -162,7 +162,7 @@ def _near_misses(gold: np.ndarray, found: np.ndarray) -> np.ndarray:
     return _validation_misses(gold, missed)
 
 
-def _far_misses(data: GlobalData, fit: Fit) -> np.ndarray:
+def _far_misses(data: ItemData, fit: Fit) -> np.ndarray:
     gold = data.gold
     assert gold is not None
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.gauge import recentre
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.state import Hyper
 from unisono.maths.items.structure import Structure
 
@@ -25,8 +25,8 @@ LEAST_EIGENVALUE = 1e-3  # of a correlation matrix after its entries were limite
 
 
 def recentred(
-    data: GlobalData, params: GlobalParams, hyper: Hyper, structure: Structure, direction: np.ndarray | None = None
-) -> tuple[GlobalParams, Hyper]:
+    data: ItemData, params: ItemParams, hyper: Hyper, structure: Structure, direction: np.ndarray | None = None
+) -> tuple[ItemParams, Hyper]:
     """The average competent annotator becomes the identity, and the average noise scale one.           eq. B7
 
     Who is not expected to answer the truth (`direction`, as in the settings) has no say in that average.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.noise import floor_eigenvalues
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import fit_theta
 from unisono.maths.items.structure import Latent, Structure
 
 
 def fit_predictor(
-    data: GlobalData, stats: Stats, structure: Structure, ridge: float = 0.0
+    data: ItemData, stats: Stats, structure: Structure, ridge: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """theta (R, D) and mu (D,); with an intercept the scores are centred, so mu is the mean truth."""
     theta = fit_theta(data.scores, stats.Sza, ridge)
@@ -21,7 +21,7 @@ def fit_predictor(
     return theta, mean if structure.intercept else np.zeros(data.D)
 
 
-def latent_moments(data: GlobalData, stats: Stats, theta: np.ndarray, mu: np.ndarray) -> np.ndarray:
+def latent_moments(data: ItemData, stats: Stats, theta: np.ndarray, mu: np.ndarray) -> np.ndarray:
     """(D, D) sum over items of E[(a - m0)(a - m0)'], m0 = mu + theta'z.                               eq. G14"""
     second, first = stats.items[:-1, :-1], stats.items[:-1, -1]
     total_z = data.scores.Z.sum(axis=0)
@@ -32,7 +32,7 @@ def latent_moments(data: GlobalData, stats: Stats, theta: np.ndarray, mu: np.nda
     return np.asarray((moment + moment.T) / 2)
 
 
-def truth_covariance(data: GlobalData, params: GlobalParams) -> np.ndarray:
+def truth_covariance(data: ItemData, params: ItemParams) -> np.ndarray:
     """(D, D) of the truth over items, what features explain included."""
     explained = params.theta.T @ (data.scores.l[:, None] * params.theta) / max(data.M, 1)
     return np.asarray(params.Sigma + explained)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import left_out_blocks
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import predicted_ratings
 
 LEAST_FREEDOM = 4.0
 
 
-def left_out_ratio(data: GlobalData, params: GlobalParams) -> float:
+def left_out_ratio(data: ItemData, params: ItemParams) -> float:
     """Mean squared error of left-out predictions over the variance they claim; 1 if the model is honest.  eq. B16"""
     total, numbers = 0.0, 0
     for judgements, mean, cov in left_out_blocks(data, params):
@@ -29,7 +29,7 @@ def left_out_ratio(data: GlobalData, params: GlobalParams) -> float:
     return total / numbers if numbers else 1.0
 
 
-def residual_freedom(data: GlobalData) -> float:
+def residual_freedom(data: ItemData) -> float:
     """Degrees of freedom that judgements leave after one truth per item and one bias per annotator."""
     raters = int((data.by_annotator(data.judgements) > 0).sum())
     return max(float(data.judgements.sum()) - data.M - raters, LEAST_FREEDOM)

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats, expectation
 from unisono.maths.items.gauge import recentre
 from unisono.maths.items.latent import fit_predictor, latent_moments, shape_latent
 from unisono.maths.items.ml_start import start_statistics, starting_params
 from unisono.maths.items.noise import residual_moments, update_noise
-from unisono.maths.items.params import GlobalParams, noise_precision
+from unisono.maths.items.params import ItemParams, noise_precision
 from unisono.maths.items.rows import coupled_rows, flat_prior, row_moments, separate_rows
 from unisono.maths.items.structure import Structure, free_coefficients
 
@@ -31,7 +31,7 @@ class MlSettings(NamedTuple):
     paper_order: bool = False
 
 
-def paper_start(data: GlobalData, settings: MlSettings) -> GlobalParams:
+def paper_start(data: ItemData, settings: MlSettings) -> ItemParams:
     """An M-step from the sample moments of each item's ratings, the paper's initialisation.
 
     There is no previous iteration yet, so the variances belong to the new Theta and F_k whatever the order.
@@ -41,7 +41,7 @@ def paper_start(data: GlobalData, settings: MlSettings) -> GlobalParams:
     return maximise(data, stats, before, settings._replace(paper_order=False))
 
 
-def em_step(data: GlobalData, params: GlobalParams, settings: MlSettings) -> tuple[GlobalParams, float]:
+def em_step(data: ItemData, params: ItemParams, settings: MlSettings) -> tuple[ItemParams, float]:
     """One EM step; the log-likelihood is that of the parameters given."""
     _, stats = expectation(data, params)
     new = maximise(data, stats, params, settings)
@@ -50,7 +50,7 @@ def em_step(data: GlobalData, params: GlobalParams, settings: MlSettings) -> tup
     return new, stats.loglik
 
 
-def maximise(data: GlobalData, stats: Stats, params: GlobalParams, settings: MlSettings) -> GlobalParams:
+def maximise(data: ItemData, stats: Stats, params: ItemParams, settings: MlSettings) -> ItemParams:
     """Parameters that maximise the expected log density of truth and ratings."""
     structure, floor = settings.structure, settings.floor
     B = _rows(data, stats, params, structure)
@@ -59,10 +59,10 @@ def maximise(data: GlobalData, stats: Stats, params: GlobalParams, settings: MlS
     R = residual_moments(data, stats, use[0], None)
     N = update_noise(structure.noise, data, R, params.N, floor=floor)
     spread = latent_moments(data, stats, use[1], use[2]) / max(data.M, 1)
-    return GlobalParams(B, N, theta, mu, shape_latent(structure.latent, spread, floor))
+    return ItemParams(B, N, theta, mu, shape_latent(structure.latent, spread, floor))
 
 
-def _rows(data: GlobalData, stats: Stats, params: GlobalParams, structure: Structure) -> np.ndarray:
+def _rows(data: ItemData, stats: Stats, params: ItemParams, structure: Structure) -> np.ndarray:
     free = free_coefficients(structure, data.D)
     flat = flat_prior(data.K, data.D)
     if structure.noise == "full":

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from unisono.maths.grouped import segment_sum
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats, item_blocks, sparse_rows, statistics
 from unisono.maths.items.latent import shape_latent
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.structure import Structure, identity_rows
 
 
@@ -35,7 +35,7 @@ class Spread(NamedTuple):
     squares: np.ndarray  # (K, D) sums of squares around the item means
 
 
-def sample_moments(data: GlobalData, start: int, stop: int) -> Moments:
+def sample_moments(data: ItemData, start: int, stop: int) -> Moments:
     """Sample mean and sample covariance of each item's ratings (the paper's initialisation).          eq. G15
 
     An item nobody rated on a dimension starts at that dimension's mean and variance over all ratings; an item with one
@@ -55,7 +55,7 @@ def sample_moments(data: GlobalData, start: int, stop: int) -> Moments:
     return Moments(mean, cov, count)
 
 
-def start_statistics(data: GlobalData) -> Stats:
+def start_statistics(data: ItemData) -> Stats:
     """Sufficient statistics as if the truths had their sample moments."""
     parts = []
     for start, stop in item_blocks(data.M):
@@ -65,7 +65,7 @@ def start_statistics(data: GlobalData) -> Stats:
     return reduce(add, parts)
 
 
-def rating_spread(data: GlobalData) -> Spread:
+def rating_spread(data: ItemData) -> Spread:
     """Variances within and between items, from sums over blocks of items."""
     D = data.D
     squares, freedom = np.zeros((data.K, D)), np.zeros(D)
@@ -86,11 +86,11 @@ def rating_spread(data: GlobalData) -> Spread:
     return Spread(squares.sum(axis=0) / np.maximum(freedom, 1), freedom, between, per_item, squares)
 
 
-def starting_params(data: GlobalData, structure: Structure, floor: np.ndarray) -> GlobalParams:
+def starting_params(data: ItemData, structure: Structure, floor: np.ndarray) -> ItemParams:
     """Identity annotators with the within-item variance as noise: what a first M-step is computed from."""
     D = data.D
     spread = rating_spread(data)
-    return GlobalParams(
+    return ItemParams(
         B=np.tile(identity_rows(D), (data.K, 1, 1)),
         N=np.tile(np.diag(np.maximum(spread.within, floor)), (data.K, 1, 1)),
         theta=np.zeros((data.scores.R, D)),
@@ -99,7 +99,7 @@ def starting_params(data: GlobalData, structure: Structure, floor: np.ndarray) -
     )
 
 
-def _item_rows(data: GlobalData, start: int, stop: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
+def _item_rows(data: ItemData, start: int, stop: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
     """For a block of items: sums over judgements (m, j), which answers there are (j, D), the item of each (j,)."""
     ptr = data.item_ptr[start : stop + 1] - data.item_ptr[start]
     j, m = int(ptr[-1]), stop - start
@@ -108,7 +108,7 @@ def _item_rows(data: GlobalData, start: int, stop: int) -> tuple[sparse.csr_arra
     return to_item, observed, np.repeat(np.arange(m), np.diff(ptr))
 
 
-def _overall(data: GlobalData) -> tuple[np.ndarray, np.ndarray]:
+def _overall(data: ItemData) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance (D,) of all ratings."""
     n = np.maximum(data.judgements @ data.answered, 1)
     mean = data.Sy.sum(axis=0) / n

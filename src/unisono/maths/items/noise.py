@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.params import noise_precision
 from unisono.maths.items.structure import Noise
 
 
-def residual_moments(data: GlobalData, stats: Stats, B: np.ndarray, cov: np.ndarray | None) -> np.ndarray:
+def residual_moments(data: ItemData, stats: Stats, B: np.ndarray, cov: np.ndarray | None) -> np.ndarray:
     """(U, D, D) sums of E[(y - B abar)(y - B abar)'] over the judgements of each profile, answered entries only.
 
     eq. G11
@@ -37,7 +37,7 @@ def residual_moments(data: GlobalData, stats: Stats, B: np.ndarray, cov: np.ndar
 
 def update_noise(
     noise: Noise,
-    data: GlobalData,
+    data: ItemData,
     R: np.ndarray,
     N: np.ndarray,
     *,
@@ -127,7 +127,7 @@ def update_scaled(
 
 
 def update_shared(
-    data: GlobalData,
+    data: ItemData,
     R: np.ndarray,
     pool: np.ndarray,
     floor: np.ndarray,
@@ -157,7 +157,7 @@ def scaled_noise(r: np.ndarray, pool: np.ndarray) -> np.ndarray:
 
 
 def _full(
-    data: GlobalData, R: np.ndarray, N: np.ndarray, floor: np.ndarray, nu: float, pool: np.ndarray | None
+    data: ItemData, R: np.ndarray, N: np.ndarray, floor: np.ndarray, nu: float, pool: np.ndarray | None
 ) -> np.ndarray:
     """Residuals of unanswered dimensions are completed by their conditional moments given the old N (one EM step
     inside the M-step), then averaged and floored."""
@@ -168,7 +168,7 @@ def _full(
     return floor_eigenvalues(shrunk, floor)
 
 
-def _completed_residuals(data: GlobalData, R: np.ndarray, N: np.ndarray) -> np.ndarray:
+def _completed_residuals(data: ItemData, R: np.ndarray, N: np.ndarray) -> np.ndarray:
     """(U, D, D) sums of residual outer products with the unanswered entries filled in by expectation.    eq. G12"""
     completed = R.copy()
     D = R.shape[1]

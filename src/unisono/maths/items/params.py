@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.predictor import Scores
 
 LOG_2PI = float(np.log(2 * np.pi))
 
 
-class GlobalParams(NamedTuple):
+class ItemParams(NamedTuple):
     """One point in parameter space; under `bayes` B is a posterior mean and `cov` the covariance of its rows."""
 
     B: np.ndarray  # (K, D, q) annotator rows [F_k, b_k]
@@ -55,7 +55,7 @@ class Information(NamedTuple):
     logdet: np.ndarray  # (U,) log determinant of the noise covariance plus its share of log 2 pi
 
 
-def information(data: GlobalData, params: GlobalParams) -> Information:
+def information(data: ItemData, params: ItemParams) -> Information:
     """What a judgement of each profile says about the truth.                                          eq. G3"""
     W, logdet = noise_precision(params.N, data.annotator, data.answered)
     F = params.F[data.annotator]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, ndtri, stdtrit
 
-from unisono.maths.items.params import LOG_2PI, GlobalParams
+from unisono.maths.items.params import LOG_2PI, ItemParams
 
 
 class Predictive(NamedTuple):
@@ -36,7 +36,7 @@ class HeldOut(NamedTuple):
 
 
 def predicted_ratings(
-    params: GlobalParams, mean: np.ndarray, cov: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray
+    params: ItemParams, mean: np.ndarray, cov: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray
 ) -> Predictive:
     """Answers (J, D) of annotators to items whose truth has mean (M, D) and covariance (M, D, D).        eq. H1"""
     B, V = params.B[annotator_of], cov[item_of]

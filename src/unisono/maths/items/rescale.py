@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Posterior
 from unisono.maths.items.latent import truth_covariance
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 
 PANEL = 10.0  # annotators whose mean answer sets the scale
 IMAGINARY_ITEMS = 5.0  # behind the variance that the model expects of posterior means
@@ -24,7 +24,7 @@ LEAST_CROWD_GAIN = 0.1
 NO_SPREAD = 1e-9
 
 
-class Matching(NamedTuple):
+class Rescaling(NamedTuple):
     """From posterior means to the matched estimate; all (D,), standardised units."""
 
     middle: np.ndarray  # where stretching starts from
@@ -40,7 +40,7 @@ class Matching(NamedTuple):
             away = away / 2 + (censored - self.censored_middle) * self.censored_share
         return np.asarray(self.center + self.stretch * away)
 
-    def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Matching:
+    def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Rescaling:
         """The matching of truths that are `scale` times these plus `offset`; answers of annotators stay as they are."""
         return self._replace(
             middle=scale * self.middle + offset,
@@ -49,15 +49,15 @@ class Matching(NamedTuple):
         )
 
 
-def panel_matching(
-    data: GlobalData,
-    params: GlobalParams,
+def panel_rescaling(
+    data: ItemData,
+    params: ItemParams,
     found: Posterior,
     censored: np.ndarray | None,
     panel: float,
     *,
     continued: bool = False,
-) -> Matching:
+) -> Rescaling:
     """Learns the matching from the fitted items; the last annotator of `params` is the newcomer.
 
     `continued`: the parameters come from earlier batches too, so that what they expect says more than these items do. A
@@ -69,7 +69,7 @@ def panel_matching(
     return _matching(data, params, found, censored, target, center, continued=continued)
 
 
-def _crowd_scale(data: GlobalData, params: GlobalParams, panel: float) -> np.ndarray:
+def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray:
     """(D,) between the scale of the competent, which is the truth's, and that of a crowd with spammers in it.
 
     Where an item has many more ratings than the panel would give it, its plain mean is known to everybody, and a scale
@@ -82,22 +82,22 @@ def _crowd_scale(data: GlobalData, params: GlobalParams, panel: float) -> np.nda
     return np.asarray(average ** (2 * crowd))
 
 
-def truth_matching(data: GlobalData, params: GlobalParams, found: Posterior) -> Matching:
+def truth_rescaling(data: ItemData, params: ItemParams, found: Posterior) -> Rescaling:
     """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
     target = np.diagonal(truth_covariance(data, params))
     return _matching(data, params, found, None, target, found.mean.mean(axis=0))
 
 
 def _matching(
-    data: GlobalData,
-    params: GlobalParams,
+    data: ItemData,
+    params: ItemParams,
     found: Posterior,
     censored: np.ndarray | None,
     target: np.ndarray,
     center: np.ndarray,
     *,
     continued: bool = False,
-) -> Matching:
+) -> Rescaling:
     middle = found.mean.mean(axis=0)
     spread = found.mean.std(axis=0)
     away = found.mean - middle
@@ -110,10 +110,10 @@ def _matching(
     seen = (np.sum(away**2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
     own = expected if continued else seen
     stretch = np.where(own > NO_SPREAD, np.sqrt(target / np.maximum(own, NO_SPREAD)), 1.0)
-    return Matching(middle, stretch, center, low, share)
+    return Rescaling(middle, stretch, center, low, share)
 
 
-def _mean_of_item_means(data: GlobalData) -> np.ndarray:
+def _mean_of_item_means(data: ItemData) -> np.ndarray:
     """(D,) the average over items of their mean rating."""
     item_of = data.item_of
     answered = data.answered[data.profile_of]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.structure import identity_rows
 
@@ -83,7 +83,7 @@ def log_prior(B: np.ndarray, cov: np.ndarray, prior: RowPrior, free: np.ndarray,
     return float(total + 0.5 * np.linalg.slogdet(full)[1].sum())
 
 
-def row_moments(data: GlobalData, stats: Stats) -> tuple[np.ndarray, np.ndarray]:
+def row_moments(data: ItemData, stats: Stats) -> tuple[np.ndarray, np.ndarray]:
     """S and C of every annotator and dimension, over the profiles that answer it."""
     S = data.by_annotator(data.answered[:, :, None, None] * stats.Saa[:, None])
     return S, data.by_annotator(stats.Sya)
@@ -109,7 +109,7 @@ def separate_rows(S: np.ndarray, C: np.ndarray, free: np.ndarray, weight: np.nda
     return Rows(B, cov)
 
 
-def coupled_rows(data: GlobalData, stats: Stats, W: np.ndarray, free: np.ndarray, prior: RowPrior) -> Rows:
+def coupled_rows(data: ItemData, stats: Stats, W: np.ndarray, free: np.ndarray, prior: RowPrior) -> Rows:
     """All rows of an annotator at once, for noise with correlations: W (U, D, D) ties the dimensions together.
 
     Under `bayes` the rows are independent in q; their means are then those of the coupled system, and each row's

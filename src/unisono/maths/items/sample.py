@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import Scores
 
 
-def sample_truths(params: GlobalParams, scores: Scores, rng: np.random.Generator) -> np.ndarray:
+def sample_truths(params: ItemParams, scores: Scores, rng: np.random.Generator) -> np.ndarray:
     """(M, D) truths."""
     root = np.linalg.cholesky(params.Sigma)
     return np.asarray(params.prior_mean(scores) + rng.standard_normal((scores.M, len(root))) @ root.T)
 
 
 def sample_ratings(
-    params: GlobalParams,
+    params: ItemParams,
     truth: np.ndarray,
     item_of: np.ndarray,
     annotator_of: np.ndarray,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.guards import correlation
 from unisono.maths.items.latent import shape_latent
 from unisono.maths.items.noise import scaled_noise
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.state import BayesSettings, BayesState, Guards, Hyper, Priors
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
 from unisono.maths.items.targets import variance_targets
@@ -20,7 +20,7 @@ def unrelated(priors: Priors) -> Priors:
 
 
 def bayes_settings(
-    data: GlobalData, structure: Structure, priors: Priors, floor: np.ndarray, guards: Guards
+    data: ItemData, structure: Structure, priors: Priors, floor: np.ndarray, guards: Guards
 ) -> BayesSettings:
     """Settings with targets from the ratings; only what the structure lets be correlated is."""
     if not structure.couples_dimensions:
@@ -30,7 +30,7 @@ def bayes_settings(
     return BayesSettings(structure, priors, floor, variance_targets(data, priors), guards)
 
 
-def bayes_start(data: GlobalData, settings: BayesSettings) -> BayesState:
+def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
     """A deterministic start; there is nothing random about the default model."""
     D, priors, targets = data.D, settings.priors, settings.targets
     ridge = float(data.scores.l.mean()) if data.scores.R else 1.0
@@ -46,7 +46,7 @@ def bayes_start(data: GlobalData, settings: BayesSettings) -> BayesState:
         together=correlation(targets.noise),
     )
     N = scaled_noise(hyper.r, targets.noise)
-    params = GlobalParams(
+    params = ItemParams(
         B=np.tile(identity_rows(D), (data.K, 1, 1)),
         N=N,
         theta=np.zeros((data.scores.R, D)),
@@ -57,7 +57,7 @@ def bayes_start(data: GlobalData, settings: BayesSettings) -> BayesState:
     return BayesState(params, hyper, np.full((data.M, D), np.nan))
 
 
-def _row_covariances(data: GlobalData, hyper: Hyper, settings: BayesSettings) -> np.ndarray:
+def _row_covariances(data: ItemData, hyper: Hyper, settings: BayesSettings) -> np.ndarray:
     """(K, D, q, q) about as uncertain as that many answers would leave each coefficient."""
     D = data.D
     weight = data.answers() / np.diagonal(hyper.pool)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.structure import Structure
 
@@ -81,7 +81,7 @@ class Hyper(NamedTuple):
 class BayesState(NamedTuple):
     """Parameters, hyper-parameters, and the truths that the last E-step found."""
 
-    params: GlobalParams
+    params: ItemParams
     hyper: Hyper
     mean: np.ndarray  # (M, D) NaN before the first step
 

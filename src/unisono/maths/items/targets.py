@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.grouped import segment_sum
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.state import Priors, Targets
 
 TRUTH_LIMITS, TRUTH_UNKNOWN = (0.02, 0.9), 0.5  # share of the truth; where no item has two ratings
@@ -19,7 +19,7 @@ FEWEST_PAIRS = 5  # judgements with both dimensions from which a correlation is 
 LEAST_EIGENVALUE = 1e-3
 
 
-def variance_targets(data: GlobalData, priors: Priors) -> Targets:
+def variance_targets(data: ItemData, priors: Priors) -> Targets:
     """Shares of truth, error and bias, with correlations like those of the ratings.                     eq. B11"""
     answered = data.answered[data.profile_of].astype(float)
     truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_UNKNOWN), *TRUTH_LIMITS)
@@ -33,7 +33,7 @@ def variance_targets(data: GlobalData, priors: Priors) -> Targets:
     )
 
 
-def rating_correlation(data: GlobalData) -> np.ndarray:
+def rating_correlation(data: ItemData) -> np.ndarray:
     """(D, D) correlations of the ratings over judgements that answer both dimensions, made positive definite."""
     P = np.eye(data.D)
     for d in range(data.D):
@@ -50,7 +50,7 @@ def rating_correlation(data: GlobalData) -> np.ndarray:
     return np.asarray((vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T)
 
 
-def believed_correlation(data: GlobalData, P: np.ndarray, truth: float) -> np.ndarray:
+def believed_correlation(data: ItemData, P: np.ndarray, truth: float) -> np.ndarray:
     """(D, D) correlations of ratings, the less of them the more likely they are chance.                    eq. B21
 
     Judgements of one item share its truth, which is this share of their variance, so they count for less than their

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from unisono.maths.items.bound import lower_bound
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats, expectation
 from unisono.maths.items.guards import correlation, limited_borrowing, recentred, tempered
 from unisono.maths.items.latent import fit_predictor, latent_moments, shape_latent, truth_covariance
@@ -26,7 +26,7 @@ from unisono.maths.items.noise import (
     update_scaled,
     update_shared,
 )
-from unisono.maths.items.params import GlobalParams, noise_precision
+from unisono.maths.items.params import ItemParams, noise_precision
 from unisono.maths.items.rows import (
     RowPrior,
     Rows,
@@ -40,7 +40,7 @@ from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import free_coefficients
 
 
-def bayes_step(data: GlobalData, state: BayesState, settings: BayesSettings) -> tuple[BayesState, float]:
+def bayes_step(data: ItemData, state: BayesState, settings: BayesSettings) -> tuple[BayesState, float]:
     """One step of variational EM; the bound is that of the state given."""
     mean, stats = expectation(data, state.params)
     prior = row_prior(data, state.hyper, settings)
@@ -62,7 +62,7 @@ def settled(tol: float) -> Callable[[list[float], BayesState, BayesState], bool]
     return rule
 
 
-def row_prior(data: GlobalData, hyper: Hyper, settings: BayesSettings) -> RowPrior:
+def row_prior(data: ItemData, hyper: Hyper, settings: BayesSettings) -> RowPrior:
     """Where the rows [F_k, b_k] are expected: near "answers the truth", or where an earlier fit left them."""
     expected = np.ones((data.K, data.D)) if settings.direction is None else settings.direction
     gain = expected * hyper.r[:, None] ** (settings.guards.gain_follows_noise / 2)
@@ -72,7 +72,7 @@ def row_prior(data: GlobalData, hyper: Hyper, settings: BayesSettings) -> RowPri
     return prior if settings.earlier is None else replaced(prior, settings.earlier.known, settings.earlier.rows)
 
 
-def _truth(data: GlobalData, stats: Stats, state: BayesState, settings: BayesSettings) -> tuple[GlobalParams, Hyper]:
+def _truth(data: ItemData, stats: Stats, state: BayesState, settings: BayesSettings) -> tuple[ItemParams, Hyper]:
     """theta, mu and Sigma together; theta's covariance is proportional to Sigma, so it drops out of Sigma.  eq. B4"""
     hyper, priors = state.hyper, settings.priors
     theta, mu = fit_predictor(data, stats, settings.structure, hyper.ridge)
@@ -86,7 +86,7 @@ def _truth(data: GlobalData, stats: Stats, state: BayesState, settings: BayesSet
     return state.params._replace(theta=theta, mu=mu, Sigma=Sigma), hyper
 
 
-def unexplained(data: GlobalData, params: GlobalParams, settings: BayesSettings) -> np.ndarray:
+def unexplained(data: ItemData, params: ItemParams, settings: BayesSettings) -> np.ndarray:
     """(D, D) where Sigma is expected: the target of the truth's covariance, less what features explain.  eq. B19"""
     target = settings.targets.latent
     if not (settings.guards.features_explain and data.scores.R):
@@ -96,8 +96,8 @@ def unexplained(data: GlobalData, params: GlobalParams, settings: BayesSettings)
 
 
 def _annotators(
-    data: GlobalData, stats: Stats, params: GlobalParams, prior: RowPrior, settings: BayesSettings
-) -> GlobalParams:
+    data: ItemData, stats: Stats, params: ItemParams, prior: RowPrior, settings: BayesSettings
+) -> ItemParams:
     """Posterior of the rows [F_k, b_k].                                                                eq. B3"""
     free = free_coefficients(settings.structure, data.D)
     rows: Rows
@@ -112,8 +112,8 @@ def _annotators(
 
 
 def _noise(
-    data: GlobalData, stats: Stats, params: GlobalParams, hyper: Hyper, settings: BayesSettings
-) -> tuple[GlobalParams, Hyper]:
+    data: ItemData, stats: Stats, params: ItemParams, hyper: Hyper, settings: BayesSettings
+) -> tuple[ItemParams, Hyper]:
     """Noise shrunk to the pool of annotators.                                                          eq. B5"""
     R = residual_moments(data, stats, params.B, params.cov)
     noise, priors, floor = settings.structure.noise, settings.priors, settings.floor
@@ -141,7 +141,7 @@ def _noise(
 
 
 def _between_annotators(
-    data: GlobalData, params: GlobalParams, hyper: Hyper, prior: RowPrior, settings: BayesSettings
+    data: ItemData, params: ItemParams, hyper: Hyper, prior: RowPrior, settings: BayesSettings
 ) -> Hyper:
     """How annotators differ: lambda = (n + 2) / (sum E[delta^2] + 2 guess) inside limits, C pulled to its target.
 
@@ -173,9 +173,7 @@ def _between_annotators(
     )
 
 
-def _guarded(
-    data: GlobalData, params: GlobalParams, hyper: Hyper, settings: BayesSettings
-) -> tuple[GlobalParams, Hyper]:
+def _guarded(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> tuple[ItemParams, Hyper]:
     """What is done beside climbing, and why, is in `bayes_guards`."""
     guards = settings.guards
     if settings.structure.noise == "shared":

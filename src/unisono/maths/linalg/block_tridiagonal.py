@@ -33,7 +33,7 @@ class Factor(NamedTuple):
     logdet: float  # log determinant of the whole matrix
 
 
-class Part(NamedTuple):
+class InverseBlocks(NamedTuple):
     """Blocks lo..hi of the inverse share their diagonal block Z and the block towards the previous one."""
 
     lo: int
@@ -82,7 +82,7 @@ def draw(factor: Factor, R: int, rng: np.random.Generator) -> np.ndarray:
     return _back(factor, v)
 
 
-def selected_inverse(factor: Factor, *, fixed_tol: float = FIXED_TOL) -> Iterator[Part]:
+def selected_inverse(factor: Factor, *, fixed_tol: float = FIXED_TOL) -> Iterator[InverseBlocks]:
     """The inverse on and beside the block diagonal, from the last block to the first, equal neighbours together."""
     of, i = factor.of, len(factor.of) - 1  # eq. S8
     Z, previous = _inverse(factor.U[of[i]]), None
@@ -97,7 +97,7 @@ def selected_inverse(factor: Factor, *, fixed_tol: float = FIXED_TOL) -> Iterato
         lo = i
         while settled and lo > 0 and of[lo - 1] == of[i]:
             lo -= 1
-        yield Part(lo, i, Z, left)
+        yield InverseBlocks(lo, i, Z, left)
         if lo > 0:
             # Block lo - 1 may have another factor; block lo shares Z and left with block i.
             previous = Z

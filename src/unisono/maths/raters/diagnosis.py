@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.grouped import segment_sum
-from unisono.maths.items.data import GlobalData, prepare
+from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.estep import left_out_means
 from unisono.maths.items.gauge import change_of_truth
-from unisono.maths.items.params import GlobalParams
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
@@ -31,10 +31,10 @@ from unisono.maths.raters.styles import (
     UNRELATED,
     USUAL,
     Evidence,
-    Noise,
     Sums,
+    TypicalNoise,
     centred_sums,
-    habit_evidence,
+    style_evidence,
     typical_noise,
 )
 
@@ -79,11 +79,11 @@ def diagnose(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K
     answered = segment_sum((~np.isnan(z)).astype(float), annotator_of, K) > 0
     worth = _worth(z)
     params = _start(data, signal, signal_correlation(z, item_of, annotator_of))
-    start = noise = Noise(np.diagonal(params.N[0]), np.ones(data.D))
+    start = noise = TypicalNoise(np.diagonal(params.N[0]), np.ones(data.D))
     usual = np.ones(answered.shape)
     for _ in range(ROUNDS):
         sums = centred_sums(held, left_out_means(data, params), annotator_of, data.K)
-        evidence = habit_evidence(sums, noise, same, worth)
+        evidence = style_evidence(sums, noise, same, worth)
         member = fit_mixture(evidence, answered)
         change = np.max(np.abs(member.habit[:, :, USUAL] - usual), initial=0.0)
         usual = member.habit[:, :, USUAL]
@@ -139,21 +139,21 @@ def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
     return found
 
 
-def _start(data: GlobalData, signal: SharedSignal, correlation: np.ndarray) -> GlobalParams:
+def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray) -> ItemParams:
     """Everybody as good as everybody else."""
     D = data.D
     share = _signal_variance(signal)
     B = np.tile(identity_rows(D), (data.K, 1, 1))
     B[:, :, -1] = _offset(data.by_annotator(data.Sy), data.answers())
     N = np.tile(np.diag(1 - share), (data.K, 1, 1))
-    return GlobalParams(B, N, np.zeros((0, D)), np.zeros(D), correlation * np.sqrt(np.outer(share, share)))
+    return ItemParams(B, N, np.zeros((0, D)), np.zeros(D), correlation * np.sqrt(np.outer(share, share)))
 
 
 def _offset(total: np.ndarray, n: np.ndarray) -> np.ndarray:
     return np.asarray(total / (n + OFFSET_ANSWERS))
 
 
-def _annotators(params: GlobalParams, sums: Sums, evidence: Evidence, member: Membership) -> GlobalParams:
+def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Membership) -> ItemParams:
     """Rows and noise of the annotators: averages over their habits."""
     K, D = sums.n.shape
     swapped = evidence.kind == SWAPPED
@@ -179,8 +179,8 @@ def _spread(sums: Sums) -> np.ndarray:
 
 
 def _truth(
-    data: GlobalData, params: GlobalParams, evidence: Evidence, member: Membership, signal: SharedSignal
-) -> GlobalParams:
+    data: ItemData, params: ItemParams, evidence: Evidence, member: Membership, signal: SharedSignal
+) -> ItemParams:
     """The truth on the scale of the typical annotator who follows it.
 
     Pairs of annotators share (average slope)^2 times the variance of the truth: what spammers and flipped annotators

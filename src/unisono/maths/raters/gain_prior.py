@@ -11,18 +11,18 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.grouped import grouped_correlation, segment_sum
-from unisono.maths.items.data import GlobalData
+from unisono.maths.items.data import ItemData
 from unisono.maths.items.guards import SPAMMER_GAIN
 from unisono.maths.items.state import BayesSettings
 from unisono.maths.raters.diagnosis import diagnose
 
 SUSPICIOUS = 0.4  # share of the median agreement with others below which an annotator deserves a diagnosis
-HEEDED_FROM = 0.2  # probability of being a spammer from which it counts: about that much nobody can rule out
+SPAMMER_THRESHOLD = 0.2  # probability of being a spammer from which it counts: about that much nobody can rule out
 DOUBTED_ANSWERS = 2.0  # imaginary answers that speak for an annotator: a few real ones are no ground for a verdict
 LEAST_AVERAGE = 0.3  # gain of the crowd that its shared variance is divided by: with less, there is hardly any to share
 
 
-def expected_gains(data: GlobalData) -> np.ndarray | None:
+def expected_gains(data: ItemData) -> np.ndarray | None:
     """(K, D) 1 for usual annotators, SPAMMER_GAIN for spammers, -1 for flipped scales; None: usual, all of them.
 
     eq. B18
@@ -33,12 +33,12 @@ def expected_gains(data: GlobalData) -> np.ndarray | None:
     found = diagnose(data.value, item_of, annotator_of, data.K)
     given = data.by_annotator(data.judgements)
     ground = given / (given + DOUBTED_ANSWERS)
-    spammer = ground * np.maximum(found.spammer - HEEDED_FROM, 0.0) / (1 - HEEDED_FROM)
+    spammer = ground * np.maximum(found.spammer - SPAMMER_THRESHOLD, 0.0) / (1 - SPAMMER_THRESHOLD)
     flipped = ground[:, None] * found.flipped
     return np.asarray((1 - (1 - SPAMMER_GAIN) * spammer)[:, None] * (1 - 2 * flipped))
 
 
-def heeding(data: GlobalData, settings: BayesSettings) -> BayesSettings:
+def with_gain_priors(data: ItemData, settings: BayesSettings) -> BayesSettings:
     """Settings that expect of every annotator what the diagnosis does.
 
     Pairs of annotators share (average gain)^2 times the variance of the truth, so its target is divided by that.
@@ -53,7 +53,7 @@ def heeding(data: GlobalData, settings: BayesSettings) -> BayesSettings:
     return settings._replace(direction=gains, targets=targets)
 
 
-def _anyone_suspicious(data: GlobalData, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:
+def _anyone_suspicious(data: ItemData, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:
     """Whether any annotator agrees much less with the plain mean of the others than annotators usually do."""
     answered = data.answered[data.profile_of]
     seen = answered.astype(float)

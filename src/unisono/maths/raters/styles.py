@@ -26,7 +26,7 @@ USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(
 FOLLOWING = (USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED)
 
 
-class Law(NamedTuple):
+class StylePrior(NamedTuple):
     """What a kind of habit makes of the truths. A slope of one is what the typical annotator does."""
 
     center: float = 0.0  # of the slope on the truth that is followed
@@ -39,13 +39,13 @@ class Law(NamedTuple):
 # A smaller scale is smaller for truth, leakage and noise alike. Half the slope with all the noise is not a compressed
 # scale but a poor annotator, whom only the number of ratings tells from a spammer.
 LAWS = (
-    Law(1.0, 0.3, 0.2),
-    Law(0.35, 0.12, 0.07, noise=0.15),  # .1 to .6 of the typical
-    Law(1.9, 0.3, 0.4, noise=3.0),
-    Law(-1.0, 0.35, 0.2),
-    Law(1.0, 0.3, 0.2),  # on another dimension's truth
-    Law(spread=0.8),
-    Law(spread=0.8),
+    StylePrior(1.0, 0.3, 0.2),
+    StylePrior(0.35, 0.12, 0.07, noise=0.15),  # .1 to .6 of the typical
+    StylePrior(1.9, 0.3, 0.4, noise=3.0),
+    StylePrior(-1.0, 0.35, 0.2),
+    StylePrior(1.0, 0.3, 0.2),  # on another dimension's truth
+    StylePrior(spread=0.8),
+    StylePrior(spread=0.8),
 )
 NOISE_ANNOTATORS = 3.0  # imaginary annotators with the noise assumed at the start
 NODES = np.linspace(-3.5, 3.5, 11)  # of log t, in its posterior standard deviations
@@ -63,7 +63,7 @@ class Sums(NamedTuple):
     x: np.ndarray  # (K, D, e) mean truth over these answers
 
 
-class Noise(NamedTuple):
+class TypicalNoise(NamedTuple):
     """Typical variance of what the truth does not explain, in the answers of one annotator; each (D,)."""
 
     following: np.ndarray  # of those who follow a truth
@@ -107,20 +107,20 @@ def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int)
     return Sums(n, yy, xx, xy, y, x)
 
 
-def habits_of(d: int, D: int) -> list[tuple[int, int]]:
+def styles_of(d: int, D: int) -> list[tuple[int, int]]:
     """The habits an annotator may have on dimension d: (kind, dimension of the truth that is followed)."""
     own = [(kind, d) for kind in (USUAL, COMPRESSED, STRETCHED, FLIPPED)]
     return [*own, *((SWAPPED, e) for e in range(D) if e != d), (UNRELATED, d), (CONSTANT, d)]
 
 
-def habit_evidence(sums: Sums, noise: Noise, same: np.ndarray, worth: np.ndarray) -> Evidence:
+def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, worth: np.ndarray) -> Evidence:
     """Evidence of every habit; one answer on a dimension counts as `worth` (D,) answers with normal noise.
 
     `same` (K, D) is the log of how much likelier answers without any variation are from somebody who never varies
     than from somebody who does, -inf where they vary. Apart from that, a constant annotator is an unrelated one.
     """
     K, D = sums.n.shape
-    habits = [habits_of(d, D) for d in range(D)]
+    habits = [styles_of(d, D) for d in range(D)]
     shape = (K, D, len(habits[0]))
     loglik, slope, square, left = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for d, own in enumerate(habits):
@@ -137,7 +137,7 @@ def habit_evidence(sums: Sums, noise: Noise, same: np.ndarray, worth: np.ndarray
 
 
 def _one_habit(
-    sums: Sums, d: int, e: int, law: Law, typical: float
+    sums: Sums, d: int, e: int, law: StylePrior, typical: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Log evidence, mean and mean square of the slope on truth d, noise variance, each (K,), of one habit.  eq. Q3"""
     D = sums.n.shape[1]
@@ -178,7 +178,9 @@ def _one_habit(
     return total, (weight * mean).sum(axis=1), (weight * (mean**2 + variance)).sum(axis=1), np.exp(log_t)
 
 
-def typical_noise(evidence: Evidence, probability: np.ndarray, answered: np.ndarray, start: Noise) -> Noise:
+def typical_noise(
+    evidence: Evidence, probability: np.ndarray, answered: np.ndarray, start: TypicalNoise
+) -> TypicalNoise:
     """The geometric mean noise of those who follow a truth and of those who do not; `start` counts as a few of each."""
     weight = probability * answered[:, :, None]
     scale = np.array([law.noise for law in LAWS])[evidence.kind]
@@ -189,4 +191,4 @@ def typical_noise(evidence: Evidence, probability: np.ndarray, answered: np.ndar
         total = (own * log_noise).sum(axis=(0, 2)) + NOISE_ANNOTATORS * np.log(before)
         return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + NOISE_ANNOTATORS)))
 
-    return Noise(mean(FOLLOWING, start.following), mean((UNRELATED,), start.idle))
+    return TypicalNoise(mean(FOLLOWING, start.following), mean((UNRELATED,), start.idle))

@@ -162,7 +162,7 @@ def band_variance(
     return np.asarray(model + extra * thin + gauge)
 
 
-def thinness(data: SeriesData, noise: np.ndarray) -> np.ndarray:
+def coverage_loss(data: SeriesData, noise: np.ndarray) -> np.ndarray:
     """(sum T, D) precision of all annotators together over that of those who rated the frame; 1 where nobody did."""
     weight = np.where(np.isnan(noise), 0.0, 1.0 / np.where(np.isnan(noise), 1.0, noise))
     parts = [np.einsum("ktd,kd->td", (~np.isnan(trace)).astype(float), weight) for trace in recordings_of(data)]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.linalg.banded import join_band
-from unisono.maths.linalg.block_tridiagonal import Part
+from unisono.maths.linalg.block_tridiagonal import InverseBlocks
 from unisono.maths.series.layout import Group
 
 
@@ -33,13 +33,13 @@ class Covariances(NamedTuple):
         return out
 
 
-def sum_covariances(group: Group, n: int, lags: int, D: int, parts: Iterable[Part]) -> Covariances:
+def sum_covariances(group: Group, n: int, lags: int, D: int, parts: Iterable[InverseBlocks]) -> Covariances:
     """Sums over the parts of the selected inverse, last block first. n: taps of the windows."""  # eq. S10
     S, nb = group.S, len(group.kind)
     inner = np.zeros((2, S * D, S * D))  # diagonal and left blocks of the blocks between the edges
     edge: dict[int, np.ndarray] = {}
     gathered = _Exceptions(group, n, D)
-    right: Part | None = None
+    right: InverseBlocks | None = None
     for part in parts:
         if right is not None:
             gathered.add(right.lo, right.lo, part.Z, right.left, right.Z)
@@ -61,7 +61,7 @@ def sum_covariances(group: Group, n: int, lags: int, D: int, parts: Iterable[Par
     return Covariances(total, edge, gathered.forms())
 
 
-def frame_covariances(group: Group, D: int, parts: Iterable[Part]) -> np.ndarray:
+def frame_covariances(group: Group, D: int, parts: Iterable[InverseBlocks]) -> np.ndarray:
     """(T, D, D) posterior covariance of the truth at each frame of a recording."""
     out = np.empty((len(group.kind), group.S, D, D))
     for part in parts:

@@ -18,9 +18,9 @@ from unisono.maths.series.bands import (
     Spread,
     annotator_spread,
     band_variance,
+    coverage_loss,
     noise_levels,
     residual_traces,
-    thinness,
 )
 from unisono.maths.series.delays import refine_lags
 from unisono.maths.series.em import make_step, rated, start_from_truth
@@ -274,7 +274,7 @@ def _in_units(
     variance = band_variance(
         model=np.diagonal(truth.cov, axis1=1, axis2=2),
         extra=extra,
-        thin=thinness(data, noise),
+        thin=coverage_loss(data, noise),
         mean=truth.mean,
         level=params.mu + data.X @ params.theta,
         spread=spread,

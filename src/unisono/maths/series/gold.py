@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.bands import noise_levels, residual_traces, thinness
+from unisono.maths.series.bands import coverage_loss, noise_levels, residual_traces
 from unisono.maths.series.default import Watch, effective_share
 from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
@@ -75,7 +75,7 @@ def fit_with_gold(
     )
     variance = np.diagonal(truth.cov, axis1=1, axis2=2)
     extra = np.maximum(actual - believed, 0.0)
-    sd = np.sqrt(variance + np.where(np.isnan(known), extra * thinness(scaled, noise), 0.0))
+    sd = np.sqrt(variance + np.where(np.isnan(known), extra * coverage_loss(scaled, noise), 0.0))
     return AnchoredFit(
         mean=truth.mean * gold_scale.size + gold_scale.level,
         sd=sd * gold_scale.size,

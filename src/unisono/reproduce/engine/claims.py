@@ -22,7 +22,7 @@ OVER_SETS = "paired t-test over simulated data sets, p < .05 in every part"
 OVER_ITEMS = "1000 bootstrap resamples of the items, better in at least 95 % of them, in most of the splits into folds"
 
 
-class Part(NamedTuple):
+class ClaimPart(NamedTuple):
     """One thing that a claim says, and whether it was found."""
 
     what: str  # "CCC of dim1"
@@ -44,7 +44,7 @@ class Claim(NamedTuple):
         return self._asdict()
 
 
-def judge(text: str, where: str, test: str, parts: Sequence[Part], aside: str = "") -> Claim:
+def judge(text: str, where: str, test: str, parts: Sequence[ClaimPart], aside: str = "") -> Claim:
     """The verdict that follows from the parts; `aside` is said behind the figures."""
     if not parts:
         return untestable(text, where, "Nothing was measured.")
@@ -59,23 +59,23 @@ def untestable(text: str, where: str, reason: str, measured: str = "–") -> Cla
     return Claim(text, where, measured, "–", "cannot be tested", reason)
 
 
-def over_sets(what: str, first: Sequence[float], second: Sequence[float], direction: Direction = "higher") -> Part:
+def over_sets(what: str, first: Sequence[float], second: Sequence[float], direction: Direction = "higher") -> ClaimPart:
     """Two models on the same simulated data sets: is the first significantly higher (lower), or is there no telling?"""
     a, b = np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
     tested = paired_t(a - b)
     found = f"{np.nanmean(a):.3f} against {np.nanmean(b):.3f}"
     if tested.folds < 2:
-        return Part(what, f"{found} (one data set, no test)", _points(tested.mean, direction))
+        return ClaimPart(what, f"{found} (one data set, no test)", _points(tested.mean, direction))
     significant = tested.p < ALPHA
     found += f" (p = {tested.p:.2g}, first ahead in {tested.wins} of {tested.folds})"
     if direction == "similar":
-        return Part(what, found, not significant and abs(tested.mean) < SIMILAR)
-    return Part(what, found, significant and _points(tested.mean, direction))
+        return ClaimPart(what, found, not significant and abs(tested.mean) < SIMILAR)
+    return ClaimPart(what, found, significant and _points(tested.mean, direction))
 
 
 def over_splits(
     what: str, difference: Sequence[float], share: Sequence[float], direction: Direction = "higher"
-) -> Part:
+) -> ClaimPart:
     """Two models on one real data set, split into folds in several ways; `share` is the first's in the bootstrap."""
     shares = np.array(share, dtype=np.float64)
     # Ties count for neither, so a low share speaks for the second.
@@ -84,7 +84,7 @@ def over_splits(
     near = max(sure_higher, sure_lower) <= most and abs(mean) < SIMILAR
     sure = {"higher": sure_higher > most, "lower": sure_lower > most, "similar": near}
     found = f"{mean:+.3f}, significantly higher in {sure_higher}, lower in {sure_lower} of {len(shares)} splits"
-    return Part(what, found, sure[direction] and _points(mean, direction))
+    return ClaimPart(what, found, sure[direction] and _points(mean, direction))
 
 
 def _points(mean: float, direction: Direction) -> bool:

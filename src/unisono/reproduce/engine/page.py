@@ -12,13 +12,13 @@ from unisono.reproduce.engine.experiment import Settings
 from unisono.version import __version__
 
 if TYPE_CHECKING:
-    from unisono.reproduce.engine.run import Told
+    from unisono.reproduce.engine.run import Report
 
 # word -> (class, sign before the word), so that a verdict is not told by colour alone
 SIGNS = {"holds": ("yes", "✓"), "does not hold": ("no", "✗"), "cannot be tested": ("open", "?")}
 
 
-def page_text(told: Sequence[Told], settings: Settings) -> str:
+def page_text(told: Sequence[Report], settings: Settings) -> str:
     """The whole page; everything that is not the template's is escaped."""
     environment = Environment(
         loader=PackageLoader("unisono.reproduce.engine"),

@@ -19,7 +19,7 @@ from unisono.version import __version__
 OnTask = Callable[[int, int], None]  # units done, units in all
 
 
-class Told(NamedTuple):
+class Report(NamedTuple):
     """An experiment with its chapter and the results behind it."""
 
     experiment: Experiment
@@ -36,7 +36,7 @@ def reproduce(
     jobs: int = 1,
     on_task: OnTask | None = None,
     others: Sequence[Experiment] = (),
-) -> list[Told]:
+) -> list[Report]:
     """Runs what is not yet done, and writes results.json, figures/ and index.html into `out`.
 
     Of the `others`, those that an earlier run into `out` has finished with the same settings are told too, in their
@@ -61,7 +61,7 @@ def reproduce(
     return told
 
 
-def results_data(told: Iterable[Told], settings: Settings) -> Numbers:
+def results_data(told: Iterable[Report], settings: Settings) -> Numbers:
     """Every number and its seed."""
     return {
         "unisono": __version__,
@@ -126,13 +126,13 @@ def _finished(open_units: Sequence[tuple[Path, Unit]], jobs: int) -> Iterator[No
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work)
 
 
-def _told(experiment: Experiment, units: tuple[Unit, ...], out: Path, settings: Settings) -> Told:
+def _told(experiment: Experiment, units: tuple[Unit, ...], out: Path, settings: Settings) -> Report:
     results: dict[str, Numbers] = {}
     for unit in units:
         found = read_result(unit_path(out, experiment.name, unit))
         assert found is not None
         results[unit.key] = found
-    return Told(experiment, experiment.tell(settings, results), units, results)
+    return Report(experiment, experiment.tell(settings, results), units, results)
 
 
 def _write(path: Path, text: str) -> None:

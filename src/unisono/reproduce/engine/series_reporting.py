@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from unisono.maths.significance import paired_t
-from unisono.reproduce.engine.claims import ALPHA, SIMILAR, Direction, Part
+from unisono.reproduce.engine.claims import ALPHA, SIMILAR, ClaimPart, Direction
 from unisono.reproduce.engine.experiment import Numbers, Unit
 from unisono.reproduce.engine.protocol import INDEPENDENT, JOINT, METRIC_NAMES, PROTOCOL, collected, compared
 from unisono.reproduce.engine.series_protocol import gathered
@@ -36,7 +36,7 @@ def races_of(group: str, results: Mapping[str, Numbers], models: Sequence[str] =
     return [gathered({model: found[model] for model in models if model in found}) for found in by_set.values()]
 
 
-def over_folds(found: Sequence[Numbers], dimension: str, metric: str, direction: Direction) -> Part:
+def over_folds(found: Sequence[Numbers], dimension: str, metric: str, direction: Direction) -> ClaimPart:
     """Joint against independent by the t-test over the folds of all data sets; similar also has to look similar."""
     tests = compared(found, JOINT, INDEPENDENT, dimension, metric)
     tested = paired_t(np.concatenate([np.array(test["by_fold"]) for test in tests]))
@@ -48,4 +48,4 @@ def over_folds(found: Sequence[Numbers], dimension: str, metric: str, direction:
         "lower": sure and tested.mean < 0,
         "similar": not sure and abs(joint - other) < SIMILAR,
     }
-    return Part(f"{METRIC_NAMES[metric]} of {dimension}", shown, bool(holds[direction]))
+    return ClaimPart(f"{METRIC_NAMES[metric]} of {dimension}", shown, bool(holds[direction]))

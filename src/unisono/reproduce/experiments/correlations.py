@@ -17,7 +17,7 @@ from unisono.io.tables import read_ratings
 from unisono.maths.metrics import pearson
 from unisono.maths.significance import resample_counts
 from unisono.reproduce.engine.charts import Heat, heat_row
-from unisono.reproduce.engine.claims import Claim, Part, judge, untestable
+from unisono.reproduce.engine.claims import Claim, ClaimPart, judge, untestable
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Picture, Settings, Unit
 from unisono.reproduce.inputs.sources import affective_text, file_sums
 
@@ -143,12 +143,12 @@ def _claims(results: Mapping[str, Numbers]) -> tuple[Claim, ...]:
         sure = sum(low > 0 or high < 0 for _, low, high in found["pairs"].values())
         sizes = [abs(r) for r, _, _ in found["pairs"].values()]
         text = f"{sure} of {len(sizes)} pairs, absolute correlations {min(sizes):.2f} to {max(sizes):.2f}"
-        parts.append(Part(TITLES[name], text, sure >= 0.9 * len(sizes)))
+        parts.append(ClaimPart(TITLES[name], text, sure >= 0.9 * len(sizes)))
     differ = []
     for name, found in results.items():
         p = [value for value in found["heterogeneity"] if not np.isnan(value)]
         count = sum(value < 0.05 / len(p) for value in p)
-        differ.append(Part(TITLES[name], f"{count} of {len(p)} pairs, smallest p = {min(p):.2g}", count > 0))
+        differ.append(ClaimPart(TITLES[name], f"{count} of {len(p)} pairs, smallest p = {min(p):.2g}", count > 0))
     return (
         judge(
             "In almost all cases, the annotation dimensions exhibit non-zero correlations.",

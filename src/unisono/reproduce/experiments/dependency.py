@@ -14,7 +14,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.maths.metrics import spearman
 from unisono.reproduce.engine.annotator_matrices import average_matrices
 from unisono.reproduce.engine.charts import Heat, heat_row, sweep_lines
-from unisono.reproduce.engine.claims import OVER_SETS, Claim, Part, judge, over_sets
+from unisono.reproduce.engine.claims import OVER_SETS, Claim, ClaimPart, judge, over_sets
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Picture, Settings, Table, Unit
 from unisono.reproduce.engine.protocol import GOLD, INDEPENDENT, JOINT, METRIC_NAMES, NAMES, PROTOCOL, race
 from unisono.reproduce.engine.reporting import averaged, bars_along, mean_over, number
@@ -217,25 +217,27 @@ def _claims(
     )
 
 
-def _gap(c: float, found: list[Numbers], metric: str) -> Part:
+def _gap(c: float, found: list[Numbers], metric: str) -> ClaimPart:
     first, second = (mean_over(found, model, DIMENSIONS, metric) for model in (JOINT, INDEPENDENT))
     return over_sets(f"{METRIC_NAMES[metric]} at c = {c:g}", first, second)
 
 
-def _start(found: list[Numbers], c: float, metric: str) -> Part:
+def _start(found: list[Numbers], c: float, metric: str) -> ClaimPart:
     first, second = (float(np.mean(mean_over(found, model, DIMENSIONS, metric))) for model in (JOINT, INDEPENDENT))
-    return Part(f"{METRIC_NAMES[metric]} at c = {c:g}", f"{first:.3f} against {second:.3f}", abs(first - second) < 0.02)
+    return ClaimPart(
+        f"{METRIC_NAMES[metric]} at c = {c:g}", f"{first:.3f} against {second:.3f}", abs(first - second) < 0.02
+    )
 
 
-def _trend(races: Mapping[float, list[Numbers]], model: str, metric: str) -> Part:
+def _trend(races: Mapping[float, list[Numbers]], model: str, metric: str) -> ClaimPart:
     values = np.array([np.mean(mean_over(found, model, DIMENSIONS, metric)) for found in races.values()])
     rank = spearman(np.array(list(races)), values)
-    return Part(
+    return ClaimPart(
         f"{METRIC_NAMES[metric]}, {NAMES[model]}", f"{values[0]:.3f} to {values[-1]:.3f}, rank {rank:+.2f}", rank < -0.8
     )
 
 
-def _growth(races: Mapping[float, list[Numbers]], metric: str) -> Part:
+def _growth(races: Mapping[float, list[Numbers]], metric: str) -> ClaimPart:
     gaps = {
         c: float(
             np.mean(mean_over(f, JOINT, DIMENSIONS, metric)) - np.mean(mean_over(f, INDEPENDENT, DIMENSIONS, metric))
@@ -243,7 +245,7 @@ def _growth(races: Mapping[float, list[Numbers]], metric: str) -> Part:
         for c, f in races.items()
     }
     top = max(gaps, key=lambda c: gaps[c])
-    return Part(
+    return ClaimPart(
         METRIC_NAMES[metric],
         f"{gaps[min(gaps)]:+.3f} at c = {min(gaps):g}, largest {gaps[top]:+.3f} at c = {top:g}, "
         f"{gaps[max(gaps)]:+.3f} at c = {max(gaps):g}",
@@ -251,17 +253,17 @@ def _growth(races: Mapping[float, list[Numbers]], metric: str) -> Part:
     )
 
 
-def _resembles(found: Mapping[str, np.ndarray], c: float) -> Part:
+def _resembles(found: Mapping[str, np.ndarray], c: float) -> ClaimPart:
     joint, gold = (error(found[m], c) for m in SHOWN)
-    return Part(f"c = {c:g}", f"error {joint:.3f} (our default with gold {gold:.3f})", joint < CLOSE)
+    return ClaimPart(f"c = {c:g}", f"error {joint:.3f} (our default with gold {gold:.3f})", joint < CLOSE)
 
 
-def _washed(estimate: np.ndarray, c: float) -> list[Part]:
+def _washed(estimate: np.ndarray, c: float) -> list[ClaimPart]:
     shown = ", ".join(f"{value:.2f}" for value in estimate.ravel())
     scaled = scaled_error(estimate, c)
     return [
-        Part(f"elements at c = {c:g}", shown, bool((np.abs(estimate - WASHED_OUT) < 0.15).all())),
-        Part("error up to scale", f"{scaled:.3f}", scaled < CLOSE),
+        ClaimPart(f"elements at c = {c:g}", shown, bool((np.abs(estimate - WASHED_OUT) < 0.15).all())),
+        ClaimPart("error up to scale", f"{scaled:.3f}", scaled < CLOSE),
     ]
 
 

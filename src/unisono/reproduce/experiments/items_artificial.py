@@ -25,8 +25,8 @@ from unisono.reproduce.engine.claims import (
     OVER_ITEMS,
     OVER_SETS,
     Claim,
+    ClaimPart,
     Direction,
-    Part,
     judge,
     over_sets,
     over_splits,
@@ -181,7 +181,7 @@ def _claims(both: list[Numbers], by_regime: Mapping[str, list[Numbers]], human: 
     test = OVER_ITEMS if human else OVER_SETS
     aside = "" if human else stars_in_sets(both, DIMENSIONS)
 
-    def parts(dimension: str, direction: Direction) -> list[Part]:
+    def parts(dimension: str, direction: Direction) -> list[ClaimPart]:
         return [_compare(both, dimension, metric, direction, human) for metric in METRIC_NAMES]
 
     return (
@@ -214,7 +214,7 @@ def _claims(both: list[Numbers], by_regime: Mapping[str, list[Numbers]], human: 
     )
 
 
-def _compare(found: list[Numbers], dimension: str, metric: str, direction: Direction, human: bool) -> Part:
+def _compare(found: list[Numbers], dimension: str, metric: str, direction: Direction, human: bool) -> ClaimPart:
     what = f"{METRIC_NAMES[metric]} of {dimension}, joint against independent"
     if human:
         tests = compared(found, JOINT, INDEPENDENT, dimension, metric)

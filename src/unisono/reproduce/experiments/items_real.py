@@ -15,7 +15,7 @@ import polars as pl
 from unisono.data import ItemTable
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.reproduce.engine.charts import score_bars
-from unisono.reproduce.engine.claims import OVER_ITEMS, Claim, Direction, Part, judge, over_splits, untestable
+from unisono.reproduce.engine.claims import OVER_ITEMS, Claim, ClaimPart, Direction, judge, over_splits, untestable
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Picture, Settings, Table, Unit
 from unisono.reproduce.engine.protocol import (
     DEFAULT,
@@ -128,14 +128,14 @@ _TEXTS = (
 
 
 def _claims(splits: list[Numbers], alone: Numbers) -> tuple[Claim, ...]:
-    def parts(emotions: tuple[str, ...], direction: Direction) -> list[Part]:
+    def parts(emotions: tuple[str, ...], direction: Direction) -> list[ClaimPart]:
         return [_part(splits, emotion, metric, direction) for emotion in emotions for metric in METRIC_NAMES]
 
     (better, _), (worse, _), (converged, place) = _TEXTS
     plain = alone["without features"]["scores"]
     means = {model: [_mean(plain[model], metric) for metric in METRIC_NAMES] for model in (JOINT, MEAN, DEFAULT)}
     found = [
-        Part(
+        ClaimPart(
             f"mean {METRIC_NAMES[metric]}",
             f"{means[JOINT][i]:.3f} against {means[MEAN][i]:.3f} (our default {means[DEFAULT][i]:.3f})",
             means[JOINT][i] > means[MEAN][i],
@@ -149,7 +149,7 @@ def _claims(splits: list[Numbers], alone: Numbers) -> tuple[Claim, ...]:
     )
 
 
-def _part(splits: list[Numbers], emotion: str, metric: str, direction: Direction) -> Part:
+def _part(splits: list[Numbers], emotion: str, metric: str, direction: Direction) -> ClaimPart:
     tests = compared(splits, JOINT, INDEPENDENT, emotion, metric)
     what = f"{METRIC_NAMES[metric]} of {emotion}"
     return over_splits(what, [t["difference"] for t in tests], [t["share"] for t in tests], direction)

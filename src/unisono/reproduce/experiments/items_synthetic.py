@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unisono.reproduce.engine.charts import score_bars, sweep_lines
-from unisono.reproduce.engine.claims import OVER_SETS, Claim, Part, judge, over_sets
+from unisono.reproduce.engine.claims import OVER_SETS, Claim, ClaimPart, judge, over_sets
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Picture, Settings, Table, Unit
 from unisono.reproduce.engine.protocol import (
     DEFAULT,
@@ -27,7 +27,7 @@ from unisono.reproduce.engine.protocol import (
     unaided,
 )
 from unisono.reproduce.engine.reporting import averaged, bars_along, bars_over_sets, number, score_table, stars_in_sets
-from unisono.simulate import simulate_global
+from unisono.simulate import simulate_items
 
 NOISE = 0.3  # the sd that the main figure is drawn for
 DIMENSIONS = ("dim1", "dim2")
@@ -36,7 +36,7 @@ UNAIDED = (JOINT, INDEPENDENT, MEAN, DEFAULT)
 
 def run_set(noise: float, features: int, seed: int, items: int) -> Numbers:
     """One data set: the race under the paper's protocol, and what comes out without any label."""
-    world = simulate_global(items=items, features=features, noise=noise, seed=seed)
+    world = simulate_items(items=items, features=features, noise=noise, seed=seed)
     given = world.features if features else None
     found = race(world.ratings, world.truth, features=given, seed=seed)
     return found | {"unaided": unaided(world.ratings, world.truth, models=UNAIDED, features=given)}
@@ -147,7 +147,7 @@ def _claims(main: list[Numbers], plain: list[Numbers], many: int) -> tuple[Claim
     )
 
 
-def _against(found: list[Numbers], first: str, second: str) -> list[Part]:
+def _against(found: list[Numbers], first: str, second: str) -> list[ClaimPart]:
     return [
         over_sets(
             f"{METRIC_NAMES[metric]} of {dimension}",
@@ -159,9 +159,9 @@ def _against(found: list[Numbers], first: str, second: str) -> list[Part]:
     ]
 
 
-def _switching(found: list[Numbers]) -> Part:
+def _switching(found: list[Numbers]) -> ClaimPart:
     moved, folds = switched_folds(found, JOINT)
-    return Part("folds switched or flipped", f"{moved} of {folds}", moved > 0.05 * folds)
+    return ClaimPart("folds switched or flipped", f"{moved} of {folds}", moved > 0.05 * folds)
 
 
 def _unaided_table(by_setting: Mapping[tuple[int, float], list[Numbers]]) -> Table:

@@ -23,7 +23,7 @@ from unisono.evaluate.splits import ItemFold
 from unisono.io.align import align_to
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.reproduce.engine.charts import score_bars
-from unisono.reproduce.engine.claims import Claim, Part, judge
+from unisono.reproduce.engine.claims import Claim, ClaimPart, judge
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Picture, Settings, Unit
 from unisono.reproduce.engine.protocol import DEFAULT, GOLD, INDEPENDENT, JOINT, MEAN, PROTOCOL
 from unisono.reproduce.engine.reporting import averaged, bars_over_splits, score_table
@@ -193,7 +193,7 @@ def _claims(found: list[Numbers]) -> tuple[Claim, ...]:
     )
 
 
-def _slightly(found: list[Numbers]) -> Part:
+def _slightly(found: list[Numbers]) -> ClaimPart:
     similar = over_folds(found, "brightness", "ccc", "similar")
     joint, independent = (found[0]["scores"][model]["brightness"]["ccc"] for model in (JOINT, INDEPENDENT))
     return similar._replace(holds=similar.holds and joint < independent)

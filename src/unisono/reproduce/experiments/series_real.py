@@ -19,7 +19,7 @@ from unisono.datasets import load_dataset
 from unisono.io.align import align_to
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.reproduce.engine.charts import score_bars
-from unisono.reproduce.engine.claims import Claim, Part, judge, untestable
+from unisono.reproduce.engine.claims import Claim, ClaimPart, judge, untestable
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Picture, Settings, Unit
 from unisono.reproduce.engine.protocol import INDEPENDENT, JOINT, METRIC_NAMES, PROTOCOL, collected
 from unisono.reproduce.engine.reporting import averaged, bars_over_splits, score_table
@@ -142,10 +142,10 @@ def _claims(found: list[Numbers], dimensions: tuple[str, ...], source: str) -> t
     )
 
 
-def _balance(found: list[Numbers]) -> list[Part]:
+def _balance(found: list[Numbers]) -> list[ClaimPart]:
     poor = float(np.mean(collected(found, INDEPENDENT, "arousal", "pearson")))
     joint = float(np.mean(collected(found, JOINT, "arousal", "pearson")))
-    return [Part("independent", f"{poor:.3f}", poor < 0.3), Part("joint", f"{joint:.3f}", joint > 0.3)]
+    return [ClaimPart("independent", f"{poor:.3f}", poor < 0.3), ClaimPart("joint", f"{joint:.3f}", joint > 0.3)]
 
 
 def _run(traced: Traced, model: str, fold: int, restarts: int, seed: int) -> Numbers:
