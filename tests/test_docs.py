@@ -107,3 +107,15 @@ def test_every_room_of_the_house_is_on_the_map():
     assert rooms
     missing = [room for room in rooms if not re.search(rf"^ +{room}/ ", page, flags=re.MULTILINE)]
     assert not missing
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "src" / "unisono").rglob("__init__.py")),
+    ids=lambda p: str(p.parent.relative_to(ROOT / "src")),
+)
+def test_modules_that_a_package_lists_exist(path):
+    opening = path.read_text(encoding="utf-8").split('"""')[1]
+    for names in re.findall(r"^([a-z_]+(?:, [a-z_]+)*) {2,}\S", opening, flags=re.MULTILINE):
+        for name in names.split(", "):
+            assert (path.parent / name).is_dir() or (path.parent / f"{name}.py").exists(), name

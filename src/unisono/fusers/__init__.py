@@ -1,4 +1,10 @@
-"""Estimators: labels in, labels out, maths inside. Imports data and maths; knows no files."""
+"""Estimators: labels in, labels out, maths inside. Imports data and maths; knows no files.
+
+items     fusers of ratings of items: joint, independent, averages
+series    fusers of traces: joint, independent, as published, averages
+
+Beside the rooms: the grammar of all fusers (base), models by name (registry), what they give (results), units (scaling).
+"""
 
 from unisono.fusers.base import Fuser
 from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
