@@ -3,7 +3,7 @@
 items     fusers of ratings of items: joint, independent, averages
 series    fusers of traces: joint, independent, as published, averages
 
-Beside the rooms: the grammar of all fusers (base), models by name (registry), what they give (results), units (scaling).
+Beside the rooms: what all fusers share (base), models by name (registry), what they give (results), units (scaling).
 """
 
 from unisono.fusers.base import Fuser
