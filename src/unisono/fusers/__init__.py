@@ -1,4 +1,13 @@
 """Estimators: labels in, labels out, maths inside. Imports data and maths; knows no files.
+<<<<<<< HEAD
+=======
+
+items     fusers of ratings of items: joint, independent, averages
+series    fusers of traces: joint, independent, as published, averages
+
+Beside the rooms: what all fusers share (base), models by name (registry), what they give (results), units (scaling).
+"""
+>>>>>>> wt-docs
 
 Fusers of ratings of items have their names here, fusers of traces the same names in `series`.
 """

@@ -1,1 +1,9 @@
-"""The model of traces: ratings over time, with a delay for every annotator."""
+"""The model of traces: ratings over time, with a delay for every annotator.
+
+params, layout, channels, precision   what goes in, and how frames, gaps and noise become one linear system
+estep, chain, covariance, moments     the E-step, and what the M-step needs from it
+mstep, rows, noise, dynamics, em      the M-step of filters, noise and truth; one EM iteration
+align, delays, delay_trials           delays: a first guess, the search by likelihood, their intervals
+default, bands, gauge, scale          the default fit, its bands, its conventions and units
+features, gold, gold_choice           what features and known frames add
+"""
