@@ -1,15 +1,10 @@
 """Estimators: labels in, labels out, maths inside. Imports data and maths; knows no files.
-<<<<<<< HEAD
-=======
 
-items     fusers of ratings of items: joint, independent, averages
-series    fusers of traces: joint, independent, as published, averages
+items     fusers of ratings of items: joint, independent, averages; their names are here too
+series    fusers of traces, under the same names: joint, independent, as published, averages
 
-Beside the rooms: what all fusers share (base), models by name (registry), what they give (results), units (scaling).
-"""
->>>>>>> wt-docs
-
-Fusers of ratings of items have their names here, fusers of traces the same names in `series`.
+Beside the rooms: what all fusers share (base), their settings (params), models by name (registry), what they give
+(results), units (scaling).
 """
 
 from unisono.fusers import series

@@ -1,4 +1,4 @@
-"""Fusers of traces, under the names that those of items have."""
+"""Fusers of traces, under the names that those of items have: joint, independent, as published, averages."""
 
 from unisono.fusers.series.averages import (
     AlignedMean,
