@@ -112,12 +112,6 @@ def test_a_torn_result_is_computed_again(tmp_path):
     assert CALLS == [1]
 
 
-def test_other_code_is_another_unit(monkeypatch):
-    before = store.fingerprint("toy", units(Settings())[0])
-    monkeypatch.setattr(store, "_source_hash", lambda: "other")
-    assert store.fingerprint("toy", units(Settings())[0]) != before
-
-
 def test_processes_find_what_one_finds(tmp_path):
     assert reproduced(tmp_path / "one") == reproduced(tmp_path / "two", jobs=2)
 
