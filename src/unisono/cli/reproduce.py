@@ -45,7 +45,11 @@ def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.command("reproduce")
 @click.argument("name", default="all", callback=_known, is_eager=True, metavar="[NAME|all]")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR", help="Folder.")
-@click.option("--quick", is_flag=True, help="Fewer and smaller data sets: minutes instead of an hour.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Fewer and smaller data sets: minutes instead of an hour. Claims come out as too small to judge.",
+)
 @click.option(
     "--data",
     multiple=True,
@@ -78,12 +82,12 @@ def command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int,
     settings = Settings(quick, data, seed)
     try:
         with task_progress("Reproducing") as on_task:
-            told = reproduce(experiments, out, settings, jobs=jobs, on_task=on_task, others=find_experiments(ALL))
+            reports = reproduce(experiments, out, settings, jobs=jobs, on_task=on_task, others=find_experiments(ALL))
     except KeyboardInterrupt:
         say(f"Interrupted. What is finished is kept in {out}: the same command goes on from there.")
         raise click.exceptions.Exit(130) from None
-    for one in (one for one in told if one.experiment in experiments):
+    for one in (one for one in reports if one.experiment in experiments):
         click.echo(one.experiment.title)
         for claim in one.chapter.claims:
-            click.echo(f"  {claim.verdict:>16}  {claim.text}")
+            click.echo(f"  {claim.judgement:>16}  {claim.text}")
     say(f"Written to {out / 'index.html'}.")

@@ -17,7 +17,7 @@ EVIL = "<script>alert('x')</script> & \"quotes\""
 MODELS = ("paper-joint", "paper-independent", "mean", "auto", "auto+gold")
 
 
-def tell(settings, results):
+def report(settings, results):
     bars = {
         m: {model: {"dim1": Bar(0.5, 0.1, model == "auto"), "dim2": Bar(-0.2)} for model in MODELS} for m in METRICS
     }
@@ -45,7 +45,7 @@ def tell(settings, results):
 
 
 METRICS = ("ccc", "pearson")
-TOY = Experiment("toy", EVIL, EVIL, lambda settings: [], tell)
+TOY = Experiment("toy", EVIL, EVIL, lambda settings: [], report)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,7 @@ def test_every_verdict_has_a_word_and_a_sign(written):
     page = (written / "index.html").read_text()
     for text in ("✓ holds", "✗ does not hold", "? cannot be tested", "✓ holds: 1", "This is a quick run"):
         assert text in page
+    assert "too small to judge" not in page  # nothing in it is smaller than it should be
 
 
 def test_pictures_are_png_and_pdf_and_equal_bytes_when_drawn_again(written, tmp_path):

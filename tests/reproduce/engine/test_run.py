@@ -26,7 +26,7 @@ def units(settings):
     return [Unit(f"set{s}", draw, {"seed": settings.seed + s, "n": 10 if settings.quick else 20}) for s in range(4)]
 
 
-def tell(settings, results):
+def report(settings, results):
     mean = float(np.mean([result["mean"] for result in results.values()]))
     bars = {metric: {"paper-joint": {"dim1": Bar(abs(mean))}} for metric in ("ccc", "pearson")}
     return Chapter(
@@ -38,7 +38,7 @@ def tell(settings, results):
     )
 
 
-TOY = Experiment("toy", "A toy", "Sec. 0", units, tell)
+TOY = Experiment("toy", "A toy", "Sec. 0", units, report)
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_files(tmp_path):
 
 
 def test_experiments_that_were_finished_before_stay_on_the_page(tmp_path):
-    second = Experiment("second", "Another toy", "Sec. 1", units, tell)
+    second = Experiment("second", "Another toy", "Sec. 1", units, report)
     reproduced(tmp_path)
     CALLS.clear()
     found = run.reproduce([second], tmp_path, others=[TOY, second])
@@ -101,6 +101,23 @@ def test_other_settings_are_other_units(tmp_path, changed):
     CALLS.clear()
     assert reproduced(tmp_path) == first
     assert CALLS == []
+
+
+def test_a_quick_run_judges_nothing_and_says_which_way_it_points(tmp_path):
+    (claim,) = reproduced(tmp_path)["experiments"]["toy"]["claims"]
+    assert claim["verdict"] == "holds"
+    (claim,) = reproduced(tmp_path, Settings(quick=True))["experiments"]["toy"]["claims"]
+    assert (claim["verdict"], claim["direction"]) == ("too small to judge", "as the paper says")
+    page = (tmp_path / "index.html").read_text()
+    assert "~ too small to judge" in page
+    assert "as the paper says" in page
+    assert "✗ does not hold: 0" in page
+
+
+def test_an_experiment_that_is_the_same_quick_or_not_is_judged(tmp_path):
+    same = Experiment("toy", "A toy", "Sec. 0", lambda settings: units(Settings()), report)
+    (found,) = run.reproduce([same], tmp_path, Settings(quick=True))
+    assert [claim.verdict for claim in found.chapter.claims] == ["holds"]
 
 
 def test_a_torn_result_is_computed_again(tmp_path):

@@ -202,7 +202,7 @@ def test_heterogeneity_is_seen_where_annotators_differ_and_not_where_they_do_not
 
 
 def test_without_the_headlines_their_claims_cannot_be_tested():
-    chapter = items_real.tell(Settings(), {})
+    chapter = items_real.report(Settings(), {})
     assert {claim.verdict for claim in chapter.claims} == {"cannot be tested"}
     assert "datasets fetch affective-text" in chapter.claims[0].reason
 
@@ -213,9 +213,13 @@ def test_a_chapter_is_told_from_small_units():
         many: items_synthetic.run_set(noise=0.3, features=2 if many else 0, seed=0, items=12) for many in (True, False)
     }
     results = {unit.key: one[unit.settings["features"] > 0] for unit in items_synthetic.units(settings)}
-    chapter = items_synthetic.tell(settings, results)
+    chapter = items_synthetic.report(settings, results)
     assert len(chapter.claims) == 5
-    assert all(claim.verdict in ("holds", "does not hold") for claim in chapter.claims)
+    assert all(claim.measured != "–" and claim.direction for claim in chapter.claims)
+    difference = [one[True]["scores"][model]["dim1"]["ccc"] for model in (JOINT, INDEPENDENT)]
+    found = chapter.claims[0]
+    assert f"{difference[0]:.3f} against {difference[1]:.3f}" in found.measured
+    assert found.direction.split()[0] in {"joint", "independent"}
     assert set(chapter.summary["features 0, noise 0.3"]) == set(PROTOCOL)
 
 

@@ -15,7 +15,16 @@ import polars as pl
 from unisono.data import ItemTable
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.reproduce.engine.charts import score_bars
-from unisono.reproduce.engine.claims import OVER_ITEMS, Claim, ClaimPart, Direction, judge, over_splits, untestable
+from unisono.reproduce.engine.claims import (
+    OVER_ITEMS,
+    Claim,
+    ClaimPart,
+    Direction,
+    Lead,
+    judge,
+    over_splits,
+    untestable,
+)
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Picture, Settings, Table, Unit
 from unisono.reproduce.engine.protocol import (
     DEFAULT,
@@ -25,6 +34,7 @@ from unisono.reproduce.engine.protocol import (
     METRIC_NAMES,
     NAMES,
     PROTOCOL,
+    SHORT,
     compared,
     race,
     unaided,
@@ -83,7 +93,7 @@ def units(settings: Settings) -> list[Unit]:
     return [*splits, Unit("unaided", run_unaided, common | {"seed": settings.seed})]
 
 
-def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     if not results:
         return Chapter((MISSING,), (), (), tuple(untestable(text, where, MISSING) for text, where in _TEXTS), {})
     splits = [result for key, result in results.items() if key.startswith("split")]
@@ -139,6 +149,7 @@ def _claims(splits: list[Numbers], alone: Numbers) -> tuple[Claim, ...]:
             f"mean {METRIC_NAMES[metric]}",
             f"{means[JOINT][i]:.3f} against {means[MEAN][i]:.3f} (our default {means[DEFAULT][i]:.3f})",
             means[JOINT][i] > means[MEAN][i],
+            Lead(SHORT[JOINT], SHORT[MEAN], means[JOINT][i] - means[MEAN][i]),
         )
         for i, metric in enumerate(METRIC_NAMES)
     ]
@@ -163,4 +174,4 @@ def _mean(scores: Numbers, metric: str) -> float:
     return float(sum(scores[emotion][metric] for emotion in EMOTIONS) / len(EMOTIONS))
 
 
-EXPERIMENT = Experiment(NAME, "Global ratings, real data: news headlines", "Sec. 4.1.3 (Real data)", units, tell)
+EXPERIMENT = Experiment(NAME, "Global ratings, real data: news headlines", "Sec. 4.1.3 (Real data)", units, report)

@@ -21,6 +21,7 @@ from unisono.reproduce.engine.protocol import (
     METRIC_NAMES,
     NAMES,
     PROTOCOL,
+    SHORT,
     collected,
     race,
     switched_folds,
@@ -58,7 +59,7 @@ def units(settings: Settings) -> list[Unit]:
     ]
 
 
-def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     by_setting = _grouped(settings, results)
     many = max(features for features, _ in by_setting)
     main, plain = by_setting[many, NOISE], by_setting[0, NOISE]
@@ -153,6 +154,7 @@ def _against(found: list[Numbers], first: str, second: str) -> list[ClaimPart]:
             f"{METRIC_NAMES[metric]} of {dimension}",
             collected(found, first, dimension, metric),
             collected(found, second, dimension, metric),
+            names=(SHORT[first], SHORT[second]),
         )
         for dimension in DIMENSIONS
         for metric in METRIC_NAMES
@@ -214,4 +216,6 @@ def _grouped(settings: Settings, results: Mapping[str, Numbers]) -> dict[tuple[i
     return found
 
 
-EXPERIMENT = Experiment("items-synthetic", "Global ratings, synthetic data", "Sec. 4.1.1 (Synthetic data)", units, tell)
+EXPERIMENT = Experiment(
+    "items-synthetic", "Global ratings, synthetic data", "Sec. 4.1.1 (Synthetic data)", units, report
+)
