@@ -26,7 +26,7 @@ def test_check_prints_the_overview_and_warns_on_stderr():
 def test_check_as_json():
     done = unisono("check", "-", "--annotator", "who", "--dim", "valence=v", "--json", stdin=RATINGS.encode())
     found = json.loads(done.stdout)
-    assert (found["items"], found["annotators"], found["kind"]) == (6, 3, "global")
+    assert (found["items"], found["annotators"], found["kind"]) == (6, 3, "items")
     assert found["dimensions"][0]["name"] == "valence"
     assert found["annotators_per_item"] == [3, 3, 3]
     assert done.stderr == ""

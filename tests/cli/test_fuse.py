@@ -21,7 +21,7 @@ def test_help_lists_every_model(command):
 
 @pytest.fixture
 def world(tmp_path):
-    done = unisono("simulate", "global", "--items", "40", "--features", "3", "--out", "sim", cwd=tmp_path)
+    done = unisono("simulate", "items", "--items", "40", "--features", "3", "--out", "sim", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     return tmp_path
 

@@ -13,16 +13,12 @@ from unisono.cli.talk import say
 
 def _folders(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Path]:
     """NAME=DIR pairs; a folder alone is for the one experiment that was asked for."""
-    from unisono.reproduce.engine.registry import ALL, require_name
+    from unisono.reproduce.engine.registry import ALL
 
     found: dict[str, Path] = {}
     for text in given:
         name, equals, folder = text.rpartition("=")
-        experiment = name if equals else str(ctx.params["name"])
-        try:
-            require_name(experiment)
-        except ValueError as error:
-            raise click.BadParameter(str(error), ctx, param) from None
+        experiment = _known(ctx, param, name if equals else str(ctx.params["name"]))
         if experiment == ALL:
             raise click.BadParameter(f"Say which experiment '{text}' is for: NAME={text}.", ctx, param)
         path = Path(folder)
@@ -33,13 +29,16 @@ def _folders(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
 
 
 def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
-    from unisono.reproduce.engine.registry import require_name
+    """The name as it is today; a name of earlier versions is taken, with a note."""
+    from unisono.reproduce.engine.registry import known_name
 
     try:
-        require_name(name)
+        today = known_name(name)
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from None
-    return name
+    if today != name:
+        say(f"'{name}' is now called '{today}'.")
+    return today
 
 
 @click.command("reproduce")

@@ -164,7 +164,7 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
         pictures=(
             Picture(
                 NAME,
-                f"Performance of the global model on the artificial task ({source}; mean and sd over {len(both)} "
+                f"Performance of the model of items on the artificial task ({source}; mean and sd over {len(both)} "
                 f"{'splits' if human else 'data sets'}; the paper's Fig. 'Performance of global annotation model on "
                 "artificial dataset').",
                 lambda: score_bars(bars(both, DIMENSIONS, PROTOCOL)),
@@ -251,4 +251,4 @@ def _side_by_side(one: Numbers, other: Numbers) -> Numbers:
     }
 
 
-EXPERIMENT = Experiment(NAME, "Global ratings, artificial task", "Sec. 4.1.2 (Artificial data)", units, report)
+EXPERIMENT = Experiment(NAME, "Ratings of items, artificial task", "Sec. 4.1.2 (Artificial data)", units, report)

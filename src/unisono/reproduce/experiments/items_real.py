@@ -115,7 +115,7 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
         pictures=(
             Picture(
                 NAME,
-                f"Performance of the global model on the news headlines (features: {best_method()}; mean and sd over "
+                f"Performance of the model of items on the news headlines (features: {best_method()}; mean and sd over "
                 f"{len(splits)} splits; the paper's Fig. 'Performance of global annotation model on the text emotions "
                 "dataset').",
                 lambda: score_bars(bars_over_splits(splits, EMOTIONS, PROTOCOL)),
@@ -174,4 +174,4 @@ def _mean(scores: Numbers, metric: str) -> float:
     return float(sum(scores[emotion][metric] for emotion in EMOTIONS) / len(EMOTIONS))
 
 
-EXPERIMENT = Experiment(NAME, "Global ratings, real data: news headlines", "Sec. 4.1.3 (Real data)", units, report)
+EXPERIMENT = Experiment(NAME, "Ratings of items, real data: news headlines", "Sec. 4.1.3 (Real data)", units, report)
