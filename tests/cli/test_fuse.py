@@ -63,6 +63,7 @@ def test_json_is_one_object(world):
     assert (found["items"], len(found["truth"])) == (40, 40)
 
 
+@pytest.mark.slow
 def test_predict_from_a_saved_fit(world):
     unisono("fuse", "sim/ratings.csv", "--features", "sim/features.csv", "--out", "out", cwd=world)
     done = unisono("predict", "out", "sim/features.csv", cwd=world)
@@ -141,6 +142,7 @@ def test_suspicious_annotators_warn_and_do_not_stop(tmp_path):
         assert word in done.stdout
 
 
+@pytest.mark.slow
 def test_next_and_plan_read_a_saved_fit(world):
     unisono("fuse", "sim/ratings.csv", "--out", "out", cwd=world)
     done = unisono("next", "out", "--count", "3", "--json", cwd=world)

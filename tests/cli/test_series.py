@@ -47,6 +47,7 @@ def test_fuse_writes_what_it_promises(folder, fused):
     assert "relative" in summary["delay_words"]
 
 
+@pytest.mark.slow
 def test_truth_is_scored_and_predicted(folder, fused):
     done = unisono("score", "out/truth.csv", "reference.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -74,6 +75,7 @@ def test_the_lag_is_the_users(folder):
     assert found["truth"][0]["recording"] == "clip 0"
 
 
+@pytest.mark.slow
 def test_gold_and_averages(folder):
     found = json.loads(unisono_here("fuse", "ratings.csv", "--gold", "gold.csv", "--json", cwd=folder).stdout)
     assert found["delay_convention"] in ("gold", "earliest")
@@ -83,6 +85,7 @@ def test_gold_and_averages(folder):
     assert "as late as its annotators are" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_published_model_says_how_it_chose(folder):
     words = ("--model", "paper-joint", "--restarts", "1", "--max-iter", "3", "--seed", "3", "--json")
     done = unisono_here("fuse", "ratings.csv", *words, cwd=folder)

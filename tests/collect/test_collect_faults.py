@@ -146,6 +146,7 @@ async def storm(launcher: Launcher) -> tuple[list[Insistent], int]:
     return people, busy
 
 
+@pytest.mark.slow
 def test_fifty_kills_while_twenty_raters_send(tmp_path: Path) -> None:
     rate_study(tmp_path / "study", per_regime=10, extra=LIMITS)
     launcher = Launcher(tmp_path / "study")

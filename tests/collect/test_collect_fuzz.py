@@ -33,7 +33,7 @@ anything = st.recursive(
 )
 
 
-@pytest.fixture(scope="module", params=["rate", "trace-on-postgres"])
+@pytest.fixture(scope="module", params=["rate", pytest.param("trace-on-postgres", marks=pytest.mark.postgres)])
 def rater(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rater]:
     place: Path = tmp_path_factory.mktemp("fuzz") / "study"
     limits = "\n[limits]\nrequests_per_second = 100000\njoins_per_minute = 6000000\n"

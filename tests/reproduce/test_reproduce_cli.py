@@ -59,6 +59,7 @@ def test_a_folder_without_the_tables_is_told_what_is_missing(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_correlations_run_from_the_command_line(tmp_path, monkeypatch):
     monkeypatch.setenv("UNISONO_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("UNISONO_DATA", raising=False)

@@ -135,6 +135,7 @@ def mostly_zero_crowd(seed, M=100, K=38, D=6, per_item=10):
     return np.round(30 * gain * np.maximum(felt - 0.8, 0)), item_of, annotator_of, K
 
 
+@pytest.mark.slow
 def test_mostly_zero_answers_are_no_evidence_of_mistakes():
     """Where few answers decide, they are few: no claims from normal noise that is not there."""
     for seed in range(3):

@@ -13,6 +13,8 @@ from unisono.reproduce.engine.claims import ClaimPart, judge, untestable
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Picture, Settings, Table
 from unisono.reproduce.engine.run import reproduce
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert('x')</script> & \"quotes\""
 MODELS = ("paper-joint", "paper-independent", "mean", "auto", "auto+gold")
 
@@ -84,6 +86,7 @@ def test_pictures_are_png_and_pdf_and_equal_bytes_when_drawn_again(written, tmp_
             assert content == (tmp_path / "figures" / f"{name}.{kind}").read_bytes()
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_browser_shows_it_whole(written, width):
     # In a thread of its own: another test's browser may still have its event loop running in this one.

@@ -68,6 +68,7 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_files(tmp_path):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_experiments_that_were_finished_before_stay_on_the_page(tmp_path):
     second = Experiment("second", "Another toy", "Sec. 1", units, report)
     reproduced(tmp_path)
@@ -129,6 +130,7 @@ def test_a_torn_result_is_computed_again(tmp_path):
     assert CALLS == [1]
 
 
+@pytest.mark.slow
 def test_processes_find_what_one_finds(tmp_path):
     assert reproduced(tmp_path / "one") == reproduced(tmp_path / "two", jobs=2)
 

@@ -56,6 +56,7 @@ def test_matrices_follow_the_dimensions_that_were_put_right():
     np.testing.assert_allclose(found @ (scale * switch.apply(truth[None])[0]), scale * (F @ truth))
 
 
+@pytest.mark.slow
 def test_average_matrices_of_people_who_do_not_mix_are_diagonal():
     world = dependency.shared_world(0.0, 0, 0, 30, 8)
     found = average_matrices(world.ratings, world.truth, model=JOINT, features=None, folds=3, seed=0)
@@ -69,6 +70,7 @@ def test_errors_of_matrices():
     assert dependency.scaled_error(np.full((2, 2), 0.5), 1.0) == pytest.approx(0)
 
 
+@pytest.mark.slow
 def test_a_race_tells_scores_folds_and_tests_both_ways_round():
     world = simulate_items(items=30, annotators=5, features=0, seed=0)
     found = race(world.ratings, world.truth, models=[JOINT, INDEPENDENT], folds=3, seed=0)
@@ -166,6 +168,7 @@ def test_sentence_embeddings_know_which_words_are_related():
     np.testing.assert_allclose((found**2).sum(axis=1), 1, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_embeddings_leave_the_log_as_it_was():
     program = (
         "import logging; from unisono.reproduce.inputs.embeddings import best_method, text_features;"
@@ -207,6 +210,7 @@ def test_without_the_headlines_their_claims_cannot_be_tested():
     assert "datasets fetch affective-text" in chapter.claims[0].reason
 
 
+@pytest.mark.slow
 def test_a_chapter_is_told_from_small_units():
     settings = Settings(quick=True)
     one = {
