@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from unisono.data import ItemTable
+from unisono.errors import DataError
 from unisono.maths.label_switch import Switch
 from unisono.maths.metrics import ccc, pearson
 from unisono.reproduce.engine.annotator_matrices import average_matrices, matrices_of
@@ -202,6 +203,16 @@ def test_heterogeneity_is_seen_where_annotators_differ_and_not_where_they_do_not
     apart = np.stack([x, sign * x + rng.normal(size=400)], axis=1)
     assert correlations.heterogeneity(alike, group, who) > 0.05
     assert correlations.heterogeneity(apart, group, who) < 1e-6
+
+
+def test_headlines_of_ones_own_are_read_like_any_table(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("item;text\n007;markets rise\n8;a storm, again\n")
+    found = items_real.headline_features(tmp_path, "TF-IDF, 50 components")
+    assert found.items == ("007", "8")
+    path.write_text("item,text\n1,markets rise\n1,a storm\n")
+    with pytest.raises(DataError, match="items.csv row 2 and row 3 both describe item '1'"):
+        items_real.headline_features(tmp_path, "TF-IDF, 50 components")
 
 
 def test_without_the_headlines_their_claims_cannot_be_tested():

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import polars as pl
-
 from unisono.data import ItemTable
 from unisono.io.tables import read_item_table, read_ratings
+from unisono.io.texts import read_item_texts
 from unisono.reproduce.engine.charts import score_bars
 from unisono.reproduce.engine.claims import (
     OVER_ITEMS,
@@ -74,11 +73,9 @@ def run_unaided(folder: str, method: str, seed: int, sums: Numbers) -> Numbers:
 
 def headline_features(folder: Path, method: str) -> ItemTable:
     """Embeddings of the headlines, by item."""
-    table = pl.read_csv(folder / "items.csv", schema_overrides={"item": pl.String})
-    value = text_features(table["text"].to_list(), method)
-    return ItemTable.from_rows(
-        value, items=table["item"].to_list(), columns=[f"x{p + 1}" for p in range(value.shape[1])]
-    )
+    texts = read_item_texts(folder / "items.csv")
+    value = text_features(list(texts.values()), method)
+    return ItemTable.from_rows(value, items=list(texts), columns=[f"x{p + 1}" for p in range(value.shape[1])])
 
 
 def units(settings: Settings) -> list[Unit]:
