@@ -111,17 +111,6 @@ class Ratings:
         return np.searchsorted(self.item_of, np.arange(self.M + 1))
 
     @cached_property
-    def annotator_order(self) -> np.ndarray:
-        """(J,) judgements sorted by annotator, then item."""
-        return np.argsort(self.annotator_of, kind="stable")
-
-    @cached_property
-    def annotator_ptr(self) -> np.ndarray:
-        """(K+1,) annotator k owns judgements annotator_order[annotator_ptr[k]:annotator_ptr[k+1]]."""
-        counts = np.bincount(self.annotator_of, minlength=self.K)
-        return np.concatenate([[0], np.cumsum(counts)])
-
-    @cached_property
     def data_hash(self) -> str:
         """SHA-256 of labels and numbers: equal ratings have equal hashes, whatever file they came from."""
         digest = hashlib.sha256()

@@ -211,7 +211,7 @@ def test_headlines_of_ones_own_are_read_like_any_table(tmp_path):
     found = items_real.headline_features(tmp_path, "TF-IDF, 50 components")
     assert found.items == ("007", "8")
     path.write_text("item,text\n1,markets rise\n1,a storm\n")
-    with pytest.raises(DataError, match="items.csv row 2 and row 3 both describe item '1'"):
+    with pytest.raises(DataError, match=r"items\.csv row 2 and row 3 both describe item '1'"):
         items_real.headline_features(tmp_path, "TF-IDF, 50 components")
 
 
