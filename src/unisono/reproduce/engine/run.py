@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from threadpoolctl import threadpool_limits
 
 from unisono.io.atomic import atomic_path
+from unisono.io.json_text import json_text
 from unisono.reproduce.engine.claims import too_small
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Settings, Unit
 from unisono.reproduce.engine.store import read_result, unit_path, write_result
@@ -57,7 +56,7 @@ def reproduce(
     for one in reports:
         for picture in one.chapter.pictures:
             save_picture(picture, out / "figures")
-    _write(out / "results.json", json.dumps(_plain(results_data(reports, asked)), indent=1, ensure_ascii=False) + "\n")
+    _write(out / "results.json", json_text(results_data(reports, asked), indent=1) + "\n")
     _write(out / "index.html", page_text(reports, asked))
     return reports
 
@@ -143,14 +142,3 @@ def _report(experiment: Experiment, units: tuple[Unit, ...], out: Path, settings
 def _write(path: Path, text: str) -> None:
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def _plain(value: Any) -> Any:
-    """Numbers that are not defined become null."""
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
