@@ -1,6 +1,6 @@
 """The paper's experiments, one file each: `unisono reproduce` runs them, draws its figures and judges its claims.
 
-experiment   what an experiment is: units of work, and the chapter that reports their numbers
+experiment   what an experiment is: units of work, and the chapter that is told from their numbers
 store        finished units on disk, so that an interrupted run goes on where it stopped
 run          units in processes, then results.json, figures and index.html
 claims       verdicts, computed from numbers
