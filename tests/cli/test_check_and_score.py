@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from command_line import unisono
+from command_line import unisono, unisono_here
 from unisono.maths.metrics import ccc
 
 RATINGS = "clip,who,comment,v\n" + "".join(
@@ -60,7 +60,7 @@ def tables(tmp_path):
 
 def test_score_joins_on_the_item_and_tells_what_did_not_join(tables):
     folder, x, y = tables
-    done = unisono("score", "truth.csv", "ref.csv", "--json", cwd=folder)
+    done = unisono_here("score", "truth.csv", "ref.csv", "--json", cwd=folder)
     found = json.loads(done.stdout)
     assert done.returncode == 0
     assert [row["name"] for row in found["dimensions"]] == ["v"]
@@ -73,7 +73,7 @@ def test_score_joins_on_the_item_and_tells_what_did_not_join(tables):
 
 def test_score_prints_a_table(tables):
     folder, x, y = tables
-    done = unisono("score", "truth.csv", "ref.csv", cwd=folder)
+    done = unisono_here("score", "truth.csv", "ref.csv", cwd=folder)
     row = next(line for line in done.stdout.splitlines() if line.strip().startswith("v "))
     assert row.split()[1:3] == ["6", f"{ccc(x, y):.3f}"]
 
@@ -95,7 +95,7 @@ def test_score_joins_series_on_time(tmp_path):
     reference = [f"b,{s!r},{float(np.sin(s))!r}\n" for s in (np.arange(15) / 5).tolist()]
     (tmp_path / "t.csv").write_text("recording,time,v,v_sd,v_low,v_high\n" + "".join(truth))
     (tmp_path / "r.csv").write_text("recording,time,v\n" + "".join(reference))
-    done = unisono("score", "t.csv", "r.csv", "--json", cwd=tmp_path)
+    done = unisono_here("score", "t.csv", "r.csv", "--json", cwd=tmp_path)
     row = json.loads(done.stdout)["dimensions"][0]
     assert row["n"] == 29  # to 2.8 seconds
     assert row["rmse"] < 0.005

@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from command_line import unisono
+from command_line import unisono, unisono_here
 from unisono import SERIES_MODELS
 
 GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1\n"
@@ -21,7 +21,7 @@ def test_help_lists_every_model(command):
 
 @pytest.fixture
 def world(tmp_path):
-    done = unisono("simulate", "items", "--items", "40", "--features", "3", "--out", "sim", cwd=tmp_path)
+    done = unisono_here("simulate", "items", "--items", "40", "--features", "3", "--out", "sim", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     return tmp_path
 
@@ -95,7 +95,7 @@ def test_not_converged_is_exit_code_4_with_the_files_written(world):
     ],
 )
 def test_usage_errors(world, arguments, words):
-    done = unisono("fuse", "sim/ratings.csv", *arguments, "--out", "out", cwd=world)
+    done = unisono_here("fuse", "sim/ratings.csv", *arguments, "--out", "out", cwd=world)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert not (world / "out").exists()

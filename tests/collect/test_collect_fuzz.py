@@ -16,6 +16,8 @@ from starlette.testclient import TestClient
 from collect_support import Rater, make_site, rate_study, trace_study
 from unisono.collect.app.build import build
 
+pytestmark = pytest.mark.slow
+
 FEW = settings(
     max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True
 )

@@ -94,6 +94,7 @@ def test_test_labels_are_never_looked_at(world, monkeypatch):
     assert not np.array_equal(predicted(world.truth), predicted(nonsense))
 
 
+@pytest.mark.slow
 def test_validation_recordings_as_gold(world):
     models = {"auto+gold": make_fuser("auto", series=True), "mean": make_fuser("mean", series=True)}
     gold, mean = run(world, models=models).models
@@ -101,6 +102,7 @@ def test_validation_recordings_as_gold(world):
     assert gold.pearson > 0.95
 
 
+@pytest.mark.slow
 def test_without_choosing_an_iteration_the_best_final_state_counts(world):
     found = run(world, select_iteration=False)
     assert not found.selected

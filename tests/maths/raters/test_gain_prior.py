@@ -27,6 +27,7 @@ def test_a_clean_crowd_needs_no_diagnosis():
         assert gains(planted_crowd(seed, {}, noise=0.3)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integer", [False, True])
 def test_planted_annotators_are_expected_to_be_what_they_are(integer):
     for seed in range(3):
