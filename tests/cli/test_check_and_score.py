@@ -24,7 +24,7 @@ def test_check_prints_the_overview_and_warns_on_stderr():
 
 
 def test_check_as_json():
-    done = unisono("check", "-", "--annotator", "who", "--dim", "valence=v", "--json", stdin=RATINGS.encode())
+    done = unisono_here("check", "-", "--annotator", "who", "--dim", "valence=v", "--json", stdin=RATINGS.encode())
     found = json.loads(done.stdout)
     assert (found["items"], found["annotators"], found["kind"]) == (6, 3, "items")
     assert found["dimensions"][0]["name"] == "valence"
@@ -33,17 +33,17 @@ def test_check_as_json():
 
 
 def test_undefined_figures_are_null_in_json():
-    done = unisono("check", "-", "--json", stdin=b"item,annotator,v\n1,x,2\n1,y,2\n")
+    done = unisono_here("check", "-", "--json", stdin=b"item,annotator,v\n1,x,2\n1,y,2\n")
     assert json.loads(done.stdout)["dimensions"][0]["alpha"] is None
 
 
 def test_strict_turns_alerts_into_exit_code_1():
     constant = "".join(f"{m},x,3\n{m},y,{m}\n" for m in range(5))
     for arguments, code in ((["--strict"], 1), ([], 0)):
-        done = unisono("check", "-", *arguments, stdin=("item,annotator,v\n" + constant).encode())
+        done = unisono_here("check", "-", *arguments, stdin=("item,annotator,v\n" + constant).encode())
         assert done.returncode == code
         assert "warning: Annotator gives v the same value every time: 'x'." in done.stdout
-    done = unisono("check", "-", "--annotator", "who", "--strict", stdin=RATINGS.encode())
+    done = unisono_here("check", "-", "--annotator", "who", "--strict", stdin=RATINGS.encode())
     assert done.returncode == 0
 
 
@@ -81,10 +81,10 @@ def test_score_prints_a_table(tables):
 def test_check_recognises_a_series():
     rows = "".join(f"f,{1000 * i / 4},{who},{i % 5}\n" for who in "xy" for i in range(20))
     stdin = ("recording,time,annotator,v\n" + rows).encode()
-    done = unisono("check", "-", "--time-unit", "ms", stdin=stdin)
+    done = unisono_here("check", "-", "--time-unit", "ms", stdin=stdin)
     assert "1 recordings, 2 annotators" in done.stdout
     assert "5.0 seconds in all, brought to 4 frames per second" in done.stdout
-    done = unisono("check", "-", "--time-unit", "ms", "--rate", 2, "--json", stdin=stdin)
+    done = unisono_here("check", "-", "--time-unit", "ms", "--rate", 2, "--json", stdin=stdin)
     found = json.loads(done.stdout)
     assert (found["kind"], found["rate"], found["dimensions"][0]["ratings"]) == ("series", 2, 20)
 

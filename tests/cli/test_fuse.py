@@ -113,7 +113,7 @@ def test_usage_errors(world, arguments, words):
 def test_bad_tables_beside_the_ratings(tmp_path, option, content, words):
     (tmp_path / "r.csv").write_text(GOOD)
     (tmp_path / "f.csv").write_text(content)
-    done = unisono("fuse", "r.csv", option, "f.csv", "--out", "out", cwd=tmp_path)
+    done = unisono_here("fuse", "r.csv", option, "f.csv", "--out", "out", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     assert len(done.stderr.splitlines()) == 1
     for word in words:
@@ -124,7 +124,7 @@ def test_bad_tables_beside_the_ratings(tmp_path, option, content, words):
 def test_a_fit_that_is_none(tmp_path):
     (tmp_path / "f.csv").write_text("item,f\n1,1\n")
     (tmp_path / "empty").mkdir()
-    done = unisono("predict", "empty", "f.csv", cwd=tmp_path)
+    done = unisono_here("predict", "empty", "f.csv", cwd=tmp_path)
     assert done.returncode == 3
     assert "is not a saved fit" in done.stderr
 
@@ -136,7 +136,7 @@ def test_suspicious_annotators_warn_and_do_not_stop(tmp_path):
         "p,r,3,4",
     ]
     (tmp_path / "r.csv").write_text("item,annotator,v,a\n" + "\n".join(rows) + "\n")
-    done = unisono("fuse", "r.csv", "--out", "out", cwd=tmp_path)
+    done = unisono_here("fuse", "r.csv", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for word in ("single item", "same value every time", "2 groups"):
         assert word in done.stdout
