@@ -56,7 +56,6 @@ def test_an_honest_crowd_raises_no_alarm(dimensions):
         assert found.spammer.mean() < 0.03
 
 
-@pytest.mark.slow
 def test_every_habit_is_told_from_the_others():
     """A planted habit has the largest probability of all for nearly everybody who has it."""
     kinds = {"flipped": 0.1, "swapped": 0.1, "compressed": 0.1, "constant": 0.1}

@@ -1,13 +1,11 @@
 """Gold undoes the rotation, scale and delay that ratings alone leave open."""
 
 import numpy as np
-import pytest
 
 from series_cases import rotated
 from unisono.maths.series.gold import AnchoredSettings, fit_with_gold, gold_memory, with_known
 
 
-@pytest.mark.slow
 def test_one_known_recording_brings_the_truth_back():
     data, truth = rotated()
     gold = np.full_like(truth, np.nan)
@@ -25,7 +23,6 @@ def test_one_known_recording_brings_the_truth_back():
     assert np.all(fit.sd[rest] > 0.02 * np.nanstd(gold, axis=0))
 
 
-@pytest.mark.slow
 def test_gold_in_other_units_gives_other_units():
     data, truth = rotated()
     gold = np.where(np.arange(len(truth))[:, None] < 150, truth, np.nan)
