@@ -14,6 +14,9 @@ from unisono.cli.main import cli
 from unisono.datasets import affective_text
 from unisono.datasets.fetch import Origin, cached, fetch
 from unisono.errors import DataError
+from unisono.reproduce.engine import registry
+from unisono.reproduce.engine.claims import ClaimPart, Lead, judge
+from unisono.reproduce.engine.experiment import Chapter, Experiment, Unit
 from unisono.reproduce.engine.registry import EARLIER, find_experiments
 
 
@@ -68,6 +71,26 @@ def test_correlations_run_from_the_command_line(tmp_path, monkeypatch):
     assert "cannot be tested" in found.output
     assert (tmp_path / "out" / "index.html").is_file()
     assert (tmp_path / "out" / "figures" / "correlations.pdf").is_file()
+
+
+def size(n):
+    return {"n": n}
+
+
+def toy_chapter(settings, results):
+    part = ClaimPart("CCC", ".5 against .488", False, Lead("joint", "independent", 0.012))
+    return Chapter((), (), (), (judge("Joint is better.", "Sec. 1", "t-test", [part]),), {})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [((), "does not hold"), (("--quick",), "too small to judge; joint ahead by .012")]
+)
+def test_a_quick_run_prints_the_direction_instead_of_a_verdict(tmp_path, monkeypatch, words, said):
+    toy = Experiment("toy", "A toy", "Sec. 1", lambda given: [Unit("set0", size, {"n": 1 + given.quick})], toy_chapter)
+    monkeypatch.setattr(registry, "find_experiments", lambda name: [toy])
+    found = invoke("reproduce", "dependency", *words, "--jobs", 1, "--out", tmp_path)
+    assert found.exit_code == 0, found.output
+    assert f"{said}  Joint is better." in found.stdout
 
 
 def archive(response="7"):
