@@ -30,6 +30,7 @@ def write(tmp_path):
         gzip.compress(TABLE.encode()),
         'item;text\n501;"A ""quoted"", line"\nb;over\n',
     ],
+    ids=["plain", "Windows", "empty rows", "gzip", "semicolons"],
 )
 def test_texts_come_in_their_order_whatever_the_file_looks_like(write, content):
     assert list(read_item_texts(write(content)).items()) == [("501", 'A "quoted", line'), ("b", "over")]
