@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types bench bench-accuracy bench-accuracy-series clean
+.PHONY: demo test test-fast lint types bench bench-accuracy bench-accuracy-series clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,10 @@ demo: $(VENV)/core
 test: $(VENV)/dev
 	tools/install-system-packages
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+
+# For daily work: no browser, no database server, nothing slow.
+test-fast: $(VENV)/dev
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not browser and not postgres and not slow"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from pathlib import Path
 
 BENCHMARKS = {
     "help": "benchmarks.help_time",
-    "global": "benchmarks.global_model",
+    "items": "benchmarks.items_model",
     "series": "benchmarks.series",
     "collect": "benchmarks.collect_load",
 }

@@ -57,6 +57,7 @@ def test_wrong_names_are_answered_with_the_right_ones(name, table, message):
         un.load_dataset_table(name, table)
 
 
+@pytest.mark.slow
 def test_the_demo_fuses_ratings_and_traces(tmp_path):
     demo = Path(__file__).parent.parent / "examples" / "demo.py"
     done = subprocess.run([sys.executable, demo], cwd=tmp_path, capture_output=True, text=True, check=True)

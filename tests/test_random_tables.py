@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def tables(draw):
     return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
+@pytest.mark.slow
 @given(tables(), st.sampled_from(sorted(un.MODELS)))
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_finite_results_or_a_data_error(table, model):

@@ -76,6 +76,7 @@ def test_the_page_has_a_place_for_every_table(tmp_path):
     assert "published: old" in copy.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_case_scores_every_model():
     row = accuracy_series.one_case("green", "B", 0)
     assert row["scores"]["auto"]["pearson"] > row["scores"]["mean"]["pearson"] > 0.9

@@ -1,10 +1,13 @@
-"""Bad input through the real command: exit code 3 (2 for usage), one message, no traceback, nothing written."""
+"""Bad input through the command line: exit code 3 (2 for usage), one message, no traceback, nothing written.
+
+Commands run inside this process, which is quick; one test makes sure that a process of its own says the same.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from command_line import unisono
+from command_line import unisono, unisono_here
 
 H = "item,annotator,v,a\n"
 GOOD = H + "1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n"
@@ -46,12 +49,21 @@ BAD_RATINGS |= {
 def test_bad_ratings(tmp_path, command, name):
     content, words = BAD_RATINGS[name]
     (tmp_path / "r.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
-    done = unisono(command, "r.csv", *COMMANDS[command], cwd=tmp_path)
+    done = unisono_here(command, "r.csv", *COMMANDS[command], cwd=tmp_path)
     assert done.returncode == 3
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     for word in ["Error: ", *words]:
         assert word in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["r.csv"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_process_of_its_own_says_the_same(tmp_path, command):
+    (tmp_path / "r.csv").write_text(BAD_RATINGS["text"][0])
+    own, here = (run(command, "r.csv", *COMMANDS[command], cwd=tmp_path) for run in (unisono, unisono_here))
+    assert (own.returncode, own.stdout, own.stderr) == (here.returncode, here.stdout, here.stderr)
+    assert own.returncode == 3
     assert [path.name for path in tmp_path.iterdir()] == ["r.csv"]
 
 
@@ -63,7 +75,7 @@ def test_usage_errors(tmp_path, command):
         (".", "is a directory"),
         ("zzz", "does not exist"),
     ]:
-        done = unisono(command, name, *COMMANDS[command], cwd=tmp_path)
+        done = unisono_here(command, name, *COMMANDS[command], cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert word in done.stderr
         assert "Traceback" not in done.stderr
@@ -73,7 +85,7 @@ def test_usage_errors(tmp_path, command):
 def test_what_is_only_suspicious_is_a_warning(tmp_path, command):
     rows = T + "".join(f"f,{i},late,{i % 3}\n" for i in range(30, 40)) + "f,1,empty,\nf,0,empty,\n"
     (tmp_path / "r.csv").write_text(rows)
-    done = unisono(command, "r.csv", *COMMANDS[command], cwd=tmp_path)
+    done = unisono_here(command, "r.csv", *COMMANDS[command], cwd=tmp_path)
     assert done.returncode == 0
     talk = done.stdout + done.stderr
     assert "r.csv row 53: time goes back within a trace" in talk
@@ -99,7 +111,7 @@ def test_an_unknown_command_is_answered_with_the_nearest():
 def test_bad_tables_to_score(tmp_path, truth, reference, word):
     (tmp_path / "t.csv").write_text(truth)
     (tmp_path / "r.csv").write_text(reference)
-    done = unisono("score", "t.csv", "r.csv", cwd=tmp_path)
+    done = unisono_here("score", "t.csv", "r.csv", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     assert word in done.stderr
     assert "Traceback" not in done.stderr

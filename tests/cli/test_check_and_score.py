@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from command_line import unisono
+from command_line import unisono, unisono_here
 from unisono.maths.metrics import ccc
 
 RATINGS = "clip,who,comment,v\n" + "".join(
@@ -24,26 +24,26 @@ def test_check_prints_the_overview_and_warns_on_stderr():
 
 
 def test_check_as_json():
-    done = unisono("check", "-", "--annotator", "who", "--dim", "valence=v", "--json", stdin=RATINGS.encode())
+    done = unisono_here("check", "-", "--annotator", "who", "--dim", "valence=v", "--json", stdin=RATINGS.encode())
     found = json.loads(done.stdout)
-    assert (found["items"], found["annotators"], found["kind"]) == (6, 3, "global")
+    assert (found["items"], found["annotators"], found["kind"]) == (6, 3, "items")
     assert found["dimensions"][0]["name"] == "valence"
     assert found["annotators_per_item"] == [3, 3, 3]
     assert done.stderr == ""
 
 
 def test_undefined_figures_are_null_in_json():
-    done = unisono("check", "-", "--json", stdin=b"item,annotator,v\n1,x,2\n1,y,2\n")
+    done = unisono_here("check", "-", "--json", stdin=b"item,annotator,v\n1,x,2\n1,y,2\n")
     assert json.loads(done.stdout)["dimensions"][0]["alpha"] is None
 
 
 def test_strict_turns_alerts_into_exit_code_1():
     constant = "".join(f"{m},x,3\n{m},y,{m}\n" for m in range(5))
     for arguments, code in ((["--strict"], 1), ([], 0)):
-        done = unisono("check", "-", *arguments, stdin=("item,annotator,v\n" + constant).encode())
+        done = unisono_here("check", "-", *arguments, stdin=("item,annotator,v\n" + constant).encode())
         assert done.returncode == code
         assert "warning: Annotator gives v the same value every time: 'x'." in done.stdout
-    done = unisono("check", "-", "--annotator", "who", "--strict", stdin=RATINGS.encode())
+    done = unisono_here("check", "-", "--annotator", "who", "--strict", stdin=RATINGS.encode())
     assert done.returncode == 0
 
 
@@ -60,7 +60,7 @@ def tables(tmp_path):
 
 def test_score_joins_on_the_item_and_tells_what_did_not_join(tables):
     folder, x, y = tables
-    done = unisono("score", "truth.csv", "ref.csv", "--json", cwd=folder)
+    done = unisono_here("score", "truth.csv", "ref.csv", "--json", cwd=folder)
     found = json.loads(done.stdout)
     assert done.returncode == 0
     assert [row["name"] for row in found["dimensions"]] == ["v"]
@@ -73,7 +73,7 @@ def test_score_joins_on_the_item_and_tells_what_did_not_join(tables):
 
 def test_score_prints_a_table(tables):
     folder, x, y = tables
-    done = unisono("score", "truth.csv", "ref.csv", cwd=folder)
+    done = unisono_here("score", "truth.csv", "ref.csv", cwd=folder)
     row = next(line for line in done.stdout.splitlines() if line.strip().startswith("v "))
     assert row.split()[1:3] == ["6", f"{ccc(x, y):.3f}"]
 
@@ -81,10 +81,10 @@ def test_score_prints_a_table(tables):
 def test_check_recognises_a_series():
     rows = "".join(f"f,{1000 * i / 4},{who},{i % 5}\n" for who in "xy" for i in range(20))
     stdin = ("recording,time,annotator,v\n" + rows).encode()
-    done = unisono("check", "-", "--time-unit", "ms", stdin=stdin)
+    done = unisono_here("check", "-", "--time-unit", "ms", stdin=stdin)
     assert "1 recordings, 2 annotators" in done.stdout
     assert "5.0 seconds in all, brought to 4 frames per second" in done.stdout
-    done = unisono("check", "-", "--time-unit", "ms", "--rate", 2, "--json", stdin=stdin)
+    done = unisono_here("check", "-", "--time-unit", "ms", "--rate", 2, "--json", stdin=stdin)
     found = json.loads(done.stdout)
     assert (found["kind"], found["rate"], found["dimensions"][0]["ratings"]) == ("series", 2, 20)
 
@@ -95,7 +95,7 @@ def test_score_joins_series_on_time(tmp_path):
     reference = [f"b,{s!r},{float(np.sin(s))!r}\n" for s in (np.arange(15) / 5).tolist()]
     (tmp_path / "t.csv").write_text("recording,time,v,v_sd,v_low,v_high\n" + "".join(truth))
     (tmp_path / "r.csv").write_text("recording,time,v\n" + "".join(reference))
-    done = unisono("score", "t.csv", "r.csv", "--json", cwd=tmp_path)
+    done = unisono_here("score", "t.csv", "r.csv", "--json", cwd=tmp_path)
     row = json.loads(done.stdout)["dimensions"][0]
     assert row["n"] == 29  # to 2.8 seconds
     assert row["rmse"] < 0.005

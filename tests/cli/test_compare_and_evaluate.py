@@ -9,6 +9,8 @@ from command_line import unisono
 from unisono.io.writing import item_columns, rating_columns
 from unisono.simulate import simulate_items
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

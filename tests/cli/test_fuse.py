@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from command_line import unisono
+from command_line import unisono, unisono_here
 from unisono import SERIES_MODELS
 
 GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1\n"
@@ -21,7 +21,7 @@ def test_help_lists_every_model(command):
 
 @pytest.fixture
 def world(tmp_path):
-    done = unisono("simulate", "global", "--items", "40", "--features", "3", "--out", "sim", cwd=tmp_path)
+    done = unisono_here("simulate", "items", "--items", "40", "--features", "3", "--out", "sim", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     return tmp_path
 
@@ -63,6 +63,7 @@ def test_json_is_one_object(world):
     assert (found["items"], len(found["truth"])) == (40, 40)
 
 
+@pytest.mark.slow
 def test_predict_from_a_saved_fit(world):
     unisono("fuse", "sim/ratings.csv", "--features", "sim/features.csv", "--out", "out", cwd=world)
     done = unisono("predict", "out", "sim/features.csv", cwd=world)
@@ -94,7 +95,7 @@ def test_not_converged_is_exit_code_4_with_the_files_written(world):
     ],
 )
 def test_usage_errors(world, arguments, words):
-    done = unisono("fuse", "sim/ratings.csv", *arguments, "--out", "out", cwd=world)
+    done = unisono_here("fuse", "sim/ratings.csv", *arguments, "--out", "out", cwd=world)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert not (world / "out").exists()
@@ -112,7 +113,7 @@ def test_usage_errors(world, arguments, words):
 def test_bad_tables_beside_the_ratings(tmp_path, option, content, words):
     (tmp_path / "r.csv").write_text(GOOD)
     (tmp_path / "f.csv").write_text(content)
-    done = unisono("fuse", "r.csv", option, "f.csv", "--out", "out", cwd=tmp_path)
+    done = unisono_here("fuse", "r.csv", option, "f.csv", "--out", "out", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     assert len(done.stderr.splitlines()) == 1
     for word in words:
@@ -123,7 +124,7 @@ def test_bad_tables_beside_the_ratings(tmp_path, option, content, words):
 def test_a_fit_that_is_none(tmp_path):
     (tmp_path / "f.csv").write_text("item,f\n1,1\n")
     (tmp_path / "empty").mkdir()
-    done = unisono("predict", "empty", "f.csv", cwd=tmp_path)
+    done = unisono_here("predict", "empty", "f.csv", cwd=tmp_path)
     assert done.returncode == 3
     assert "is not a saved fit" in done.stderr
 
@@ -135,12 +136,13 @@ def test_suspicious_annotators_warn_and_do_not_stop(tmp_path):
         "p,r,3,4",
     ]
     (tmp_path / "r.csv").write_text("item,annotator,v,a\n" + "\n".join(rows) + "\n")
-    done = unisono("fuse", "r.csv", "--out", "out", cwd=tmp_path)
+    done = unisono_here("fuse", "r.csv", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for word in ("single item", "same value every time", "2 groups"):
         assert word in done.stdout
 
 
+@pytest.mark.slow
 def test_next_and_plan_read_a_saved_fit(world):
     unisono("fuse", "sim/ratings.csv", "--out", "out", cwd=world)
     done = unisono("next", "out", "--count", "3", "--json", cwd=world)

@@ -10,6 +10,8 @@ import pytest
 from command_line import unisono
 from unisono.simulate import simulate_items
 
+pytestmark = pytest.mark.slow
+
 
 def write_table(path, table, labels):
     path.write_text("\n".join([",".join(labels), *(",".join(map(str, row)) for row in table)]) + "\n")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from command_line import unisono
+
+pytestmark = pytest.mark.slow
 
 
 def noise_table() -> bytes:

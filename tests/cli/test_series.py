@@ -43,10 +43,11 @@ def test_fuse_writes_what_it_promises(folder, fused):
     assert {"valence_delay", "valence_delay_low", "valence_delay_high"} <= set(annotators.columns)
     summary = json.loads((folder / "out" / "summary.json").read_text())
     assert (summary["rate"], summary["seconds"]) == (5.0, 22.0)
-    assert summary["delay_convention"] in ("earliest", "features")
+    assert summary["delay_convention"] == "earliest"
     assert "relative" in summary["delay_words"]
 
 
+@pytest.mark.slow
 def test_truth_is_scored_and_predicted(folder, fused):
     done = unisono("score", "out/truth.csv", "reference.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -74,19 +75,21 @@ def test_the_lag_is_the_users(folder):
     assert found["truth"][0]["recording"] == "clip 0"
 
 
+@pytest.mark.slow
 def test_gold_and_averages(folder):
     found = json.loads(unisono_here("fuse", "ratings.csv", "--gold", "gold.csv", "--json", cwd=folder).stdout)
-    assert found["delay_convention"] in ("gold", "earliest")
+    assert found["delay_convention"] == "gold"
     found = json.loads(unisono_here("fuse", "ratings.csv", "--model", "aligned-mean", "--json", cwd=folder).stdout)
     assert "moved onto each other" in found["delay_words"]
     done = unisono_here("fuse", "ratings.csv", "--model", "mean", cwd=folder)
     assert "as late as its annotators are" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_published_model_says_how_it_chose(folder):
     words = ("--model", "paper-joint", "--restarts", "1", "--max-iter", "3", "--seed", "3", "--json")
     done = unisono_here("fuse", "ratings.csv", *words, cwd=folder)
-    assert done.returncode in (0, 4), done.stderr
+    assert done.returncode == 4, done.stderr  # three iterations are not enough
     found = json.loads(done.stdout)
     assert [row["name"] for row in found["windows_tried"]] == ["5 frames", "10 frames", "20 frames", "50 frames"]
 

@@ -21,6 +21,14 @@ CHROMIUM = [
 ]  # fmt: skip
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that asks for a browser or a database server, directly or through a fixture, has their marker."""
+    for item in items:
+        for name in ("browser", "postgres"):
+            if name in getattr(item, "fixturenames", ()):
+                item.add_marker(name)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     # Not below pytest's own folder: another user has to reach it, and socket paths must be short.
@@ -32,7 +40,7 @@ def postgres() -> Iterator[Postgres]:
     shutil.rmtree(place, ignore_errors=True)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'collect.db'}"

@@ -67,6 +67,7 @@ def test_a_database_that_is_none_is_said(tmp_path: Path) -> None:
     assert "cannot be opened as a database" in run.stderr
 
 
+@pytest.mark.slow
 def test_scales_that_change_after_ratings_came_in_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "s"
     rate_study(folder)
@@ -85,6 +86,7 @@ def test_scales_that_change_after_ratings_came_in_are_refused(tmp_path: Path) ->
     assert collect("status", folder).returncode == 0
 
 
+@pytest.mark.slow
 def test_invitations_are_links_that_work_and_stay(tmp_path: Path) -> None:
     rate_study(tmp_path / "s", extra='\n[raters]\nsource = "invited"\n')
     with Server(tmp_path / "s") as server:

@@ -109,6 +109,7 @@ def trace_by_protocol(url: str, seed: int) -> None:
         rater.do("finish")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(NEEDED), reason=f"command not available: {', '.join(NEEDED)}")
 def test_videos_are_traced_checked_fused_and_scored(tmp_path: Path) -> None:
     trace_study(tmp_path / "study", count=4, seconds=20, extra=LIMITS)

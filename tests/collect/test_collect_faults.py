@@ -146,6 +146,7 @@ async def storm(launcher: Launcher) -> tuple[list[Insistent], int]:
     return people, busy
 
 
+@pytest.mark.slow
 def test_fifty_kills_while_twenty_raters_send(tmp_path: Path) -> None:
     rate_study(tmp_path / "study", per_regime=10, extra=LIMITS)
     launcher = Launcher(tmp_path / "study")
@@ -261,6 +262,7 @@ def test_a_full_database_gives_503_and_takes_the_same_rating_later(tmp_path: Pat
     assert stored == [event["seq"] for event in events[: len(statuses)]]
 
 
+@pytest.mark.slow
 def test_the_server_stops_soon_when_told_and_has_everything(tmp_path: Path) -> None:
     rate_study(tmp_path / "study", extra=LIMITS)
     with Server(tmp_path / "study") as server, httpx.Client(base_url=server.url) as client:

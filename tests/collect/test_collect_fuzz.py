@@ -16,6 +16,8 @@ from starlette.testclient import TestClient
 from collect_support import Rater, make_site, rate_study, trace_study
 from unisono.collect.app.build import build
 
+pytestmark = pytest.mark.slow
+
 FEW = settings(
     max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True
 )
@@ -33,7 +35,7 @@ anything = st.recursive(
 )
 
 
-@pytest.fixture(scope="module", params=["rate", "trace-on-postgres"])
+@pytest.fixture(scope="module", params=["rate", pytest.param("trace-on-postgres", marks=pytest.mark.postgres)])
 def rater(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rater]:
     place: Path = tmp_path_factory.mktemp("fuzz") / "study"
     limits = "\n[limits]\nrequests_per_second = 100000\njoins_per_minute = 6000000\n"

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unisono.data import Clock, ItemTable, Ratings
-from unisono.data.checks import check_ratings, require_known_items, require_overlap, usual_range, warn_about
+from unisono.data.checks import check_ratings, require_known_items, require_overlap, usual_range
 from unisono.data.coverage import connected_groups, coverage, raters_per_frame
-from unisono.errors import DataError, DataWarning
+from unisono.errors import DataError
 
 NAN = float("nan")
 
@@ -140,11 +140,6 @@ def test_the_usual_range_holds_honest_values_and_not_a_typing_error(shape, size)
     assert np.mean((value < low) | (value > high)) < 0.002
     if shape != "sparse":
         assert high < 99
-
-
-def test_warnings_carry_the_source():
-    with pytest.warns(DataWarning, match=r"r\.csv: 2 annotators with a single item: 'x' and 'y'"):
-        warn_about(ratings([("1", "x", 1), ("1", "y", 2)]))
 
 
 def test_no_overlap_is_refused():

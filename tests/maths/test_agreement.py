@@ -71,6 +71,7 @@ def test_components_expect_what_a_dense_computation_expects():
     np.testing.assert_allclose(variance_components(y, unit, rater), naive, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_components_come_closer_with_more_units():
     truth = np.array([1.0, 0.36, 0.64])
     error = [

@@ -29,6 +29,7 @@ def crowd_ratings(seed, shares, **settings):
     return crowd, ratings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["auto", "independent", "mean", "paper-joint"])
 def test_every_model_comes_with_the_same_diagnosis(model):
     crowd, ratings = crowd_ratings(0, {"spammer": 0.3, "flipped": 0.1}, items=80)

@@ -14,6 +14,10 @@ from unisono.cli.main import cli
 from unisono.datasets import affective_text
 from unisono.datasets.fetch import Origin, cached, fetch
 from unisono.errors import DataError
+from unisono.reproduce.engine import registry
+from unisono.reproduce.engine.claims import ClaimPart, Lead, judge
+from unisono.reproduce.engine.experiment import Chapter, Experiment, Unit
+from unisono.reproduce.engine.registry import EARLIER, find_experiments
 
 
 def invoke(*arguments):
@@ -24,6 +28,22 @@ def test_an_unknown_experiment_is_answered_with_the_nearest_name(tmp_path):
     found = invoke("reproduce", "global-syntetic", "--out", tmp_path)
     assert found.exit_code == 2
     assert "Did you mean 'items-synthetic'?" in found.output
+
+
+def test_names_of_earlier_versions_are_taken_with_a_note(tmp_path):
+    found = invoke(
+        "reproduce", "global-artificial", "--out", tmp_path / "out", "--data", f"global-artificial={tmp_path}"
+    )
+    assert "'global-artificial' is now called 'items-artificial'." in found.output
+    # It got as far as the experiment itself, with the folder under today's name.
+    assert isinstance(found.exception, DataError)
+    assert "saturation/ratings.csv" in str(found.exception)
+    assert "global-" not in invoke("reproduce", "--help").output
+
+
+@pytest.mark.parametrize("earlier", EARLIER)
+def test_every_earlier_name_is_an_experiment_of_today(earlier):
+    assert [found.name for found in find_experiments(earlier)] == [earlier.replace("global", "items")]
 
 
 def test_data_must_be_for_an_experiment_and_be_there(tmp_path):
@@ -42,6 +62,7 @@ def test_a_folder_without_the_tables_is_told_what_is_missing(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_correlations_run_from_the_command_line(tmp_path, monkeypatch):
     monkeypatch.setenv("UNISONO_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("UNISONO_DATA", raising=False)
@@ -50,6 +71,26 @@ def test_correlations_run_from_the_command_line(tmp_path, monkeypatch):
     assert "cannot be tested" in found.output
     assert (tmp_path / "out" / "index.html").is_file()
     assert (tmp_path / "out" / "figures" / "correlations.pdf").is_file()
+
+
+def size(n):
+    return {"n": n}
+
+
+def toy_chapter(settings, results):
+    part = ClaimPart("CCC", ".5 against .488", False, Lead("joint", "independent", 0.012))
+    return Chapter((), (), (), (judge("Joint is better.", "Sec. 1", "t-test", [part]),), {})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [((), "does not hold"), (("--quick",), "too small to judge; joint ahead by .012")]
+)
+def test_a_quick_run_prints_the_direction_instead_of_a_verdict(tmp_path, monkeypatch, words, said):
+    toy = Experiment("toy", "A toy", "Sec. 1", lambda given: [Unit("set0", size, {"n": 1 + given.quick})], toy_chapter)
+    monkeypatch.setattr(registry, "find_experiments", lambda name: [toy])
+    found = invoke("reproduce", "dependency", *words, "--jobs", 1, "--out", tmp_path)
+    assert found.exit_code == 0, found.output
+    assert f"{said}  Joint is better." in found.stdout
 
 
 def archive(response="7"):

@@ -112,7 +112,7 @@ def test_pieces():
 def test_seeds_repeat_and_differ():
     one, two, other = (un.simulate_series(**SMALL, seed=seed).ratings.value for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, two)
-    assert np.abs(one - other).max() > 0.01
+    assert (np.abs(one - other) > 1e-6).mean() > 0.99  # everything is drawn anew, not a few numbers
 
 
 def test_command_writes_what_reads_back(tmp_path):

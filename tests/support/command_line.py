@@ -21,12 +21,13 @@ def unisono(*arguments: object, cwd: Path | None = None, stdin: bytes = b"") -> 
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def unisono_here(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+def unisono_here(*arguments: object, cwd: Path | None = None, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
     """The same inside this process, for many short runs: no start of an interpreter each time."""
     out, err = io.StringIO(), io.StringIO()
     code = 0
     with (
-        contextlib.chdir(cwd),
+        contextlib.chdir(cwd or Path.cwd()),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
         mock.patch.object(sys, "argv", ["unisono", *map(str, arguments)]),
         mock.patch.object(warnings, "showwarning", warnings.showwarning),
         warnings.catch_warnings(),

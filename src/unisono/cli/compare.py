@@ -20,7 +20,7 @@ from unisono.cli.options import (
     seed_option,
 )
 from unisono.cli.progress import task_progress
-from unisono.cli.talk import number, print_json, print_table, say, write_json
+from unisono.cli.talk import deliver, number, print_table
 
 if TYPE_CHECKING:
     from unisono.evaluate.compare.leaderboard import Comparison, ModelRow
@@ -67,13 +67,7 @@ def command(
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with task_progress("Comparing") as on_task:
         found = compare(table, reference=known, features=described, on_task=on_task, **settings)
-    if out is not None:
-        write_json(found.to_dict(), out)
-        say(f"Written to {out}.")
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print(found)
+    deliver(found, out, as_json, _print)
 
 
 def _print(found: Comparison) -> None:

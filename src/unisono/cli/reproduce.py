@@ -13,16 +13,12 @@ from unisono.cli.talk import say
 
 def _folders(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Path]:
     """NAME=DIR pairs; a folder alone is for the one experiment that was asked for."""
-    from unisono.reproduce.engine.registry import ALL, require_name
+    from unisono.reproduce.engine.registry import ALL
 
     found: dict[str, Path] = {}
     for text in given:
         name, equals, folder = text.rpartition("=")
-        experiment = name if equals else str(ctx.params["name"])
-        try:
-            require_name(experiment)
-        except ValueError as error:
-            raise click.BadParameter(str(error), ctx, param) from None
+        experiment = _known(ctx, param, name if equals else str(ctx.params["name"]))
         if experiment == ALL:
             raise click.BadParameter(f"Say which experiment '{text}' is for: NAME={text}.", ctx, param)
         path = Path(folder)
@@ -33,19 +29,26 @@ def _folders(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
 
 
 def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
-    from unisono.reproduce.engine.registry import require_name
+    """The name as it is today; a name of earlier versions is taken, with a note."""
+    from unisono.reproduce.engine.registry import known_name
 
     try:
-        require_name(name)
+        today = known_name(name)
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from None
-    return name
+    if today != name:
+        say(f"'{name}' is now called '{today}'.")
+    return today
 
 
 @click.command("reproduce")
 @click.argument("name", default="all", callback=_known, is_eager=True, metavar="[NAME|all]")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR", help="Folder.")
-@click.option("--quick", is_flag=True, help="Fewer and smaller data sets: minutes instead of an hour.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Fewer and smaller data sets: minutes instead of an hour. Claims come out as too small to judge.",
+)
 @click.option(
     "--data",
     multiple=True,
@@ -78,12 +81,12 @@ def command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int,
     settings = Settings(quick, data, seed)
     try:
         with task_progress("Reproducing") as on_task:
-            told = reproduce(experiments, out, settings, jobs=jobs, on_task=on_task, others=find_experiments(ALL))
+            reports = reproduce(experiments, out, settings, jobs=jobs, on_task=on_task, others=find_experiments(ALL))
     except KeyboardInterrupt:
         say(f"Interrupted. What is finished is kept in {out}: the same command goes on from there.")
         raise click.exceptions.Exit(130) from None
-    for one in (one for one in told if one.experiment in experiments):
+    for one in (one for one in reports if one.experiment in experiments):
         click.echo(one.experiment.title)
         for claim in one.chapter.claims:
-            click.echo(f"  {claim.verdict:>16}  {claim.text}")
+            click.echo(f"  {claim.judgement:>16}  {claim.text}")
     say(f"Written to {out / 'index.html'}.")

@@ -8,16 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.talk import say
+
 if TYPE_CHECKING:
     from unisono.simulate import Simulation
 
 
-@click.group("simulate")
+class SimulateGroup(click.Group):
+    """Takes the word that earlier versions had for items, with a note."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] == "global":
+            say("Deprecated: 'simulate global' is now called 'simulate items'.")
+            args = ["items", *args[1:]]
+        return super().resolve_command(ctx, args)
+
+
+@click.group("simulate", cls=SimulateGroup)
 def command() -> None:
     """Draw ratings from the model, with the truth behind them."""
 
 
-@command.command("global")
+@command.command("items")
 @click.option("--items", type=click.IntRange(min=1), default=100, show_default=True, help="Items (M).")
 @click.option("--annotators", type=click.IntRange(min=1), default=10, show_default=True, help="Annotators (K).")
 @click.option("--dimensions", type=click.IntRange(min=1), default=2, show_default=True, help="Dimensions (D).")
@@ -38,8 +52,8 @@ def command() -> None:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR", help="Folder.")
-def global_(out: Path, **settings: Any) -> None:
-    """Global ratings; the defaults are the paper's synthetic experiment.
+def items(out: Path, **settings: Any) -> None:
+    """Ratings of items; the defaults are the paper's synthetic experiment.
 
     Writes ratings.csv, features.csv, truth.csv and annotators.json into DIR.
     """

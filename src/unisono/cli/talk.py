@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import click
 
 from unisono.errors import ConvergenceWarning, DataWarning
 
 WIDE = 500  # columns of a page without an edge
+
+
+class HasDict(Protocol):
+    """A result that can be written as JSON."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+Result = TypeVar("Result", bound=HasDict)
 
 
 def show_warnings() -> None:
@@ -39,16 +47,29 @@ def say(text: str) -> None:
 
 def print_json(result: Mapping[str, Any]) -> None:
     """A result for machines: numbers that are not defined become null."""
-    click.echo(json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+    from unisono.io.json_text import json_text
+
+    click.echo(json_text(result))
 
 
 def write_json(result: Mapping[str, Any], path: Path) -> None:
     """The same into a file, whole or not at all."""
     from unisono.io.atomic import atomic_path
+    from unisono.io.json_text import json_text
 
     with atomic_path(path) as temporary:
-        text = json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(json_text(result) + "\n", encoding="utf-8")
+
+
+def deliver(result: Result, out: Path | None, as_json: bool, show: Callable[[Result], None]) -> None:
+    """A result into the file that was asked for, and onto the screen: as JSON, or as `show` prints it."""
+    if out is not None:
+        write_json(result.to_dict(), out)
+        say(f"Written to {out}.")
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        show(result)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -75,13 +96,3 @@ def _escaped(cell: str) -> str:
     from rich.markup import escape
 
     return escape(cell)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

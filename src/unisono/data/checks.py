@@ -18,7 +18,7 @@ from unisono.data.coverage import Coverage, connected_groups, coverage, frame_in
 from unisono.data.items import ItemTable
 from unisono.data.labels import listed
 from unisono.data.ratings import Ratings
-from unisono.errors import DataError, DataWarning
+from unisono.errors import DataError
 
 CONSTANT_FROM = 4  # equal answers before a rater counts as constant: three may well be chance
 SCALE_RATIO = 5.0  # spreads of two dimensions that differ by more look like two scales
@@ -47,15 +47,6 @@ def check_ratings(ratings: Ratings) -> list[Alert]:
         *_scales(ratings),
     ]
     return sorted(found, key=lambda alert: alert.severity != "warning")
-
-
-def warn_about(ratings: Ratings) -> list[Alert]:
-    """Checks the ratings and issues a DataWarning for every alert that is more than a note."""
-    alerts = check_ratings(ratings)
-    for alert in alerts:
-        if alert.severity == "warning":
-            warnings.warn(f"{ratings.source}: {alert.message}", DataWarning, stacklevel=2)
-    return alerts
 
 
 def require_overlap(ratings: Ratings) -> None:

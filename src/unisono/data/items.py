@@ -1,6 +1,6 @@
 """ItemTable: numbers that belong to items (features, gold, a reference), or to the frames of recordings.
 
-Rows of one item lie together; `length` says how many there are (1 each for global data). NaN means not known.
+Rows of one item lie together; `length` says how many there are (1 each without time). NaN means not known.
 Imports NumPy and the sibling modules alone.
 """
 

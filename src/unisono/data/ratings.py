@@ -1,6 +1,6 @@
-"""Ratings: who answered what on which item, one immutable container for global ratings and for series.
+"""Ratings: who answered what on which item, one immutable container for ratings of items and for series.
 
-A judgement is one annotator on one item: T_m frames (T_m = 1 for global ratings) of D numbers. The numbers of all
+A judgement is one annotator on one item: T_m frames (T_m = 1 for ratings of items) of D numbers. The numbers of all
 judgements lie end to end in `value`, NaN where missing; pointers by item and by annotator work like those of a CSR
 matrix. Judgements are sorted by item, then annotator, so row order in the file never reaches the arithmetic.
 
@@ -35,7 +35,7 @@ class Ratings:
     items: tuple[str, ...]
     annotators: tuple[str, ...]
     dimensions: tuple[str, ...]
-    clock: Clock | None = None  # None: global ratings
+    clock: Clock | None = None  # None: ratings of items
     source: str = "ratings"
     frame_kind: str | None = None  # the library of the data frame they came in, for results of the same kind
 
@@ -125,17 +125,6 @@ class Ratings:
     def item_ptr(self) -> np.ndarray:
         """(M+1,) item m owns judgements item_ptr[m]:item_ptr[m+1]."""
         return np.searchsorted(self.item_of, np.arange(self.M + 1))
-
-    @cached_property
-    def annotator_order(self) -> np.ndarray:
-        """(J,) judgements sorted by annotator, then item."""
-        return np.argsort(self.annotator_of, kind="stable")
-
-    @cached_property
-    def annotator_ptr(self) -> np.ndarray:
-        """(K+1,) annotator k owns judgements annotator_order[annotator_ptr[k]:annotator_ptr[k+1]]."""
-        counts = np.bincount(self.annotator_of, minlength=self.K)
-        return np.concatenate([[0], np.cumsum(counts)])
 
     @cached_property
     def data_hash(self) -> str:

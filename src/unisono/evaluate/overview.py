@@ -38,7 +38,7 @@ class Overview:
     """What `unisono check` prints."""
 
     source: str
-    kind: str  # global or series
+    kind: str  # items or series
     items: int
     annotators: int
     judgements: int
@@ -60,7 +60,7 @@ def overview(ratings: Ratings) -> Overview:
     clock = ratings.clock
     return Overview(
         source=ratings.source,
-        kind="series" if ratings.is_series else "global",
+        kind="series" if ratings.is_series else "items",
         items=ratings.M,
         annotators=ratings.K,
         judgements=ratings.J,

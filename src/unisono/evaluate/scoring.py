@@ -1,8 +1,12 @@
-"""How a fused truth compares with a reference, dimension by dimension, and what could not be compared."""
+"""How a fused truth compares with a reference, dimension by dimension, and what could not be compared.
+
+Series are scored frame by frame, recording by recording, and at the best lag: where the truth lies in time is partly a
+convention, and a figure at the best common lag says what the shape is worth.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,8 +15,11 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.data.labels import listed
 from unisono.errors import DataError
-from unisono.evaluate.series_scoring import LagScore, RecordingScore, best_lags, recording_scores
 from unisono.maths.metrics import ccc, complete_pairs, pearson, rmse, spearman
+from unisono.maths.series.align import advanced
+
+REACH = 5.0  # seconds either way
+STEPS = 100  # lags tried either way, at most
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,27 @@ class DimensionScore:
     pearson: float
     rmse: float
     spearman: float
+
+
+@dataclass(frozen=True)
+class RecordingScore:
+    """One dimension of one recording."""
+
+    recording: str
+    name: str
+    n: int
+    ccc: float
+    pearson: float
+
+
+@dataclass(frozen=True)
+class LagScore:
+    """One dimension at the lag that suits it best, the same in every recording."""
+
+    name: str
+    lag: float  # seconds by which the estimate is late behind the reference; negative: early
+    ccc: float
+    pearson: float
 
 
 @dataclass(frozen=True)
@@ -56,15 +84,9 @@ def score_tables(
     known = set(reference.items)
     items = [item for item in truth.items if item in known]
     if not names:
-        raise DataError(
-            f"{truth.source} and {reference.source} have no dimension in common: "
-            f"{listed(truth.columns)} against {listed(reference.columns)}."
-        )
+        raise _nothing_shared(truth, reference, "dimension", truth.columns, reference.columns)
     if not items:
-        raise DataError(
-            f"{truth.source} and {reference.source} have no item in common: "
-            f"{listed(truth.items, 3)} against {listed(reference.items, 3)}."
-        )
+        raise _nothing_shared(truth, reference, "item", truth.items, reference.items)
     estimate = truth.select_items(items).select_columns(names)
     known_values = reference.select_items(items).select_columns(names)
     partner = align(known_values, estimate) if align else known_values
@@ -89,10 +111,7 @@ def rated_reference(ratings: Ratings, reference: ItemTable) -> tuple[ItemTable, 
     """The reference for items that were rated, and the other rated items, which can only train."""
     names = [name for name in ratings.dimensions if name in reference.columns]
     if not names:
-        raise DataError(
-            f"{ratings.source} and {reference.source} have no dimension in common: "
-            f"{listed(ratings.dimensions)} against {listed(reference.columns)}."
-        )
+        raise _nothing_shared(ratings, reference, "dimension", ratings.dimensions, reference.columns)
     table = reference.select_columns(names)
     known = np.repeat(np.arange(table.M), table.length)[~np.isnan(table.value).all(axis=1)]
     with_truth = {table.items[m] for m in known}
@@ -102,6 +121,51 @@ def rated_reference(ratings: Ratings, reference: ItemTable) -> tuple[ItemTable, 
     return table.select_items(labelled), tuple(item for item in ratings.items if item not in with_truth)
 
 
+def recording_scores(estimate: ItemTable, reference: ItemTable) -> tuple[RecordingScore, ...]:
+    """Every recording and dimension by itself; both tables have the same recordings, frames and columns."""
+    first = np.concatenate([[0], np.cumsum(estimate.length)])
+    found = []
+    for m, item in enumerate(estimate.items):
+        rows = slice(first[m], first[m + 1])
+        for d, name in enumerate(estimate.columns):
+            x, y = estimate.value[rows, d], reference.value[rows, d]
+            n = int(np.count_nonzero(~(np.isnan(x) | np.isnan(y))))
+            found.append(RecordingScore(item, name, n, ccc(x, y), pearson(x, y)))
+    return tuple(found)
+
+
+def best_lags(estimate: ItemTable, reference: ItemTable) -> tuple[LagScore, ...]:
+    """The lag within 5 seconds with the highest Pearson, dimension by dimension, all recordings end to end."""
+    assert estimate.clock is not None
+    rate, longest = estimate.clock.rate, int(estimate.length.max())
+    reach = min(round(REACH * rate), longest // 4)
+    stride = max(-(-reach // STEPS), 1)
+    steps = np.arange(-(reach // stride), reach // stride + 1) * stride
+    found = []
+    for d, name in enumerate(estimate.columns):
+        moved = [_advanced(estimate.value[:, d], estimate.length, int(step)) for step in steps]
+        score = np.array([pearson(x, reference.value[:, d]) for x in moved])
+        # Of equal figures the smallest shift counts; without any, none.
+        order = np.argsort(np.abs(steps), kind="stable")
+        best = order[int(np.argmax(np.nan_to_num(score[order], nan=-2.0)))]
+        figures = ccc(moved[best], reference.value[:, d]), float(score[best])
+        found.append(LagScore(name, float(steps[best] / rate), *figures))
+    return tuple(found)
+
+
 def _score(name: str, x: np.ndarray, y: np.ndarray) -> DimensionScore:
     n = len(complete_pairs(x, y)[0])
     return DimensionScore(name, n, ccc(x, y), pearson(x, y), rmse(x, y), spearman(x, y))
+
+
+def _advanced(x: np.ndarray, length: np.ndarray, step: int) -> np.ndarray:
+    """Every recording moved `step` frames towards the past."""
+    return np.concatenate([advanced(part, step) for part in np.split(x, np.cumsum(length)[:-1])])
+
+
+def _nothing_shared(
+    one: ItemTable | Ratings, other: ItemTable, what: str, ours: Sequence[str], theirs: Sequence[str]
+) -> DataError:
+    return DataError(
+        f"{one.source} and {other.source} have no {what} in common: {listed(ours)} against {listed(theirs)}."
+    )

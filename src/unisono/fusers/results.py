@@ -28,7 +28,7 @@ class Fused:
     cov: np.ndarray  # (S, D, D)
     items: tuple[str, ...]
     dimensions: tuple[str, ...]
-    length: np.ndarray  # (M,) rows per item, all 1 for global ratings
+    length: np.ndarray  # (M,) rows per item, all 1 for ratings of items
     clock: Clock | None = None
     freedom: float = np.inf
     ends: tuple[np.ndarray, np.ndarray] | None = None  # (D,) each: where the scale ends, if it is known to

@@ -53,7 +53,7 @@ def read_ratings(
         roles = find_long(table, roles)
     rows, times = shaped(table, roles, wanted)
     if times is None:
-        ratings = _global_ratings(rows)
+        ratings = _item_ratings(rows)
     else:
         ratings = series_ratings(rows, times, _timing(table, roles, time_unit, rate, max_gap))
     return replace(ratings, frame_kind=kind_of(source))
@@ -88,7 +88,7 @@ def read_item_table(
     return ItemTable.from_rows(value, items=rows.items.labels, columns=rows.dimensions, source=table.name)
 
 
-def _global_ratings(rows: Rows) -> Ratings:
+def _item_ratings(rows: Rows) -> Ratings:
     assert rows.annotators is not None
     order = _order(rows)
     pair = rows.pair[order]

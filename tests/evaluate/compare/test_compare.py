@@ -25,6 +25,7 @@ def timeless(found):
     return [dataclasses.replace(row, seconds=0.0) for row in found.rows], found.contrasts, found.answer
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_does_not_matter():
     w = world()
     one = compare_models(w.ratings, reference=w.truth, models=["auto", "mean"], folds=3, seed=5)
@@ -38,12 +39,13 @@ def test_another_seed_hides_other_ratings():
     assert one.rows[0].log_density != two.rows[0].log_density
 
 
+@pytest.mark.slow
 def test_the_default_is_found_to_beat_the_mean_where_annotators_have_a_bias():
     w = world(seed=3, items=150, bias=1.0)
     found = un.compare(w.ratings, reference=w.truth, models=FEW)
     (default,) = (c for c in found.contrasts if c.question == "default")
     assert default.verdict == "yes"
-    assert default.sureness in ("very sure", "sure")
+    assert default.sureness == "very sure"
     assert default.log_density.wins == 5
     assert default.ccc_share > 0.95
     assert found.rows[0].ccc == max(row.ccc for row in found.rows)
@@ -51,6 +53,7 @@ def test_the_default_is_found_to_beat_the_mean_where_annotators_have_a_bias():
     assert "Yes" in found.answer
 
 
+@pytest.mark.slow
 def test_without_a_reference_rows_follow_the_held_out_ratings():
     found = compare_models(world(seed=1, bias=1.0).ratings, models=FEW, folds=3)
     density = [row.log_density for row in found.rows]
@@ -59,12 +62,14 @@ def test_without_a_reference_rows_follow_the_held_out_ratings():
     assert "reference" not in found.answer.replace(CAVEAT, "")
 
 
+@pytest.mark.slow
 def test_the_joint_question_needs_two_dimensions():
     found = compare_models(world(dimensions=1).ratings, models=FEW, folds=3)
     assert ONE_DIMENSION in found.answer
     assert "Does it help" not in found.answer
 
 
+@pytest.mark.slow
 def test_every_different_model_is_tried_once():
     names = distinct_models()
     assert {"auto", "independent", "paper-joint", "mean", "ewe"} <= set(names)

@@ -45,6 +45,7 @@ def test_every_frame_alone_cannot_be_hidden(world):
         stretch_folds(alone, 1.0, 4, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_the_default_foresees_traces_better_than_the_mean(world):
     models = ["auto", "mean", "aligned-mean"]
     one = un.compare(world.ratings, reference=world.truth, models=models, folds=3)
@@ -79,6 +80,7 @@ def test_published_models_are_tried_when_asked_for(world):
         distinct_models(["aligned-mean"], series=False)
 
 
+@pytest.mark.slow
 def test_a_window_is_chosen_by_held_out_stretches():
     world = trace_world(lengths=(80, 60), K=3, gaps=False)
     result = un.fuse(world.ratings, window="choose")

@@ -93,6 +93,7 @@ def test_items_without_a_truth_train_and_are_not_predicted():
     assert not np.array_equal(alone.predictions["auto"].value, found.predictions["auto"].value)
 
 
+@pytest.mark.slow
 def test_the_papers_joint_model_wins_and_gold_items_win_more():
     w = world(seed=4, items=100, annotators=10)
     found = run(w, models=["paper-joint", "paper-independent", "auto+gold"])

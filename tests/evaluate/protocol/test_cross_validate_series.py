@@ -31,6 +31,7 @@ def run(world, truth=None, models=None, **settings):
     return un.cross_validate(world.ratings, world.truth if truth is None else truth, models=models, **words)
 
 
+@pytest.mark.slow
 def test_every_frame_is_predicted_once_whatever_the_number_of_workers(world):
     models = paper() | {name: make_fuser(name, series=True) for name in ("auto", "mean")}
     one, two = run(world, models=models), run(world, models=models, jobs=2)
@@ -47,6 +48,7 @@ def test_every_frame_is_predicted_once_whatever_the_number_of_workers(world):
     assert all(np.isnan(row.share) for row in one.differences)
 
 
+@pytest.mark.slow
 def test_widths_and_starts_are_chosen_on_the_validation_recordings(world):
     names = [(fuser.width, fuser.restarts) for fuser in paper()["paper-joint"].candidates(world.ratings)]
     assert names == [(W, 1) for W in (5, 10, 20, 50) for _ in range(2)]
@@ -92,6 +94,7 @@ def test_test_labels_are_never_looked_at(world, monkeypatch):
     assert not np.array_equal(predicted(world.truth), predicted(nonsense))
 
 
+@pytest.mark.slow
 def test_validation_recordings_as_gold(world):
     models = {"auto+gold": make_fuser("auto", series=True), "mean": make_fuser("mean", series=True)}
     gold, mean = run(world, models=models).models
@@ -99,6 +102,7 @@ def test_validation_recordings_as_gold(world):
     assert gold.pearson > 0.95
 
 
+@pytest.mark.slow
 def test_without_choosing_an_iteration_the_best_final_state_counts(world):
     found = run(world, select_iteration=False)
     assert not found.selected

@@ -46,6 +46,7 @@ def test_known_truths_come_out_as_they_are_and_the_summary_says_what_they_change
     assert "no better than a rating" not in text
 
 
+@pytest.mark.slow
 def test_the_other_items_follow_the_level_of_the_known_ones():
     result, _, truth = with_known(lambda truth: truth + 5.0)
     moved = (result.fused.mean - truth)[10:].mean(axis=0)
@@ -63,6 +64,7 @@ def test_a_known_truth_in_one_dimension_leaves_the_other_open():
     assert "  a  " not in result.summary().split("Known truths")[1].split("Estimation")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crowd", ["honest", "small", "mixing"])
 def test_truths_that_are_nothing_but_noise_turn_nothing_and_are_doubted(crowd):
     if crowd == "mixing":
@@ -172,6 +174,7 @@ def test_where_nothing_is_shared_intervals_are_as_wide_as_the_scale():
 # ---- bad annotators
 
 
+@pytest.mark.slow
 def test_spammers_and_flipped_annotators_cost_next_to_nothing():
     lost = []
     for seed in range(4):

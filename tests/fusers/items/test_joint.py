@@ -10,6 +10,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.simulate import simulate_items
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"inference": "ml", "noise": "diagonal"}], ids=["bayes", "ml"])
 def test_recovery_improves_with_items(settings):
     errors = []

@@ -121,6 +121,7 @@ def test_scores_prefer_sense_to_noise(name, fusers, world):
     assert fusers[name].score(other) > fusers[name].score(other.with_value(nonsense))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in PAPER])
 def test_features_predict(name, world):
     train = world.ratings.select_items(["clip 0", "clip 1"])

@@ -150,6 +150,7 @@ def correlations(seed, missing):
     return [np.mean([np.corrcoef(f[:, d], truth[:, d])[0, 1] for d in range(2)]) for f in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_reading_the_ends_as_at_least_this_much_brings_the_truth_nearer(missing):
     found = np.array([correlations(seed, missing) for seed in range(3)])

@@ -76,6 +76,7 @@ def with_gold(value, item_of, annotator_of, gold):
     return data._replace(gold=(gold - loc) / scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("known", "seed"), [(2, 0), (10, 0), (10, 1)])
 def test_a_good_crowd_is_fitted_without_the_known_truths(known, seed):
     data = near_crowd(seed, known)

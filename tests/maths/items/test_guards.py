@@ -95,6 +95,7 @@ def mixed_alike(c, seed):
     return simulate_items(annotators=100, ratings_per_item=10, features=0, transform="shared", spread=c, seed=seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [0.3, 0.5, 0.7, 0.9])
 def test_the_default_is_no_worse_than_each_dimension_by_itself_where_all_mix_alike(c):
     worlds = [mixed_alike(c, seed) for seed in range(3)]

@@ -15,6 +15,7 @@ def diagnosed(crowd):
     return diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimensions", [1, 2])
 @pytest.mark.parametrize("integer", [False, True])
 def test_planted_spammers_and_flipped_annotators_are_found(dimensions, integer):
@@ -30,6 +31,7 @@ def test_planted_spammers_and_flipped_annotators_are_found(dimensions, integer):
     assert min(flipped) >= 0.95
 
 
+@pytest.mark.slow
 def test_high_probabilities_are_right_and_low_ones_too():
     crowds = [planted_crowd(seed, THIRD_BAD, integer=True) for seed in range(20, 26)]
     found = [diagnosed(crowd) for crowd in crowds]
@@ -44,6 +46,7 @@ def test_high_probabilities_are_right_and_low_ones_too():
     assert turned[flipped < 0.1].mean() < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimensions", [1, 2])
 def test_an_honest_crowd_raises_no_alarm(dimensions):
     for seed in range(6):
@@ -80,6 +83,7 @@ def test_probabilities_of_a_dimension_add_up_to_one():
     assert found.spammer[crowd.kind == "constant"].min() > 0.9
 
 
+@pytest.mark.slow
 def test_a_crowd_of_pure_noise_yields_no_claims():
     for seed in range(8):
         crowd = planted_crowd(seed, {"spammer": 1.0}, integer=seed % 2 == 0)
@@ -88,6 +92,7 @@ def test_a_crowd_of_pure_noise_yields_no_claims():
             assert getattr(found, name).max() < 0.5, (seed, name)
 
 
+@pytest.mark.slow
 def test_few_ratings_stay_near_the_prior():
     """One rating each, or items that nobody else rated, tell nothing: everybody gets the same, modest probability."""
     crowd = planted_crowd(0, THIRD_BAD)
@@ -135,6 +140,7 @@ def mostly_zero_crowd(seed, M=100, K=38, D=6, per_item=10):
     return np.round(30 * gain * np.maximum(felt - 0.8, 0)), item_of, annotator_of, K
 
 
+@pytest.mark.slow
 def test_mostly_zero_answers_are_no_evidence_of_mistakes():
     """Where few answers decide, they are few: no claims from normal noise that is not there."""
     for seed in range(3):

@@ -27,6 +27,7 @@ def test_a_clean_crowd_needs_no_diagnosis():
         assert gains(planted_crowd(seed, {}, noise=0.3)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integer", [False, True])
 def test_planted_annotators_are_expected_to_be_what_they_are(integer):
     for seed in range(3):
@@ -50,6 +51,7 @@ def test_spammers_and_flipped_annotators_have_no_say():
     np.testing.assert_allclose(credibility(expected), [1, 0, 0, 0, 0.5], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_truth_gets_back_the_variance_that_spammers_hide():
     shares = []
     for seed in range(6):
@@ -76,6 +78,7 @@ def test_a_clean_crowd_keeps_its_settings():
     assert with_gain_priors(data, settings) is settings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integer", [False, True])
 def test_the_fused_truth_is_nearly_as_good_as_without_the_planted(integer):
     lost = []

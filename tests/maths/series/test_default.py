@@ -50,6 +50,7 @@ def plain_mean(data):
     return data.y.reshape(M, data.K, -1, 2).mean(axis=1).reshape(-1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.9])
 def test_better_than_the_mean_and_bands_hold(rho):
     inside = []
@@ -70,6 +71,7 @@ def test_delays_are_found_up_to_a_common_shift():
     assert np.abs((found - found.mean(0)) - (lag - lag.mean(0))).mean() < 0.5
 
 
+@pytest.mark.slow
 def test_a_spammer_costs_little():
     losses = []
     for seed in range(4):
@@ -196,6 +198,7 @@ def test_edges_give_finite_results(edge):
     assert np.all(fit.sd > 0)
 
 
+@pytest.mark.slow
 def test_leakage_is_taken_apart_where_a_dimension_alone_takes_it_for_truth():
     """The typical annotator does not leak; whoever is trusted most does."""
     gains = []

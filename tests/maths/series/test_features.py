@@ -1,6 +1,7 @@
 """Features: what they add to the truth, and the common delay that they alone can show."""
 
 import numpy as np
+import pytest
 
 from unisono.maths.series.default import Settings
 from unisono.maths.series.features import FeatureSettings, accumulate, fit_with_features
@@ -22,6 +23,7 @@ def driven(seed=0, late=4, K=5, T=500):
     return SeriesData(y, np.zeros(K, int), np.arange(K), np.array([T]), change, K), truth
 
 
+@pytest.mark.slow
 def test_features_find_the_common_delay_and_improve_the_truth():
     data, truth = driven()
     data = data._replace(X=accumulate(data.X, data.length))
@@ -34,6 +36,7 @@ def test_features_find_the_common_delay_and_improve_the_truth():
     assert r > np.corrcoef(plain, truth[:, 0])[0, 1] + 0.01
 
 
+@pytest.mark.slow
 def test_groups_that_share_no_recording_have_delays_of_their_own():
     one, _ = driven(0, late=3)
     two, _ = driven(1, late=8)

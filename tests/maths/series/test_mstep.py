@@ -100,6 +100,7 @@ def test_the_weighted_hard_objective_rises_at_every_step(structure):
     assert np.all(np.diff(objective) >= -1e-9 * np.abs(objective[0])), np.diff(objective)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: "-".join(str(v) for v in s[:10]))
 def test_the_m_step_climbs_and_repeats_to_a_stationary_point(structure):
     data, structure = rough(structure)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.reproduce.engine.claims import ClaimPart, judge, over_sets, over_splits, untestable
+from unisono.reproduce.engine.claims import ClaimPart, Lead, judge, over_sets, over_splits, too_small, untestable
 from unisono.reproduce.engine.series_reporting import over_folds
 
 CLEAR = [0.9, 0.91, 0.92, 0.9]
@@ -19,6 +19,56 @@ def test_a_claim_holds_only_if_every_part_does():
     assert "a: 1; b: 2" in broken.measured
     assert judge("x", "y", "z", []).verdict == "cannot be tested"
     assert untestable("x", "y", "no data").reason == "no data"
+
+
+def compared(*by):
+    return judge("x", "y", "z", [ClaimPart("part", "1", True, Lead("joint", "mean", value)) for value in by])
+
+
+@pytest.mark.parametrize(
+    ("by", "seen"),
+    [
+        ([0.012], "joint ahead by .012"),
+        ([0.012, 0.0119], "joint ahead by .012"),
+        ([0.11, 0.012], "joint ahead by .012 to .110"),
+        ([-0.012, -0.5], "mean ahead by .012 to .500"),
+        ([0.1, -0.012, 0.2], "joint ahead in 2 of 3 parts (-0.012 to +0.200)"),
+        ([0.0001, -0.0002], "joint and mean level"),
+        ([0.0, -0.02], "mean ahead by .000 to .020"),
+        ([1.5], "joint ahead by 1.500"),
+        # Where nothing could be compared, the parts themselves say it.
+        ([float("nan")], "as the paper says"),
+    ],
+)
+def test_the_direction_is_who_is_ahead_and_by_how_much(by, seen):
+    assert compared(*by).direction == seen
+
+
+def test_without_two_models_the_direction_is_whether_the_paper_is_met():
+    good, bad = ClaimPart("a", "1", True), ClaimPart("b", "2", False)
+    assert judge("x", "y", "z", [good, good]).direction == "as the paper says"
+    assert judge("x", "y", "z", [bad]).direction == "not as the paper says"
+    assert judge("x", "y", "z", [good, bad, bad]).direction == "as the paper says in 1 of 3 parts"
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_small_run_earns_no_verdict_but_shows_its_direction(holds):
+    claim = judge("x", "y", "z", [ClaimPart("a", "1", holds, Lead("joint", "mean", 0.012))])
+    small = too_small(claim)
+    assert (small.verdict, small.reason) == ("too small to judge", "")
+    assert small.judgement == "too small to judge; joint ahead by .012"
+    assert small.measured == claim.measured
+    assert claim.judgement == claim.verdict
+
+
+def test_what_cannot_be_tested_stays_so_in_a_small_run():
+    claim = untestable("x", "y", "no data")
+    assert too_small(claim) == claim
+
+
+@pytest.mark.parametrize("part", [over_sets("x", [0.9, 0.8], [0.5, 0.6]), over_splits("x", [0.3, 0.3], [0.9, 0.9])])
+def test_tests_of_two_models_say_who_leads(part):
+    assert part.lead == ("joint", "independent", pytest.approx(0.3))
 
 
 @pytest.mark.parametrize(
@@ -80,4 +130,6 @@ def test_nan_scores_are_left_out():
 def test_over_folds_the_t_test_decides_and_similar_has_to_look_similar(by_fold, joint, direction, holds):
     row = {"first": "paper-joint", "second": "paper-independent", "dimension": "d", "metric": "ccc", "by_fold": by_fold}
     scores = {"paper-joint": {"d": {"ccc": joint}}, "paper-independent": {"d": {"ccc": 0.7}}}
-    assert over_folds([{"scores": scores, "differences": [row]}], "d", "ccc", direction).holds is holds
+    part = over_folds([{"scores": scores, "differences": [row]}], "d", "ccc", direction)
+    assert part.holds is holds
+    assert part.lead == ("joint", "independent", pytest.approx(np.mean(by_fold)))

@@ -13,11 +13,13 @@ from unisono.reproduce.engine.claims import ClaimPart, judge, untestable
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Picture, Settings, Table
 from unisono.reproduce.engine.run import reproduce
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert('x')</script> & \"quotes\""
 MODELS = ("paper-joint", "paper-independent", "mean", "auto", "auto+gold")
 
 
-def tell(settings, results):
+def report(settings, results):
     bars = {
         m: {model: {"dim1": Bar(0.5, 0.1, model == "auto"), "dim2": Bar(-0.2)} for model in MODELS} for m in METRICS
     }
@@ -45,7 +47,7 @@ def tell(settings, results):
 
 
 METRICS = ("ccc", "pearson")
-TOY = Experiment("toy", EVIL, EVIL, lambda settings: [], tell)
+TOY = Experiment("toy", EVIL, EVIL, lambda settings: [], report)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,7 @@ def test_every_verdict_has_a_word_and_a_sign(written):
     page = (written / "index.html").read_text()
     for text in ("✓ holds", "✗ does not hold", "? cannot be tested", "✓ holds: 1", "This is a quick run"):
         assert text in page
+    assert "too small to judge" not in page  # nothing in it is smaller than it should be
 
 
 def test_pictures_are_png_and_pdf_and_equal_bytes_when_drawn_again(written, tmp_path):
@@ -83,6 +86,7 @@ def test_pictures_are_png_and_pdf_and_equal_bytes_when_drawn_again(written, tmp_
             assert content == (tmp_path / "figures" / f"{name}.{kind}").read_bytes()
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_browser_shows_it_whole(written, width):
     # In a thread of its own: another test's browser may still have its event loop running in this one.

@@ -26,7 +26,7 @@ def units(settings):
     return [Unit(f"set{s}", draw, {"seed": settings.seed + s, "n": 10 if settings.quick else 20}) for s in range(4)]
 
 
-def tell(settings, results):
+def report(settings, results):
     mean = float(np.mean([result["mean"] for result in results.values()]))
     bars = {metric: {"paper-joint": {"dim1": Bar(abs(mean))}} for metric in ("ccc", "pearson")}
     return Chapter(
@@ -38,7 +38,7 @@ def tell(settings, results):
     )
 
 
-TOY = Experiment("toy", "A toy", "Sec. 0", units, tell)
+TOY = Experiment("toy", "A toy", "Sec. 0", units, report)
 
 
 @pytest.fixture(autouse=True)
@@ -68,8 +68,9 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_files(tmp_path):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_experiments_that_were_finished_before_stay_on_the_page(tmp_path):
-    second = Experiment("second", "Another toy", "Sec. 1", units, tell)
+    second = Experiment("second", "Another toy", "Sec. 1", units, report)
     reproduced(tmp_path)
     CALLS.clear()
     found = run.reproduce([second], tmp_path, others=[TOY, second])
@@ -103,6 +104,23 @@ def test_other_settings_are_other_units(tmp_path, changed):
     assert CALLS == []
 
 
+def test_a_quick_run_judges_nothing_and_says_which_way_it_points(tmp_path):
+    (claim,) = reproduced(tmp_path)["experiments"]["toy"]["claims"]
+    assert claim["verdict"] == "holds"
+    (claim,) = reproduced(tmp_path, Settings(quick=True))["experiments"]["toy"]["claims"]
+    assert (claim["verdict"], claim["direction"]) == ("too small to judge", "as the paper says")
+    page = (tmp_path / "index.html").read_text()
+    assert "~ too small to judge" in page
+    assert "as the paper says" in page
+    assert "✗ does not hold: 0" in page
+
+
+def test_an_experiment_that_is_the_same_quick_or_not_is_judged(tmp_path):
+    same = Experiment("toy", "A toy", "Sec. 0", lambda settings: units(Settings()), report)
+    (found,) = run.reproduce([same], tmp_path, Settings(quick=True))
+    assert [claim.verdict for claim in found.chapter.claims] == ["holds"]
+
+
 def test_a_torn_result_is_computed_again(tmp_path):
     first = reproduced(tmp_path)
     path = store.unit_path(tmp_path, "toy", units(Settings())[1])
@@ -112,12 +130,7 @@ def test_a_torn_result_is_computed_again(tmp_path):
     assert CALLS == [1]
 
 
-def test_other_code_is_another_unit(monkeypatch):
-    before = store.fingerprint("toy", units(Settings())[0])
-    monkeypatch.setattr(store, "_source_hash", lambda: "other")
-    assert store.fingerprint("toy", units(Settings())[0]) != before
-
-
+@pytest.mark.slow
 def test_processes_find_what_one_finds(tmp_path):
     assert reproduced(tmp_path / "one") == reproduced(tmp_path / "two", jobs=2)
 

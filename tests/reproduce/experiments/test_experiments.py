@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from unisono.data import ItemTable
+from unisono.errors import DataError
 from unisono.maths.label_switch import Switch
 from unisono.maths.metrics import ccc, pearson
 from unisono.reproduce.engine.annotator_matrices import average_matrices, matrices_of
@@ -56,6 +57,7 @@ def test_matrices_follow_the_dimensions_that_were_put_right():
     np.testing.assert_allclose(found @ (scale * switch.apply(truth[None])[0]), scale * (F @ truth))
 
 
+@pytest.mark.slow
 def test_average_matrices_of_people_who_do_not_mix_are_diagonal():
     world = dependency.shared_world(0.0, 0, 0, 30, 8)
     found = average_matrices(world.ratings, world.truth, model=JOINT, features=None, folds=3, seed=0)
@@ -69,6 +71,7 @@ def test_errors_of_matrices():
     assert dependency.scaled_error(np.full((2, 2), 0.5), 1.0) == pytest.approx(0)
 
 
+@pytest.mark.slow
 def test_a_race_tells_scores_folds_and_tests_both_ways_round():
     world = simulate_items(items=30, annotators=5, features=0, seed=0)
     found = race(world.ratings, world.truth, models=[JOINT, INDEPENDENT], folds=3, seed=0)
@@ -166,6 +169,7 @@ def test_sentence_embeddings_know_which_words_are_related():
     np.testing.assert_allclose((found**2).sum(axis=1), 1, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_embeddings_leave_the_log_as_it_was():
     program = (
         "import logging; from unisono.reproduce.inputs.embeddings import best_method, text_features;"
@@ -201,21 +205,36 @@ def test_heterogeneity_is_seen_where_annotators_differ_and_not_where_they_do_not
     assert correlations.heterogeneity(apart, group, who) < 1e-6
 
 
+def test_headlines_of_ones_own_are_read_like_any_table(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("item;text\n007;markets rise\n8;a storm, again\n")
+    found = items_real.headline_features(tmp_path, "TF-IDF, 50 components")
+    assert found.items == ("007", "8")
+    path.write_text("item,text\n1,markets rise\n1,a storm\n")
+    with pytest.raises(DataError, match=r"items\.csv row 2 and row 3 both describe item '1'"):
+        items_real.headline_features(tmp_path, "TF-IDF, 50 components")
+
+
 def test_without_the_headlines_their_claims_cannot_be_tested():
-    chapter = items_real.tell(Settings(), {})
+    chapter = items_real.report(Settings(), {})
     assert {claim.verdict for claim in chapter.claims} == {"cannot be tested"}
     assert "datasets fetch affective-text" in chapter.claims[0].reason
 
 
+@pytest.mark.slow
 def test_a_chapter_is_told_from_small_units():
     settings = Settings(quick=True)
     one = {
         many: items_synthetic.run_set(noise=0.3, features=2 if many else 0, seed=0, items=12) for many in (True, False)
     }
     results = {unit.key: one[unit.settings["features"] > 0] for unit in items_synthetic.units(settings)}
-    chapter = items_synthetic.tell(settings, results)
+    chapter = items_synthetic.report(settings, results)
     assert len(chapter.claims) == 5
-    assert all(claim.verdict in ("holds", "does not hold") for claim in chapter.claims)
+    assert all(claim.measured != "–" and claim.direction for claim in chapter.claims)
+    difference = [one[True]["scores"][model]["dim1"]["ccc"] for model in (JOINT, INDEPENDENT)]
+    found = chapter.claims[0]
+    assert f"{difference[0]:.3f} against {difference[1]:.3f}" in found.measured
+    assert found.direction.split()[0] in {"joint", "independent"}
     assert set(chapter.summary["features 0, noise 0.3"]) == set(PROTOCOL)
 
 

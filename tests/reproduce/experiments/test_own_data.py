@@ -57,7 +57,7 @@ def test_claims_about_people_are_tested_on_people(export, monkeypatch):
     monkeypatch.setattr(items_artificial, "race", raced)
     settings = Settings(data={"items-artificial": export})
     results = {unit.key: unit.work(**unit.settings) for unit in items_artificial.units(settings)}
-    verdicts = [claim.verdict for claim in items_artificial.tell(settings, results).claims]
+    verdicts = [claim.verdict for claim in items_artificial.report(settings, results).claims]
     # joint is ahead in everything; people were made to see brightness rise with saturation and nothing the other way
     assert verdicts[:3] == ["holds", "does not hold", "holds"]
 

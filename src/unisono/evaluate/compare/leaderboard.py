@@ -53,7 +53,7 @@ class Comparison:
     """What `unisono compare` prints; the best model comes first."""
 
     source: str
-    kind: str  # global or series
+    kind: str  # items or series
     items: int
     annotators: int
     judgements: int

@@ -61,7 +61,7 @@ def compare_models(
     contrasts = _contrasts(found, splits, known, seed, ratings.is_series)
     return Comparison(
         source=ratings.source,
-        kind="series" if ratings.is_series else "global",
+        kind="series" if ratings.is_series else "items",
         items=ratings.M,
         annotators=ratings.K,
         judgements=ratings.J,

@@ -57,7 +57,7 @@ class Difference:
     metric: str
     difference: float
     share: float  # of bootstrap resamples in which the first is better; NaN for series
-    p: float  # paired t-test over folds; for global ratings NaN
+    p: float  # paired t-test over folds; for ratings of items NaN
     better: str | None  # the model that is significantly better
 
 

@@ -1,4 +1,4 @@
-"""What an experiment is: units of work with their seeds, and a chapter told from what they found."""
+"""What an experiment is: units of work with their seeds, and a chapter that reports what they found."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
 
 class Chapter(NamedTuple):
-    """An experiment told: what was done, tables, pictures, and the paper's claims judged."""
+    """The report of an experiment: what was done, tables, pictures, and the paper's claims judged."""
 
     lead: tuple[str, ...]  # paragraphs
     tables: tuple[Table, ...]
@@ -63,4 +63,4 @@ class Experiment(NamedTuple):
     title: str
     section: str  # of the paper
     units: Callable[[Settings], list[Unit]]
-    tell: Callable[[Settings, Mapping[str, Numbers]], Chapter]  # from the results by key
+    report: Callable[[Settings, Mapping[str, Numbers]], Chapter]  # from the results by key

@@ -14,11 +14,16 @@ from unisono.version import __version__
 if TYPE_CHECKING:
     from unisono.reproduce.engine.run import Report
 
-# word -> (class, sign before the word), so that a verdict is not told by colour alone
-SIGNS = {"holds": ("yes", "✓"), "does not hold": ("no", "✗"), "cannot be tested": ("open", "?")}
+# word -> (class, sign before the word), so that a verdict does not rest on colour alone
+SIGNS = {
+    "holds": ("yes", "✓"),
+    "does not hold": ("no", "✗"),
+    "cannot be tested": ("open", "?"),
+    "too small to judge": ("open", "~"),
+}
 
 
-def page_text(told: Sequence[Report], settings: Settings) -> str:
+def page_text(reports: Sequence[Report], settings: Settings) -> str:
     """The whole page; everything that is not the template's is escaped."""
     environment = Environment(
         loader=PackageLoader("unisono.reproduce.engine"),
@@ -27,7 +32,7 @@ def page_text(told: Sequence[Report], settings: Settings) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    counts = Counter(claim.verdict for one in told for claim in one.chapter.claims)
+    counts = Counter(claim.verdict for one in reports for claim in one.chapter.claims)
     return environment.get_template("index.html").render(
-        told=told, settings=settings, counts=counts, signs=SIGNS, version=__version__
+        reports=reports, settings=settings, counts=counts, signs=SIGNS, version=__version__
     )

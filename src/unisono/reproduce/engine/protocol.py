@@ -27,6 +27,7 @@ NAMES = {
     DEFAULT: "our default",
     GOLD: "our default with gold",
 }
+SHORT = NAMES | {JOINT: "joint", INDEPENDENT: "independent"}  # for a sentence
 # At most so many EM iterations under the protocol. The best on validation items is almost always among the first
 # twenty; with more features than items the published EM goes on for thousands, towards a likelihood without bound.
 MAX_ITER = 300

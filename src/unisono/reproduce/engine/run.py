@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from threadpoolctl import threadpool_limits
 
 from unisono.io.atomic import atomic_path
+from unisono.io.json_text import json_text
+from unisono.reproduce.engine.claims import too_small
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Settings, Unit
 from unisono.reproduce.engine.store import read_result, unit_path, write_result
 from unisono.version import __version__
@@ -39,29 +39,29 @@ def reproduce(
 ) -> list[Report]:
     """Runs what is not yet done, and writes results.json, figures/ and index.html into `out`.
 
-    Of the `others`, those that an earlier run into `out` has finished with the same settings are told too, in their
+    Of the `others`, those that an earlier run into `out` has finished with the same settings are reported too, in their
     order, so that running one experiment after the other ends with one page of all.
     """
-    # Loaded before hours of work, so that a missing extra is told at once.
+    # Loaded before hours of work, so that a missing extra is named at once.
     from unisono.reproduce.engine.charts import save_picture
     from unisono.reproduce.engine.page import page_text
 
     asked = settings or Settings()
     planned = [(experiment, tuple(experiment.units(asked))) for experiment in experiments]
     _do_units(planned, out, jobs, on_task)
-    told = [_told(experiment, units, out, asked) for experiment, units in planned]
-    told += [_told(other, units, out, asked) for other, units in _finished_before(others, experiments, out, asked)]
+    reports = [_report(experiment, units, out, asked) for experiment, units in planned]
+    reports += [_report(other, units, out, asked) for other, units in _finished_before(others, experiments, out, asked)]
     place = {other.name: i for i, other in enumerate(others)}
-    told.sort(key=lambda one: place.get(one.experiment.name, -1))
-    for one in told:
+    reports.sort(key=lambda one: place.get(one.experiment.name, -1))
+    for one in reports:
         for picture in one.chapter.pictures:
             save_picture(picture, out / "figures")
-    _write(out / "results.json", json.dumps(_plain(results_data(told, asked)), indent=1, ensure_ascii=False) + "\n")
-    _write(out / "index.html", page_text(told, asked))
-    return told
+    _write(out / "results.json", json_text(results_data(reports, asked), indent=1) + "\n")
+    _write(out / "index.html", page_text(reports, asked))
+    return reports
 
 
-def results_data(told: Iterable[Report], settings: Settings) -> Numbers:
+def results_data(reports: Iterable[Report], settings: Settings) -> Numbers:
     """Every number and its seed."""
     return {
         "unisono": __version__,
@@ -77,7 +77,7 @@ def results_data(told: Iterable[Report], settings: Settings) -> Numbers:
                     {"key": unit.key, "settings": unit.settings, "result": one.results[unit.key]} for unit in one.units
                 ],
             }
-            for one in told
+            for one in reports
         },
     }
 
@@ -126,26 +126,19 @@ def _finished(open_units: Sequence[tuple[Path, Unit]], jobs: int) -> Iterator[No
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work)
 
 
-def _told(experiment: Experiment, units: tuple[Unit, ...], out: Path, settings: Settings) -> Report:
+def _report(experiment: Experiment, units: tuple[Unit, ...], out: Path, settings: Settings) -> Report:
     results: dict[str, Numbers] = {}
     for unit in units:
         found = read_result(unit_path(out, experiment.name, unit))
         assert found is not None
         results[unit.key] = found
-    return Report(experiment, experiment.tell(settings, results), units, results)
+    chapter = experiment.report(settings, results)
+    if settings.quick and units != tuple(experiment.units(settings._replace(quick=False))):
+        # Some experiments are the same quick or not; they keep the verdicts they earned.
+        chapter = chapter._replace(claims=tuple(too_small(claim) for claim in chapter.claims))
+    return Report(experiment, chapter, units, results)
 
 
 def _write(path: Path, text: str) -> None:
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def _plain(value: Any) -> Any:
-    """Numbers that are not defined become null."""
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from unisono.maths.significance import paired_t
-from unisono.reproduce.engine.claims import ALPHA, SIMILAR, ClaimPart, Direction
+from unisono.reproduce.engine.claims import ALPHA, BOTH, SIMILAR, ClaimPart, Direction, Lead
 from unisono.reproduce.engine.experiment import Numbers, Unit
 from unisono.reproduce.engine.protocol import INDEPENDENT, JOINT, METRIC_NAMES, PROTOCOL, collected, compared
 from unisono.reproduce.engine.series_protocol import gathered
@@ -48,4 +48,4 @@ def over_folds(found: Sequence[Numbers], dimension: str, metric: str, direction:
         "lower": sure and tested.mean < 0,
         "similar": not sure and abs(joint - other) < SIMILAR,
     }
-    return ClaimPart(f"{METRIC_NAMES[metric]} of {dimension}", shown, bool(holds[direction]))
+    return ClaimPart(f"{METRIC_NAMES[metric]} of {dimension}", shown, bool(holds[direction]), Lead(*BOTH, tested.mean))

@@ -2,8 +2,10 @@
 
     DIR/.tasks/<experiment>/<key>-<fingerprint>.json
 
-The fingerprint covers the unit's settings, the source of its function, the version of unisono and the source of the
-packages that compute. A run with other settings, or with other code, therefore starts afresh, unit by unit.
+The fingerprint covers the unit's settings, the source of its function, the versions of unisono, NumPy and SciPy, and
+the whole package, bundled data included, but for what only talks to people (APART). A run with other settings, or with
+other code, therefore starts afresh, unit by unit. That is strict on purpose: an edited figure costs a run, a stale
+number costs a finding.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from unisono.io.atomic import atomic_path
@@ -19,7 +23,9 @@ from unisono.reproduce.engine.experiment import Numbers, Unit
 from unisono.version import __version__
 
 FOLDER = ".tasks"
-COMPUTING = ("data", "maths", "fusers", "evaluate", "simulate")  # packages whose source decides results
+PACKAGE = Path(__file__).parents[2]
+APART = ("cli", "collect", "report")  # folders that no result depends on,
+NEEDED = ("collect", "stimuli")  # but for this part of one of them: the colours that experiments show
 
 
 def unit_path(out: Path, experiment: str, unit: Unit) -> Path:
@@ -34,8 +40,8 @@ def fingerprint(experiment: str, unit: Unit) -> str:
         "key": unit.key,
         "settings": unit.settings,
         "work": inspect.getsource(unit.work),
-        "unisono": __version__,
-        "source": _source_hash(),
+        "versions": [__version__, version("numpy"), version("scipy")],
+        "source": source_hash(PACKAGE),
     }
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -60,11 +66,19 @@ def write_result(path: Path, unit: Unit, result: Numbers, seconds: float) -> Non
 
 
 @cache
-def _source_hash() -> str:
-    root = Path(__file__).parents[2]
+def source_hash(package: Path) -> str:
+    """One number for names and contents of all files that decide results."""
     digest = hashlib.sha256()
-    for name in COMPUTING:
-        place = root / name
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(path.read_bytes())
+    for path in deciding_files(package):
+        digest.update(f"{path.relative_to(package).as_posix()}\0{path.stat().st_size}\0".encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def deciding_files(package: Path) -> Iterator[Path]:
+    """Source and data of the package, in a fixed order, without the parts that are APART."""
+    for path in sorted(package.rglob("*")):
+        place = path.relative_to(package).parts
+        decides = place[0] not in APART or place[: len(NEEDED)] == NEEDED
+        if decides and "__pycache__" not in place and path.is_file():
+            yield path

@@ -96,7 +96,7 @@ def units(settings: Settings) -> list[Unit]:
     return found
 
 
-def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     return Chapter(
         lead=(
             "Absolute Pearson correlations between the dimensions of all ratings put end to end, per corpus and for "
@@ -190,4 +190,4 @@ def _matrix(value: np.ndarray) -> np.ndarray:
     return np.array([[1.0 if d == e else pearson(value[:, d], value[:, e]) for e in range(D)] for d in range(D)])
 
 
-EXPERIMENT = Experiment(NAME, "Correlations between dimensions", "Sec. 2 (Motivation) and App. A.1", units, tell)
+EXPERIMENT = Experiment(NAME, "Correlations between dimensions", "Sec. 2 (Motivation) and App. A.1", units, report)

@@ -14,7 +14,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.maths.metrics import spearman
 from unisono.reproduce.engine.annotator_matrices import average_matrices
 from unisono.reproduce.engine.charts import Heat, heat_row, sweep_lines
-from unisono.reproduce.engine.claims import OVER_SETS, Claim, ClaimPart, judge, over_sets
+from unisono.reproduce.engine.claims import BOTH, OVER_SETS, Claim, ClaimPart, Lead, judge, over_sets
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Picture, Settings, Table, Unit
 from unisono.reproduce.engine.protocol import GOLD, INDEPENDENT, JOINT, METRIC_NAMES, NAMES, PROTOCOL, race
 from unisono.reproduce.engine.reporting import averaged, bars_along, mean_over, number
@@ -89,7 +89,7 @@ def units(settings: Settings) -> list[Unit]:
     ]
 
 
-def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     by_strength: dict[float, list[Numbers]] = {}
     for unit in units(settings):
         by_strength.setdefault(unit.settings["c"], []).append(results[unit.key])
@@ -225,7 +225,10 @@ def _gap(c: float, found: list[Numbers], metric: str) -> ClaimPart:
 def _start(found: list[Numbers], c: float, metric: str) -> ClaimPart:
     first, second = (float(np.mean(mean_over(found, model, DIMENSIONS, metric))) for model in (JOINT, INDEPENDENT))
     return ClaimPart(
-        f"{METRIC_NAMES[metric]} at c = {c:g}", f"{first:.3f} against {second:.3f}", abs(first - second) < 0.02
+        f"{METRIC_NAMES[metric]} at c = {c:g}",
+        f"{first:.3f} against {second:.3f}",
+        abs(first - second) < 0.02,
+        Lead(*BOTH, first - second),
     )
 
 
@@ -267,4 +270,4 @@ def _washed(estimate: np.ndarray, c: float) -> list[ClaimPart]:
     ]
 
 
-EXPERIMENT = Experiment(NAME, "Effect of dependency among dimensions", "Sec. 4.3 and App. A.2", units, tell)
+EXPERIMENT = Experiment(NAME, "Effect of dependency among dimensions", "Sec. 4.3 and App. A.2", units, report)

@@ -1,4 +1,4 @@
-"""Global ratings drawn from the model: joint against independent, and what our default makes of the same labels.
+"""Ratings of items drawn from the model: joint against independent, and what our default makes of the same labels.
 
 The paper: 100 items, 10 annotators who rate all of them, 2 dimensions, 500 features, F_k from U(0, 1). It does not
 give the noise, so a sweep over noise, with and without features, shows where its claim holds. One data set is one draw
@@ -21,6 +21,7 @@ from unisono.reproduce.engine.protocol import (
     METRIC_NAMES,
     NAMES,
     PROTOCOL,
+    SHORT,
     collected,
     race,
     switched_folds,
@@ -58,7 +59,7 @@ def units(settings: Settings) -> list[Unit]:
     ]
 
 
-def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     by_setting = _grouped(settings, results)
     many = max(features for features, _ in by_setting)
     main, plain = by_setting[many, NOISE], by_setting[0, NOISE]
@@ -83,8 +84,8 @@ def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
         pictures=(
             Picture(
                 "items-synthetic",
-                f"Performance of the global model on synthetic data ({many} features, noise sd {NOISE:g}; mean and sd "
-                f"over {len(main)} data sets; the paper's Fig. 'Performance of global annotation model on synthetic "
+                f"Performance of the model of items on synthetic data ({many} features, noise sd {NOISE:g}; mean and "
+                f"sd over {len(main)} data sets; the paper's Fig. 'Performance of global annotation model on synthetic "
                 "dataset').",
                 lambda: score_bars(bars_over_sets(main, DIMENSIONS, PROTOCOL)),
             ),
@@ -153,6 +154,7 @@ def _against(found: list[Numbers], first: str, second: str) -> list[ClaimPart]:
             f"{METRIC_NAMES[metric]} of {dimension}",
             collected(found, first, dimension, metric),
             collected(found, second, dimension, metric),
+            names=(SHORT[first], SHORT[second]),
         )
         for dimension in DIMENSIONS
         for metric in METRIC_NAMES
@@ -199,7 +201,7 @@ def _sweep(features: int, noises: list[float], found: list[list[Numbers]]) -> Pi
     what = f"{features} features" if features else "no features"
     return Picture(
         f"items-synthetic-noise-{'features' if features else 'plain'}",
-        f"The global model on synthetic data along the noise, {what}: mean over dimensions and data sets, plus and "
+        f"The model of items on synthetic data along the noise, {what}: mean over dimensions and data sets, plus and "
         "minus one sd.",
         lambda: sweep_lines(
             noises, scores, "sd of the annotators' noise", "* joint significantly better than independent"
@@ -214,4 +216,6 @@ def _grouped(settings: Settings, results: Mapping[str, Numbers]) -> dict[tuple[i
     return found
 
 
-EXPERIMENT = Experiment("items-synthetic", "Global ratings, synthetic data", "Sec. 4.1.1 (Synthetic data)", units, tell)
+EXPERIMENT = Experiment(
+    "items-synthetic", "Ratings of items, synthetic data", "Sec. 4.1.1 (Synthetic data)", units, report
+)

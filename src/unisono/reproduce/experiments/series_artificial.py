@@ -129,7 +129,7 @@ def units(settings: Settings) -> list[Unit]:
     return found + ([] if quick else fold_units("green", run_green, common, PIECES, GREEN))
 
 
-def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     human = NAME in settings.data
     colours, green = races_of("colours", results), races_of("green", results, GREEN)
     source = "traces gathered with the collection tool" if human else "simulated annotators"
@@ -212,4 +212,4 @@ def _scaled(table: ItemTable, unit: float) -> ItemTable:
     )
 
 
-EXPERIMENT = Experiment(NAME, "Traces, artificial task", "Sec. 4.2.2 (Artificial data)", units, tell)
+EXPERIMENT = Experiment(NAME, "Traces, artificial task", "Sec. 4.2.2 (Artificial data)", units, report)

@@ -93,7 +93,7 @@ def units(settings: Settings) -> list[Unit]:
     return found
 
 
-def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     own = NAME in settings.data
     found = races_of("corpus" if own else "film", results)
     dimensions = tuple(next(iter(found[0]["scores"].values())))
@@ -155,4 +155,4 @@ def _run(traced: Traced, model: str, fold: int, restarts: int, seed: int) -> Num
     )
 
 
-EXPERIMENT = Experiment(NAME, "Traces, real data: a film", "Sec. 4.2.3 (Real data)", units, tell)
+EXPERIMENT = Experiment(NAME, "Traces, real data: a film", "Sec. 4.2.3 (Real data)", units, report)

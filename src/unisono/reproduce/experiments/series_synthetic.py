@@ -55,7 +55,7 @@ def units(settings: Settings) -> list[Unit]:
     return found
 
 
-def tell(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     featured, plain = (races_of(group, results) for group in ("features", "plain"))
     given = units(settings)[0].settings
     return Chapter(
@@ -123,4 +123,4 @@ def _claims(found: list[Numbers], setting: str) -> tuple[Claim, ...]:
     )
 
 
-EXPERIMENT = Experiment(NAME, "Traces, synthetic data", "Sec. 4.2.1 (Synthetic data)", units, tell)
+EXPERIMENT = Experiment(NAME, "Traces, synthetic data", "Sec. 4.2.1 (Synthetic data)", units, report)

@@ -1,4 +1,4 @@
-"""Speed and memory of the global model: against the naive reference, sureal, and a pandas groupby, in one run.
+"""Speed and memory of the model of items: against the naive reference, sureal, and a pandas groupby, in one run.
 
 (a) 10,000 items x 5 of 200 annotators x 2 dimensions, joint EM to convergence
     and the default against joint EM by maximum likelihood, each the whole fit
@@ -126,16 +126,16 @@ def default_against_ml() -> dict[str, Any]:
 def _naive_step(params: Any, y: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, items: int) -> None:
     """The paper's E-step with a DK x DK covariance per item, and its M-step in loops."""
     sys.path.insert(0, "tests")
-    from reference import naive_global
+    from reference import naive_items
 
     rated = [list(zip(annotator_of[5 * m : 5 * m + 5], y[5 * m : 5 * m + 5], strict=True)) for m in range(items)]
     means = np.tile(params.mu, (items, 1))
-    mean, cov, _ = naive_global.posterior(params.F, params.b, params.N, means, params.Sigma, rated)
+    mean, cov, _ = naive_items.posterior(params.F, params.b, params.N, means, params.Sigma, rated)
     # Annotators absent from the tenth would have singular equations; they are few and left out of the loops.
     present = np.unique(annotator_of[: 5 * items])
     place = {k: i for i, k in enumerate(present)}
     known = [[(place[k], r) for k, r in judgements] for judgements in rated]
-    naive_global.paper_m_step(known, mean, cov, np.ones((items, 1)), len(present))
+    naive_items.paper_m_step(known, mean, cov, np.ones((items, 1)), len(present))
 
 
 def sureal_seconds(y: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, items: int) -> float:
@@ -162,7 +162,7 @@ def sureal_seconds(y: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray,
 
 def one_iteration() -> dict[str, Any]:
     """(b): one EM iteration against pandas, and peak memory in a process of its own."""
-    return {f"b_{name}": value for name, value in in_own_process("benchmarks.global_model", "million").items()}
+    return {f"b_{name}": value for name, value in in_own_process("benchmarks.items_model", "million").items()}
 
 
 def million(M: int = 1_000_000) -> dict[str, Any]:

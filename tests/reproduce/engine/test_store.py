@@ -1,0 +1,110 @@
+"""A stored result is found again only while everything that computes it is as it was."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unisono
+from unisono.reproduce.engine import store
+from unisono.reproduce.engine.experiment import Unit
+
+PACKAGE = Path(unisono.__file__).parent
+
+
+def work(seed):
+    return {"seed": seed}
+
+
+UNIT = Unit("set0", work, {"seed": 0})
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    return Path(shutil.copytree(PACKAGE, tmp_path_factory.mktemp("code") / "unisono"))
+
+
+@pytest.fixture
+def package(copied, monkeypatch):
+    """A copy of the package that the fingerprint is taken of; hashed anew each time."""
+    monkeypatch.setattr(store, "PACKAGE", copied)
+    store.source_hash.cache_clear()
+    yield copied
+    store.source_hash.cache_clear()
+
+
+def fingerprint_after(path, change):
+    kept = path.read_bytes()
+    path.write_bytes(change(kept))
+    store.source_hash.cache_clear()
+    try:
+        return store.fingerprint("toy", UNIT)
+    finally:
+        path.write_bytes(kept)
+        store.source_hash.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reproduce/engine/protocol.py",
+        "reproduce/experiments/series_real.py",
+        "reproduce/inputs/recordings.py",
+        "io/tables.py",
+        "io/reading/numbers.py",
+        "datasets/__init__.py",
+        "datasets/squality/ratings.csv",
+        "collect/stimuli/walks.py",
+        "maths/em.py",
+        "fusers/registry.py",
+        "evaluate/splits.py",
+        "simulate/items.py",
+        "data/ratings.py",
+        "tasks.py",
+        "errors.py",
+        "version.py",
+    ],
+)
+def test_an_edited_file_makes_every_unit_another_one(package, name):
+    before = store.fingerprint("toy", UNIT)
+    assert fingerprint_after(package / name, lambda content: content + b"\n") != before
+    assert store.fingerprint("toy", UNIT) == before
+
+
+@pytest.mark.parametrize("name", ["cli/fuse.py", "collect/app/api.py", "report/summary.py"])
+def test_what_only_talks_to_people_leaves_stored_results_alone(package, name):
+    before = store.fingerprint("toy", UNIT)
+    assert fingerprint_after(package / name, lambda content: content + b"\n") == before
+
+
+def test_a_renamed_file_counts_and_a_compiled_one_does_not(package):
+    before = store.fingerprint("toy", UNIT)
+    (package / "maths" / "__pycache__").mkdir(exist_ok=True)
+    (package / "maths" / "__pycache__" / "em.cpython-399.pyc").write_bytes(b"x")
+    store.source_hash.cache_clear()
+    assert store.fingerprint("toy", UNIT) == before
+    (package / "maths" / "em.py").rename(package / "maths" / "em2.py")
+    store.source_hash.cache_clear()
+    try:
+        assert store.fingerprint("toy", UNIT) != before
+    finally:
+        (package / "maths" / "em2.py").rename(package / "maths" / "em.py")
+
+
+def test_the_libraries_that_compute_count_by_their_version(monkeypatch):
+    before = store.fingerprint("toy", UNIT)
+    monkeypatch.setattr(store, "version", lambda name: "0.0" if name == "scipy" else "1.0")
+    assert store.fingerprint("toy", UNIT) != before
+
+
+def test_nothing_that_experiments_load_is_left_out():
+    program = (
+        "import sys; from unisono.reproduce.engine.registry import find_experiments; find_experiments('all');"
+        "print(*(m.__file__ for name, m in sys.modules.items() if name.split('.')[0] == 'unisono'), sep='\\n')"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {Path(line) for line in found.stdout.splitlines()} - {PACKAGE / "collect" / "__init__.py"}
+    assert len(loaded) > 50
+    assert loaded <= set(store.deciding_files(PACKAGE))
