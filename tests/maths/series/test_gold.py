@@ -18,7 +18,7 @@ def test_one_known_recording_brings_the_truth_back():
         assert r > 0.9
         assert r > np.corrcoef(plain[rest, d], truth[rest, d])[0, 1] + 0.05
     np.testing.assert_allclose(fit.mean[:150], truth[:150], atol=0.02)
-    assert np.all(np.diff(fit.objective) > -1.0)
+    assert np.all(np.diff(fit.trace.objective) > -1.0)
     assert np.all(fit.sd[:150] <= 0.0101 * np.nanstd(gold, axis=0))
     assert np.all(fit.sd[rest] > 0.02 * np.nanstd(gold, axis=0))
 

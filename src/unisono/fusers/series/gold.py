@@ -6,7 +6,6 @@ import numpy as np
 
 from unisono.fusers.series.base import DimensionModel, Estimated
 from unisono.fusers.series.model import SeriesModel, model_of
-from unisono.maths.em import EmTrace
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.gauge import rescale, shift
 from unisono.maths.series.gold import AnchoredSettings
@@ -27,12 +26,12 @@ def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
     mean = np.where(known, gold, fit.mean * factor + offset)
     variance = np.where(known, GOLD_VARIANCE * np.nanvar(gold, axis=0), (fit.sd * factor) ** 2)
     cov = np.eye(gold.shape[1]) * np.maximum(variance, np.finfo(float).tiny)[:, :, None]
-    return Estimated((whole(model),), finished(fit).trace, (mean, cov))
+    return Estimated((whole(model),), fit.trace, (mean, cov))
 
 
 def finished(fit: DefaultFit) -> Estimated:
     """A fit of the default as it is."""
-    return Estimated((whole(model_of(fit)),), EmTrace(fit.objective, "converged" if fit.converged else "max_iter"))
+    return Estimated((whole(model_of(fit)),), fit.trace)
 
 
 def whole(model: SeriesModel) -> DimensionModel:

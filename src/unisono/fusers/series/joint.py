@@ -194,8 +194,8 @@ class SeriesJoint(SeriesFuser):
         """The estimate from the deterministic start, or from a random one with a better objective."""
         structure, settings = self._structure(data), self._settings(data)
 
-        def see(params: SeriesParams, objective: float) -> None:
-            watch.step(params, objective)
+        def see(iteration: int, params: SeriesParams, objective: float) -> None:
+            watch.step(iteration, params, objective)
             # Delays are where they should be only at the end: states on the way would be scored out of time.
             if on_state is not None and structure.transform != "delay":
                 model = plain_model(params, structure, weighted=self.inference != "paper")
@@ -209,7 +209,7 @@ class SeriesJoint(SeriesFuser):
         seeds = np.random.SeedSequence(self.seed).spawn(self.restarts)
         tasks = [(data, self.rate_, settings, structure, self.inference, seed) for seed in seeds]
         fits += run_tasks(_from_random, tasks, self.jobs, watch.task_done)
-        best = max(fits, key=lambda fit: fit.objective[-1])
+        best = max(fits, key=lambda fit: fit.trace.objective[-1])
         found = finished(best)
         if self.inference == "paper":
             model = found.parts[0].model._replace(weighted=False)
@@ -238,8 +238,7 @@ class SeriesJoint(SeriesFuser):
             "gold",
         )
         cov = np.eye(data.D) * (fit.sd**2)[:, :, None]
-        trace = EmTrace(fit.objective, "converged" if fit.converged else "max_iter")
-        return Estimated((whole(model),), trace, (fit.mean, cov))
+        return Estimated((whole(model),), fit.trace, (fit.mean, cov))
 
     def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, watch: Watcher) -> Estimated:
         """The default with the gold's scale and level, and its time, unless the user has said what that is."""

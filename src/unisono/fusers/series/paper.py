@@ -21,7 +21,7 @@ from unisono.fusers.series.held_out import TRIED, HeldOutError, UndeterminedErro
 from unisono.fusers.series.independent import together
 from unisono.fusers.series.model import SeriesModel, plain_model, with_silent
 from unisono.fusers.series.progress import Watcher
-from unisono.maths.em import EmTrace, relative_change, run_em
+from unisono.maths.em import EmTrace, OnStep, relative_change, run_em
 from unisono.maths.series.default import filter_lag
 from unisono.maths.series.em import make_step, start_from_truth
 from unisono.maths.series.estep import log_likelihood
@@ -131,8 +131,8 @@ class SeriesPaperJoint(SeriesFuser):
             # Whoever wants to see every state has to be asked here, not in another process.
             count = iter(range(10**9))
 
-            def on_params(params: SeriesParams, objective: float) -> None:
-                watch.step(params, objective)
+            def on_params(iteration: int, params: SeriesParams, objective: float) -> None:
+                watch.step(iteration, params, objective)
                 if on_state is not None:
                     one = Climbed(params, EmTrace(np.array([objective]), "max_iter"))
                     on_state(next(count), self._at(self._estimated(one, structure, data)))
@@ -214,7 +214,7 @@ def climb(
     max_iter: int,
     floor: float,
     seed: np.random.SeedSequence,
-    on_params: Any = None,
+    on_params: OnStep[SeriesParams] | None = None,
 ) -> Climbed:
     """Hard EM from a random truth, until the log-likelihood moves by less than `tol` of its size.
 
@@ -232,10 +232,10 @@ def climb(
 
     seen: list[tuple[SeriesParams, float]] = []
 
-    def watch(_: int, params: SeriesParams, value: float) -> None:
+    def watch(iteration: int, params: SeriesParams, value: float) -> None:
         seen.append((params, value))
         if on_params is not None:
-            on_params(params, value)
+            on_params(iteration, params, value)
 
     try:
         return Climbed(*run_em(step, start, stop_when=relative_change(tol), max_iter=max_iter, on_step=watch))

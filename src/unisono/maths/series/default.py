@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.em import EmTrace, OnStep, relative_change, run_em
 from unisono.maths.series.align import connected, independent_share, recordings_of, relative_lags
 from unisono.maths.series.bands import (
     Spread,
@@ -29,7 +30,7 @@ from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
 from unisono.maths.series.scale import Scale, in_units, standardise
 
-Watch = Callable[[SeriesParams, float], None]  # parameters of standardised ratings, objective
+Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
 
@@ -68,8 +69,7 @@ class DefaultFit(NamedTuple):
     extra: np.ndarray  # (D,) what repeated errors add to the variance inside a recording, squared units of the ratings
     spread: Spread  # what the annotators' average may be off by, in units of the ratings
     kappa: float  # effective share of frames
-    objective: np.ndarray  # (I,) by iteration
-    converged: bool
+    trace: EmTrace  # of both runs of EM, before and after the search for delays
     structure: Structure
     priors: Priors
 
@@ -98,15 +98,20 @@ def fit_default(
     lag = starting_lags(scaled, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
     priors = default_priors(structure, rate, kappa, lag, s)
     layout = make_layout(scaled, structure)
-    climb = Climb(layout, structure, priors, inference, s, watch)
+    step = make_step(layout, structure, priors, inference=inference, gauge=True)
+
+    def climb(params: SeriesParams) -> tuple[SeriesParams, EmTrace]:
+        until = relative_change(s.tol)
+        return run_em(step, params, stop_when=until, max_iter=s.max_iter, on_step=watch, keep="next")
+
     start = _start(scaled, structure, rate, lag, priors, s)
     if guess is not None:
         start = start_from_truth(layout, guess, start, structure, priors)
-    params, before, converged = climb.run(start)
-    after = np.zeros(0)
+    params, trace = climb(start)
     if delayed and inference == "soft":
         params = refine_lags(layout, params, structure, priors, on_delay=on_delay)
-        params, after, converged = climb.run(params)
+        params, after = climb(params)
+        trace = EmTrace(np.concatenate([trace.objective, after.objective]), after.stop)
     used = rated(layout, structure)
     mean_lag = filter_lag(params, used) / rate
     if delayed:
@@ -120,8 +125,7 @@ def fit_default(
         mean_lag=mean_lag,
         convention="given" if s.lag is not None else "earliest" if delayed else "none",
         kappa=kappa,
-        objective=np.concatenate([before, after]),
-        converged=converged,
+        trace=trace,
         priors=priors,
     )
 
@@ -223,31 +227,6 @@ def _start(
     return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(data.D))
 
 
-class Climb(NamedTuple):
-    """EM from anywhere until the objective settles; somebody may watch."""
-
-    layout: Layout
-    structure: Structure
-    priors: Priors
-    inference: str
-    settings: Settings
-    watch: Watch | None
-
-    def run(self, params: SeriesParams) -> tuple[SeriesParams, np.ndarray, bool]:
-        """The parameters, the objective by iteration, and whether it settled."""
-        step = make_step(self.layout, self.structure, self.priors, inference=self.inference, gauge=True)
-        objective: list[float] = []
-        for _ in range(self.settings.max_iter):
-            seen = params
-            params, value = step(seen)
-            objective.append(value)
-            if self.watch is not None:
-                self.watch(seen, value)
-            if len(objective) > 1 and abs(value - objective[-2]) <= self.settings.tol * abs(value):
-                return params, np.array(objective), True
-        return params, np.array(objective), False
-
-
 def _in_units(
     data: SeriesData,
     scale: Scale,
@@ -293,8 +272,7 @@ def _in_units(
         extra=extra * scale.size**2,
         spread=spread._replace(bias=spread.bias * scale.size**2),
         kappa=np.nan,
-        objective=np.zeros(0),
-        converged=False,
+        trace=EmTrace(np.zeros(0), "none"),
         structure=structure,
         priors=Priors(),
     )

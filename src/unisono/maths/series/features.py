@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.em import never, run_em
 from unisono.maths.series.align import connected
 from unisono.maths.series.bands import annotator_spread, band_variance, residual_traces
 from unisono.maths.series.default import (
@@ -23,7 +24,7 @@ from unisono.maths.series.default import (
     fit_default,
     moved_lags,
 )
-from unisono.maths.series.em import soft_step
+from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure
@@ -128,14 +129,10 @@ def _shifts(lag: np.ndarray, W: int, rate: float, s: Settings, fs: FeatureSettin
 def _climb(
     layout: Layout, params: SeriesParams, structure: Structure, fs: FeatureSettings, watch: Watch | None
 ) -> tuple[SeriesParams, float]:
-    priors = Priors(theta_precision=fs.ridge)
-    value = -np.inf
-    for _ in range(fs.steps):
-        last = params
-        params, value = soft_step(layout, last, structure, priors)
-        if watch is not None:
-            watch(last, value)
-    return last, value
+    """The parameters after `steps` steps of EM, and log p(y) + log prior there."""
+    step = make_step(layout, structure, Priors(theta_precision=fs.ridge))
+    found, trace = run_em(step, params, stop_when=never, max_iter=fs.steps, on_step=watch)
+    return found, float(trace.objective[-1])
 
 
 def _finish(

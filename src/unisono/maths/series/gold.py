@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.em import EmTrace, not_before, relative_change, run_em
 from unisono.maths.series.bands import coverage_loss, noise_levels, residual_traces
 from unisono.maths.series.default import Watch, effective_share
 from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
 from unisono.maths.series.gold_annotator import gold_params, gold_structure, with_gold, without_gold
-from unisono.maths.series.layout import Layout, make_layout
+from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params
 from unisono.maths.series.scale import Scale, standardise
 
@@ -45,8 +46,7 @@ class AnchoredFit(NamedTuple):
     params: SeriesParams  # of standardised ratings and standardised gold, without the gold's channel
     noise: np.ndarray  # (K, D) level variance of the noise, standardised ratings; NaN without ratings
     extra: np.ndarray  # (D,) what repeated errors add to the variance, standardised gold
-    objective: np.ndarray  # (I,) of the steps on all recordings
-    converged: bool  # the last step changed the objective by less than tol
+    trace: EmTrace  # of the steps on all recordings; converged: the last one changed the objective by less than tol
     rating_scale: Scale
     gold_scale: Scale
 
@@ -65,7 +65,8 @@ def fit_with_gold(
     for part, steps in ((with_known(scaled, known), s.gold_iter), ((scaled, known), s.max_iter)):
         both = with_gold(*part)
         layout = make_layout(both, structure)
-        params, objective = _climb(layout, params, structure, priors, steps, watch)
+        step, settled = make_step(layout, structure, priors), not_before(steps, relative_change(s.tol))
+        params, trace = run_em(step, params, stop_when=settled, max_iter=steps, on_step=watch, keep="next")
     truth = infer(layout, both.X, params, structure)
     proper = without_gold(params)
     noise, _, actual, believed = noise_levels(
@@ -82,16 +83,10 @@ def fit_with_gold(
         params=proper,
         noise=noise,
         extra=extra,
-        objective=np.array(objective),
-        converged=settled(objective, s.tol),
+        trace=trace,
         rating_scale=rating_scale,
         gold_scale=gold_scale,
     )
-
-
-def settled(objective: list[float], tol: float) -> bool:
-    """Whether the last step changed the objective by less than `tol` of its size."""
-    return len(objective) > 1 and abs(objective[-1] - objective[-2]) <= tol * abs(objective[-1])
 
 
 def in_rating_units(fit: AnchoredFit) -> SeriesParams:
@@ -164,17 +159,3 @@ def gold_memory(data: SeriesData, known: np.ndarray) -> float:
     now, before = np.where(both, known[1:], 0.0), np.where(both, known[:-1], 0.0)
     square = 0.5 * float(np.sum(now**2 + before**2))
     return float(np.sum(now * before)) / square if square > 0 else 0.0
-
-
-def _climb(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, steps: int, watch: Watch | None
-) -> tuple[SeriesParams, list[float]]:
-    step = make_step(layout, structure, priors)
-    objective: list[float] = []
-    for _ in range(steps):
-        seen = params
-        params, value = step(seen)
-        objective.append(value)
-        if watch is not None:
-            watch(seen, value)
-    return params, objective
