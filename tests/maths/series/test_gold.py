@@ -3,14 +3,14 @@
 import numpy as np
 
 from series_cases import rotated
-from unisono.maths.series.gold import AnchoredSettings, fit_with_gold, gold_memory, with_known
+from unisono.maths.series.gold import GoldSettings, fit_with_gold, gold_memory, with_known
 
 
 def test_one_known_recording_brings_the_truth_back():
     data, truth = rotated()
     gold = np.full_like(truth, np.nan)
     gold[:150] = truth[:150]
-    fit = fit_with_gold(data, gold, AnchoredSettings(W=4))
+    fit = fit_with_gold(data, gold, GoldSettings(W=4))
     rest = slice(150, None)
     plain = data.y.reshape(8, 5, 150, 2).mean(1).reshape(-1, 2)
     for d in range(2):
@@ -26,8 +26,8 @@ def test_one_known_recording_brings_the_truth_back():
 def test_gold_in_other_units_gives_other_units():
     data, truth = rotated()
     gold = np.where(np.arange(len(truth))[:, None] < 150, truth, np.nan)
-    first = fit_with_gold(data, gold, AnchoredSettings(W=4, max_iter=5))
-    second = fit_with_gold(data, 100.0 * gold - 3.0, AnchoredSettings(W=4, max_iter=5))
+    first = fit_with_gold(data, gold, GoldSettings(W=4, max_iter=5))
+    second = fit_with_gold(data, 100.0 * gold - 3.0, GoldSettings(W=4, max_iter=5))
     np.testing.assert_allclose(second.mean, 100.0 * first.mean - 3.0, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(second.sd, 100.0 * first.sd, rtol=1e-6)
 

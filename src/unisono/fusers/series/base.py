@@ -56,11 +56,12 @@ class DimensionModel(NamedTuple):
 
 
 class Estimated(NamedTuple):
-    """What an estimation brings: models, how it went, and the truth of the fitted frames where gold went into it."""
+    """What an estimation brings: models, how it went, and the truth of the fitted frames."""
 
     parts: tuple[DimensionModel, ...]
     trace: EmTrace
-    truth: tuple[np.ndarray, np.ndarray] | None = None  # (sum T, D), (sum T, D, D)
+    truth: tuple[np.ndarray, np.ndarray] | None = None  # (sum T, D), (sum T, D, D); None: computed when it is needed
+    gold: bool = False  # whether known frames went into that truth
 
 
 class SeriesFuser(Fuser):
@@ -128,7 +129,7 @@ class SeriesFuser(Fuser):
 
     def _learnt(self, found: Estimated) -> Self:
         self.parts_ = tuple(DimensionModel(dims, self._everybody(model)) for dims, model in found.parts)
-        self.trace_, self._truth = found.trace, found.truth
+        self.trace_, self._truth, self._knows_gold = found.trace, found.truth, found.gold
         return self
 
     def _everybody(self, model: SeriesModel) -> SeriesModel:
@@ -203,7 +204,12 @@ class SeriesFuser(Fuser):
         """What is known of each annotator; of long traces that takes a while, and `on_step` may watch it."""
         self.require_fitted()
         ratings, watch = self.fitted_ratings(), Watcher(on_step)
-        found = [describe_annotators(part.model, _of(self._data, part), watch) for part in self.parts_]
+        # Annotators are compared with the truth that ratings show, of fitted and of other recordings alike.
+        mean, _ = self._rated_truth() if self._knows_gold else self._fitted_truth()
+        found = [
+            describe_annotators(part.model, _of(self._data, part), mean[:, list(part.dims)], watch)
+            for part in self.parts_
+        ]
         return series_annotators(ratings, self._described(found), self.scaling_, self.rate_)
 
     def notes(self) -> dict[str, Any]:
@@ -237,7 +243,8 @@ class SeriesFuser(Fuser):
             prefix = f"part{len(parts)}_"
             own = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
             parts.append(DimensionModel(tuple(own["dims"].tolist()), restore_model(own)))
-        self.parts_, self.trace_, self._truth = tuple(parts), fit.trace, None
+        self.parts_, self.trace_ = tuple(parts), fit.trace
+        self._truth, self._knows_gold = None, False
         self.rate_ = float(arrays["rate"])
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
         self.frames_ = restore_frame_space(fit.features, arrays)
@@ -266,10 +273,15 @@ class SeriesFuser(Fuser):
         return with_newcomers(model, len(newcomers))
 
     def _fitted_truth(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the fit found for its own frames, gold included."""
         if self._truth is None:
-            self.fitted_ratings()
-            self._truth = self._truths(self._data, tuple(part.model for part in self.parts_))
+            self._truth = self._rated_truth()
         return self._truth
+
+    def _rated_truth(self) -> tuple[np.ndarray, np.ndarray]:
+        """The truth of the fitted frames as the ratings alone show it."""
+        self.fitted_ratings()
+        return self._truths(self._data, tuple(part.model for part in self.parts_))
 
     def _truths(self, data: SeriesData, models: tuple[SeriesModel, ...]) -> tuple[np.ndarray, np.ndarray]:
         found = [fused_truth(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True)]

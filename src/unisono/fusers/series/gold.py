@@ -8,10 +8,10 @@ from unisono.fusers.series.base import DimensionModel, Estimated
 from unisono.fusers.series.model import SeriesModel, model_of
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.gauge import rescale, shift
-from unisono.maths.series.gold import AnchoredSettings
+from unisono.maths.series.gold import GoldSettings
 from unisono.maths.series.gold_choice import calibration
 
-GOLD_VARIANCE = AnchoredSettings().gold_variance  # of the gold's own error, in variances of the gold
+GOLD_VARIANCE = GoldSettings().gold_variance  # of the gold's own error, in variances of the gold
 
 
 def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
@@ -26,12 +26,12 @@ def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
     mean = np.where(known, gold, fit.mean * factor + offset)
     variance = np.where(known, GOLD_VARIANCE * np.nanvar(gold, axis=0), (fit.sd * factor) ** 2)
     cov = np.eye(gold.shape[1]) * np.maximum(variance, np.finfo(float).tiny)[:, :, None]
-    return Estimated((whole(model),), fit.trace, (mean, cov))
+    return Estimated((whole(model),), fit.trace, (mean, cov), gold=True)
 
 
 def finished(fit: DefaultFit) -> Estimated:
     """A fit of the default as it is."""
-    return Estimated((whole(model_of(fit)),), fit.trace)
+    return Estimated((whole(model_of(fit)),), fit.trace, (fit.mean, fit.cov))
 
 
 def whole(model: SeriesModel) -> DimensionModel:

@@ -48,4 +48,4 @@ def together(found: list[Estimated]) -> Estimated:
         for d, (_, own) in enumerate(truths):
             cov[:, d, d] = own[:, 0, 0]
         truth = (mean, cov)
-    return Estimated(parts, sum_of_traces([one.trace for one in found]), truth)
+    return Estimated(parts, sum_of_traces([one.trace for one in found]), truth, gold=any(one.gold for one in found))

@@ -19,10 +19,10 @@ from unisono.fusers.series.held_out import TRIED, HeldOutError, least_error, win
 from unisono.fusers.series.model import SeriesModel, plain_model
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.em import EmTrace
-from unisono.maths.series.bands import Spread
+from unisono.maths.series.bands import no_spread
 from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_default
 from unisono.maths.series.features import fit_with_features
-from unisono.maths.series.gold import AnchoredSettings, fit_with_gold, in_rating_units
+from unisono.maths.series.gold import GoldSettings, fit_with_gold
 from unisono.maths.series.gold_choice import choose_taps, delay_by_gold
 from unisono.maths.series.params import Latent, SeriesData, SeriesParams, Structure, Transform
 from unisono.tasks import run_tasks
@@ -174,7 +174,7 @@ class SeriesJoint(SeriesFuser):
         if gold is None and not (data.P and self._is_default):
             found = self._restarted(data, watch, on_state)
         else:
-            found = finished(self._default(data, watch)) if gold is None else self._anchored(data, gold, watch)
+            found = finished(self._default(data, watch)) if gold is None else self._with_gold(data, gold, watch)
             watch.task_done()
         if on_state is not None:
             on_state(max(found.trace.iterations - 1, 0), self._at(found))
@@ -213,32 +213,22 @@ class SeriesJoint(SeriesFuser):
         found = finished(best)
         if self.inference == "paper":
             model = found.parts[0].model._replace(weighted=False)
-            found = found._replace(parts=(whole(model),))
+            found = Estimated((whole(model),), found.trace)  # its truth is another: that of the unweighted E-step
         return found
 
-    def _anchored(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
+    def _with_gold(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
         W = 0 if self.window_ is None else self._taps(data)
         if not W:
             plain = self._default(data, watch)
             W = choose_taps(data, gold, self.rate_)
             if not W:
                 return self._calibrated(data, plain, gold, watch)
-        s = AnchoredSettings(W=W)
-        fit = fit_with_gold(data, gold, s, watch=watch.step)
-        params, used = in_rating_units(fit), ~np.isnan(fit.noise).all(axis=1)
-        none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
-        size = fit.gold_scale.size
-        model = SeriesModel(
-            params,
-            Structure(W=s.W, transform="taps"),
-            fit.noise,
-            fit.extra * size**2,
-            none,
-            filter_lag(params, used) / self.rate_,
-            "gold",
-        )
+        fit = fit_with_gold(data, gold, GoldSettings(W=W), watch=watch.step)
+        used = ~np.isnan(fit.noise).all(axis=1)
+        words = Structure(W=W, transform="taps"), fit.noise, fit.extra, no_spread(data.D)
+        model = SeriesModel(fit.params, *words, filter_lag(fit.params, used) / self.rate_, "gold")
         cov = np.eye(data.D) * (fit.sd**2)[:, :, None]
-        return Estimated((whole(model),), fit.trace, (fit.mean, cov))
+        return Estimated((whole(model),), fit.trace, (fit.mean, cov), gold=True)
 
     def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, watch: Watcher) -> Estimated:
         """The default with the gold's scale and level, and its time, unless the user has said what that is."""

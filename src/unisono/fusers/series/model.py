@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.bands import Spread, band_variance, coverage_loss
+from unisono.maths.series.bands import Spread, band_covariance, no_spread
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.em import unweighted
-from unisono.maths.series.estep import draw_truth, infer
+from unisono.maths.series.estep import draw_truth, infer, posterior_mean
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 
@@ -43,29 +43,20 @@ def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = 
     """Parameters alone, as on the way of an EM: the band is what the model itself believes in."""
     D = len(params.mu)
     noise = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
-    none = Spread(*(np.zeros(D) for _ in Spread._fields))
-    return SeriesModel(params, structure, noise, np.zeros(D), none, 0.0, "none", None, weighted)
+    return SeriesModel(params, structure, noise, np.zeros(D), no_spread(D), 0.0, "none", None, weighted)
 
 
 def fused_truth(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray]:
     """Means (sum T, D) and covariances (sum T, D, D) of the truth at every frame."""
-    layout = make_layout(data, model.structure)
-    found = infer(layout, data.X, model.params, model.structure)
-    mean = found.mean
-    if not model.weighted:
-        mean = infer(layout, data.X, unweighted(model.params), model.structure).mean
-    variance = band_variance(
-        model=np.diagonal(found.cov, axis1=1, axis2=2),
-        extra=model.extra,
-        thin=coverage_loss(data, model.noise),
-        mean=mean,
-        level=model.params.mu + data.X @ model.params.theta,
-        spread=model.spread,
-        first_row=layout.first_row,
-    )
-    cov, d = found.cov.copy(), np.arange(mean.shape[1])
-    cov[:, d, d] = variance
-    return mean, cov
+    found = infer(make_layout(data, model.structure), data.X, model.params, model.structure)
+    mean = found.mean if model.weighted else fused_mean(model, data)
+    return mean, band_covariance(found, data, model.params, model.noise, model.extra, model.spread, mean=mean)
+
+
+def fused_mean(model: SeriesModel, data: SeriesData) -> np.ndarray:
+    """(sum T, D) the means alone."""
+    params = model.params if model.weighted else unweighted(model.params)
+    return posterior_mean(make_layout(data, model.structure), data.X, params, model.structure)
 
 
 def predicted_truth(model: SeriesModel, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

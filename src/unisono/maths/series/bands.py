@@ -18,6 +18,7 @@ import numpy as np
 from scipy import fft
 
 from unisono.maths.series.align import recordings_of
+from unisono.maths.series.estep import Truth
 from unisono.maths.series.params import SeriesData, SeriesParams
 
 GRID = 2048  # frequencies of the spectral integrals
@@ -30,6 +31,11 @@ class Spread(NamedTuple):
     gain: np.ndarray  # (D,)
     bias: np.ndarray  # (D,)
     lag: np.ndarray  # (D,) in frames^2
+
+
+def no_spread(D: int) -> Spread:
+    """A truth whose scale, zero and delay are known."""
+    return Spread(*(np.zeros(D) for _ in Spread._fields))
 
 
 class Residual(NamedTuple):
@@ -140,26 +146,41 @@ def annotator_spread(params: SeriesParams, gain: np.ndarray, used: np.ndarray, m
     return found._replace(bias=found.bias + leaked)
 
 
-def band_variance(
-    model: np.ndarray,
+def band_covariance(
+    found: Truth,
+    data: SeriesData,
+    params: SeriesParams,
+    noise: np.ndarray,
     extra: np.ndarray,
-    thin: np.ndarray,
-    mean: np.ndarray,
-    level: np.ndarray,
     spread: Spread,
-    first_row: np.ndarray,
+    *,
+    mean: np.ndarray | None = None,
+    known: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(sum T, D) variance of the truth around the fused series.
+    """(sum T, D, D) posterior covariances of the truth, their diagonals widened to the variances of the band.
 
-    model: (sum T, D) variance the model believes in; extra: (D,) what repeated errors add inside a recording; thin:
-    (sum T, D) by how much fewer raters a frame has, 1 for all.
+    noise: (K, D) levels, NaN without ratings; extra: (D,) what autocorrelated errors add inside a recording; mean:
+    (sum T, D) the series the band is around, where it is not the posterior mean; known: (sum T, D) gold, NaN where the
+    truth is not known: at known frames errors of the ratings add nothing.
     """  # eq. S28
-    slope = np.zeros_like(mean)
-    for lo, hi in zip(first_row[:-1].tolist(), first_row[1:].tolist(), strict=True):
+    mean = found.mean if mean is None else mean
+    loss = coverage_loss(data, noise)
+    if known is not None:
+        loss = np.where(np.isnan(known), loss, 0.0)
+    away = mean - (params.mu + data.X @ params.theta)
+    convention = spread.gain * away**2 + spread.bias + spread.lag * _slope(mean, data.length) ** 2
+    cov, d = found.cov.copy(), np.arange(data.D)
+    cov[:, d, d] = cov[:, d, d] + extra * loss + convention
+    return cov
+
+
+def _slope(mean: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """(sum T, D) change per frame, recording by recording."""
+    slope, end = np.zeros_like(mean), np.cumsum(length)
+    for lo, hi in zip((end - length).tolist(), end.tolist(), strict=True):
         if hi - lo > 1:
             slope[lo:hi] = np.gradient(mean[lo:hi], axis=0)
-    gauge = spread.gain * (mean - level) ** 2 + spread.bias + spread.lag * slope**2
-    return np.asarray(model + extra * thin + gauge)
+    return slope
 
 
 def coverage_loss(data: SeriesData, noise: np.ndarray) -> np.ndarray:

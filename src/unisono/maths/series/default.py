@@ -1,7 +1,7 @@
 """The safe default for series: one gain and one delay per annotator and dimension, a little leakage, strong pooling.
 
-Ratings are standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds, noise
-is white for the estimate (innovations would favour whoever holds still) and as autocorrelated as it is for the bands.
+Ratings come standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds.
+Noise is white for the estimate (innovations would favour whoever holds still) and autocorrelated for the bands.
 Ratings show only relative delays: the absolute one is a convention, returned with the result.
 Imports NumPy and the sibling modules alone.
 """
@@ -18,17 +18,15 @@ from unisono.maths.series.align import connected, independent_share, recordings_
 from unisono.maths.series.bands import (
     Spread,
     annotator_spread,
-    band_variance,
-    coverage_loss,
+    band_covariance,
     noise_levels,
     residual_traces,
 )
 from unisono.maths.series.delays import refine_lags
 from unisono.maths.series.em import make_step, rated, start_from_truth
 from unisono.maths.series.estep import Truth, infer
-from unisono.maths.series.layout import Layout, make_layout
+from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
-from unisono.maths.series.scale import Scale, in_units, standardise
 
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
@@ -57,21 +55,27 @@ class Settings(NamedTuple):
 
 
 class DefaultFit(NamedTuple):
-    mean: np.ndarray  # (sum T, D) fused truth, in the units of the ratings
-    sd: np.ndarray  # (sum T, D) of the band
-    model_sd: np.ndarray  # (sum T, D) that the white-noise model believes in: too small, for comparison
-    params: SeriesParams  # in the units of the ratings
+    """In the units of the ratings it was given."""
+
+    mean: np.ndarray  # (sum T, D) fused truth
+    cov: np.ndarray  # (sum T, D, D) of its error, with the variances of the band
+    params: SeriesParams
     lag: np.ndarray  # (K, D) delay in seconds under the convention; NaN without ratings
     mean_lag: float  # seconds, the convention: the annotators' mean delay
     convention: str  # "given" or "earliest"
-    noise: np.ndarray  # (K, D) level variance of the noise, in squared units of the ratings; NaN without ratings
+    noise: np.ndarray  # (K, D) level variance of the noise; NaN without ratings
     correlation: np.ndarray  # (D, n) autocorrelation of the noise by frames
-    extra: np.ndarray  # (D,) what repeated errors add to the variance inside a recording, squared units of the ratings
-    spread: Spread  # what the annotators' average may be off by, in units of the ratings
+    extra: np.ndarray  # (D,) what autocorrelated errors add to the variance inside a recording
+    spread: Spread  # what the annotators' average may be off by
     kappa: float  # effective share of frames
     trace: EmTrace  # of both runs of EM, before and after the search for delays
     structure: Structure
     priors: Priors
+
+    @property
+    def sd(self) -> np.ndarray:
+        """(sum T, D) of the band."""
+        return np.asarray(np.sqrt(np.diagonal(self.cov, axis1=1, axis2=2)))
 
 
 def fit_default(
@@ -87,24 +91,24 @@ def fit_default(
 ) -> DefaultFit:
     """Fuses series with the default model, or with another structure under the same priors.
 
+    data: standardised, ratings and features alike: pooled mean 0 and variance 1, which the priors are made for.
     rate: frames per second; guess: (sum T, D) a truth to start from, in standard deviations of the ratings.
     `watch` sees every iteration of EM, `on_delay` the search for delays between two runs of it.
     """
     s = Settings() if settings is None else settings
-    scaled, scale = standardise(data)
-    kappa = effective_share(scaled)
+    kappa = effective_share(data)
     structure = default_structure(rate, s) if structure is None else structure
     delayed = structure.transform == "delay"
-    lag = starting_lags(scaled, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
+    lag = starting_lags(data, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
     priors = default_priors(structure, rate, kappa, lag, s)
-    layout = make_layout(scaled, structure)
+    layout = make_layout(data, structure)
     step = make_step(layout, structure, priors, inference=inference, gauge=True)
 
     def climb(params: SeriesParams) -> tuple[SeriesParams, EmTrace]:
         until = relative_change(s.tol)
         return run_em(step, params, stop_when=until, max_iter=s.max_iter, on_step=watch, keep="next")
 
-    start = _start(scaled, structure, rate, lag, priors, s)
+    start = _start(data, structure, rate, lag, priors, s)
     if guess is not None:
         start = start_from_truth(layout, guess, start, structure, priors)
     params, trace = climb(start)
@@ -115,12 +119,12 @@ def fit_default(
     used = rated(layout, structure)
     mean_lag = filter_lag(params, used) / rate
     if delayed:
-        group = connected(scaled)
+        group = connected(data)
         for g in np.unique(group[used]):
             params, _ = to_convention(params, used & (group == g), rate, s)
         mean_lag = float(params.lag[used].mean() / rate)
-    truth = infer(layout, scaled.X, params, structure)
-    fit = _in_units(scaled, scale, layout, params, truth, structure, rate, s)
+    truth = infer(layout, data.X, params, structure)
+    fit = _finished(data, params, truth, structure, rate, s)
     return fit._replace(
         mean_lag=mean_lag,
         convention="given" if s.lag is not None else "earliest" if delayed else "none",
@@ -227,50 +231,51 @@ def _start(
     return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(data.D))
 
 
-def _in_units(
-    data: SeriesData,
-    scale: Scale,
-    layout: Layout,
+def convention_spread(
     params: SeriesParams,
-    truth: Truth,
-    structure: Structure,
+    gain: np.ndarray,
+    noise: np.ndarray,
+    mean: np.ndarray,
     rate: float,
     s: Settings,
+    *,
+    delay_known: bool,
+) -> Spread:
+    """What the annotators' average may be off by, with what ratings cannot show: their common delay and error.
+
+    gain: (K, D) without any prior; noise: (K, D) levels; mean: (sum T, D) the fused truth.
+    """
+    spread = annotator_spread(params, gain, ~np.isnan(noise), mean)
+    if not delay_known:
+        spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
+    return spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
+
+
+def _finished(
+    data: SeriesData, params: SeriesParams, truth: Truth, structure: Structure, rate: float, s: Settings
 ) -> DefaultFit:
-    """Bands, and everything back in the units of the ratings."""
+    """The truth with its band; what is not known here is left for `fit_default` to say."""
     residual = residual_traces(data, params, truth.mean)
-    reach = max(min(int(s.correlation_reach * rate), int(data.length.max()) // 3), 1)
-    noise, correlation, actual, believed = noise_levels(residual.value, params, reach)
+    longest = max(min(int(s.correlation_reach * rate), int(data.length.max()) // 3), 1)
+    noise, correlation, actual, believed = noise_levels(residual.value, params, longest)
     extra = np.maximum(actual - believed, 0.0)
     if structure.autocorrelation != "none":
         # The model knows already that errors last, and its variance holds them.
         level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
         noise, extra = np.where(np.isnan(noise), np.nan, level), np.zeros(data.D)
-    spread = annotator_spread(params, residual.gain, ~np.isnan(noise), truth.mean)
-    if s.lag is None:
-        spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
-    variance = band_variance(
-        model=np.diagonal(truth.cov, axis1=1, axis2=2),
-        extra=extra,
-        thin=coverage_loss(data, noise),
-        mean=truth.mean,
-        level=params.mu + data.X @ params.theta,
-        spread=spread,
-        first_row=layout.first_row,
-    )
+    known = s.lag is not None
+    spread = convention_spread(params, residual.gain, noise, truth.mean, rate, s, delay_known=known)
     return DefaultFit(
-        mean=truth.mean * scale.size + scale.level,
-        sd=np.sqrt(variance) * scale.size,
-        model_sd=np.sqrt(np.diagonal(truth.cov, axis1=1, axis2=2)) * scale.size,
-        params=in_units(params, scale),
+        mean=truth.mean,
+        cov=band_covariance(truth, data, params, noise, extra, spread),
+        params=params,
         lag=np.where(np.isnan(noise), np.nan, params.lag / rate),
         mean_lag=np.nan,
         convention="",
-        noise=noise * scale.size**2,
+        noise=noise,
         correlation=correlation,
-        extra=extra * scale.size**2,
-        spread=spread._replace(bias=spread.bias * scale.size**2),
+        extra=extra,
+        spread=spread,
         kappa=np.nan,
         trace=EmTrace(np.zeros(0), "none"),
         structure=structure,

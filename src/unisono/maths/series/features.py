@@ -15,12 +15,13 @@ import numpy as np
 
 from unisono.maths.em import never, run_em
 from unisono.maths.series.align import connected
-from unisono.maths.series.bands import annotator_spread, band_variance, residual_traces
+from unisono.maths.series.bands import band_covariance, residual_traces
 from unisono.maths.series.default import (
     DefaultFit,
     OnDelay,
     Settings,
     Watch,
+    convention_spread,
     fit_default,
     moved_lags,
 )
@@ -28,7 +29,6 @@ from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure
-from unisono.maths.series.scale import Scale, in_units, standardise
 
 RHO_MAX = 0.995
 
@@ -70,14 +70,13 @@ def fit_with_features(
     watch: Watch | None = None,
     on_delay: OnDelay | None = None,
 ) -> FeatureFit:
-    """Fuses series whose truth follows features. data.X: (sum T, P), P > 0."""  # eq. S30
+    """Fuses series whose truth follows features. data: standardised; data.X: (sum T, P), P > 0."""  # eq. S30
     s = Settings() if settings is None else settings
     fs = FeatureSettings() if features is None else features
     plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s, watch=watch, on_delay=on_delay)
-    scaled, scale = standardise(data)
-    structure, start = _autocorrelated(scaled, scale, plain, rate, fs)
-    layout = make_layout(scaled, structure)
-    group = connected(scaled)
+    structure, start = _autocorrelated(data, plain, rate, fs)
+    layout = make_layout(data, structure)
+    group = connected(data)
     if len(np.unique(group)) > fs.groups:
         group = np.zeros_like(group)
     moved, params = np.zeros((data.K, 1)), start
@@ -94,18 +93,17 @@ def fit_with_features(
         identified &= bool(shown)
         shift.append(shifts / rate)
         profile.append(values)
-    fit = _finish(scaled, scale, layout, params, structure, plain, rate, s, identified)
+    fit = _finish(data, layout, params, structure, plain, rate, s, identified)
     return FeatureFit(fit, tuple(shift), tuple(profile), identified)
 
 
 def _autocorrelated(
-    data: SeriesData, scale: Scale, plain: DefaultFit, rate: float, fs: FeatureSettings
+    data: SeriesData, plain: DefaultFit, rate: float, fs: FeatureSettings
 ) -> tuple[Structure, SeriesParams]:
-    """AR(1) noise at the level and autocorrelation of the default fit, annotators held, in standardised units."""
-    back = Scale(-scale.level / scale.size, 1.0 / scale.size)
-    params = in_units(plain.params, back)
+    """AR(1) noise at the level and autocorrelation of the default fit, annotators held."""
+    params = plain.params
     rho = np.clip(plain.correlation[:, 1], 0.0, RHO_MAX)
-    level = np.where(np.isnan(plain.noise), 1.0, plain.noise / scale.size**2)
+    level = np.where(np.isnan(plain.noise), 1.0, plain.noise)
     phi = float(np.exp(-1.0 / (rate * fs.memory)))
     structure = plain.structure._replace(autocorrelation="shared", fixed=tuple(range(data.K)))
     return structure, params._replace(
@@ -137,7 +135,6 @@ def _climb(
 
 def _finish(
     data: SeriesData,
-    scale: Scale,
     layout: Layout,
     params: SeriesParams,
     structure: Structure,
@@ -148,31 +145,17 @@ def _finish(
 ) -> DefaultFit:
     """Truth and bands; a delay that the features show is no longer uncertain as a convention is."""
     truth = infer(layout, data.X, params, structure)
-    used = ~np.isnan(plain.noise)
-    spread = annotator_spread(params, residual_traces(data, params, truth.mean).gain, used, truth.mean)
-    if s.lag is None and not identified:
-        spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    common = s.shared / (1.0 - s.shared) * np.nanmean(plain.noise, axis=0) / scale.size**2
-    spread = spread._replace(bias=spread.bias + common)
-    model = np.diagonal(truth.cov, axis1=1, axis2=2)
-    variance = band_variance(
-        model=model,
-        extra=np.zeros(data.D),
-        thin=np.ones_like(model),
-        mean=truth.mean,
-        level=params.mu + data.X @ params.theta,
-        spread=spread,
-        first_row=layout.first_row,
-    )
+    gain, known = residual_traces(data, params, truth.mean).gain, s.lag is not None or identified
+    spread = convention_spread(params, gain, plain.noise, truth.mean, rate, s, delay_known=known)
+    none = np.zeros(data.D)  # the AR(1) noise of the model holds what autocorrelated errors add
     return plain._replace(
-        extra=np.zeros(data.D),
-        spread=spread._replace(bias=spread.bias * scale.size**2),
-        mean=truth.mean * scale.size + scale.level,
-        sd=np.sqrt(variance) * scale.size,
-        model_sd=np.sqrt(model) * scale.size,
-        params=in_units(params, scale),
+        extra=none,
+        spread=spread,
+        mean=truth.mean,
+        cov=band_covariance(truth, data, params, plain.noise, none, spread),
+        params=params,
         lag=np.where(np.isnan(plain.noise), np.nan, params.lag / rate),
-        mean_lag=float(params.lag[used].mean() / rate),
+        mean_lag=float(params.lag[~np.isnan(plain.noise)].mean() / rate),
         convention="features" if identified else plain.convention,
         structure=structure,
     )

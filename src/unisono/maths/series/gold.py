@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.em import EmTrace, not_before, relative_change, run_em
-from unisono.maths.series.bands import coverage_loss, noise_levels, residual_traces
+from unisono.maths.series.bands import band_covariance, no_spread, noise_levels, residual_traces
 from unisono.maths.series.default import Watch, effective_share
 from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
+from unisono.maths.series.gauge import rescale, shift
 from unisono.maths.series.gold_annotator import gold_params, gold_structure, with_gold, without_gold
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params
-from unisono.maths.series.scale import Scale, standardise
 
 
-class AnchoredSettings(NamedTuple):
+class GoldSettings(NamedTuple):
     W: int = 10  # taps
     tap_sd: float = 1.0  # prior of the total gain of each dimension on each, spread over the taps, around 0
     bias_sd: float = 1.0
@@ -40,72 +40,51 @@ class AnchoredSettings(NamedTuple):
     tol: float = 1e-3  # relative change of the objective that counts as settled
 
 
-class AnchoredFit(NamedTuple):
-    mean: np.ndarray  # (sum T, D) fused truth, in the units of the gold
+class GoldFit(NamedTuple):
+    """In the units of the ratings it was given."""
+
+    mean: np.ndarray  # (sum T, D) fused truth
     sd: np.ndarray  # (sum T, D) of the band
-    params: SeriesParams  # of standardised ratings and standardised gold, without the gold's channel
-    noise: np.ndarray  # (K, D) level variance of the noise, standardised ratings; NaN without ratings
-    extra: np.ndarray  # (D,) what repeated errors add to the variance, standardised gold
+    params: SeriesParams  # of the annotators, without the gold's channel
+    noise: np.ndarray  # (K, D) level variance of the noise; NaN without ratings
+    extra: np.ndarray  # (D,) what autocorrelated errors add to the variance
     trace: EmTrace  # of the steps on all recordings; converged: the last one changed the objective by less than tol
-    rating_scale: Scale
-    gold_scale: Scale
 
 
 def fit_with_gold(
-    data: SeriesData, gold: np.ndarray, settings: AnchoredSettings | None = None, *, watch: Watch | None = None
-) -> AnchoredFit:
-    """Fuses series of which some frames are known. gold: (sum T, D), NaN where the truth is not known."""
-    s = AnchoredSettings() if settings is None else settings
-    scaled, rating_scale = standardise(data)
-    gold_scale = _gold_scale(gold)
-    known = (gold - gold_scale.level) / gold_scale.size
+    data: SeriesData, gold: np.ndarray, settings: GoldSettings | None = None, *, watch: Watch | None = None
+) -> GoldFit:
+    """Fuses series of which some frames are known.
+
+    data: standardised; gold: (sum T, D) in the same units, NaN where the truth is not known. While it is estimated, the
+    truth has the gold's own mean and standard deviation for units, which the prior of the filters is made for.
+    """
+    s = GoldSettings() if settings is None else settings
+    level, size = np.nanmean(gold, axis=0), np.nanstd(gold, axis=0)
+    size = np.where(size > 0, size, 1.0)
+    known = (gold - level) / size
     structure = gold_structure(Structure(W=s.W, transform="taps"), data.K)
-    priors = _priors(s, effective_share(scaled))
-    params = _start(scaled, structure, known, s)
-    for part, steps in ((with_known(scaled, known), s.gold_iter), ((scaled, known), s.max_iter)):
+    priors = _priors(s, effective_share(data))
+    params = _start(data, structure, known, s)
+    for part, steps in ((with_known(data, known), s.gold_iter), ((data, known), s.max_iter)):
         both = with_gold(*part)
         layout = make_layout(both, structure)
         step, settled = make_step(layout, structure, priors), not_before(steps, relative_change(s.tol))
         params, trace = run_em(step, params, stop_when=settled, max_iter=steps, on_step=watch, keep="next")
-    truth = infer(layout, both.X, params, structure)
-    proper = without_gold(params)
-    noise, _, actual, believed = noise_levels(
-        residual_traces(scaled, proper, truth.mean).value,
-        proper,
-        max(min(s.correlation_reach, int(data.length.max()) // 3), 1),
-    )
-    variance = np.diagonal(truth.cov, axis1=1, axis2=2)
+    truth, proper = infer(layout, both.X, params, structure), without_gold(params)
+    longest = max(min(s.correlation_reach, int(data.length.max()) // 3), 1)
+    residual = residual_traces(data, proper, truth.mean).value
+    noise, _, actual, believed = noise_levels(residual, proper, longest)
     extra = np.maximum(actual - believed, 0.0)
-    sd = np.sqrt(variance + np.where(np.isnan(known), extra * coverage_loss(scaled, noise), 0.0))
-    return AnchoredFit(
-        mean=truth.mean * gold_scale.size + gold_scale.level,
-        sd=sd * gold_scale.size,
-        params=proper,
+    cov = band_covariance(truth, data, proper, noise, extra, no_spread(data.D), known=known)
+    return GoldFit(
+        mean=truth.mean * size + level,
+        sd=np.sqrt(np.diagonal(cov, axis1=1, axis2=2)) * size,
+        params=shift(rescale(proper, np.diag(size)), level),
         noise=noise,
-        extra=extra,
+        extra=extra * size**2,
         trace=trace,
-        rating_scale=rating_scale,
-        gold_scale=gold_scale,
     )
-
-
-def in_rating_units(fit: AnchoredFit) -> SeriesParams:
-    """The parameters between a truth in the units of the gold and ratings in their own units."""
-    rating, gold, p = fit.rating_scale, fit.gold_scale, fit.params
-    F = p.F * (rating.size[:, None] / gold.size)
-    return p._replace(
-        F=F,
-        b=rating.size * p.b + rating.level - np.einsum("kwdp,p->kd", F, gold.level),
-        N=p.N * np.outer(rating.size, rating.size),
-        mu=gold.size * p.mu + gold.level,
-        theta=p.theta * gold.size,
-        sigma=p.sigma * np.outer(gold.size, gold.size),
-    )
-
-
-def _gold_scale(gold: np.ndarray) -> Scale:
-    size = np.nanstd(gold, axis=0)
-    return Scale(np.nanmean(gold, axis=0), np.where(size > 0, size, 1.0))
 
 
 def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarray]:
@@ -131,7 +110,7 @@ def with_recordings(data: SeriesData, held: np.ndarray) -> SeriesData:
     )
 
 
-def _priors(s: AnchoredSettings, kappa: float) -> Priors:
+def _priors(s: GoldSettings, kappa: float) -> Priors:
     return Priors(
         tap_sd=s.tap_sd / np.sqrt(s.W),
         crosstalk_sd=s.tap_sd / np.sqrt(s.W),
@@ -144,7 +123,7 @@ def _priors(s: AnchoredSettings, kappa: float) -> Priors:
     )
 
 
-def _start(data: SeriesData, structure: Structure, known: np.ndarray, s: AnchoredSettings) -> SeriesParams:
+def _start(data: SeriesData, structure: Structure, known: np.ndarray, s: GoldSettings) -> SeriesParams:
     """Nobody sees anything yet: the gold alone speaks in the first E-step."""
     phi = min(gold_memory(data, known), s.phi_max) if s.phi is None else s.phi
     start = identity_params(data, structure, noise=1.0, phi=phi)
