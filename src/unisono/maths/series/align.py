@@ -57,20 +57,6 @@ def relative_lags(data: SeriesData, reach: int, *, rounds: int = 10) -> np.ndarr
     return np.clip(lag, -reach, reach)
 
 
-def lags_to(data: SeriesData, target: np.ndarray, reach: int) -> np.ndarray:
-    """(K, D) int, delays 0..reach in frames behind a known series. target: (sum T, D), NaN where not known."""
-    first = np.concatenate([[0], np.cumsum(data.length)])
-    lag = np.zeros((data.K, data.D), dtype=np.int64)
-    traces = recordings_of(data)
-    for d in range(data.D):
-        for k in range(data.K):
-            score = sum(
-                _score(trace[k, :, d], target[first[m] : first[m + 1], d], reach) for m, trace in enumerate(traces)
-            )
-            lag[k, d] = int(np.argmax(np.asarray(score)[reach:]))
-    return lag
-
-
 def advanced(x: np.ndarray, lag: int) -> np.ndarray:
     """A trace moved `lag` frames towards the past; NaN where nothing is left. x: (T,)."""
     out = np.full(len(x), np.nan)
