@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from unisono.maths.series.align import advanced, masked_correlation, recordings_of, relative_lags
+from unisono.maths.series.align import advanced, masked_correlation, relative_lags
 from unisono.maths.series.params import SeriesData
+from unisono.maths.series.recordings import recordings_of
 
 
 def delayed(lags, T=400, seed=0, missing=0.0):

@@ -169,12 +169,12 @@ def test_the_mean_delay_is_the_same_in_every_dimension():
 
 
 @pytest.mark.parametrize(
-    "edge", ["one annotator", "silent annotator", "nobody rated", "short", "slow clock", "constant"]
+    "edge", ["one annotator", "inactive annotator", "nobody rated", "short", "slow clock", "constant"]
 )
 def test_edges_give_finite_results(edge):
     data, _, _ = simulate(0, M=2, T=60, K=1 if edge == "one annotator" else 3)
     y, rate = data.y.copy().reshape(2, data.K, 60, 2), RATE
-    if edge == "silent annotator":
+    if edge == "inactive annotator":
         y[:, 1] = np.nan
     if edge == "nobody rated":
         y[1] = np.nan

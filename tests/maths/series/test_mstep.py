@@ -5,12 +5,11 @@ import pytest
 
 from reference import dense_series as dense
 from series_cases import CASES, Case, make_data, make_params, structure_of
-from unisono.maths.series.delay_trials import DelayTrials
-from unisono.maths.series.delays import lag_interval, lag_profile, refine_lags
+from unisono.maths.series.delays import DelayTrials, lag_interval, lag_profile, refine_lags
 from unisono.maths.series.em import make_step, point_moments, start_from_truth
 from unisono.maths.series.estep import expect, infer
 from unisono.maths.series.gauge import competence, recentre
-from unisono.maths.series.gold_annotator import gold_params, gold_structure, with_gold, without_gold
+from unisono.maths.series.gold import gold_params, gold_structure, with_gold, without_gold
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.mstep import expected_log_density, log_prior, maximise
 from unisono.maths.series.params import Priors, SeriesData, Structure, identity_params

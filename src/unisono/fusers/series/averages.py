@@ -193,9 +193,9 @@ class AlignedMean(SeriesAverage):
 
     def _lags(self, ratings: Ratings) -> np.ndarray:
         window = WINDOW if self.window is None else self.window
-        reach = min(round(window * self.rate_ / 2), max(int(ratings.length.max()) - 1, 0))
+        max_lag = min(round(window * self.rate_ / 2), max(int(ratings.length.max()) - 1, 0))
         data = to_series(ratings, identity_scaling(ratings.D), np.zeros((int(ratings.length.sum()), 0)))
-        relative = relative_lags(data, reach) if reach else np.zeros((ratings.K, ratings.D), dtype=np.int64)
+        relative = relative_lags(data, max_lag) if max_lag else np.zeros((ratings.K, ratings.D), dtype=np.int64)
         return relative + round((self.lag or 0.0) * self.rate_)
 
     def describe(self, on_step: Progress | None = None) -> Annotators:

@@ -18,12 +18,12 @@ from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
 from unisono.fusers.series.data import (
     FrameSpace,
+    active_annotators,
     gold_frames,
     learn_frame_space,
     require_rated,
     require_series,
     restore_frame_space,
-    speakers,
     to_known_series,
     to_series,
 )
@@ -37,8 +37,8 @@ from unisono.fusers.series.model import (
     model_arrays,
     predicted_truth,
     restore_model,
+    with_inactive,
     with_newcomers,
-    with_silent,
 )
 from unisono.fusers.series.progress import Watcher
 from unisono.fusers.series.table import Described, describe_annotators, series_annotators
@@ -117,8 +117,8 @@ class SeriesFuser(Fuser):
         X = self.frames_.frames(features, ratings.items, ratings.length)
         self._ratings, self._data = ratings, to_series(ratings, self.scaling_, X)
         standardised = None if known is None else self.scaling_.standardise(known)
-        spoken, self._spoke = speakers(self._data)
-        self._learnt(self._estimate(spoken, standardised, watch, on_state))
+        rated, self._active = active_annotators(self._data)
+        self._learnt(self._estimate(rated, standardised, watch, on_state))
         if not self.trace_.converged:
             warnings.warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
@@ -133,13 +133,13 @@ class SeriesFuser(Fuser):
         return self
 
     def _everybody(self, model: SeriesModel) -> SeriesModel:
-        return with_silent(model, self._spoke)
+        return with_inactive(model, self._active)
 
     def _at(self, found: Estimated) -> Self:
         """An equal fuser, fitted to the same traces, with another estimate: a state on the way."""
         other = type(self)(**self.settings())
         other._adopt(self)
-        for name in ("rate_", "scaling_", "dimensions_", "annotators_", "frames_", "_ratings", "_data", "_spoke"):
+        for name in ("rate_", "scaling_", "dimensions_", "annotators_", "frames_", "_ratings", "_data", "_active"):
             setattr(other, name, getattr(self, name))
         return other._learnt(found)
 

@@ -118,8 +118,8 @@ class SeriesJoint(SeriesFuser):
             raise ValueError(f"restarts is {self.restarts}: give the number of random starts, 0 for none.")
 
     def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
-        reach = self.lag if self.window is None or isinstance(self.window, str) else self.window
-        require_window(ratings, reach, "window" if reach is self.window else "lag")
+        seconds = self.lag if self.window is None or isinstance(self.window, str) else self.window
+        require_window(ratings, seconds, "window" if seconds is self.window else "lag")
         if gold is not None:
             self._require_gold(ratings, gold)
 

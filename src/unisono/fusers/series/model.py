@@ -91,19 +91,19 @@ def with_newcomers(model: SeriesModel, count: int) -> SeriesModel:
     return model._replace(params=p._replace(**grown), noise=noise)
 
 
-def with_silent(model: SeriesModel, spoke: np.ndarray, *, average: bool = True) -> SeriesModel:
-    """A model of those who spoke as one of everybody. spoke: (K,) bool.
+def with_inactive(model: SeriesModel, active: np.ndarray, *, average: bool = True) -> SeriesModel:
+    """Adds rows for annotators without ratings. active: (K,) bool, annotators with ratings.
 
-    Who gave no ratings is taken for an average annotator, or, where there is no such thing, for one who says nothing.
+    They are taken for average annotators, or, where there is no average, for annotators who see nothing of the truth.
     """
-    if len(model.params.F) == len(spoke):
+    if len(model.params.F) == len(active):
         return model
-    everybody = with_newcomers(model, int((~spoke).sum()))
-    order = np.argsort(np.argsort(~spoke, kind="stable"), kind="stable")  # those who spoke come first there
+    everybody = with_newcomers(model, int((~active).sum()))
+    order = np.argsort(np.argsort(~active, kind="stable"), kind="stable")  # active annotators come first there
     rows: dict[str, Any] = {name: getattr(everybody.params, name)[order] for name in ("F", "b", "N", "rho", "lag")}
     if not average:
-        rows["F"][~spoke] = 0.0
-    noise = np.where(spoke[:, None], everybody.noise[order], np.nan)
+        rows["F"][~active] = 0.0
+    noise = np.where(active[:, None], everybody.noise[order], np.nan)
     return model._replace(params=model.params._replace(**rows), noise=noise)
 
 

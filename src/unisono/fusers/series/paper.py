@@ -19,7 +19,7 @@ from unisono.fusers.series.base import DimensionModel, Estimated, SeriesFuser
 from unisono.fusers.series.data import one_dimension
 from unisono.fusers.series.held_out import TRIED, HeldOutError, UndeterminedError, least_error, windows_tried
 from unisono.fusers.series.independent import together
-from unisono.fusers.series.model import SeriesModel, plain_model, with_silent
+from unisono.fusers.series.model import SeriesModel, plain_model, with_inactive
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.em import EmTrace, OnStep, relative_change, run_em
 from unisono.maths.series.default import filter_lag
@@ -105,9 +105,9 @@ class SeriesPaperJoint(SeriesFuser):
             self.width_ = widths[0]
         elif self.width is None:
             tried = [(f"{W} frames", type(self)(**(self.settings() | {"width": W}))) for W in widths]
-            reach = max(widths) / self.rate_
+            longest = max(widths) / self.rate_
             best, self.report_ = least_error(
-                tried, ratings, features, window=reach, seed=self.seed, jobs=self.jobs, on_task=watch.task_done
+                tried, ratings, features, window=longest, seed=self.seed, jobs=self.jobs, on_task=watch.task_done
             )
             watch.tasks_done(TRIED * len(widths))  # short recordings may leave no stretch for one of the folds
             self.width_ = widths[best]
@@ -156,7 +156,7 @@ class SeriesPaperJoint(SeriesFuser):
         return Estimated((DimensionModel(tuple(range(data.D)), model),), one.trace)
 
     def _everybody(self, model: SeriesModel) -> SeriesModel:
-        return with_silent(model, self._spoke, average=False)
+        return with_inactive(model, self._active, average=False)
 
     def _with(self, model: SeriesModel, newcomers: tuple[str, ...]) -> SeriesModel:
         if newcomers:

@@ -12,11 +12,10 @@ from unisono.fusers.scaling import Scaling
 from unisono.fusers.series.model import SeriesModel, expected_ratings, fused_mean
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.grouped import grouped_correlation
-from unisono.maths.series.delay_trials import DelayTrials
-from unisono.maths.series.delays import lag_interval, lag_profile
-from unisono.maths.series.gold import with_recordings
+from unisono.maths.series.delays import DelayTrials, lag_interval, lag_profile
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import SeriesData
+from unisono.maths.series.recordings import with_recordings
 
 LEVEL = 0.90  # of the intervals of delays
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import fft
 
-from unisono.maths.series.align import recordings_of
 from unisono.maths.series.estep import Truth
 from unisono.maths.series.params import SeriesData, SeriesParams
+from unisono.maths.series.recordings import recordings_of
 
 GRID = 2048  # frequencies of the spectral integrals
 ROUNDS = 5  # of the fixed point between the noise level and the error of the estimate
@@ -61,18 +61,18 @@ def residual_traces(data: SeriesData, params: SeriesParams, mean: np.ndarray) ->
     return Residual(values, np.where(square > 0, own * (1.0 + cross / np.where(square > 0, square, 1.0)), np.nan))
 
 
-def autocorrelation(residual: list[np.ndarray], variance: np.ndarray, reach: int) -> np.ndarray:
-    """(D, reach + 1) pooled autocorrelation of the residuals, tapered (Parzen). variance: (K, D) their scale."""
+def autocorrelation(residual: list[np.ndarray], variance: np.ndarray, max_lag: int) -> np.ndarray:
+    """(D, max_lag + 1) pooled autocorrelation of the residuals, tapered (Parzen). variance: (K, D) their scale."""
     D = variance.shape[1]
-    product, count = np.zeros((D, reach + 1)), np.zeros((D, reach + 1))
+    product, count = np.zeros((D, max_lag + 1)), np.zeros((D, max_lag + 1))
     for trace in residual:
-        n = fft.next_fast_len(trace.shape[1] + reach + 1, real=True)
+        n = fft.next_fast_len(trace.shape[1] + max_lag + 1, real=True)
         seen = ~np.isnan(trace)
         scaled = np.where(seen, trace, 0.0) / np.sqrt(variance)[:, None]
-        product += _lagged(scaled, n, reach)
-        count += _lagged(seen.astype(float), n, reach)
+        product += _lagged(scaled, n, max_lag)
+        count += _lagged(seen.astype(float), n, max_lag)
     raw = product / np.maximum(np.round(count), 1.0)
-    u = np.arange(reach + 1) / (reach + 1)
+    u = np.arange(max_lag + 1) / (max_lag + 1)
     taper = np.where(u <= 0.5, 1.0 - 6.0 * u**2 * (1.0 - u), 2.0 * (1.0 - u) ** 3)
     return np.asarray(raw / raw[:, :1] * taper)
 
@@ -116,7 +116,7 @@ def error_variance(params: SeriesParams, noise: np.ndarray, density: np.ndarray)
 
 
 def noise_levels(
-    residual: list[np.ndarray], params: SeriesParams, reach: int
+    residual: list[np.ndarray], params: SeriesParams, max_lag: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Noise variances (K, D) corrected for what the estimate took of them, autocorrelation, actual and believed error.
 
@@ -126,7 +126,7 @@ def noise_levels(
     count = sum((~np.isnan(trace)).sum(axis=1) for trace in residual)
     square = sum(np.nansum(trace**2, axis=1) for trace in residual)
     raw = np.where(np.asarray(count) > 0, square / np.maximum(count, 1), np.nan)
-    correlation = autocorrelation(residual, np.where(np.isnan(raw), 1.0, np.maximum(raw, 1e-300)), reach)
+    correlation = autocorrelation(residual, np.where(np.isnan(raw), 1.0, np.maximum(raw, 1e-300)), max_lag)
     density, noise = spectrum(correlation), raw
     for _ in range(ROUNDS):
         actual, believed = error_variance(params, noise, density)
@@ -191,10 +191,10 @@ def coverage_loss(data: SeriesData, noise: np.ndarray) -> np.ndarray:
     return np.where(here > 0, weight.sum(axis=0) / np.where(here > 0, here, 1.0), 1.0)
 
 
-def _lagged(x: np.ndarray, n: int, reach: int) -> np.ndarray:
-    """(D, reach + 1) sum over annotators and frames of x[t] x[t + tau]. x: (K, T, D)."""
+def _lagged(x: np.ndarray, n: int, max_lag: int) -> np.ndarray:
+    """(D, max_lag + 1) sum over annotators and frames of x[t] x[t + tau]. x: (K, T, D)."""
     power = np.abs(fft.rfft(x, n, axis=1)) ** 2
-    return np.asarray(fft.irfft(power.sum(axis=0), n, axis=0)[: reach + 1].T)
+    return np.asarray(fft.irfft(power.sum(axis=0), n, axis=0)[: max_lag + 1].T)
 
 
 def _variance_of_mean(v: np.ndarray, used: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.em import EmTrace, OnStep, relative_change, run_em
-from unisono.maths.series.align import connected, independent_share, recordings_of, relative_lags
+from unisono.maths.series.align import independent_share, relative_lags
 from unisono.maths.series.bands import (
     Spread,
     annotator_spread,
@@ -27,6 +27,7 @@ from unisono.maths.series.em import make_step, rated, start_from_truth
 from unisono.maths.series.estep import Truth, infer
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
+from unisono.maths.series.recordings import connected, recordings_of
 
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
@@ -49,7 +50,7 @@ class Settings(NamedTuple):
     pool: float = 1000.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
     ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
     noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
-    correlation_reach: float = 30.0  # seconds over which errors of the ratings may be correlated
+    correlation_seconds: float = 30.0  # seconds over which errors of the ratings may be correlated
     tol: float = 1e-5  # relative change of the objective; the truth then moves by thousandths of the ratings' sd
     max_iter: int = 50
 
@@ -156,10 +157,10 @@ def effective_share(data: SeriesData) -> float:
 
 def starting_lags(data: SeriesData, W: int, rate: float, s: Settings) -> np.ndarray:
     """(K, D) delays in frames inside the window, the earliest annotator at the rule's delay."""
-    reach = (W - 1) // 2
-    if reach == 0:
+    max_lag = (W - 1) // 2
+    if max_lag == 0:
         return np.zeros((data.K, data.D))
-    relative = relative_lags(data, reach)
+    relative = relative_lags(data, max_lag)
     inside = relative - relative.min(axis=0) + round(s.earliest * rate)
     return np.asarray(np.clip(inside, 0, W - 1), dtype=float)
 
@@ -256,8 +257,8 @@ def _finished(
 ) -> DefaultFit:
     """The truth with its band; what is not known here is left for `fit_default` to say."""
     residual = residual_traces(data, params, truth.mean)
-    longest = max(min(int(s.correlation_reach * rate), int(data.length.max()) // 3), 1)
-    noise, correlation, actual, believed = noise_levels(residual.value, params, longest)
+    max_lag = max(min(int(s.correlation_seconds * rate), int(data.length.max()) // 3), 1)
+    noise, correlation, actual, believed = noise_levels(residual.value, params, max_lag)
     extra = np.maximum(actual - believed, 0.0)
     if structure.autocorrelation != "none":
         # The model knows already that errors last, and its variance holds them.

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.em import never, run_em
-from unisono.maths.series.align import connected
 from unisono.maths.series.bands import band_covariance, residual_traces
 from unisono.maths.series.default import (
     DefaultFit,
@@ -29,6 +28,7 @@ from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure
+from unisono.maths.series.recordings import connected
 
 RHO_MAX = 0.995
 

@@ -1,7 +1,8 @@
 """Series with gold: where frames of the truth are known, free filters are safe, and scale, sign and delay are known.
 
-First the recordings that hold gold are fitted alone, so that the filters start from what the gold says; then all of
-them. The truth's memory is that of the gold.
+Gold enters as one more annotator with the identity for a filter and hardly any noise, held fixed. First the recordings
+that hold gold are fitted alone, so that the filters start from what the gold says; then all of them. The truth's
+autocorrelation is that of the gold.
 Imports NumPy and the sibling modules alone.
 """
 
@@ -17,9 +18,9 @@ from unisono.maths.series.default import Watch, effective_share
 from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
 from unisono.maths.series.gauge import rescale, shift
-from unisono.maths.series.gold_annotator import gold_params, gold_structure, with_gold, without_gold
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params
+from unisono.maths.series.recordings import recordings_with, with_recordings
 
 
 class GoldSettings(NamedTuple):
@@ -32,7 +33,7 @@ class GoldSettings(NamedTuple):
     phi_max: float = 0.9995
     ridge: float = 1.0  # precision of the effects of standardised features
     noise_floor: float = 1e-6
-    correlation_reach: int = 100  # frames over which errors may be correlated
+    correlation_frames: int = 100  # frames over which errors may be correlated
     gold_iter: int = (
         60  # steps on the recordings with gold alone; 20 left the filters short where the gold moves little
     )
@@ -72,9 +73,9 @@ def fit_with_gold(
         step, settled = make_step(layout, structure, priors), not_before(steps, relative_change(s.tol))
         params, trace = run_em(step, params, stop_when=settled, max_iter=steps, on_step=watch, keep="next")
     truth, proper = infer(layout, both.X, params, structure), without_gold(params)
-    longest = max(min(s.correlation_reach, int(data.length.max()) // 3), 1)
+    max_lag = max(min(s.correlation_frames, int(data.length.max()) // 3), 1)
     residual = residual_traces(data, proper, truth.mean).value
-    noise, _, actual, believed = noise_levels(residual, proper, longest)
+    noise, _, actual, believed = noise_levels(residual, proper, max_lag)
     extra = np.maximum(actual - believed, 0.0)
     cov = band_covariance(truth, data, proper, noise, extra, no_spread(data.D), known=known)
     return GoldFit(
@@ -91,23 +92,6 @@ def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarr
     """The recordings that hold gold, and their gold."""
     held = recordings_with(data, ~np.isnan(gold).all(axis=1))
     return with_recordings(data, held), gold[np.repeat(held, data.length)]
-
-
-def recordings_with(data: SeriesData, frames: np.ndarray) -> np.ndarray:
-    """(M,) bool, recordings with a frame where `frames` (sum T,) is true."""
-    return np.asarray(np.logical_or.reduceat(frames, np.cumsum(data.length) - data.length))
-
-
-def with_recordings(data: SeriesData, held: np.ndarray) -> SeriesData:
-    """Some of the recordings. held: (M,) bool."""
-    place, keep = np.cumsum(held) - 1, held[data.item_of]
-    return data._replace(
-        y=data.y[np.repeat(keep, data.length[data.item_of])],
-        item_of=place[data.item_of[keep]],
-        annotator_of=data.annotator_of[keep],
-        length=data.length[held],
-        X=data.X[np.repeat(held, data.length)],
-    )
 
 
 def _priors(s: GoldSettings, kappa: float) -> Priors:
@@ -138,3 +122,45 @@ def gold_memory(data: SeriesData, known: np.ndarray) -> float:
     now, before = np.where(both, known[1:], 0.0), np.where(both, known[:-1], 0.0)
     square = 0.5 * float(np.sum(now**2 + before**2))
     return float(np.sum(now * before)) / square if square > 0 else 0.0
+
+
+# ---- gold as one more annotator
+
+
+def with_gold(data: SeriesData, gold: np.ndarray) -> SeriesData:
+    """The data with annotator K, who gives the gold. gold: (sum T, D), NaN where the truth is not known."""  # eq. S23
+    first_row = np.concatenate([[0], np.cumsum(data.length)])
+    known = [gold[first_row[m] : first_row[m + 1]] for m in range(len(data.length))]
+    members = [m for m, part in enumerate(known) if not np.isnan(part).all()]
+    return data._replace(
+        y=np.concatenate([data.y, *(known[m] for m in members)]),
+        item_of=np.concatenate([data.item_of, np.array(members, dtype=data.item_of.dtype)]),
+        annotator_of=np.concatenate([data.annotator_of, np.full(len(members), data.K, dtype=data.annotator_of.dtype)]),
+        K=data.K + 1,
+    )
+
+
+def gold_structure(structure: Structure, K: int) -> Structure:
+    """The structure with annotator K held fixed."""
+    return structure._replace(fixed=(*structure.fixed, K))
+
+
+def gold_params(params: SeriesParams, variance: float) -> SeriesParams:
+    """The parameters with one more annotator: the identity at lag 0, no bias, noise of the given variance."""
+    _, W, D, _ = params.F.shape
+    F = np.zeros((1, W, D, D))
+    F[0, 0] = np.eye(D)
+    zeros = np.zeros((1, D))
+    return params._replace(
+        F=np.concatenate([params.F, F]),
+        b=np.concatenate([params.b, zeros]),
+        N=np.concatenate([params.N, variance * np.eye(D)[None]]),
+        rho=np.concatenate([params.rho, zeros]),
+        lag=np.concatenate([params.lag, zeros]),
+    )
+
+
+def without_gold(params: SeriesParams) -> SeriesParams:
+    """The parameters of the annotators proper."""
+    rest = {name: getattr(params, name)[:-1] for name in ("F", "b", "N", "rho", "lag")}
+    return params._replace(**rest)

@@ -41,24 +41,24 @@ def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
     return W if free < CLEARLY * delayed else 0
 
 
-def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, reach: int) -> int:
+def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> int:
     """Frames that a fused truth lies behind the gold; 0 unless another delay agrees clearly better and has neighbours.
 
     mean, gold: (sum T, D), NaN where gold is not known. The correlation of all dimensions and recordings decides.
     """
-    weighted, frames = np.zeros(2 * reach + 1), np.zeros(2 * reach + 1)
+    weighted, frames = np.zeros(2 * max_lag + 1), np.zeros(2 * max_lag + 1)
     end = np.cumsum(length)
     for first, last in zip(end - length, end, strict=True):
         for d in range(gold.shape[1]):
-            if (~np.isnan(gold[first:last, d])).sum() > 2 * reach:
-                r, n = masked_correlation(mean[first:last, d], gold[first:last, d], min(reach, int(last - first) - 1))
+            if (~np.isnan(gold[first:last, d])).sum() > 2 * max_lag:
+                r, n = masked_correlation(mean[first:last, d], gold[first:last, d], min(max_lag, int(last - first) - 1))
                 middle = (len(r) - 1) // 2
-                weighted[reach - middle : reach + middle + 1] += n * r
-                frames[reach - middle : reach + middle + 1] += n
+                weighted[max_lag - middle : max_lag + middle + 1] += n * r
+                frames[max_lag - middle : max_lag + middle + 1] += n
     agreement = np.where(frames > 0, weighted / np.maximum(frames, 1), -1.0)
     best = int(np.argmax(agreement))
-    clearly = 1 - agreement[best] < CLEARLY * (1 - agreement[reach])
-    return best - reach if clearly and 0 < best < 2 * reach else 0
+    clearly = 1 - agreement[best] < CLEARLY * (1 - agreement[max_lag])
+    return best - max_lag if clearly and 0 < best < 2 * max_lag else 0
 
 
 def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
