@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from unisono.fusers.series.data import (
     to_known_series,
     to_series,
 )
-from unisono.fusers.series.delay_notes import lag_notes
+from unisono.fusers.series.estimated import DimensionModel, Estimated
 from unisono.fusers.series.model import (
     SeriesModel,
     drawn_truth,
@@ -42,26 +42,9 @@ from unisono.fusers.series.model import (
 )
 from unisono.fusers.series.progress import Watcher
 from unisono.fusers.series.table import Described, describe_annotators, series_annotators
-from unisono.maths.em import EmTrace
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.params import SeriesData
-
-
-class DimensionModel(NamedTuple):
-    """A model of some of the dimensions."""
-
-    dims: tuple[int, ...]
-    model: SeriesModel
-
-
-class Estimated(NamedTuple):
-    """What an estimation brings: models, how it went, and the truth of the fitted frames."""
-
-    parts: tuple[DimensionModel, ...]
-    trace: EmTrace
-    truth: tuple[np.ndarray, np.ndarray] | None = None  # (sum T, D), (sum T, D, D); None: computed when it is needed
-    gold: bool = False  # whether known frames went into that truth
 
 
 class SeriesFuser(Fuser):
@@ -164,7 +147,7 @@ class SeriesFuser(Fuser):
             raise DataError(f"{features.source} must have {self.rate_:g} frames per second, as the fit had: --rate.")
         X = self.frames_.frames(features, features.items, features.length)
         found = [predicted_truth(part.model, X) for part in self.parts_]
-        return self._series(*self._together(found), features.items, features.length, features.clock)
+        return self._series(*self._combined(found), features.items, features.length, features.clock)
 
     def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
         data, models, shown = self._known(ratings, features)
@@ -213,8 +196,15 @@ class SeriesFuser(Fuser):
         return series_annotators(ratings, self._described(found), self.scaling_, self.rate_)
 
     def notes(self) -> dict[str, Any]:
+        """The annotators' mean delay in seconds, what fixes it, and how far back the filters go, in seconds."""
         self.require_fitted()
-        return lag_notes([part.model for part in self.parts_], self.rate_)
+        models = [part.model for part in self.parts_]
+        window = max(model.params.F.shape[1] - 1 for model in models) / self.rate_
+        return {
+            "mean_delay": round(float(np.mean([model.mean_lag for model in models])), 3),
+            "delay_convention": models[0].convention,
+            "window": round(window, 6),
+        }
 
     def parameters(self) -> ItemParams:
         raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
@@ -285,9 +275,9 @@ class SeriesFuser(Fuser):
 
     def _truths(self, data: SeriesData, models: tuple[SeriesModel, ...]) -> tuple[np.ndarray, np.ndarray]:
         found = [fused_truth(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True)]
-        return self._together(found)
+        return self._combined(found)
 
-    def _together(self, found: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    def _combined(self, found: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         """Truths of the parts as one; dimensions of different parts are independent."""
         S, D = len(found[0][0]), len(self.dimensions_)
         mean, cov = np.empty((S, D)), np.zeros((S, D, D))

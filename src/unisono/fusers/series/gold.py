@@ -1,11 +1,11 @@
-"""From a fit of the default to what a fuser keeps of it, with the scale and level of gold where there is some."""
+"""The default on the scale and level of gold, where gold is too little for filters."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from unisono.fusers.series.base import DimensionModel, Estimated
-from unisono.fusers.series.model import SeriesModel, model_of
+from unisono.fusers.series.estimated import Estimated, whole
+from unisono.fusers.series.model import model_of
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.gauge import rescale, shift
 from unisono.maths.series.gold import GoldSettings
@@ -27,13 +27,3 @@ def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
     variance = np.where(known, GOLD_VARIANCE * np.nanvar(gold, axis=0), (fit.sd * factor) ** 2)
     cov = np.eye(gold.shape[1]) * np.maximum(variance, np.finfo(float).tiny)[:, :, None]
     return Estimated((whole(model),), fit.trace, (mean, cov), gold=True)
-
-
-def finished(fit: DefaultFit) -> Estimated:
-    """A fit of the default as it is."""
-    return Estimated((whole(model_of(fit)),), fit.trace, (fit.mean, fit.cov))
-
-
-def whole(model: SeriesModel) -> DimensionModel:
-    """A model of all dimensions together."""
-    return DimensionModel(tuple(range(len(model.params.mu))), model)

@@ -13,8 +13,9 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import OnState
-from unisono.fusers.series.base import Estimated, SeriesFuser
-from unisono.fusers.series.gold import calibrated, finished, whole
+from unisono.fusers.series.base import SeriesFuser
+from unisono.fusers.series.estimated import Estimated, finished, whole
+from unisono.fusers.series.gold import calibrated
 from unisono.fusers.series.held_out import TRIED, HeldOutError, least_error, windows_tried
 from unisono.fusers.series.model import SeriesModel, plain_model
 from unisono.fusers.series.progress import Watcher

@@ -15,10 +15,10 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import OnState
 from unisono.fusers.scaling import Scaling, identity_scaling
-from unisono.fusers.series.base import DimensionModel, Estimated, SeriesFuser
+from unisono.fusers.series.base import SeriesFuser
 from unisono.fusers.series.data import one_dimension
+from unisono.fusers.series.estimated import Estimated, combined, whole
 from unisono.fusers.series.held_out import TRIED, HeldOutError, UndeterminedError, least_error, windows_tried
-from unisono.fusers.series.independent import together
 from unisono.fusers.series.model import SeriesModel, plain_model, with_inactive
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.em import EmTrace, OnStep, relative_change, run_em
@@ -153,7 +153,7 @@ class SeriesPaperJoint(SeriesFuser):
         model = plain_model(one.params, structure, weighted=False)
         used = np.isin(np.arange(data.K), data.annotator_of)
         model = model._replace(mean_lag=filter_lag(one.params, used) / self.rate_)
-        return Estimated((DimensionModel(tuple(range(data.D)), model),), one.trace)
+        return Estimated((whole(model),), one.trace)
 
     def _everybody(self, model: SeriesModel) -> SeriesModel:
         return with_inactive(model, self._active, average=False)
@@ -187,8 +187,8 @@ class SeriesPaperIndependent(SeriesPaperJoint):
         if on_state is not None:
             # The dimensions went one after the other; told as if they had gone side by side.
             for i in range(max(map(len, states))):
-                on_state(i, self._at(together([own[min(i, len(own) - 1)] for own in states])))
-        return together(found)
+                on_state(i, self._at(combined([own[min(i, len(own) - 1)] for own in states])))
+        return combined(found)
 
 
 def _estimate_of(fuser: Any) -> Estimated:

@@ -4,9 +4,8 @@ EM moves a delay only against a truth that already leans on it, so it stops a fr
 time is tried beside its neighbours and judged by log p(y) itself, everything else held; the objective can only rise.
 The search looks at every delay five times at most, and keeps what it has if it has not settled by then.
 
-A likelihood is cheap to evaluate again after one delay has moved: where noise is white and every row is one delay, the
-normal equations of the truth are sums of one term per row, and recordings that the annotator did not rate stay as they
-are.
+What does not depend on that delay is kept: the likelihood of recordings that the annotator did not rate, and, in a
+chain with white noise around a constant level, the terms that all other rows add to the normal equations of the truth.
 Imports NumPy and the sibling modules alone.
 """
 
