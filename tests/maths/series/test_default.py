@@ -135,15 +135,15 @@ def test_effective_share_of_white_and_of_slow_noise():
     assert effective_share(slow) < 0.2 < effective_share(white)
 
 
-def test_white_noise_gives_the_variance_the_model_believes_in():
+def test_white_noise_gives_the_nominal_variance():
     structure = Structure(W=3, transform="delay")
     data, _, _ = simulate(0)
     params = identity_params(data, structure, noise=0.3, phi=0.9, lag=np.ones((6, 2)))._replace(sigma=0.1 * np.eye(2))
     flat = spectrum(np.concatenate([np.ones((2, 1)), np.zeros((2, 5))], axis=1))
-    actual, believed = error_variance(params, np.full((6, 2), 0.3), flat)
-    np.testing.assert_allclose(actual, believed, rtol=1e-10)
+    robust, nominal = error_variance(params, np.full((6, 2), 0.3), flat)
+    np.testing.assert_allclose(robust, nominal, rtol=1e-10)
     middle = infer(make_layout(data, structure), data.X, params, structure).cov[100]
-    np.testing.assert_allclose(believed, np.diagonal(middle), rtol=1e-6)
+    np.testing.assert_allclose(nominal, np.diagonal(middle), rtol=1e-6)
 
 
 def test_features_that_drive_the_truth_help():

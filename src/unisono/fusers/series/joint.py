@@ -28,13 +28,13 @@ from unisono.maths.series.gold_choice import choose_taps, delay_by_gold
 from unisono.maths.series.params import Latent, SeriesData, SeriesParams, Structure, Transform
 from unisono.tasks import run_tasks
 
-Noise = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]
+NoiseModel = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]
 Inference = Literal["soft", "hard", "paper"]
 Phi = float | Literal["estimated"] | None
 Window = float | Literal["choose"] | None
 WORDS: dict[str, tuple[str, ...]] = {
     "transform": get_args(Transform),
-    "noise": get_args(Noise),
+    "noise": get_args(NoiseModel),
     "latent": get_args(Latent),
     "inference": get_args(Inference),
 }
@@ -66,7 +66,7 @@ class SeriesJoint(SeriesFuser):
         *,
         transform: Transform | None = None,
         bias: bool = True,
-        noise: Noise = "diagonal",
+        noise: NoiseModel = "diagonal",
         latent: Latent = "full",
         window: Window = None,
         lag: float | None = None,

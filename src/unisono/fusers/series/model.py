@@ -1,4 +1,4 @@
-"""A fitted model of traces: enough to fuse, foresee and draw for any recordings by the same annotators.
+"""A fitted model of traces: enough to fuse, predict and draw for any recordings by the same annotators.
 
 All in standardised units, annotators by number. `fused_truth` widens the posterior to a band that holds when errors
 last for seconds; see docs/maths-series.md.
@@ -25,7 +25,7 @@ class SeriesModel(NamedTuple):
     params: SeriesParams
     structure: Structure
     noise: np.ndarray  # (K, D) level variance of the noise; NaN for who gave no ratings
-    extra: np.ndarray  # (D,) variance that repeated errors add inside a recording
+    extra: np.ndarray  # (D,) variance that autocorrelated errors add inside a recording
     spread: Spread  # of the annotators' average, which defines the truth's scale, zero and delay
     mean_lag: float  # seconds, the annotators' mean delay
     convention: str  # why it is that: earliest, given, features, gold, none
@@ -40,7 +40,7 @@ def model_of(fit: DefaultFit) -> SeriesModel:
 
 
 def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = True) -> SeriesModel:
-    """Parameters alone, as on the way of an EM: the band is what the model itself believes in."""
+    """Parameters alone, as on the way of an EM: the band is the nominal posterior variance."""
     D = len(params.mu)
     noise = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
     return SeriesModel(params, structure, noise, np.zeros(D), no_spread(D), 0.0, "none", None, weighted)

@@ -1,8 +1,8 @@
-"""Bands that hold when neighbouring frames repeat the same error.
+"""Bands under autocorrelated errors: robust (sandwich) variances of an estimate that takes the noise as white.
 
-The model that fuses takes the noise as white. Real traces err for seconds on end, and its own bands are then far too
-narrow. Here the error of the same estimate is computed under the noise that the residuals show: their autocorrelation
-goes through the estimate's transfer function, frequency by frequency (a sandwich variance).
+Errors of real traces last for seconds, and the posterior variances of a model with white noise are then far too small.
+Here the error of the same estimate is computed under the autocorrelation of the residuals, which goes through the
+estimate's transfer function, frequency by frequency.
     Lambda = P^-1 + sum_k H_k* N_k^-1 H_k,   Gamma_k = Lambda^-1 H_k* N_k^-1
     error spectrum = Lambda^-1 P^-1 Lambda^-1 + sum_k Gamma_k S_k Gamma_k*                          # eq. S26
 The annotators are also a sample of those who might have rated: their average scale, zero and delay, which define the
@@ -90,7 +90,7 @@ def frequencies() -> np.ndarray:
 
 
 def error_variance(params: SeriesParams, noise: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(D,) error variance of the estimate under the noise shown, and the one it believes in, both inside a recording.
+    """(D,) robust error variance of the estimate, and the nominal one of white noise, both inside a recording.
 
     noise: (K, D) level variances; density: (GRID, D) shape of the noise spectrum. What has no noise variance (nan) is
     left out.
@@ -106,19 +106,19 @@ def error_variance(params: SeriesParams, noise: np.ndarray, density: np.ndarray)
         gain = np.conj(np.swapaxes(H, 1, 2)) @ np.linalg.inv(params.N[k][np.ix_(rated, rated)])
         total = total + gain @ H
         pieces.append((gain, noise[k, rated] * density[:, rated]))
-    believed = np.linalg.inv(total)
+    nominal = np.linalg.inv(total)
     inner = prior.astype(complex)
     for gain, level in pieces:
         inner = inner + (gain * level[:, None, :]) @ np.conj(np.swapaxes(gain, 1, 2))
-    actual = believed @ inner @ believed
+    robust = nominal @ inner @ nominal
     diagonal = np.arange(D)
-    return actual[:, diagonal, diagonal].real.mean(axis=0), believed[:, diagonal, diagonal].real.mean(axis=0)
+    return robust[:, diagonal, diagonal].real.mean(axis=0), nominal[:, diagonal, diagonal].real.mean(axis=0)
 
 
 def noise_levels(
     residual: list[np.ndarray], params: SeriesParams, max_lag: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Noise variances (K, D) corrected for what the estimate took of them, autocorrelation, actual and believed error.
+    """Noise variances (K, D) corrected for the fit, autocorrelation, robust and nominal error variances.
 
     A residual is the noise less the error of an estimate that the noise itself went into: its variance falls short by
     about the error's variance, which is found by a fixed point.
@@ -129,9 +129,9 @@ def noise_levels(
     correlation = autocorrelation(residual, np.where(np.isnan(raw), 1.0, np.maximum(raw, 1e-300)), max_lag)
     density, noise = spectrum(correlation), raw
     for _ in range(ROUNDS):
-        actual, believed = error_variance(params, noise, density)
-        noise = raw + actual
-    return noise, correlation, actual, believed
+        robust, nominal = error_variance(params, noise, density)
+        noise = raw + robust
+    return noise, correlation, robust, nominal
 
 
 def annotator_spread(params: SeriesParams, gain: np.ndarray, used: np.ndarray, mean: np.ndarray) -> Spread:

@@ -1,7 +1,8 @@
 """The safe default for series: one gain and one delay per annotator and dimension, a little leakage, strong pooling.
 
 Ratings come standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds.
-Noise is white for the estimate (innovations would favour whoever holds still) and autocorrelated for the bands.
+Noise is white for the estimate (innovation variances would favour traces that do not move); for the bands it is
+autocorrelated.
 Ratings show only relative delays: the absolute one is a convention, returned with the result.
 Imports NumPy and the sibling modules alone.
 """
@@ -47,8 +48,8 @@ class Settings(NamedTuple):
     tap_sd: float = 0.1  # prior of free filters: of the sum over the taps around a smooth kernel
     typical_lag: float = 0.5  # seconds, mean of that kernel where no delay is given
     bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
-    pool: float = 1000.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
-    ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
+    pool: float = 1000.0  # prior degrees of freedom of each noise variance, around the pooled one, in effective frames
+    ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see features.py
     noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
     correlation_seconds: float = 30.0  # seconds over which errors of the ratings may be correlated
     tol: float = 1e-5  # relative change of the objective; the truth then moves by thousandths of the ratings' sd
@@ -68,7 +69,7 @@ class DefaultFit(NamedTuple):
     correlation: np.ndarray  # (D, n) autocorrelation of the noise by frames
     extra: np.ndarray  # (D,) what autocorrelated errors add to the variance inside a recording
     spread: Spread  # what the annotators' average may be off by
-    kappa: float  # effective share of frames
+    kappa: float  # effective number of independent frames, over the number of frames
     trace: EmTrace  # of both runs of EM, before and after the search for delays
     structure: Structure
     priors: Priors
@@ -141,7 +142,7 @@ def default_structure(rate: float, s: Settings) -> Structure:
 
 
 def effective_share(data: SeriesData) -> float:
-    """kappa: (1 - rho) / (1 + rho), rho the lag-1 autocorrelation of ratings around the frame's mean."""  # eq. S25
+    """kappa, effective over all frames: (1 - rho) / (1 + rho), rho lag-1 autocorrelation around the mean."""  # eq. S25
     cross = square = 0.0
     for trace in recordings_of(data):
         seen = ~np.isnan(trace)
@@ -258,8 +259,8 @@ def _finished(
     """The truth with its band; what is not known here is left for `fit_default` to say."""
     residual = residual_traces(data, params, truth.mean)
     max_lag = max(min(int(s.correlation_seconds * rate), int(data.length.max()) // 3), 1)
-    noise, correlation, actual, believed = noise_levels(residual.value, params, max_lag)
-    extra = np.maximum(actual - believed, 0.0)
+    noise, correlation, robust, nominal = noise_levels(residual.value, params, max_lag)
+    extra = np.maximum(robust - nominal, 0.0)
     if structure.autocorrelation != "none":
         # The model knows already that errors last, and its variance holds them.
         level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)

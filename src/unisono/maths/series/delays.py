@@ -146,7 +146,7 @@ class Additive(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Parameters and what they are worth."""
+    """Parameters and their log-likelihood."""
 
     params: SeriesParams
     loglik: list[float]  # log p(y) by group
@@ -160,7 +160,7 @@ class Trial(NamedTuple):
 
 
 class DelayTrials:
-    """Answers what another delay of one row would be worth; `here` is where it stands, `accept` moves it."""
+    """Log-likelihoods at other delays of one row; `here` is the current state, `accept` moves it."""
 
     def __init__(self, layout: Layout, params: SeriesParams, structure: Structure) -> None:
         self._layout, self._structure = layout, structure

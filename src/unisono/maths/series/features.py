@@ -1,8 +1,9 @@
 """Series with features: what the features say about the truth, and the common delay that they alone can show.
 
-Ratings that err for seconds on end are weak evidence about the truth's slow movements, and features are worth as much
-as they leave unexplained. So the noise is AR(1) here, at the level and with the autocorrelation that the default fit
-found (innovation variances would favour whoever holds still), and only the truth's own parameters are estimated.
+Ratings with autocorrelated errors are weak evidence about slow movements of the truth, and white noise would give them
+too much weight against the features. So the noise is AR(1) here, at the level and with the autocorrelation of the
+default fit (innovation variances would favour traces that do not move), and only the truth's own parameters are
+estimated.
 A feature that drives the truth's change is accumulated first (`accumulate`); as a level it would mislead.
 Imports NumPy and the sibling modules alone.
 """

@@ -27,7 +27,7 @@ class GoldSettings(NamedTuple):
     W: int = 10  # taps
     tap_sd: float = 1.0  # prior of the total gain of each dimension on each, spread over the taps, around 0
     bias_sd: float = 1.0
-    pool: float = 50.0  # frames' worth by which noise is drawn to the pool
+    pool: float = 50.0  # prior degrees of freedom of each noise variance, around the pooled one, in effective frames
     gold_variance: float = 1e-4  # of the gold's own error, in variances of the gold
     phi: float | None = None  # None: the lag-1 autocorrelation of the gold
     phi_max: float = 0.9995
@@ -75,8 +75,8 @@ def fit_with_gold(
     truth, proper = infer(layout, both.X, params, structure), without_gold(params)
     max_lag = max(min(s.correlation_frames, int(data.length.max()) // 3), 1)
     residual = residual_traces(data, proper, truth.mean).value
-    noise, _, actual, believed = noise_levels(residual, proper, max_lag)
-    extra = np.maximum(actual - believed, 0.0)
+    noise, _, robust, nominal = noise_levels(residual, proper, max_lag)
+    extra = np.maximum(robust - nominal, 0.0)
     cov = band_covariance(truth, data, proper, noise, extra, no_spread(data.D), known=known)
     return GoldFit(
         mean=truth.mean * size + level,
@@ -108,7 +108,7 @@ def _priors(s: GoldSettings, kappa: float) -> Priors:
 
 
 def _start(data: SeriesData, structure: Structure, known: np.ndarray, s: GoldSettings) -> SeriesParams:
-    """Nobody sees anything yet: the gold alone speaks in the first E-step."""
+    """Filters of zero, so that the first E-step rests on the gold alone."""
     phi = min(gold_memory(data, known), s.phi_max) if s.phi is None else s.phi
     start = identity_params(data, structure, noise=1.0, phi=phi)
     sigma = (1.0 - phi**2) * np.eye(data.D)
