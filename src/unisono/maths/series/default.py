@@ -25,8 +25,8 @@ from unisono.maths.series.bands import (
 )
 from unisono.maths.series.delays import refine_lags
 from unisono.maths.series.em import make_step, rated, start_from_truth
-from unisono.maths.series.estep import Truth, infer
-from unisono.maths.series.layout import make_layout
+from unisono.maths.series.estep import infer
+from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
 from unisono.maths.series.recordings import connected, recordings_of
 
@@ -69,7 +69,6 @@ class DefaultFit(NamedTuple):
     correlation: np.ndarray  # (D, n) autocorrelation of the noise by frames
     extra: np.ndarray  # (D,) what autocorrelated errors add to the variance inside a recording
     spread: Spread  # what the annotators' average may be off by
-    kappa: float  # effective number of independent frames, over the number of frames
     trace: EmTrace  # of both runs of EM, before and after the search for delays
     structure: Structure
     priors: Priors
@@ -97,43 +96,65 @@ def fit_default(
     rate: frames per second; guess: (sum T, D) a truth to start from, in standard deviations of the ratings.
     `watch` sees every iteration of EM, `on_delay` the search for delays between two runs of it.
     """
-    s = Settings() if settings is None else settings
-    kappa = effective_share(data)
+    problem = _set_up(data, rate, Settings() if settings is None else settings, structure)
+    start = _start(problem)
+    if guess is not None:
+        start = start_from_truth(problem.layout, guess, start, problem.structure, problem.priors)
+    params, trace = _estimate(problem, start, inference, watch, on_delay)
+    return _finished(problem, _placed(problem, params), trace)
+
+
+class Problem(NamedTuple):
+    """What is known before anything is estimated."""
+
+    data: SeriesData
+    rate: float
+    settings: Settings
+    structure: Structure
+    lag: np.ndarray  # (K, D) delays in frames to start from
+    priors: Priors
+    layout: Layout
+
+    @property
+    def delayed(self) -> bool:
+        """Whether every row is a gain and a delay."""
+        return self.structure.transform == "delay"
+
+
+def _set_up(data: SeriesData, rate: float, s: Settings, structure: Structure | None) -> Problem:
     structure = default_structure(rate, s) if structure is None else structure
     delayed = structure.transform == "delay"
     lag = starting_lags(data, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
-    priors = default_priors(structure, rate, kappa, lag, s)
-    layout = make_layout(data, structure)
+    priors = default_priors(structure, rate, effective_share(data), lag, s)
+    return Problem(data, rate, s, structure, lag, priors, make_layout(data, structure))
+
+
+def _estimate(
+    problem: Problem, start: SeriesParams, inference: str, watch: Watch | None, on_delay: OnDelay | None
+) -> tuple[SeriesParams, EmTrace]:
+    """EM; where there are delays, a search for them by the likelihood, and EM again."""
+    s, layout, structure, priors = problem.settings, problem.layout, problem.structure, problem.priors
     step = make_step(layout, structure, priors, inference=inference, gauge=True)
 
     def climb(params: SeriesParams) -> tuple[SeriesParams, EmTrace]:
         until = relative_change(s.tol)
         return run_em(step, params, stop_when=until, max_iter=s.max_iter, on_step=watch, keep="next")
 
-    start = _start(data, structure, rate, lag, priors, s)
-    if guess is not None:
-        start = start_from_truth(layout, guess, start, structure, priors)
-    params, trace = climb(start)
-    if delayed and inference == "soft":
-        params = refine_lags(layout, params, structure, priors, on_delay=on_delay)
-        params, after = climb(params)
-        trace = EmTrace(np.concatenate([trace.objective, after.objective]), after.stop)
-    used = rated(layout, structure)
-    mean_lag = filter_lag(params, used) / rate
-    if delayed:
-        group = connected(data)
-        for g in np.unique(group[used]):
-            params, _ = to_convention(params, used & (group == g), rate, s)
-        mean_lag = float(params.lag[used].mean() / rate)
-    truth = infer(layout, data.X, params, structure)
-    fit = _finished(data, params, truth, structure, rate, s)
-    return fit._replace(
-        mean_lag=mean_lag,
-        convention="given" if s.lag is not None else "earliest" if delayed else "none",
-        kappa=kappa,
-        trace=trace,
-        priors=priors,
-    )
+    params, before = climb(start)
+    if not problem.delayed or inference != "soft":
+        return params, before
+    params, after = climb(refine_lags(layout, params, structure, priors, on_delay=on_delay))
+    return params, EmTrace(np.concatenate([before.objective, after.objective]), after.stop)
+
+
+def _placed(problem: Problem, params: SeriesParams) -> SeriesParams:
+    """Delays at the convention, in every group of annotators that share recordings."""
+    if not problem.delayed:
+        return params
+    used, group = rated(problem.layout, problem.structure), connected(problem.data)
+    for g in np.unique(group[used]):
+        params, _ = to_convention(params, used & (group == g), problem.rate, problem.settings)
+    return params
 
 
 def default_structure(rate: float, s: Settings) -> Structure:
@@ -223,14 +244,13 @@ def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
     return params._replace(F=F, lag=lag)
 
 
-def _start(
-    data: SeriesData, structure: Structure, rate: float, lag: np.ndarray, priors: Priors, s: Settings
-) -> SeriesParams:
-    phi = float(np.exp(-1.0 / (rate * s.memory))) if s.phi is None else s.phi
-    start = identity_params(data, structure, noise=0.5, phi=phi, lag=lag)
+def _start(problem: Problem) -> SeriesParams:
+    s, priors, D = problem.settings, problem.priors, problem.data.D
+    phi = float(np.exp(-1.0 / (problem.rate * s.memory))) if s.phi is None else s.phi
+    start = identity_params(problem.data, problem.structure, noise=0.5, phi=phi, lag=problem.lag)
     if priors.kernel is not None:
-        start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(data.D), (data.K, 1, 1, 1)))
-    return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(data.D))
+        start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(D), (problem.data.K, 1, 1, 1)))
+    return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(D))
 
 
 def convention_spread(
@@ -253,33 +273,41 @@ def convention_spread(
     return spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
 
 
-def _finished(
-    data: SeriesData, params: SeriesParams, truth: Truth, structure: Structure, rate: float, s: Settings
-) -> DefaultFit:
-    """The truth with its band; what is not known here is left for `fit_default` to say."""
+def _finished(problem: Problem, params: SeriesParams, trace: EmTrace) -> DefaultFit:
+    """The truth with its band, and what the delays mean."""
+    data, rate, s, structure = problem.data, problem.rate, problem.settings, problem.structure
+    truth = infer(problem.layout, data.X, params, structure)
     residual = residual_traces(data, params, truth.mean)
-    max_lag = max(min(int(s.correlation_seconds * rate), int(data.length.max()) // 3), 1)
-    noise, correlation, robust, nominal = noise_levels(residual.value, params, max_lag)
-    extra = np.maximum(robust - nominal, 0.0)
-    if structure.autocorrelation != "none":
-        # The model knows already that errors last, and its variance holds them.
-        level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
-        noise, extra = np.where(np.isnan(noise), np.nan, level), np.zeros(data.D)
-    known = s.lag is not None
-    spread = convention_spread(params, residual.gain, noise, truth.mean, rate, s, delay_known=known)
+    noise, correlation, extra = _errors(problem, residual.value, params)
+    given, used = s.lag is not None, rated(problem.layout, structure)
+    spread = convention_spread(params, residual.gain, noise, truth.mean, rate, s, delay_known=given)
+    mean_lag = float(params.lag[used].mean()) if problem.delayed else filter_lag(params, used)
     return DefaultFit(
         mean=truth.mean,
         cov=band_covariance(truth, data, params, noise, extra, spread),
         params=params,
         lag=np.where(np.isnan(noise), np.nan, params.lag / rate),
-        mean_lag=np.nan,
-        convention="",
+        mean_lag=mean_lag / rate,
+        convention="given" if given else "earliest" if problem.delayed else "none",
         noise=noise,
         correlation=correlation,
         extra=extra,
         spread=spread,
-        kappa=np.nan,
-        trace=EmTrace(np.zeros(0), "none"),
+        trace=trace,
         structure=structure,
-        priors=Priors(),
+        priors=problem.priors,
     )
+
+
+def _errors(
+    problem: Problem, residual: list[np.ndarray], params: SeriesParams
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Noise levels (K, D), their autocorrelation (D, n), and what it adds to the variance of the truth (D,)."""
+    longest = int(problem.data.length.max()) // 3
+    max_lag = max(min(int(problem.settings.correlation_seconds * problem.rate), longest), 1)
+    noise, correlation, robust, nominal = noise_levels(residual, params, max_lag)
+    if problem.structure.autocorrelation == "none":
+        return noise, correlation, np.maximum(robust - nominal, 0.0)
+    # The posterior of a model with autocorrelated noise needs no widening.
+    level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
+    return np.where(np.isnan(noise), np.nan, level), correlation, np.zeros(problem.data.D)
