@@ -111,7 +111,7 @@ def _paper(width: str, seed: int) -> dict[str, Any]:
 
     def published(start: int, tol: float) -> float:
         fuser = make_fuser("paper-joint", series=True, width=int(width), restarts=1, seed=start)
-        return float(np.mean(scored(model=type(fuser)(**(fuser.settings() | {"tol": tol})))))
+        return float(np.mean(scored(model=fuser.alike(tol=tol))))
 
     gold = world.truth.select_items(ratings.items[:1])
     chosen = scored(gold=gold)

@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import best_time
 from unisono.data import Ratings
-from unisono.fusers import SeriesJoint
 from unisono.fusers.scaling import pooled_scaling
+from unisono.fusers.series import Joint as SeriesJoint
 from unisono.fusers.series.data import to_series
 from unisono.maths.series.channels import whiten
 from unisono.maths.series.default import (

@@ -46,7 +46,18 @@ ROOMS = {
     },
 }
 LIBRARIES = {"maths": {"numpy", "scipy", "threadpoolctl"}, "data": {"numpy", "scipy"}}
-STANDARD = {"__future__", "collections", "dataclasses", "functools", "typing", "operator", "warnings", "hashlib", "re"}
+STANDARD = {
+    "__future__",
+    "html",
+    "collections",
+    "dataclasses",
+    "functools",
+    "typing",
+    "operator",
+    "warnings",
+    "hashlib",
+    "re",
+}
 
 
 def modules():

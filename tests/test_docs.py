@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from unisono.maths.raters.styles import KINDS
+
 ROOT = Path(__file__).parent.parent
+PAGES = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md"))
 
 
 def test_cli_page_is_what_help_says():
@@ -23,10 +26,96 @@ def test_readme_quickstart_runs(tmp_path, monkeypatch):
     assert (tmp_path / "out" / "truth.csv").exists()
 
 
-@pytest.mark.parametrize(
-    "path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.name
-)
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(path):
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
         if "://" not in link:
             assert (path.parent / link).exists(), link
+
+
+def headings(path: Path) -> list[str]:
+    """The headings of a page, without those of code blocks."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+
+
+def anchor(heading: str) -> str:
+    """The name under which a heading can be linked to."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
+def test_links_to_headings_lead_to_one(path):
+    for link, fragment in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", path.read_text(encoding="utf-8")):
+        target = path.parent / link if link else path
+        assert fragment in map(anchor, headings(target)), f"{link}#{fragment}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
+def test_files_that_are_named_exist(path):
+    text = path.read_text(encoding="utf-8")
+    for name in re.findall(r"\b(?:src|tests|tools|benchmarks|examples|docs)/[\w./-]*\w", text):
+        assert (ROOT / name).exists(), name
+
+
+def glossary() -> dict[str, str]:
+    """The entries of the glossary by their names; reports take their explanations from it in the same way."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    entries = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    names = [entry.split("\n", 1)[0] for entry in entries]
+    assert len(set(names)) == len(names), "an entry is there twice"
+    return {name: entry.split("\n", 1)[1].strip() for name, entry in zip(names, entries, strict=True)}
+
+
+def first_sentence(entry: str) -> str:
+    """Up to the first full stop before the end or before a blank and a capital letter, a bracket or a digit."""
+    return re.match(r".+?\.(?=\s+[A-Z\[(0-9]|\s*$)", entry.split("\nWhere:")[0].replace("\n", " "))[0]
+
+
+def test_glossary_is_in_alphabetical_order():
+    names = list(glossary())
+    assert names == sorted(names, key=str.casefold)
+    assert len({anchor(name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(("name", "entry"), glossary().items(), ids=glossary())
+def test_glossary_entries_begin_with_a_sentence_that_stands_alone(name, entry):
+    sentence = first_sentence(entry)
+    assert 20 < len(sentence) < 200
+    assert not re.search(r"[`*\]]", sentence), "a tooltip is plain text"
+    assert re.match(r"[A-Z(]", sentence)
+    assert re.search(r"^Where: .+\.$", entry, flags=re.MULTILINE | re.DOTALL), "where does one meet it?"
+
+
+def test_columns_of_annotators_csv_are_in_the_glossary():
+    described = "\n".join(glossary().values())
+    names = ("bias", "gain", "noise", "reliability", "agreement", "delay", *KINDS)
+    missing = [name for name in names if f"`<dim>_{name}`" not in described]
+    assert not missing
+
+
+def test_the_index_lists_every_page():
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    missing = [path.name for path in (ROOT / "docs").glob("*.md") if f"({path.name}" not in page]
+    assert missing == ["index.md"]
+
+
+def test_every_room_of_the_house_is_on_the_map():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "unisono"
+    rooms = sorted(str(path.parent.relative_to(source)) for path in source.glob("*/**/__init__.py"))
+    assert rooms
+    missing = [room for room in rooms if not re.search(rf"^ +{room}/ ", page, flags=re.MULTILINE)]
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "src" / "unisono").rglob("__init__.py")),
+    ids=lambda p: str(p.parent.relative_to(ROOT / "src")),
+)
+def test_modules_that_a_package_lists_exist(path):
+    opening = path.read_text(encoding="utf-8").split('"""')[1]
+    for names in re.findall(r"^([a-z_]+(?:, [a-z_]+)*) {2,}\S", opening, flags=re.MULTILINE):
+        for name in names.split(", "):
+            assert (path.parent / name).is_dir() or (path.parent / f"{name}.py").exists(), name

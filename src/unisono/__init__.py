@@ -5,12 +5,15 @@
     result = un.fuse(ratings)
     result.truth, result.annotators
 
-Names are loaded when first used, so that importing the package costs nothing.
+Fusers of ratings of items are here (`un.Joint`, `un.Mean`, ...), those of traces in `un.series` (`un.series.Joint`,
+`un.series.AlignedMean`, ...); `un.make_fuser` makes either by the name of a model. Names are loaded when first used, so
+that importing the package costs nothing.
 """
 
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from unisono.version import __version__
@@ -20,11 +23,10 @@ if TYPE_CHECKING:
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
     from unisono.datasets import load_dataset, load_dataset_table
-    from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError
+    from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError, SettingsError
     from unisono.fusers import (
         MODELS,
         SERIES_MODELS,
-        AlignedMean,
         EvaluatorWeighted,
         Fit,
         Fused,
@@ -32,12 +34,10 @@ if TYPE_CHECKING:
         Joint,
         Mean,
         Median,
-        SeriesIndependent,
-        SeriesJoint,
-        SeriesPaperIndependent,
-        SeriesPaperJoint,
         WeightedMean,
         ZScoreMean,
+        make_fuser,
+        series,
     )
     from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
@@ -47,23 +47,30 @@ _HOME = {
     "unisono.api": ("Fusion", "compare", "cross_validate", "fuse", "load"),
     "unisono.data": ("ItemTable", "Ratings"),
     "unisono.data.checks": ("Alert", "check_ratings"),
-    "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError"),
+    "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
     "unisono.fusers": (
-        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Joint", "Independent"),
-        *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean", "AlignedMean"),
-        *("SeriesJoint", "SeriesIndependent", "SeriesPaperJoint", "SeriesPaperIndependent"),
+        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Joint", "Independent", "make_fuser", "series"),
+        *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
     "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
     "unisono.datasets": ("load_dataset", "load_dataset_table"),
     "unisono.simulate": ("simulate_items", "simulate_series"),
 }
+# Names of earlier versions, and what they are called now.
+_DEPRECATED = {
+    "simulate_global": "simulate_items",
+    "AlignedMean": "series.AlignedMean",
+    "SeriesJoint": "series.Joint",
+    "SeriesIndependent": "series.Independent",
+    "SeriesPaperJoint": "series.PaperJoint",
+    "SeriesPaperIndependent": "series.PaperIndependent",
+}
 
 __all__ = [
     "MODELS",
     "SERIES_MODELS",
     "Alert",
-    "AlignedMean",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -78,10 +85,7 @@ __all__ = [
     "Median",
     "NotFittedError",
     "Ratings",
-    "SeriesIndependent",
-    "SeriesJoint",
-    "SeriesPaperIndependent",
-    "SeriesPaperJoint",
+    "SettingsError",
     "WeightedMean",
     "ZScoreMean",
     "__version__",
@@ -93,8 +97,10 @@ __all__ = [
     "load",
     "load_dataset",
     "load_dataset_table",
+    "make_fuser",
     "read_item_table",
     "read_ratings",
+    "series",
     "simulate_items",
     "simulate_series",
 ]
@@ -104,6 +110,13 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOME.items():
         if name in names:
             return getattr(importlib.import_module(module), name)
+    if name in _DEPRECATED:
+        first, *rest = _DEPRECATED[name].split(".")
+        warnings.warn(f"unisono.{name} is now unisono.{_DEPRECATED[name]}.", DeprecationWarning, stacklevel=2)
+        found = __getattr__(first)
+        for step in rest:
+            found = getattr(found, step)
+        return found
     raise AttributeError(f"module 'unisono' has no attribute '{name}'")
 
 

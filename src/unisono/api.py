@@ -21,6 +21,7 @@ import polars as pl
 
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
+from unisono.data.introduction import Introduction
 from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
@@ -87,6 +88,16 @@ class Fusion:
     fused: Fused
     seed: int = 0
 
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        title = f"'{self.ratings.source}' fused with the model '{self.model}': truth"
+        return self.fused.introduction(title, "See .truth, .annotators, .summary() and .save(directory).")
+
     @cached_property
     def truth(self) -> Any:
         """One row per item: estimate, sd and 90 % interval of every dimension; the kind of frame that came in."""
@@ -126,7 +137,7 @@ class Fusion:
         return Fit(
             model=self.model,
             kind=self.fuser.kind,
-            settings=self.fuser.settings(),
+            settings=self.fuser.saved_params(),
             items=self.ratings.items,
             annotators=self.ratings.annotators,
             dimensions=self.ratings.dimensions,

@@ -5,6 +5,10 @@ class DataError(ValueError):
     """The data contradicts itself or cannot be used; the message says where, what, and the way out."""
 
 
+class SettingsError(ValueError):
+    """A model, or a setting of a model, that there is not, or that makes no sense; known before anything is read."""
+
+
 class NotFittedError(RuntimeError):
     """A fuser was asked for results before `fit`."""
 

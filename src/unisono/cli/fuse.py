@@ -104,13 +104,15 @@ def command(
             mean, median, zscore-mean, ewe, weighted-mean,
             aligned-mean (traces alone)
     """
-    chosen = {name: value for name, value in settings.items() if value is not None}
-    _require_model(ctx, model)
     from unisono.api import fuse
+    from unisono.fusers.registry import find_model
     from unisono.io.tables import read_item_table, read_ratings
 
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    find_model(model)  # a wrong name is said before anything is read
     table = read_ratings(ratings, **reading)
-    _require_settings(ctx, model, table.is_series, chosen)
+    here, other = (SERIES_STRUCTURE, STRUCTURE) if table.is_series else (STRUCTURE, SERIES_STRUCTURE)
+    require_words(ctx, chosen, here, other)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as watching:
@@ -123,28 +125,6 @@ def command(
     _show(result, out, as_json)
     if not result.fuser.trace_.converged:
         ctx.exit(NOT_CONVERGED)
-
-
-def _require_model(ctx: click.Context, model: str) -> None:
-    """A usage error, before anything is read, unless there is such a model."""
-    from unisono.fusers import make_fuser
-
-    try:
-        make_fuser(model, series=True)
-    except ValueError as error:
-        raise click.UsageError(str(error), ctx) from None
-
-
-def _require_settings(ctx: click.Context, model: str, series: bool, settings: dict[str, Any]) -> None:
-    """A usage error, before anything is estimated, unless the model takes these settings for this kind of ratings."""
-    from unisono.fusers import make_fuser
-
-    here, other = (SERIES_STRUCTURE, STRUCTURE) if series else (STRUCTURE, SERIES_STRUCTURE)
-    require_words(ctx, settings, here, other)
-    try:
-        make_fuser(model, series=series, **settings).check_settings()
-    except ValueError as error:
-        raise click.UsageError(str(error), ctx) from None
 
 
 def _show(result: Fusion, out: Path | None, as_json: bool) -> None:

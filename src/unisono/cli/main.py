@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import Any
 
 import click
 
 from unisono.cli.talk import show_warnings
-from unisono.errors import DataError
+from unisono.errors import DataError, SettingsError
+from unisono.version import __version__
 
 # name -> (module, one line for --help); the module holds a click command called `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -56,13 +58,20 @@ class LazyGroup(click.Group):
             hint = f" Did you mean '{close}'?" if close else ""
             raise click.UsageError(error.format_message() + hint, ctx) from None
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SettingsError as error:
+            # A model or a setting that there is not is a matter of usage, wherever it was noticed.
+            raise click.UsageError(str(error), ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="unisono", message="unisono %(version)s")
+@click.version_option(__version__, message="unisono %(version)s")
 def cli() -> None:
     """Many raters, one truth: fuse the ratings of many annotators into one estimate with honest uncertainty."""
 

@@ -69,14 +69,11 @@ def models_option(default: str, suffix: str = "") -> Callable[[Command], Command
     """Names of models between commas; each may end in `suffix`."""
 
     def names(ctx: click.Context, param: click.Parameter, text: str | None) -> list[str] | None:
-        from unisono.fusers import make_fuser
+        from unisono.fusers.registry import find_model
 
         found = [name.strip() for name in (text or "").split(",") if name.strip()]
         for name in found:
-            try:
-                make_fuser(name.removesuffix(suffix), series=True)
-            except ValueError as error:
-                raise click.BadParameter(str(error), ctx, param) from None
+            find_model(name.removesuffix(suffix))
         return found or None
 
     about = f"Models to try.  [default: {default}]"

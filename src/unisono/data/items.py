@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unisono.data.clock import Clock
+from unisono.data.introduction import Introduction, counted
 from unisono.data.labels import listed
 from unisono.errors import DataError
 
@@ -50,6 +51,18 @@ class ItemTable:
         value.setflags(write=False)
         lengths.setflags(write=False)
         return cls(value, lengths, tuple(items), tuple(columns), clock, source)
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        things = counted(self.M, "item" if self.clock is None else "recording")
+        title = f"ItemTable from {self.source}: {things}, {counted(self.P, 'column')}"
+        rows = [(name, f"{np.count_nonzero(~np.isnan(self.value[:, p])):,}") for p, name in enumerate(self.columns)]
+        return Introduction.of(title, ("column", "numbers"), rows)
 
     @property
     def M(self) -> int:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from unisono.data.clock import Clock
+from unisono.data.introduction import Introduction, counted
 from unisono.data.labels import listed
 from unisono.errors import DataError
 
@@ -79,6 +80,21 @@ class Ratings:
     def with_annotators(self, annotators: Sequence[str]) -> Ratings:
         """The same judgements with more annotators to know of, those who judged first and in the same order."""
         return replace(self, annotators=tuple(annotators))
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        what = counted(self.J, "trace" if self.is_series else "judgement")
+        things = counted(self.M, "recording" if self.is_series else "item")
+        title = f"Ratings from {self.source}: {what} of {things} by {counted(self.K, 'annotator')}"
+        if self.clock is not None:
+            title += f", {self.length.sum() / self.clock.rate:,.0f} s at {self.clock.rate:g} Hz"
+        rows = [_described(name, self.value[:, d]) for d, name in enumerate(self.dimensions)]
+        return Introduction.of(title, ("dimension", "numbers", "lowest", "mean", "highest"), rows)
 
     @property
     def M(self) -> int:
@@ -191,6 +207,13 @@ class Ratings:
         if unknown:
             raise DataError(f"{self.source} has no {what} {listed(unknown)}.")
         return np.array([place[name] for name in names], dtype=np.int64)
+
+
+def _described(name: str, value: np.ndarray) -> tuple[str, ...]:
+    """A dimension, how many numbers it has, and where they lie."""
+    known = value[~np.isnan(value)]
+    where = (f"{float(x):.4g}" for x in (known.min(), known.mean(), known.max())) if len(known) else ("",) * 3
+    return (name, f"{len(known):,}", *where)
 
 
 def _is_sorted(item_of: np.ndarray, annotator_of: np.ndarray) -> bool:

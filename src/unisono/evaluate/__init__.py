@@ -1,1 +1,8 @@
-"""Looking at ratings and results from outside: overviews, scores, comparisons. Above fusers, below the command line."""
+"""Looking at ratings and results from outside. Above fusers, below the command line.
+
+overview             what `unisono check` prints
+scoring              a fused truth against a reference
+compare              every model on the same held-out ratings
+protocol             cross-validation as in the paper
+splits               every random split of ratings, annotators or items
+"""

@@ -1,20 +1,23 @@
-"""Estimators: labels in, labels out, maths inside. Imports data and maths; knows no files."""
+"""Estimators: labels in, labels out, maths inside. Imports data and maths; knows no files.
 
+items     fusers of ratings of items: joint, independent, averages; their names are here too
+series    fusers of traces, under the same names: joint, independent, as published, averages
+
+Beside the rooms: what all fusers share (base), their settings (params), models by name (registry), what they give
+(results), units (scaling).
+"""
+
+from unisono.fusers import series
 from unisono.fusers.base import Fuser
 from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.items.independent import Independent
 from unisono.fusers.items.joint import Joint
 from unisono.fusers.registry import MODELS, SERIES_MODELS, make_fuser, revive
 from unisono.fusers.results import Annotators, Fit, Fused
-from unisono.fusers.series.averages import AlignedMean
-from unisono.fusers.series.independent import SeriesIndependent
-from unisono.fusers.series.joint import SeriesJoint
-from unisono.fusers.series.paper import SeriesPaperIndependent, SeriesPaperJoint
 
 __all__ = [
     "MODELS",
     "SERIES_MODELS",
-    "AlignedMean",
     "Annotators",
     "EvaluatorWeighted",
     "Fit",
@@ -24,12 +27,9 @@ __all__ = [
     "Joint",
     "Mean",
     "Median",
-    "SeriesIndependent",
-    "SeriesJoint",
-    "SeriesPaperIndependent",
-    "SeriesPaperJoint",
     "WeightedMean",
     "ZScoreMean",
     "make_fuser",
     "revive",
+    "series",
 ]

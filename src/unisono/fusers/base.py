@@ -17,6 +17,7 @@ from unisono.data.checks import require_known_items
 from unisono.data.labels import listed
 from unisono.errors import DataError, NotFittedError
 from unisono.fusers.features import FeatureSpace
+from unisono.fusers.params import Parameterised
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling
 from unisono.maths.em import EmTrace
@@ -24,10 +25,11 @@ from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 
 Progress = Callable[[int, float], None]  # iteration, objective
+NOT_SAVED = ("jobs",)  # settings that say how fast, not what
 OnState = Callable[[int, "Fuser"], None]  # iteration, the fuser as it would be if it stopped there
 
 
-class Fuser(ABC):
+class Fuser(Parameterised, ABC):
     """An estimator of the truth behind ratings."""
 
     kind: ClassVar[str]
@@ -83,9 +85,9 @@ class Fuser(ABC):
     def parameters(self) -> ItemParams:
         """The model of annotators and truth that was learned, in standardised units."""
 
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Keyword arguments that make an equal, unfitted fuser."""
+    def saved_params(self) -> dict[str, Any]:
+        """The settings that a saved fit keeps: all but those that decide no number."""
+        return {name: value for name, value in self.get_params().items() if name not in NOT_SAVED}
 
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
@@ -104,8 +106,8 @@ class Fuser(ABC):
         """What a choice with a reference may choose from: widths and starts of models that have them, else itself."""
         return (self,)
 
-    def check_settings(self) -> None:  # noqa: B027
-        """Raises a ValueError for settings that make no sense, whatever the ratings are; most make always sense."""
+    def check_settings(self) -> None:
+        """Raises a SettingsError for settings that make no sense, whatever the ratings are. Default: no check."""
 
     def notes(self) -> dict[str, Any]:
         """What the summary has to say beyond what every model has; `delay_words` are printed."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, NamedTuple
 
 from unisono.data.labels import nearest
+from unisono.errors import SettingsError
 from unisono.fusers.base import Fuser
 from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.items.independent import Independent
@@ -71,23 +71,39 @@ _EFFORT = ("width", "restarts", "max_iter", "seed", "jobs")
 
 
 def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
-    """A fuser by its model's name, for ratings of items or for traces; ValueError that says what there is."""
+    """A fuser by its model's name, for ratings of items or for traces (`series=True`).
+
+    `settings` are keyword arguments of the fuser. A model or a setting that there is not is a SettingsError that says
+    what there is.
+    """
+    model = find_model(name)
+    kind = model.series if series else model.fuser
+    if kind is None:
+        raise SettingsError(f"The model '{name}' is for traces over time, and these are ratings of items.")
+    _require_settings(name, model, kind, series, settings)
+    fuser = kind(**((model.settings if not series else {}) | settings))
+    fuser.check_settings()
+    return fuser
+
+
+def find_model(name: str) -> Model:
+    """The model of this name; SettingsError with the nearest name if there is none."""
     if name not in SERIES_MODELS:
         close = nearest(name, SERIES_MODELS)
         hint = f" Did you mean '{close}'?" if close else ""
-        raise ValueError(f"There is no model '{name}'.{hint} Models: {', '.join(SERIES_MODELS)}.")
-    model = SERIES_MODELS[name]
-    kind = model.series if series else model.fuser
-    if kind is None:
-        raise ValueError(f"The model '{name}' is for traces over time, and these are ratings of items.")
-    free = set(inspect.signature(kind).parameters) if model.adjustable else set(_EFFORT if series else ())
-    foreign = sorted(set(settings) - (free & set(inspect.signature(kind).parameters)))
+        raise SettingsError(f"There is no model '{name}'.{hint} Models: {', '.join(SERIES_MODELS)}.")
+    return SERIES_MODELS[name]
+
+
+def _require_settings(name: str, model: Model, kind: type[Fuser], series: bool, settings: dict[str, Any]) -> None:
+    known = kind.default_params()
+    free = set(known) if model.adjustable else set(known) & set(_EFFORT if series else ())
+    foreign = sorted(set(settings) - free)
     if foreign and not model.adjustable:
-        raise ValueError(f"The model '{name}' has no settings to change: leave out {', '.join(foreign)}.")
+        raise SettingsError(f"The model '{name}' has no settings to change: leave out {', '.join(foreign)}.")
     if foreign:
         of = "traces" if series else "ratings of items"
-        raise ValueError(f"The model '{name}' of {of} has no setting {', '.join(foreign)}.")
-    return kind(**((model.settings if not series else {}) | settings))
+        raise SettingsError(f"The model '{name}' of {of} has no setting {', '.join(foreign)}.")
 
 
 def models_for(series: bool) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unisono.data import Clock
+from unisono.data.introduction import Introduction, counted
 from unisono.maths.em import EmTrace
 from unisono.maths.items.predictive import reach
 from unisono.maths.raters.diagnosis import Diagnosis
@@ -42,6 +43,32 @@ class Fused:
         away = reach(level, self.freedom) * self.sd
         low, high = self.mean - away, self.mean + away
         return (low, high) if self.ends is None else (np.maximum(low, self.ends[0]), np.minimum(high, self.ends[1]))
+
+    def __repr__(self) -> str:
+        return self.introduction("Fused truth").text()
+
+    def _repr_html_(self) -> str:
+        return self.introduction("Fused truth").html()
+
+    def introduction(self, title: str, hint: str = "") -> Introduction:
+        """Where the estimates lie and how sure they are, dimension by dimension."""
+        things = counted(len(self.items), "item" if self.clock is None else "recording")
+        frames = "" if self.clock is None else f", {counted(len(self.mean), 'frame')}"
+        low, high = self.interval()
+        rows = [
+            (name, *(f"{float(x):.4g}" for x in figures))
+            for name, *figures in zip(
+                self.dimensions,
+                self.mean.min(axis=0, initial=np.inf),
+                np.median(self.mean, axis=0),
+                self.mean.max(axis=0, initial=-np.inf),
+                np.median(self.sd, axis=0),
+                np.median(high - low, axis=0),
+                strict=True,
+            )
+        ]
+        header = ("dimension", "lowest", "median", "highest", "typical sd", f"width of {INTERVAL:.0%} interval")
+        return Introduction.of(f"{title} of {things}{frames}", header, rows, hint)
 
     def columns(self) -> dict[str, Any]:
         """The columns of truth.csv: labels, then for each dimension estimate, sd and the ends of the interval."""
@@ -78,6 +105,20 @@ class Annotators:
     delay_high: np.ndarray | None = None
     diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
 
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        known = np.isfinite(self.reliability)
+        mean = np.where(known, self.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        shown = zip(self.annotators, self.ratings, mean, known.any(axis=1), strict=True)
+        rows = [(name, f"{int(n):,}", f"{float(r):.2f}" if told else "?") for name, n, r, told in shown]
+        header = ("annotator", "judgements", "reliability")
+        return Introduction.of(counted(len(self.annotators), "annotator"), header, rows)
+
     def columns(self) -> dict[str, Any]:
         """The columns of annotators.csv."""
         table: dict[str, Any] = {"annotator": list(self.annotators), "ratings": self.ratings}
@@ -103,7 +144,7 @@ class Annotators:
         return table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """A fitted model that can be written down and brought back: labels, settings, numbers, provenance."""
 
@@ -117,3 +158,7 @@ class Fit:
     arrays: dict[str, np.ndarray]
     trace: EmTrace
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        counts = f"{counted(len(self.items), 'item')}, {counted(len(self.annotators), 'annotator')}"
+        return f"Fit of the model '{self.model}': {counts}, {counted(len(self.dimensions), 'dimension')}"

@@ -5,7 +5,7 @@ import pytest
 
 from trace_world import trace_world
 from unisono.errors import ConvergenceWarning, DataError
-from unisono.fusers import SeriesPaperIndependent, SeriesPaperJoint
+from unisono.fusers import series
 from unisono.fusers.series import paper as series_paper
 
 
@@ -17,7 +17,7 @@ def short():
 @pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
 def test_a_start_without_a_likelihood_is_not_the_best(short):
     """With a stretch hidden, 50 taps explain 50 frames: from one of these starts the filters have no bounds."""
-    fuser = SeriesPaperIndependent(restarts=3, max_iter=1).fit(short.ratings)
+    fuser = series.PaperIndependent(restarts=3, max_iter=1).fit(short.ratings)
     assert fuser.width_ < 50
     assert np.isfinite(fuser.fuse().mean).all()
 
@@ -32,7 +32,7 @@ def test_a_width_the_traces_are_too_short_for_is_not_chosen(short, monkeypatch):
         return real(layout, params, structure)
 
     monkeypatch.setattr(series_paper, "log_likelihood", log_likelihood)
-    fuser = SeriesPaperJoint(restarts=1, max_iter=1).fit(short.ratings)
+    fuser = series.PaperJoint(restarts=1, max_iter=1).fit(short.ratings)
     assert [one.name for one in fuser.report_] == ["5 frames", "10 frames", "20 frames"]
 
 
@@ -51,14 +51,14 @@ def failing_after(calls, real=series_paper.log_likelihood):
 def test_no_start_with_a_likelihood_is_bad_data(short, monkeypatch):
     monkeypatch.setattr(series_paper, "log_likelihood", failing_after(0))
     with pytest.raises(DataError, match=r"too little for free filters of 5 frames.*--width"):
-        SeriesPaperJoint(width=5, restarts=2).fit(short.ratings)
+        series.PaperJoint(width=5, restarts=2).fit(short.ratings)
 
 
 def test_a_run_ends_at_the_last_state_that_has_a_likelihood(short, monkeypatch):
     settings = {"width": 5, "restarts": 1, "tol": 0.0, "max_iter": 6}
     with pytest.warns(ConvergenceWarning, match="after 6 iterations"):
-        whole = SeriesPaperJoint(**settings).fit(short.ratings)
+        whole = series.PaperJoint(**settings).fit(short.ratings)
     monkeypatch.setattr(series_paper, "log_likelihood", failing_after(3))
     with pytest.warns(ConvergenceWarning, match="after 3 iterations"):
-        cut = SeriesPaperJoint(**settings).fit(short.ratings)
+        cut = series.PaperJoint(**settings).fit(short.ratings)
     np.testing.assert_array_equal(cut.trace_.objective, whole.trace_.objective[:3])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trace_world import trace_world
-from unisono.fusers import SeriesIndependent, SeriesJoint, SeriesPaperIndependent, SeriesPaperJoint
+from unisono.fusers import series
 
 
 class Recorder:
@@ -39,13 +39,13 @@ def watched(fuser, world, **tables):
 @pytest.mark.parametrize(
     ("fuser", "total"),
     [
-        (SeriesJoint(window="choose", max_iter=2), 2 * 5 + 1),  # windows x folds, then the fit itself
-        (SeriesJoint(restarts=2, transform="gain", max_iter=2), 1 + 2),
-        (SeriesJoint(window="choose", restarts=2, transform="taps", max_iter=1), 2 * 5 + 1 + 2),
-        (SeriesIndependent(restarts=1, transform="gain", max_iter=2), 2 * (1 + 1)),
-        (SeriesPaperJoint(restarts=3, max_iter=1), 2 * 4 + 3),
-        (SeriesPaperJoint(restarts=3, width=5, max_iter=2), 3),
-        (SeriesPaperIndependent(restarts=3, max_iter=1), 2 * 4 + 2 * 3),
+        (series.Joint(window="choose", max_iter=2), 2 * 5 + 1),  # windows x folds, then the fit itself
+        (series.Joint(restarts=2, transform="gain", max_iter=2), 1 + 2),
+        (series.Joint(window="choose", restarts=2, transform="taps", max_iter=1), 2 * 5 + 1 + 2),
+        (series.Independent(restarts=1, transform="gain", max_iter=2), 2 * (1 + 1)),
+        (series.PaperJoint(restarts=3, max_iter=1), 2 * 4 + 3),
+        (series.PaperJoint(restarts=3, width=5, max_iter=2), 3),
+        (series.PaperIndependent(restarts=3, max_iter=1), 2 * 4 + 2 * 3),
     ],
     ids=["choose", "restarts", "choose and restarts", "independent", "widths", "width", "widths, one by one"],
 )
@@ -59,19 +59,19 @@ def test_one_count_over_the_whole_fit(world, fuser, total):
 
 @pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
 def test_processes_count_alike(world):
-    alone, two = (watched(SeriesPaperJoint(restarts=3, width=5, max_iter=2, jobs=jobs), world) for jobs in (1, 2))
+    alone, two = (watched(series.PaperJoint(restarts=3, width=5, max_iter=2, jobs=jobs), world) for jobs in (1, 2))
     assert alone.tasks == two.tasks == [(done, 3) for done in range(4)]
 
 
 @pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
 def test_features_and_gold_leave_out_restarts(world):
-    fuser = SeriesJoint(restarts=5, max_iter=2, lag=0.4)
+    fuser = series.Joint(restarts=5, max_iter=2, lag=0.4)
     assert not watched(fuser, world, features=world.features).tasks
     assert not watched(fuser, world, gold=world.truth).tasks
 
 
 @pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
-@pytest.mark.parametrize("fuser", [SeriesJoint(max_iter=3), SeriesPaperJoint(restarts=1, width=5, max_iter=3)])
+@pytest.mark.parametrize("fuser", [series.Joint(max_iter=3), series.PaperJoint(restarts=1, width=5, max_iter=3)])
 def test_a_single_run_is_told_by_its_iterations(world, fuser):
     seen = watched(fuser, world)
     assert seen.tasks == []
@@ -80,7 +80,7 @@ def test_a_single_run_is_told_by_its_iterations(world, fuser):
 
 
 def test_the_search_for_delays_and_their_intervals_are_told(world):
-    fuser = SeriesJoint()
+    fuser = series.Joint()
     seen = watched(fuser, world)
     assert {what for what, _, _ in seen.phases} == {"delays"}
     looks = [(done, total) for _, done, total in seen.phases]
@@ -95,7 +95,7 @@ def test_the_search_for_delays_and_their_intervals_are_told(world):
 
 def test_a_plain_function_may_watch(world):
     steps = []
-    fuser = SeriesPaperJoint(restarts=2, width=5, max_iter=2)
+    fuser = series.PaperJoint(restarts=2, width=5, max_iter=2)
     with pytest.warns(match="before it converged"):
         fuser.fit(world.ratings, on_step=lambda iteration, objective: steps.append(iteration))
     fuser.describe(lambda iteration, objective: steps.append(iteration))

@@ -1,1 +1,1 @@
-"""All models on the same splits, and what follows from it."""
+"""Every model on the same held-out ratings and left-out annotators: the leaderboard, and which differences are sure."""

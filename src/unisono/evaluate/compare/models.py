@@ -95,7 +95,7 @@ def distinct_models(models: Sequence[str] | None = None, *, series: bool = False
 def same_model(one: str, other: str, *, series: bool = False) -> bool:
     """Whether two names stand for the same class with the same settings."""
     a, b = make_fuser(one, series=series), make_fuser(other, series=series)
-    return type(a) is type(b) and a.settings() == b.settings()
+    return type(a) is type(b) and a.get_params() == b.get_params()
 
 
 def _draw(ratings: Ratings, folds: int, seed: int) -> _Splits:

@@ -1,1 +1,1 @@
-"""The paper's protocol: train, validation and test items, an iteration chosen on labels."""
+"""Cross-validation as in the paper: train, validation and test items, an iteration chosen on validation labels."""

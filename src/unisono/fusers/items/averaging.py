@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -130,9 +130,6 @@ class Baseline(Fuser):
             agreement=agreement,
             diagnosis=diagnose(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K),
         )
-
-    def settings(self) -> dict[str, Any]:
-        return {}
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()

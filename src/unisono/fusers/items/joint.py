@@ -40,11 +40,6 @@ from unisono.maths.items.state import UNGUARDED, Guards, Priors
 from unisono.maths.items.structure import Latent, Noise, Structure, Transform
 from unisono.maths.raters.gain_prior import with_gain_priors
 
-SETTINGS = (
-    *("transform", "bias", "noise", "latent", "anchor", "inference"),
-    *("estimate", "panel", "tol", "max_iter", "variance_floor", "paper", "priors"),
-)
-
 
 class Joint(Fuser):
     """F_k, b_k and the noise of every annotator, jointly over dimensions, with an optional predictor.
@@ -127,7 +122,7 @@ class Joint(Fuser):
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert on_state is not None
-            on_state(iteration, type(self)(**self.settings())._learnt(estimate, scaling, space, ratings, data))
+            on_state(iteration, self.alike()._learnt(estimate, scaling, space, ratings, data))
 
         self._labels = ratings.annotators
         run = self._run(on_step, snapshot if on_state is not None else None)
@@ -289,9 +284,6 @@ class Joint(Fuser):
         return self.params_
 
     # ---- saving
-
-    def settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in SETTINGS}
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()

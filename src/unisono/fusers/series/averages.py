@@ -127,9 +127,6 @@ class SeriesAverage(Fuser):
     def space_(self) -> FeatureSpace:  # type: ignore[override]
         return self.inner_.space_
 
-    def settings(self) -> dict[str, Any]:
-        return {}
-
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
         return self.inner_.arrays() | {"rate": np.array(self.rate_), "lag": self.lag_}
@@ -165,9 +162,6 @@ class AlignedMean(SeriesAverage):
     def __init__(self, *, window: float | None = None, lag: float | None = None) -> None:
         self.window = window
         self.lag = lag
-
-    def settings(self) -> dict[str, Any]:
-        return {"window": self.window, "lag": self.lag}
 
     def _lags(self, ratings: Ratings) -> np.ndarray:
         window = WINDOW if self.window is None else self.window

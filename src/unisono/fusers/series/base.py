@@ -120,7 +120,7 @@ class SeriesFuser(Fuser):
 
     def _at(self, found: Estimated) -> Self:
         """An equal fuser, fitted to the same traces, with another estimate: a state on the way."""
-        other = type(self)(**self.settings())
+        other = self.alike()
         other._adopt(self)
         for name in ("rate_", "scaling_", "dimensions_", "annotators_", "frames_", "_ratings", "_data", "_active"):
             setattr(other, name, getattr(self, name))

@@ -42,10 +42,6 @@ WINDOW = 3.0  # seconds, where none is given
 WINDOWS = (0.0, 1.0, 2.0, 3.0, 5.0)  # seconds to choose from by held-out stretches
 DELAYS = "delays"  # the phase of a fit that searches for them
 LEAST_GOLD = 10  # frames of every dimension that have to be known
-SETTINGS = (
-    *("transform", "bias", "noise", "latent", "window", "lag", "phi", "memory"),
-    *("inference", "restarts", "features_drive", "shared", "tol", "max_iter", "seed"),
-)
 
 
 class SeriesJoint(SeriesFuser):
@@ -97,9 +93,6 @@ class SeriesJoint(SeriesFuser):
         self.max_iter = max_iter
         self.seed = seed
         self.jobs = jobs
-
-    def settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in SETTINGS}
 
     # ---- sense
 
@@ -156,7 +149,7 @@ class SeriesJoint(SeriesFuser):
             self.window_ = self.window
             return
         windows = self._windows(ratings)
-        tried = [(f"{window:g} s", type(self)(**(self.settings() | {"window": window}))) for window in windows]
+        tried = [(f"{window:g} s", self.alike(window=window, jobs=1)) for window in windows]
         best, self.report_ = least_error(
             tried, ratings, features, window=max(windows), seed=self.seed, jobs=self.jobs, on_task=watch.task_done
         )

@@ -30,7 +30,6 @@ from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Struct
 from unisono.tasks import run_tasks
 
 WIDTHS = (5, 10, 20, 50)  # frames, the paper's
-SETTINGS = ("width", "restarts", "tol", "max_iter", "variance_floor", "seed")
 
 
 class Climbed(NamedTuple):
@@ -71,15 +70,11 @@ class SeriesPaperJoint(SeriesFuser):
     def labels_can_switch(self) -> bool:  # type: ignore[override]
         return not self.one_by_one
 
-    def settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in SETTINGS}
-
     def candidates(self, ratings: Ratings) -> tuple[SeriesPaperJoint, ...]:
         """Every width and start by itself, for whoever can choose between them with a reference."""
         widths = (self.width,) if self.width is not None else usable_widths(ratings)
         seeds = np.random.SeedSequence(self.seed).generate_state(self.restarts)
-        alike = self.settings() | {"restarts": 1}
-        return tuple(type(self)(**(alike | {"width": W, "seed": int(s)})) for W in widths for s in seeds)
+        return tuple(self.alike(restarts=1, jobs=1, width=W, seed=int(s)) for W in widths for s in seeds)
 
     def _scaling(self, ratings: Ratings) -> Scaling:
         return identity_scaling(ratings.D)
@@ -104,7 +99,7 @@ class SeriesPaperJoint(SeriesFuser):
         if self.width is None and len(widths) == 1:
             self.width_ = widths[0]
         elif self.width is None:
-            tried = [(f"{W} frames", type(self)(**(self.settings() | {"width": W}))) for W in widths]
+            tried = [(f"{W} frames", self.alike(width=W, jobs=1)) for W in widths]
             longest = max(widths) / self.rate_
             best, self.report_ = least_error(
                 tried, ratings, features, window=longest, seed=self.seed, jobs=self.jobs, on_task=watch.task_done

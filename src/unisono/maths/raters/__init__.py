@@ -1,1 +1,1 @@
-"""What kind of annotator each is: what the crowd shares, styles of answering, and priors that follow."""
+"""What kind of annotator each is: shared signal, styles of answering, diagnosis, and the gain priors that follow."""

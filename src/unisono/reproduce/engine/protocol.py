@@ -59,7 +59,7 @@ def race(
 def protocol_fuser(name: str) -> Fuser:
     """The model of this name; the paper's stop at MAX_ITER."""
     fuser = make_fuser(name.removesuffix(GOLD_SUFFIX))
-    return type(fuser)(**(fuser.settings() | {"max_iter": MAX_ITER})) if name in (JOINT, INDEPENDENT) else fuser
+    return fuser.alike(max_iter=MAX_ITER) if name in (JOINT, INDEPENDENT) else fuser
 
 
 def unaided(

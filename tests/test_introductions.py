@@ -1,0 +1,63 @@
+"""Results, ratings and tables introduce themselves in a few lines, in a terminal and in a notebook."""
+
+import numpy as np
+import pytest
+
+import unisono as un
+from unisono.data import ItemTable, Ratings
+from unisono.data.introduction import Introduction, counted
+
+
+def ratings(D=3, K=5):
+    rng = np.random.default_rng(0)
+    item_of, annotator_of = np.divmod(np.arange(20 * K), K)
+    return Ratings.from_judgements(
+        rng.normal(size=(20 * K, D)) + rng.normal(size=(20, D))[item_of],
+        item_of,
+        annotator_of,
+        items=[f"i{m}" for m in range(20)],
+        annotators=[f"<k{k}>" for k in range(K)],
+        dimensions=[f"dim{d}" for d in range(D)],
+        source="my ratings.csv",
+    )
+
+
+@pytest.mark.parametrize(("D", "K"), [(1, 2), (3, 5), (10, 20)])
+def test_everything_fits_into_fifteen_lines(D, K):
+    table = ratings(D, K)
+    result = un.fuse(table, model="mean")
+    known = ItemTable.from_rows(np.zeros((20, D)), items=table.items, columns=table.dimensions)
+    for shown in (table, known, result, result.fused, result.described, result.fit, result.fuser):
+        text = repr(shown)
+        assert len(text.splitlines()) < 15, text
+        assert "array(" not in text
+        assert all(len(line) <= 120 for line in text.splitlines())
+
+
+def test_a_result_says_what_was_fused_and_what_to_look_at_next():
+    text = repr(un.fuse(ratings(), model="mean"))
+    assert text.startswith("'my ratings.csv' fused with the model 'mean': truth of 20 items")
+    assert "dim2" in text
+    assert ".annotators" in text
+
+
+def test_ratings_say_how_many_and_where_they_lie():
+    table = ratings(D=1)
+    text = repr(table)
+    assert "100 judgements of 20 items by 5 annotators" in text
+    assert f"{table.value.max():.4g}" in text
+
+
+def test_notebooks_get_a_table_with_labels_escaped():
+    html = un.fuse(ratings(), model="mean").described._repr_html_()
+    assert html.count("<tr>") == 6
+    assert "&lt;k0&gt;" in html
+    assert "<k0>" not in html
+
+
+def test_long_tables_are_cut_and_say_so():
+    rows = [(f"row {i}", "1") for i in range(30)]
+    text = Introduction.of("title", ("a", "b"), rows, "hint").text()
+    assert "... and 22 more" in text
+    assert text.endswith("hint")
+    assert (counted(1, "item"), counted(2000, "item")) == ("1 item", "2,000 items")
