@@ -17,14 +17,15 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import best_time
 from unisono.data import Ratings
+from unisono.fusers.scaling import pooled_scaling
 from unisono.fusers.series import Joint as SeriesJoint
+from unisono.fusers.series.data import to_series
 from unisono.maths.series.channels import whiten
 from unisono.maths.series.default import (
     Settings,
     default_priors,
     default_structure,
     effective_share,
-    standardise,
     starting_lags,
 )
 from unisono.maths.series.em import soft_step
@@ -164,9 +165,7 @@ def film(gaps: float) -> Ratings:
 
 def default_iteration_time(r: Ratings) -> float:
     """One exact EM iteration of the default, delays near where they belong."""
-    data, _ = standardise(
-        SeriesData(r.value, r.item_of, r.annotator_of, r.length, np.zeros((int(r.length.sum()), 0)), r.K)
-    )
+    data = to_series(r, pooled_scaling(r.value), np.zeros((int(r.length.sum()), 0)))
     settings, rate = Settings(), 25.0
     structure = default_structure(rate, settings)
     lag = starting_lags(data, structure.W, rate, settings)

@@ -125,7 +125,7 @@ class Fusion:
     @cached_property
     def summary_data(self) -> dict[str, Any]:
         """What summary.json holds."""
-        return summarise(self.fit, self.ratings, self.described, self.alerts) | self.fuser.notes()
+        return summarise(self.fit, self.ratings, self.described, self.alerts, self.fuser.notes())
 
     def summary(self) -> str:
         """The result in words."""

@@ -59,3 +59,12 @@ def trace_world(seed=0, K=4, lengths=(90, 70, 90), gaps=True, noise=0.3) -> Worl
 
 def pearson(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.array([np.corrcoef(a[:, d], b[:, d])[0, 1] for d in range(a.shape[1])])
+
+
+def with_spoiled_annotator(ratings: Ratings, how: str, seed: int) -> Ratings:
+    """The first annotator answers at random, drifts, or turns the scale around."""
+    rng, value = np.random.default_rng(seed), ratings.value.copy()
+    own = np.repeat(ratings.annotator_of, ratings.length[ratings.item_of]) == 0
+    noise = rng.standard_normal(value[own].shape)
+    value[own] = {"random": noise, "drifting": 0.1 * np.cumsum(noise, axis=0), "reversed": -value[own]}[how]
+    return ratings.with_value(value)

@@ -1,7 +1,8 @@
 """One EM loop that knows no model: it repeats a step, watches an objective and says why it stopped.
 
 A step maps a state to the next state and the objective AT the state it was given, because the E-step that a step
-begins with is what evaluates that state. The loop therefore returns the last state whose objective it has seen.
+begins with is what evaluates that state. The loop therefore returns the last state whose objective it has seen, unless
+it is asked for the next.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 
 State = TypeVar("State")
 Stop = Literal["converged", "max_iter", "none"]
+StopRule = Callable[[list[float], Any, Any], bool]  # objective so far, the state it was last seen at, the next state
+OnStep = Callable[[int, State, float], None]  # iteration, state, its objective
 
 
 class EmTrace(NamedTuple):
@@ -30,7 +33,7 @@ class EmTrace(NamedTuple):
         return self.stop != "max_iter"
 
 
-def relative_change(tol: float) -> Callable[[list[float], Any, Any], bool]:
+def relative_change(tol: float) -> StopRule:
     """Stop when the objective moved by less than `tol` of its own size; the paper's rule (1e-5 global)."""
 
     def rule(objective: list[float], before: Any, after: Any) -> bool:
@@ -42,15 +45,33 @@ def relative_change(tol: float) -> Callable[[list[float], Any, Any], bool]:
     return rule
 
 
+def not_before(steps: int, rule: StopRule) -> StopRule:
+    """The same rule from iteration `steps` on; with `steps = max_iter` it stops nothing and only says what settled."""
+
+    def later(objective: list[float], before: Any, after: Any) -> bool:
+        return len(objective) >= steps and rule(objective, before, after)
+
+    return later
+
+
+def never(objective: list[float], before: Any, after: Any) -> bool:
+    """No stop rule: all of `max_iter` iterations are made."""
+    return False
+
+
 def run_em(
     step: Callable[[State], tuple[State, float]],
     start: State,
     *,
-    stop_when: Callable[[list[float], State, State], bool],
+    stop_when: StopRule,
     max_iter: int,
-    on_step: Callable[[int, State, float], None] | None = None,
+    on_step: OnStep[State] | None = None,
+    keep: Literal["seen", "next"] = "seen",
 ) -> tuple[State, EmTrace]:
-    """Repeats `step` from `start` until `stop_when` holds or `max_iter` states have been evaluated."""
+    """Repeats `step` from `start` until `stop_when` holds or `max_iter` states have been evaluated.
+
+    keep: the state to return: the last whose objective was seen, or the one the last step led to ("next").
+    """
     state = start
     objective: list[float] = []
     for iteration in range(max_iter):
@@ -59,7 +80,7 @@ def run_em(
         if on_step is not None:
             on_step(iteration, state, value)
         if stop_when(objective, state, following):
-            return state, EmTrace(np.array(objective), "converged")
-        if iteration + 1 < max_iter:
+            return following if keep == "next" else state, EmTrace(np.array(objective), "converged")
+        if keep == "next" or iteration + 1 < max_iter:
             state = following
     return state, EmTrace(np.array(objective), "max_iter")

@@ -10,19 +10,25 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.checks import Alert
 from unisono.fusers.results import Annotators, Fit
+from unisono.report.delays import delay_words
 from unisono.report.findings import finding_lines, findings
 
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
 
 
-def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequence[Alert]) -> dict[str, Any]:
-    """What was fused, how far annotators agree, who is reliable, what to look at."""
+def summarise(
+    fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequence[Alert], notes: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What was fused, how far annotators agree, who is reliable, what to look at; `notes` of the fuser come last."""
     numbers = int((~np.isnan(ratings.value)).sum())
     # A single trace is many ratings.
     best, worst = _ends(annotators, 1 if ratings.is_series else ENOUGH)
     objective = fit.trace.objective
     clock = ratings.clock
+    notes = {} if notes is None else notes
+    words = delay_words(notes)
+    told = notes | ({} if words is None else {"delay_words": words})
     series = {} if clock is None else {"rate": clock.rate, "seconds": float(ratings.length.sum() / clock.rate)}
     return series | {
         "model": fit.model,
@@ -42,6 +48,7 @@ def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequen
         "objective": float(objective[-1]) if len(objective) else None,
         "alerts": [{"kind": alert.kind, "severity": alert.severity, "message": alert.message} for alert in alerts],
         "provenance": fit.provenance,
+        **told,
     }
 
 

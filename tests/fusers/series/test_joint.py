@@ -10,6 +10,7 @@ from trace_world import RATE, pearson, trace_world
 from unisono.data import Ratings
 from unisono.errors import DataError
 from unisono.fusers import make_fuser
+from unisono.fusers.series import base as series_base
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,17 @@ def test_every_structure_finds_the_truth(world, words):
     assert (np.abs(fuser.parts_[0].model.params.b).max() > 1e-9) == words.get("bias", True)
     if words.get("phi") == 0.9:
         assert fuser.parts_[0].model.params.phi == 0.9
+
+
+@pytest.mark.parametrize("model", ["joint", "independent"])
+def test_the_truth_of_a_fit_is_computed_once(world, model, monkeypatch):
+    fuser = make_fuser(model, series=True).fit(world.ratings)
+    again = fuser.fuse(world.ratings)
+    monkeypatch.setattr(series_base, "fused_truth", None)
+    fused, table = fuser.fuse(), fuser.describe()
+    np.testing.assert_allclose(fused.mean, again.mean, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(fused.cov, again.cov, rtol=1e-9, atol=1e-9)
+    assert np.isfinite(table.reliability).all()
 
 
 def test_delays_are_reported_in_seconds_with_intervals(world, default):

@@ -9,7 +9,7 @@ from unisono.maths.linalg.block_tridiagonal import Factor
 from unisono.maths.linalg.chain import Chain
 from unisono.maths.series.channels import whiten
 from unisono.maths.series.dynamics import deviations
-from unisono.maths.series.estep import draw_truth, expect, group_posterior, infer, log_likelihood
+from unisono.maths.series.estep import draw_truth, expect, group_posterior, infer, log_likelihood, posterior_mean
 from unisono.maths.series.layout import make_layout
 
 CASES = [
@@ -43,6 +43,7 @@ def test_chains_equal_the_dense_reference(case, between):
     chained = not (between and case.autocorrelation != "none")
     assert isinstance(factor_of(layout, params, structure), Chain if chained else Factor)
     truth = infer(layout, data.X, params, structure)
+    np.testing.assert_array_equal(posterior_mean(layout, data.X, params, structure), truth.mean)
     total = require_dense(truth, data, params, case)
     np.testing.assert_allclose(log_likelihood(layout, params, structure), total, rtol=1e-10)
 

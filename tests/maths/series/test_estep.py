@@ -7,7 +7,7 @@ from reference import dense_series as dense
 from series_cases import CASES, Case, make_data, make_params, require_dense, structure_of
 from unisono.maths.series.channels import FIRST, FOLLOWING
 from unisono.maths.series.dynamics import deviations
-from unisono.maths.series.estep import draw_truth, expect, infer
+from unisono.maths.series.estep import draw_truth, expect, infer, posterior_mean
 from unisono.maths.series.layout import make_layout
 
 
@@ -21,6 +21,7 @@ def test_means_covariances_and_likelihood_equal_the_dense_reference(case):
     layout = make_layout(data, structure)
     truth = infer(layout, data.X, params, structure)
     require_dense(truth, data, params, case)
+    np.testing.assert_array_equal(posterior_mean(layout, data.X, params, structure), truth.mean)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.noise != "full" and c.autocorrelation == "none"], ids=str)

@@ -5,12 +5,11 @@ import pytest
 
 from reference import dense_series as dense
 from series_cases import CASES, Case, make_data, make_params, structure_of
-from unisono.maths.series.delay_trials import DelayTrials
-from unisono.maths.series.delays import lag_interval, lag_profile, refine_lags
-from unisono.maths.series.em import em_step, make_step, point_moments, start_from_truth
+from unisono.maths.series.delays import DelayTrials, lag_interval, lag_profile, refine_lags
+from unisono.maths.series.em import make_step, point_moments, start_from_truth
 from unisono.maths.series.estep import expect, infer
 from unisono.maths.series.gauge import competence, recentre
-from unisono.maths.series.gold_annotator import gold_params, gold_structure, with_gold, without_gold
+from unisono.maths.series.gold import gold_params, gold_structure, with_gold, without_gold
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.mstep import expected_log_density, log_prior, maximise
 from unisono.maths.series.params import Priors, SeriesData, Structure, identity_params
@@ -175,7 +174,7 @@ def test_one_frame_and_one_tap_are_the_global_model():
     params = make_params(case)._replace(phi=0.0)
     structure = Structure(W=1, transform="full", noise="diagonal", level=False)
     params = params._replace(N=np.eye(D) * np.diagonal(params.N, axis1=1, axis2=2)[:, None], mu=np.zeros(D))
-    new, objective = em_step(data, params, structure, Priors())
+    new, objective = make_step(make_layout(data, structure), structure, Priors())(params)
     loglik, XX, XA = 0.0, np.zeros((P, P)), np.zeros((P, D))
     E, second = np.zeros((M, D)), np.zeros((M, D, D))
     Sz, cz = np.zeros((K, D, D + 1, D + 1)), np.zeros((K, D, D + 1))

@@ -19,14 +19,13 @@ from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import identity_scaling
 from unisono.fusers.series.data import require_series, to_series
-from unisono.fusers.series.delay_notes import unmoved_notes
 from unisono.fusers.series.joint import WINDOW
 from unisono.maths.em import EmTrace
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.align import advanced, relative_lags
 
-AS_LATE = "The average leaves the traces where they are: it is as late as its annotators are on average."
+NOTES: dict[str, Any] = {"mean_delay": None, "delay_convention": "none", "window": 0.0}  # no delay is estimated
 
 
 class SeriesAverage(Fuser):
@@ -113,7 +112,7 @@ class SeriesAverage(Fuser):
         return replace(self.inner_.describe(), ratings=given)
 
     def notes(self) -> dict[str, Any]:
-        return unmoved_notes(AS_LATE)
+        return dict(NOTES)
 
     def parameters(self) -> ItemParams:
         raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
@@ -140,39 +139,18 @@ class SeriesAverage(Fuser):
         return self
 
 
-class SeriesMean(SeriesAverage):
-    """The plain mean of the traces."""
-
-    kind: ClassVar[str] = "series-mean"
-    average = Mean
-
-
-class SeriesMedian(SeriesAverage):
-    """The median of the traces at every frame."""
-
-    kind: ClassVar[str] = "series-median"
-    average = Median
+def frame_by_frame(average: type[Baseline]) -> type[SeriesAverage]:
+    """The model of traces that applies an average of items to every frame; saved fits know it as `series-<kind>`."""
+    name = f"Series{average.__name__}"
+    about = {"kind": f"series-{average.kind}", "average": average, "__doc__": average.__doc__, "__module__": __name__}
+    return type(name, (SeriesAverage,), about)
 
 
-class SeriesZScoreMean(SeriesAverage):
-    """The mean after giving every annotator the same mean and spread over all frames."""
-
-    kind: ClassVar[str] = "series-zscore-mean"
-    average = ZScoreMean
-
-
-class SeriesEvaluatorWeighted(SeriesAverage):
-    """EWE: traces weigh as much as they correlate with the mean of the others."""
-
-    kind: ClassVar[str] = "series-ewe"
-    average = EvaluatorWeighted
-
-
-class SeriesWeightedMean(SeriesAverage):
-    """Bias removed, then weights of one over the variance around the truth."""
-
-    kind: ClassVar[str] = "series-weighted-mean"
-    average = WeightedMean
+SeriesMean = frame_by_frame(Mean)
+SeriesMedian = frame_by_frame(Median)
+SeriesZScoreMean = frame_by_frame(ZScoreMean)
+SeriesEvaluatorWeighted = frame_by_frame(EvaluatorWeighted)
+SeriesWeightedMean = frame_by_frame(WeightedMean)
 
 
 class AlignedMean(SeriesAverage):
@@ -187,9 +165,9 @@ class AlignedMean(SeriesAverage):
 
     def _lags(self, ratings: Ratings) -> np.ndarray:
         window = WINDOW if self.window is None else self.window
-        reach = min(round(window * self.rate_ / 2), max(int(ratings.length.max()) - 1, 0))
+        max_lag = min(round(window * self.rate_ / 2), max(int(ratings.length.max()) - 1, 0))
         data = to_series(ratings, identity_scaling(ratings.D), np.zeros((int(ratings.length.sum()), 0)))
-        relative = relative_lags(data, reach) if reach else np.zeros((ratings.K, ratings.D), dtype=np.int64)
+        relative = relative_lags(data, max_lag) if max_lag else np.zeros((ratings.K, ratings.D), dtype=np.int64)
         return relative + round((self.lag or 0.0) * self.rate_)
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
@@ -198,8 +176,8 @@ class AlignedMean(SeriesAverage):
         return replace(SeriesAverage.describe(moved), delay=self.lag_ / self.rate_)
 
     def notes(self) -> dict[str, Any]:
-        words = "Traces were moved onto each other; their mean is as late as the median annotator"
-        return unmoved_notes(f"{words}, less {self.lag:g} s as given." if self.lag else f"{words}.")
+        given = {"delay_given": self.lag} if self.lag else {}
+        return NOTES | {"delay_convention": "aligned"} | given
 
 
 def _frame_order(ratings: Ratings) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,16 +18,16 @@ from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
 from unisono.fusers.series.data import (
     FrameSpace,
+    active_annotators,
     gold_frames,
     learn_frame_space,
     require_rated,
     require_series,
     restore_frame_space,
-    speakers,
     to_known_series,
     to_series,
 )
-from unisono.fusers.series.delay_notes import lag_notes
+from unisono.fusers.series.estimated import DimensionModel, Estimated
 from unisono.fusers.series.model import (
     SeriesModel,
     drawn_truth,
@@ -37,30 +37,14 @@ from unisono.fusers.series.model import (
     model_arrays,
     predicted_truth,
     restore_model,
+    with_inactive,
     with_newcomers,
-    with_silent,
 )
 from unisono.fusers.series.progress import Watcher
 from unisono.fusers.series.table import Described, describe_annotators, series_annotators
-from unisono.maths.em import EmTrace
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.params import SeriesData
-
-
-class DimensionModel(NamedTuple):
-    """A model of some of the dimensions."""
-
-    dims: tuple[int, ...]
-    model: SeriesModel
-
-
-class Estimated(NamedTuple):
-    """What an estimation brings: models, how it went, and the truth of the fitted frames where gold went into it."""
-
-    parts: tuple[DimensionModel, ...]
-    trace: EmTrace
-    truth: tuple[np.ndarray, np.ndarray] | None = None  # (sum T, D), (sum T, D, D)
 
 
 class SeriesFuser(Fuser):
@@ -116,8 +100,8 @@ class SeriesFuser(Fuser):
         X = self.frames_.frames(features, ratings.items, ratings.length)
         self._ratings, self._data = ratings, to_series(ratings, self.scaling_, X)
         standardised = None if known is None else self.scaling_.standardise(known)
-        spoken, self._spoke = speakers(self._data)
-        self._learnt(self._estimate(spoken, standardised, watch, on_state))
+        rated, self._active = active_annotators(self._data)
+        self._learnt(self._estimate(rated, standardised, watch, on_state))
         if not self.trace_.converged:
             warnings.warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
@@ -128,17 +112,17 @@ class SeriesFuser(Fuser):
 
     def _learnt(self, found: Estimated) -> Self:
         self.parts_ = tuple(DimensionModel(dims, self._everybody(model)) for dims, model in found.parts)
-        self.trace_, self._truth = found.trace, found.truth
+        self.trace_, self._truth, self._knows_gold = found.trace, found.truth, found.gold
         return self
 
     def _everybody(self, model: SeriesModel) -> SeriesModel:
-        return with_silent(model, self._spoke)
+        return with_inactive(model, self._active)
 
     def _at(self, found: Estimated) -> Self:
         """An equal fuser, fitted to the same traces, with another estimate: a state on the way."""
         other = self.alike()
         other._adopt(self)
-        for name in ("rate_", "scaling_", "dimensions_", "annotators_", "frames_", "_ratings", "_data", "_spoke"):
+        for name in ("rate_", "scaling_", "dimensions_", "annotators_", "frames_", "_ratings", "_data", "_active"):
             setattr(other, name, getattr(self, name))
         return other._learnt(found)
 
@@ -163,7 +147,7 @@ class SeriesFuser(Fuser):
             raise DataError(f"{features.source} must have {self.rate_:g} frames per second, as the fit had: --rate.")
         X = self.frames_.frames(features, features.items, features.length)
         found = [predicted_truth(part.model, X) for part in self.parts_]
-        return self._series(*self._together(found), features.items, features.length, features.clock)
+        return self._series(*self._combined(found), features.items, features.length, features.clock)
 
     def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
         data, models, shown = self._known(ratings, features)
@@ -203,12 +187,24 @@ class SeriesFuser(Fuser):
         """What is known of each annotator; of long traces that takes a while, and `on_step` may watch it."""
         self.require_fitted()
         ratings, watch = self.fitted_ratings(), Watcher(on_step)
-        found = [describe_annotators(part.model, _of(self._data, part), watch) for part in self.parts_]
+        # Annotators are compared with the truth that ratings show, of fitted and of other recordings alike.
+        mean, _ = self._rated_truth() if self._knows_gold else self._fitted_truth()
+        found = [
+            describe_annotators(part.model, _of(self._data, part), mean[:, list(part.dims)], watch)
+            for part in self.parts_
+        ]
         return series_annotators(ratings, self._described(found), self.scaling_, self.rate_)
 
     def notes(self) -> dict[str, Any]:
+        """The annotators' mean delay in seconds, what fixes it, and how far back the filters go, in seconds."""
         self.require_fitted()
-        return lag_notes([part.model for part in self.parts_], self.rate_)
+        models = [part.model for part in self.parts_]
+        window = max(model.params.F.shape[1] - 1 for model in models) / self.rate_
+        return {
+            "mean_delay": round(float(np.mean([model.mean_lag for model in models])), 3),
+            "delay_convention": models[0].convention,
+            "window": round(window, 6),
+        }
 
     def parameters(self) -> ItemParams:
         raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
@@ -237,7 +233,8 @@ class SeriesFuser(Fuser):
             prefix = f"part{len(parts)}_"
             own = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
             parts.append(DimensionModel(tuple(own["dims"].tolist()), restore_model(own)))
-        self.parts_, self.trace_, self._truth = tuple(parts), fit.trace, None
+        self.parts_, self.trace_ = tuple(parts), fit.trace
+        self._truth, self._knows_gold = None, False
         self.rate_ = float(arrays["rate"])
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
         self.frames_ = restore_frame_space(fit.features, arrays)
@@ -266,16 +263,21 @@ class SeriesFuser(Fuser):
         return with_newcomers(model, len(newcomers))
 
     def _fitted_truth(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the fit found for its own frames, gold included."""
         if self._truth is None:
-            self.fitted_ratings()
-            self._truth = self._truths(self._data, tuple(part.model for part in self.parts_))
+            self._truth = self._rated_truth()
         return self._truth
+
+    def _rated_truth(self) -> tuple[np.ndarray, np.ndarray]:
+        """The truth of the fitted frames as the ratings alone show it."""
+        self.fitted_ratings()
+        return self._truths(self._data, tuple(part.model for part in self.parts_))
 
     def _truths(self, data: SeriesData, models: tuple[SeriesModel, ...]) -> tuple[np.ndarray, np.ndarray]:
         found = [fused_truth(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True)]
-        return self._together(found)
+        return self._combined(found)
 
-    def _together(self, found: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    def _combined(self, found: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         """Truths of the parts as one; dimensions of different parts are independent."""
         S, D = len(found[0][0]), len(self.dimensions_)
         mean, cov = np.empty((S, D)), np.zeros((S, D, D))

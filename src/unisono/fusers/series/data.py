@@ -117,19 +117,19 @@ def to_known_series(
     return data, newcomers
 
 
-def speakers(data: SeriesData) -> tuple[SeriesData, np.ndarray]:
+def active_annotators(data: SeriesData) -> tuple[SeriesData, np.ndarray]:
     """The traces with a number in them, annotators without any left out, and (K,) who is left."""
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
-    spoke = np.zeros(data.K, dtype=bool)
-    spoke[data.annotator_of[judgement[~np.isnan(data.y).all(axis=1)]]] = True
-    keep = spoke[data.annotator_of]
+    active = np.zeros(data.K, dtype=bool)
+    active[data.annotator_of[judgement[~np.isnan(data.y).all(axis=1)]]] = True
+    keep = active[data.annotator_of]
     part = data._replace(
         y=data.y[keep[judgement]],
         item_of=data.item_of[keep],
-        annotator_of=(np.cumsum(spoke) - 1)[data.annotator_of[keep]],
-        K=int(spoke.sum()),
+        annotator_of=(np.cumsum(active) - 1)[data.annotator_of[keep]],
+        K=int(active.sum()),
     )
-    return part, spoke
+    return part, active
 
 
 def one_dimension(data: SeriesData, d: int) -> SeriesData:

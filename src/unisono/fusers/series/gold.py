@@ -1,18 +1,17 @@
-"""From a fit of the default to what a fuser keeps of it, with the scale and level of gold where there is some."""
+"""The default on the scale and level of gold, where gold is too little for filters."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from unisono.fusers.series.base import DimensionModel, Estimated
-from unisono.fusers.series.model import SeriesModel, model_of
-from unisono.maths.em import EmTrace
+from unisono.fusers.series.estimated import Estimated, whole
+from unisono.fusers.series.model import model_of
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.gauge import rescale, shift
-from unisono.maths.series.gold import AnchoredSettings
+from unisono.maths.series.gold import GoldSettings
 from unisono.maths.series.gold_choice import calibration
 
-GOLD_VARIANCE = AnchoredSettings().gold_variance  # of the gold's own error, in variances of the gold
+GOLD_VARIANCE = GoldSettings().gold_variance  # of the gold's own error, in variances of the gold
 
 
 def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
@@ -27,14 +26,4 @@ def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
     mean = np.where(known, gold, fit.mean * factor + offset)
     variance = np.where(known, GOLD_VARIANCE * np.nanvar(gold, axis=0), (fit.sd * factor) ** 2)
     cov = np.eye(gold.shape[1]) * np.maximum(variance, np.finfo(float).tiny)[:, :, None]
-    return Estimated((whole(model),), finished(fit).trace, (mean, cov))
-
-
-def finished(fit: DefaultFit) -> Estimated:
-    """A fit of the default as it is."""
-    return Estimated((whole(model_of(fit)),), EmTrace(fit.objective, "converged" if fit.converged else "max_iter"))
-
-
-def whole(model: SeriesModel) -> DimensionModel:
-    """A model of all dimensions together."""
-    return DimensionModel(tuple(range(len(model.params.mu))), model)
+    return Estimated((whole(model),), fit.trace, (mean, cov), gold=True)

@@ -1,7 +1,7 @@
-"""Held-out stretches of traces: what a model foresees of ratings it has not seen, and a choice between models by that.
+"""Blocked cross-validation of traces: prediction error on held-out stretches, and a choice between models by it.
 
-Single frames would be foreseen from their neighbours by anybody; a stretch has to be longer than the filters reach.
-Every stretch is hidden from one annotator at a time, so that the others still say what was going on.
+Single frames could be predicted from their neighbours by any model, so a stretch is longer than the filters. Every
+stretch is hidden from one annotator at a time, and the others still rate it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def least_error(
     jobs: int = 1,
     on_task: OnTask | None = None,
 ) -> tuple[int, tuple[HeldOutError, ...]]:
-    """Which candidate foresees hidden stretches best, and the report. All see the same stretches.
+    """Which candidate predicts hidden stretches best, and the report. All see the same stretches.
 
     A candidate that cannot do with what is left when a stretch is hidden is not chosen, and not in the report.
     """

@@ -13,27 +13,28 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import OnState
-from unisono.fusers.series.base import Estimated, SeriesFuser
-from unisono.fusers.series.gold import calibrated, finished, whole
+from unisono.fusers.series.base import SeriesFuser
+from unisono.fusers.series.estimated import Estimated, finished, whole
+from unisono.fusers.series.gold import calibrated
 from unisono.fusers.series.held_out import TRIED, HeldOutError, least_error, windows_tried
 from unisono.fusers.series.model import SeriesModel, plain_model
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.em import EmTrace
-from unisono.maths.series.bands import Spread
+from unisono.maths.series.bands import no_spread
 from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_default
 from unisono.maths.series.features import fit_with_features
-from unisono.maths.series.gold import AnchoredSettings, fit_with_gold, in_rating_units
+from unisono.maths.series.gold import GoldSettings, fit_with_gold
 from unisono.maths.series.gold_choice import choose_taps, delay_by_gold
 from unisono.maths.series.params import Latent, SeriesData, SeriesParams, Structure, Transform
 from unisono.tasks import run_tasks
 
-Noise = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]
+NoiseModel = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]
 Inference = Literal["soft", "hard", "paper"]
 Phi = float | Literal["estimated"] | None
 Window = float | Literal["choose"] | None
 WORDS: dict[str, tuple[str, ...]] = {
     "transform": get_args(Transform),
-    "noise": get_args(Noise),
+    "noise": get_args(NoiseModel),
     "latent": get_args(Latent),
     "inference": get_args(Inference),
 }
@@ -61,7 +62,7 @@ class SeriesJoint(SeriesFuser):
         *,
         transform: Transform | None = None,
         bias: bool = True,
-        noise: Noise = "diagonal",
+        noise: NoiseModel = "diagonal",
         latent: Latent = "full",
         window: Window = None,
         lag: float | None = None,
@@ -111,8 +112,8 @@ class SeriesJoint(SeriesFuser):
             raise ValueError(f"restarts is {self.restarts}: give the number of random starts, 0 for none.")
 
     def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
-        reach = self.lag if self.window is None or isinstance(self.window, str) else self.window
-        require_window(ratings, reach, "window" if reach is self.window else "lag")
+        seconds = self.lag if self.window is None or isinstance(self.window, str) else self.window
+        require_window(ratings, seconds, "window" if seconds is self.window else "lag")
         if gold is not None:
             self._require_gold(ratings, gold)
 
@@ -167,7 +168,7 @@ class SeriesJoint(SeriesFuser):
         if gold is None and not (data.P and self._is_default):
             found = self._restarted(data, watch, on_state)
         else:
-            found = finished(self._default(data, watch)) if gold is None else self._anchored(data, gold, watch)
+            found = finished(self._default(data, watch)) if gold is None else self._with_gold(data, gold, watch)
             watch.task_done()
         if on_state is not None:
             on_state(max(found.trace.iterations - 1, 0), self._at(found))
@@ -187,8 +188,8 @@ class SeriesJoint(SeriesFuser):
         """The estimate from the deterministic start, or from a random one with a better objective."""
         structure, settings = self._structure(data), self._settings(data)
 
-        def see(params: SeriesParams, objective: float) -> None:
-            watch.step(params, objective)
+        def see(iteration: int, params: SeriesParams, objective: float) -> None:
+            watch.step(iteration, params, objective)
             # Delays are where they should be only at the end: states on the way would be scored out of time.
             if on_state is not None and structure.transform != "delay":
                 model = plain_model(params, structure, weighted=self.inference != "paper")
@@ -202,37 +203,26 @@ class SeriesJoint(SeriesFuser):
         seeds = np.random.SeedSequence(self.seed).spawn(self.restarts)
         tasks = [(data, self.rate_, settings, structure, self.inference, seed) for seed in seeds]
         fits += run_tasks(_from_random, tasks, self.jobs, watch.task_done)
-        best = max(fits, key=lambda fit: fit.objective[-1])
+        best = max(fits, key=lambda fit: fit.trace.objective[-1])
         found = finished(best)
         if self.inference == "paper":
             model = found.parts[0].model._replace(weighted=False)
-            found = found._replace(parts=(whole(model),))
+            found = Estimated((whole(model),), found.trace)  # its truth is another: that of the unweighted E-step
         return found
 
-    def _anchored(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
+    def _with_gold(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
         W = 0 if self.window_ is None else self._taps(data)
         if not W:
             plain = self._default(data, watch)
             W = choose_taps(data, gold, self.rate_)
             if not W:
                 return self._calibrated(data, plain, gold, watch)
-        s = AnchoredSettings(W=W)
-        fit = fit_with_gold(data, gold, s, watch=watch.step)
-        params, used = in_rating_units(fit), ~np.isnan(fit.noise).all(axis=1)
-        none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
-        size = fit.gold_scale.size
-        model = SeriesModel(
-            params,
-            Structure(W=s.W, transform="taps"),
-            fit.noise,
-            fit.extra * size**2,
-            none,
-            filter_lag(params, used) / self.rate_,
-            "gold",
-        )
+        fit = fit_with_gold(data, gold, GoldSettings(W=W), watch=watch.step)
+        used = ~np.isnan(fit.noise).all(axis=1)
+        words = Structure(W=W, transform="taps"), fit.noise, fit.extra, no_spread(data.D)
+        model = SeriesModel(fit.params, *words, filter_lag(fit.params, used) / self.rate_, "gold")
         cov = np.eye(data.D) * (fit.sd**2)[:, :, None]
-        trace = EmTrace(fit.objective, "converged" if fit.converged else "max_iter")
-        return Estimated((whole(model),), trace, (fit.mean, cov))
+        return Estimated((whole(model),), fit.trace, (fit.mean, cov), gold=True)
 
     def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, watch: Watcher) -> Estimated:
         """The default with the gold's scale and level, and its time, unless the user has said what that is."""

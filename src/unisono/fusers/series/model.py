@@ -1,4 +1,4 @@
-"""A fitted model of traces: enough to fuse, foresee and draw for any recordings by the same annotators.
+"""A fitted model of traces: enough to fuse, predict and draw for any recordings by the same annotators.
 
 All in standardised units, annotators by number. `fused_truth` widens the posterior to a band that holds when errors
 last for seconds; see docs/maths-series.md.
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.bands import Spread, band_variance, coverage_loss
+from unisono.maths.series.bands import Spread, band_covariance, no_spread
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.em import unweighted
-from unisono.maths.series.estep import draw_truth, infer
+from unisono.maths.series.estep import draw_truth, infer, posterior_mean
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 
@@ -25,7 +25,7 @@ class SeriesModel(NamedTuple):
     params: SeriesParams
     structure: Structure
     noise: np.ndarray  # (K, D) level variance of the noise; NaN for who gave no ratings
-    extra: np.ndarray  # (D,) variance that repeated errors add inside a recording
+    extra: np.ndarray  # (D,) variance that autocorrelated errors add inside a recording
     spread: Spread  # of the annotators' average, which defines the truth's scale, zero and delay
     mean_lag: float  # seconds, the annotators' mean delay
     convention: str  # why it is that: earliest, given, features, gold, none
@@ -40,32 +40,23 @@ def model_of(fit: DefaultFit) -> SeriesModel:
 
 
 def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = True) -> SeriesModel:
-    """Parameters alone, as on the way of an EM: the band is what the model itself believes in."""
+    """Parameters alone, as on the way of an EM: the band is the nominal posterior variance."""
     D = len(params.mu)
     noise = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
-    none = Spread(*(np.zeros(D) for _ in Spread._fields))
-    return SeriesModel(params, structure, noise, np.zeros(D), none, 0.0, "none", None, weighted)
+    return SeriesModel(params, structure, noise, np.zeros(D), no_spread(D), 0.0, "none", None, weighted)
 
 
 def fused_truth(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray]:
     """Means (sum T, D) and covariances (sum T, D, D) of the truth at every frame."""
-    layout = make_layout(data, model.structure)
-    found = infer(layout, data.X, model.params, model.structure)
-    mean = found.mean
-    if not model.weighted:
-        mean = infer(layout, data.X, unweighted(model.params), model.structure).mean
-    variance = band_variance(
-        model=np.diagonal(found.cov, axis1=1, axis2=2),
-        extra=model.extra,
-        thin=coverage_loss(data, model.noise),
-        mean=mean,
-        level=model.params.mu + data.X @ model.params.theta,
-        spread=model.spread,
-        first_row=layout.first_row,
-    )
-    cov, d = found.cov.copy(), np.arange(mean.shape[1])
-    cov[:, d, d] = variance
-    return mean, cov
+    found = infer(make_layout(data, model.structure), data.X, model.params, model.structure)
+    mean = found.mean if model.weighted else fused_mean(model, data)
+    return mean, band_covariance(found, data, model.params, model.noise, model.extra, model.spread, mean=mean)
+
+
+def fused_mean(model: SeriesModel, data: SeriesData) -> np.ndarray:
+    """(sum T, D) the means alone."""
+    params = model.params if model.weighted else unweighted(model.params)
+    return posterior_mean(make_layout(data, model.structure), data.X, params, model.structure)
 
 
 def predicted_truth(model: SeriesModel, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -100,19 +91,19 @@ def with_newcomers(model: SeriesModel, count: int) -> SeriesModel:
     return model._replace(params=p._replace(**grown), noise=noise)
 
 
-def with_silent(model: SeriesModel, spoke: np.ndarray, *, average: bool = True) -> SeriesModel:
-    """A model of those who spoke as one of everybody. spoke: (K,) bool.
+def with_inactive(model: SeriesModel, active: np.ndarray, *, average: bool = True) -> SeriesModel:
+    """Adds rows for annotators without ratings. active: (K,) bool, annotators with ratings.
 
-    Who gave no ratings is taken for an average annotator, or, where there is no such thing, for one who says nothing.
+    They are taken for average annotators, or, where there is no average, for annotators who see nothing of the truth.
     """
-    if len(model.params.F) == len(spoke):
+    if len(model.params.F) == len(active):
         return model
-    everybody = with_newcomers(model, int((~spoke).sum()))
-    order = np.argsort(np.argsort(~spoke, kind="stable"), kind="stable")  # those who spoke come first there
+    everybody = with_newcomers(model, int((~active).sum()))
+    order = np.argsort(np.argsort(~active, kind="stable"), kind="stable")  # active annotators come first there
     rows: dict[str, Any] = {name: getattr(everybody.params, name)[order] for name in ("F", "b", "N", "rho", "lag")}
     if not average:
-        rows["F"][~spoke] = 0.0
-    noise = np.where(spoke[:, None], everybody.noise[order], np.nan)
+        rows["F"][~active] = 0.0
+    noise = np.where(active[:, None], everybody.noise[order], np.nan)
     return model._replace(params=model.params._replace(**rows), noise=noise)
 
 

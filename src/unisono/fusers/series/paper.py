@@ -15,13 +15,13 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import OnState
 from unisono.fusers.scaling import Scaling, identity_scaling
-from unisono.fusers.series.base import DimensionModel, Estimated, SeriesFuser
+from unisono.fusers.series.base import SeriesFuser
 from unisono.fusers.series.data import one_dimension
+from unisono.fusers.series.estimated import Estimated, combined, whole
 from unisono.fusers.series.held_out import TRIED, HeldOutError, UndeterminedError, least_error, windows_tried
-from unisono.fusers.series.independent import together
-from unisono.fusers.series.model import SeriesModel, plain_model, with_silent
+from unisono.fusers.series.model import SeriesModel, plain_model, with_inactive
 from unisono.fusers.series.progress import Watcher
-from unisono.maths.em import EmTrace, relative_change, run_em
+from unisono.maths.em import EmTrace, OnStep, relative_change, run_em
 from unisono.maths.series.default import filter_lag
 from unisono.maths.series.em import make_step, start_from_truth
 from unisono.maths.series.estep import log_likelihood
@@ -100,9 +100,9 @@ class SeriesPaperJoint(SeriesFuser):
             self.width_ = widths[0]
         elif self.width is None:
             tried = [(f"{W} frames", self.alike(width=W, jobs=1)) for W in widths]
-            reach = max(widths) / self.rate_
+            longest = max(widths) / self.rate_
             best, self.report_ = least_error(
-                tried, ratings, features, window=reach, seed=self.seed, jobs=self.jobs, on_task=watch.task_done
+                tried, ratings, features, window=longest, seed=self.seed, jobs=self.jobs, on_task=watch.task_done
             )
             watch.tasks_done(TRIED * len(widths))  # short recordings may leave no stretch for one of the folds
             self.width_ = widths[best]
@@ -126,8 +126,8 @@ class SeriesPaperJoint(SeriesFuser):
             # Whoever wants to see every state has to be asked here, not in another process.
             count = iter(range(10**9))
 
-            def on_params(params: SeriesParams, objective: float) -> None:
-                watch.step(params, objective)
+            def on_params(iteration: int, params: SeriesParams, objective: float) -> None:
+                watch.step(iteration, params, objective)
                 if on_state is not None:
                     one = Climbed(params, EmTrace(np.array([objective]), "max_iter"))
                     on_state(next(count), self._at(self._estimated(one, structure, data)))
@@ -148,10 +148,10 @@ class SeriesPaperJoint(SeriesFuser):
         model = plain_model(one.params, structure, weighted=False)
         used = np.isin(np.arange(data.K), data.annotator_of)
         model = model._replace(mean_lag=filter_lag(one.params, used) / self.rate_)
-        return Estimated((DimensionModel(tuple(range(data.D)), model),), one.trace)
+        return Estimated((whole(model),), one.trace)
 
     def _everybody(self, model: SeriesModel) -> SeriesModel:
-        return with_silent(model, self._spoke, average=False)
+        return with_inactive(model, self._active, average=False)
 
     def _with(self, model: SeriesModel, newcomers: tuple[str, ...]) -> SeriesModel:
         if newcomers:
@@ -182,8 +182,8 @@ class SeriesPaperIndependent(SeriesPaperJoint):
         if on_state is not None:
             # The dimensions went one after the other; told as if they had gone side by side.
             for i in range(max(map(len, states))):
-                on_state(i, self._at(together([own[min(i, len(own) - 1)] for own in states])))
-        return together(found)
+                on_state(i, self._at(combined([own[min(i, len(own) - 1)] for own in states])))
+        return combined(found)
 
 
 def _estimate_of(fuser: Any) -> Estimated:
@@ -209,7 +209,7 @@ def climb(
     max_iter: int,
     floor: float,
     seed: np.random.SeedSequence,
-    on_params: Any = None,
+    on_params: OnStep[SeriesParams] | None = None,
 ) -> Climbed:
     """Hard EM from a random truth, until the log-likelihood moves by less than `tol` of its size.
 
@@ -227,10 +227,10 @@ def climb(
 
     seen: list[tuple[SeriesParams, float]] = []
 
-    def watch(_: int, params: SeriesParams, value: float) -> None:
+    def watch(iteration: int, params: SeriesParams, value: float) -> None:
         seen.append((params, value))
         if on_params is not None:
-            on_params(params, value)
+            on_params(iteration, params, value)
 
     try:
         return Climbed(*run_em(step, start, stop_when=relative_change(tol), max_iter=max_iter, on_step=watch))

@@ -31,8 +31,8 @@ class Watcher:
         self._iterations, self._done = 0, -1
         self.tasks_done(0)
 
-    def step(self, params: object, objective: float) -> None:
-        """After an iteration of EM. Takes what the loops of `maths` give; the parameters are nobody's business."""
+    def step(self, iteration: int, params: object, objective: float) -> None:
+        """After an iteration of EM, as `run_em` tells it; iterations are counted over all runs of the fit."""
         if self._on_step is not None:
             self._on_step(self._iterations, objective)
         self._iterations += 1

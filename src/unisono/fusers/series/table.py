@@ -9,14 +9,13 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import Scaling
-from unisono.fusers.series.model import SeriesModel, expected_ratings, fused_truth
+from unisono.fusers.series.model import SeriesModel, expected_ratings, fused_mean
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.grouped import grouped_correlation
-from unisono.maths.series.delay_trials import DelayTrials
-from unisono.maths.series.delays import lag_interval, lag_profile
-from unisono.maths.series.gold import with_recordings
+from unisono.maths.series.delays import DelayTrials, lag_interval, lag_profile
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import SeriesData
+from unisono.maths.series.recordings import with_recordings
 
 LEVEL = 0.90  # of the intervals of delays
 
@@ -34,10 +33,9 @@ class Described(NamedTuple):
     delay_high: np.ndarray
 
 
-def describe_annotators(model: SeriesModel, data: SeriesData, watch: Watcher) -> Described:
-    """Bias, gain, noise, agreement and delay of the annotators of these traces."""
+def describe_annotators(model: SeriesModel, data: SeriesData, mean: np.ndarray, watch: Watcher) -> Described:
+    """Bias, gain, noise, agreement and delay of the annotators of these traces. mean: (sum T, D) the truth."""
     K, D = data.K, data.D
-    mean, _ = fused_truth(model, data)
     gain = model.params.F.sum(axis=1)
     center = mean.mean(axis=0)
     rows = np.repeat(data.annotator_of, data.length[data.item_of])
@@ -80,7 +78,7 @@ def agreement_with_others(model: SeriesModel, data: SeriesData, watch: Watcher) 
         others = part._replace(y=np.where(own[:, None], np.nan, part.y))
         if np.isnan(others.y).all():
             continue
-        mean, _ = fused_truth(model, others)
+        mean = fused_mean(model, others)
         expected[rows == k] = expected_ratings(model, part, mean, np.zeros_like(mean))[0][own]
     sign = np.sign(np.diagonal(model.params.F.sum(axis=1), axis1=1, axis2=2))
     return np.asarray(grouped_correlation(data.y, expected, rows, data.K) * np.where(sign < 0, -1.0, 1.0))

@@ -9,40 +9,23 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import fft
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from unisono.maths.series.params import SeriesData
+from unisono.maths.series.recordings import recordings_of
 
 LEAST_OVERLAP = 10  # frames that two traces must share before their correlation counts
-MOST_TOGETHER = 0.9999  # correlation of neighbouring frames
+MAX_CORRELATION = 0.9999  # correlation of neighbouring frames
 FLAT = 1e-12  # variance below this share of the sum of squares is rounding: the trace is constant
-
-
-def recordings_of(data: SeriesData) -> list[np.ndarray]:
-    """(K, T_m, D) ratings of each recording, NaN where missing."""
-    offset = np.concatenate([[0], np.cumsum(data.length[data.item_of])])
-    out = [np.full((data.K, int(T), data.D), np.nan) for T in data.length]
-    for j, (m, k) in enumerate(zip(data.item_of.tolist(), data.annotator_of.tolist(), strict=True)):
-        out[m][k] = data.y[offset[j] : offset[j + 1]]
-    return out
 
 
 def independent_share(cross: float, square: float) -> float:
     """(1 - rho) / (1 + rho), rho = cross / square the correlation of neighbouring frames, never below none."""
-    rho = min(max(cross / square, 0.0), MOST_TOGETHER) if square > 0 else 0.0
+    rho = min(max(cross / square, 0.0), MAX_CORRELATION) if square > 0 else 0.0
     return (1.0 - rho) / (1.0 + rho)
 
 
-def connected(data: SeriesData) -> np.ndarray:
-    """(K,) which group of annotators each belongs to; groups share no recording, so nothing relates their delays."""
-    M = len(data.length)
-    ties = coo_array((np.ones(len(data.item_of)), (data.item_of, M + data.annotator_of)), shape=(M + data.K,) * 2)
-    return np.asarray(connected_components(ties.tocsr(), directed=False)[1][M:])
-
-
-def relative_lags(data: SeriesData, reach: int, *, rounds: int = 10) -> np.ndarray:
-    """(K, D) int, delays in frames around a median of 0, each within +-reach."""
+def relative_lags(data: SeriesData, max_lag: int, *, rounds: int = 10) -> np.ndarray:
+    """(K, D) int, delays in frames around a median of 0, each within +-max_lag."""
     traces = recordings_of(data)
     lag = np.zeros((data.K, data.D), dtype=np.int64)
     for _ in range(rounds):
@@ -50,25 +33,11 @@ def relative_lags(data: SeriesData, reach: int, *, rounds: int = 10) -> np.ndarr
         for d in range(data.D):
             centred = [_centred(trace[:, :, d]) for trace in traces]
             for k in range(data.K):
-                lag[k, d] = _best_lag(centred, lag[:, d], k, reach)
+                lag[k, d] = _best_lag(centred, lag[:, d], k, max_lag)
             lag[:, d] -= int(np.round(np.median(lag[:, d])))
         if np.array_equal(lag, before):
             break
-    return np.clip(lag, -reach, reach)
-
-
-def lags_to(data: SeriesData, target: np.ndarray, reach: int) -> np.ndarray:
-    """(K, D) int, delays 0..reach in frames behind a known series. target: (sum T, D), NaN where not known."""
-    first = np.concatenate([[0], np.cumsum(data.length)])
-    lag = np.zeros((data.K, data.D), dtype=np.int64)
-    traces = recordings_of(data)
-    for d in range(data.D):
-        for k in range(data.K):
-            score = sum(
-                _score(trace[k, :, d], target[first[m] : first[m + 1], d], reach) for m, trace in enumerate(traces)
-            )
-            lag[k, d] = int(np.argmax(np.asarray(score)[reach:]))
-    return lag
+    return np.clip(lag, -max_lag, max_lag)
 
 
 def advanced(x: np.ndarray, lag: int) -> np.ndarray:
@@ -79,14 +48,14 @@ def advanced(x: np.ndarray, lag: int) -> np.ndarray:
     return out
 
 
-def masked_correlation(x: np.ndarray, y: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """Correlation of x[t + l] with y[t] and the frames both have, for l = -reach..reach, each (2 reach + 1,)."""
-    n = fft.next_fast_len(len(x) + reach + 1, real=True)
+def masked_correlation(x: np.ndarray, y: np.ndarray, max_lag: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correlation of x[t + l] with y[t] and the frames both have, for l = -max_lag..max_lag, each (2 max_lag + 1,)."""
+    n = fft.next_fast_len(len(x) + max_lag + 1, real=True)
     mx, my = ~np.isnan(x), ~np.isnan(y)
     zx, zy = np.where(mx, x, 0.0), np.where(my, y, 0.0)
     left = fft.rfft(np.stack([mx, zx, zx**2]).astype(float), n)
     right = np.conj(fft.rfft(np.stack([my, zy, zy**2]).astype(float), n))
-    pick = np.r_[n - reach : n, 0 : reach + 1] if reach else np.array([0])
+    pick = np.r_[n - max_lag : n, 0 : max_lag + 1] if max_lag else np.array([0])
 
     def lagged(i: int, j: int) -> np.ndarray:
         return np.asarray(fft.irfft(left[i] * right[j], n))[pick]
@@ -107,22 +76,22 @@ def _centred(trace: np.ndarray) -> np.ndarray:
     return np.asarray(trace - mean)
 
 
-def _best_lag(traces: list[np.ndarray], lag: np.ndarray, k: int, reach: int) -> int:
-    total = np.zeros(2 * reach + 1)
+def _best_lag(traces: list[np.ndarray], lag: np.ndarray, k: int, max_lag: int) -> int:
+    total = np.zeros(2 * max_lag + 1)
     for trace in traces:
         others = [advanced(trace[j], int(lag[j])) for j in range(len(lag)) if j != k and not np.isnan(trace[j]).all()]
         if others and not np.isnan(trace[k]).all():
             stack = np.stack(others)
             seen = ~np.isnan(stack)
-            total += _score(trace[k], _mean(stack, seen), reach)
+            total += _score(trace[k], _mean(stack, seen), max_lag)
     # Of equal scores the smallest delay wins; without any evidence that is none.
-    order = np.argsort(np.abs(np.arange(-reach, reach + 1)), kind="stable")
-    return int(order[np.argmax(total[order])] - reach)
+    order = np.argsort(np.abs(np.arange(-max_lag, max_lag + 1)), kind="stable")
+    return int(order[np.argmax(total[order])] - max_lag)
 
 
-def _score(x: np.ndarray, y: np.ndarray, reach: int) -> np.ndarray:
+def _score(x: np.ndarray, y: np.ndarray, max_lag: int) -> np.ndarray:
     """Correlations weighted by the frames they rest on."""
-    r, count = masked_correlation(x, y, reach)
+    r, count = masked_correlation(x, y, max_lag)
     return np.where(count >= LEAST_OVERLAP, r * count, 0.0)
 
 

@@ -1,8 +1,8 @@
-"""Bands that hold when neighbouring frames repeat the same error.
+"""Bands under autocorrelated errors: robust (sandwich) variances of an estimate that takes the noise as white.
 
-The model that fuses takes the noise as white. Real traces err for seconds on end, and its own bands are then far too
-narrow. Here the error of the same estimate is computed under the noise that the residuals show: their autocorrelation
-goes through the estimate's transfer function, frequency by frequency (a sandwich variance).
+Errors of real traces last for seconds, and the posterior variances of a model with white noise are then far too small.
+Here the error of the same estimate is computed under the autocorrelation of the residuals, which goes through the
+estimate's transfer function, frequency by frequency.
     Lambda = P^-1 + sum_k H_k* N_k^-1 H_k,   Gamma_k = Lambda^-1 H_k* N_k^-1
     error spectrum = Lambda^-1 P^-1 Lambda^-1 + sum_k Gamma_k S_k Gamma_k*                          # eq. S26
 The annotators are also a sample of those who might have rated: their average scale, zero and delay, which define the
@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import fft
 
-from unisono.maths.series.align import recordings_of
+from unisono.maths.series.estep import Truth
 from unisono.maths.series.params import SeriesData, SeriesParams
+from unisono.maths.series.recordings import recordings_of
 
 GRID = 2048  # frequencies of the spectral integrals
 ROUNDS = 5  # of the fixed point between the noise level and the error of the estimate
@@ -30,6 +31,11 @@ class Spread(NamedTuple):
     gain: np.ndarray  # (D,)
     bias: np.ndarray  # (D,)
     lag: np.ndarray  # (D,) in frames^2
+
+
+def no_spread(D: int) -> Spread:
+    """A truth whose scale, zero and delay are known."""
+    return Spread(*(np.zeros(D) for _ in Spread._fields))
 
 
 class Residual(NamedTuple):
@@ -55,18 +61,18 @@ def residual_traces(data: SeriesData, params: SeriesParams, mean: np.ndarray) ->
     return Residual(values, np.where(square > 0, own * (1.0 + cross / np.where(square > 0, square, 1.0)), np.nan))
 
 
-def autocorrelation(residual: list[np.ndarray], variance: np.ndarray, reach: int) -> np.ndarray:
-    """(D, reach + 1) pooled autocorrelation of the residuals, tapered (Parzen). variance: (K, D) their scale."""
+def autocorrelation(residual: list[np.ndarray], variance: np.ndarray, max_lag: int) -> np.ndarray:
+    """(D, max_lag + 1) pooled autocorrelation of the residuals, tapered (Parzen). variance: (K, D) their scale."""
     D = variance.shape[1]
-    product, count = np.zeros((D, reach + 1)), np.zeros((D, reach + 1))
+    product, count = np.zeros((D, max_lag + 1)), np.zeros((D, max_lag + 1))
     for trace in residual:
-        n = fft.next_fast_len(trace.shape[1] + reach + 1, real=True)
+        n = fft.next_fast_len(trace.shape[1] + max_lag + 1, real=True)
         seen = ~np.isnan(trace)
         scaled = np.where(seen, trace, 0.0) / np.sqrt(variance)[:, None]
-        product += _lagged(scaled, n, reach)
-        count += _lagged(seen.astype(float), n, reach)
+        product += _lagged(scaled, n, max_lag)
+        count += _lagged(seen.astype(float), n, max_lag)
     raw = product / np.maximum(np.round(count), 1.0)
-    u = np.arange(reach + 1) / (reach + 1)
+    u = np.arange(max_lag + 1) / (max_lag + 1)
     taper = np.where(u <= 0.5, 1.0 - 6.0 * u**2 * (1.0 - u), 2.0 * (1.0 - u) ** 3)
     return np.asarray(raw / raw[:, :1] * taper)
 
@@ -84,7 +90,7 @@ def frequencies() -> np.ndarray:
 
 
 def error_variance(params: SeriesParams, noise: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(D,) error variance of the estimate under the noise shown, and the one it believes in, both inside a recording.
+    """(D,) robust error variance of the estimate, and the nominal one of white noise, both inside a recording.
 
     noise: (K, D) level variances; density: (GRID, D) shape of the noise spectrum. What has no noise variance (nan) is
     left out.
@@ -100,19 +106,19 @@ def error_variance(params: SeriesParams, noise: np.ndarray, density: np.ndarray)
         gain = np.conj(np.swapaxes(H, 1, 2)) @ np.linalg.inv(params.N[k][np.ix_(rated, rated)])
         total = total + gain @ H
         pieces.append((gain, noise[k, rated] * density[:, rated]))
-    believed = np.linalg.inv(total)
+    nominal = np.linalg.inv(total)
     inner = prior.astype(complex)
     for gain, level in pieces:
         inner = inner + (gain * level[:, None, :]) @ np.conj(np.swapaxes(gain, 1, 2))
-    actual = believed @ inner @ believed
+    robust = nominal @ inner @ nominal
     diagonal = np.arange(D)
-    return actual[:, diagonal, diagonal].real.mean(axis=0), believed[:, diagonal, diagonal].real.mean(axis=0)
+    return robust[:, diagonal, diagonal].real.mean(axis=0), nominal[:, diagonal, diagonal].real.mean(axis=0)
 
 
 def noise_levels(
-    residual: list[np.ndarray], params: SeriesParams, reach: int
+    residual: list[np.ndarray], params: SeriesParams, max_lag: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Noise variances (K, D) corrected for what the estimate took of them, autocorrelation, actual and believed error.
+    """Noise variances (K, D) corrected for the fit, autocorrelation, robust and nominal error variances.
 
     A residual is the noise less the error of an estimate that the noise itself went into: its variance falls short by
     about the error's variance, which is found by a fixed point.
@@ -120,12 +126,12 @@ def noise_levels(
     count = sum((~np.isnan(trace)).sum(axis=1) for trace in residual)
     square = sum(np.nansum(trace**2, axis=1) for trace in residual)
     raw = np.where(np.asarray(count) > 0, square / np.maximum(count, 1), np.nan)
-    correlation = autocorrelation(residual, np.where(np.isnan(raw), 1.0, np.maximum(raw, 1e-300)), reach)
+    correlation = autocorrelation(residual, np.where(np.isnan(raw), 1.0, np.maximum(raw, 1e-300)), max_lag)
     density, noise = spectrum(correlation), raw
     for _ in range(ROUNDS):
-        actual, believed = error_variance(params, noise, density)
-        noise = raw + actual
-    return noise, correlation, actual, believed
+        robust, nominal = error_variance(params, noise, density)
+        noise = raw + robust
+    return noise, correlation, robust, nominal
 
 
 def annotator_spread(params: SeriesParams, gain: np.ndarray, used: np.ndarray, mean: np.ndarray) -> Spread:
@@ -140,26 +146,41 @@ def annotator_spread(params: SeriesParams, gain: np.ndarray, used: np.ndarray, m
     return found._replace(bias=found.bias + leaked)
 
 
-def band_variance(
-    model: np.ndarray,
+def band_covariance(
+    found: Truth,
+    data: SeriesData,
+    params: SeriesParams,
+    noise: np.ndarray,
     extra: np.ndarray,
-    thin: np.ndarray,
-    mean: np.ndarray,
-    level: np.ndarray,
     spread: Spread,
-    first_row: np.ndarray,
+    *,
+    mean: np.ndarray | None = None,
+    known: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(sum T, D) variance of the truth around the fused series.
+    """(sum T, D, D) posterior covariances of the truth, their diagonals widened to the variances of the band.
 
-    model: (sum T, D) variance the model believes in; extra: (D,) what repeated errors add inside a recording; thin:
-    (sum T, D) by how much fewer raters a frame has, 1 for all.
+    noise: (K, D) levels, NaN without ratings; extra: (D,) what autocorrelated errors add inside a recording; mean:
+    (sum T, D) the series the band is around, where it is not the posterior mean; known: (sum T, D) gold, NaN where the
+    truth is not known: at known frames errors of the ratings add nothing.
     """  # eq. S28
-    slope = np.zeros_like(mean)
-    for lo, hi in zip(first_row[:-1].tolist(), first_row[1:].tolist(), strict=True):
+    mean = found.mean if mean is None else mean
+    loss = coverage_loss(data, noise)
+    if known is not None:
+        loss = np.where(np.isnan(known), loss, 0.0)
+    away = mean - (params.mu + data.X @ params.theta)
+    convention = spread.gain * away**2 + spread.bias + spread.lag * _slope(mean, data.length) ** 2
+    cov, d = found.cov.copy(), np.arange(data.D)
+    cov[:, d, d] = cov[:, d, d] + extra * loss + convention
+    return cov
+
+
+def _slope(mean: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """(sum T, D) change per frame, recording by recording."""
+    slope, end = np.zeros_like(mean), np.cumsum(length)
+    for lo, hi in zip((end - length).tolist(), end.tolist(), strict=True):
         if hi - lo > 1:
             slope[lo:hi] = np.gradient(mean[lo:hi], axis=0)
-    gauge = spread.gain * (mean - level) ** 2 + spread.bias + spread.lag * slope**2
-    return np.asarray(model + extra * thin + gauge)
+    return slope
 
 
 def coverage_loss(data: SeriesData, noise: np.ndarray) -> np.ndarray:
@@ -170,10 +191,10 @@ def coverage_loss(data: SeriesData, noise: np.ndarray) -> np.ndarray:
     return np.where(here > 0, weight.sum(axis=0) / np.where(here > 0, here, 1.0), 1.0)
 
 
-def _lagged(x: np.ndarray, n: int, reach: int) -> np.ndarray:
-    """(D, reach + 1) sum over annotators and frames of x[t] x[t + tau]. x: (K, T, D)."""
+def _lagged(x: np.ndarray, n: int, max_lag: int) -> np.ndarray:
+    """(D, max_lag + 1) sum over annotators and frames of x[t] x[t + tau]. x: (K, T, D)."""
     power = np.abs(fft.rfft(x, n, axis=1)) ** 2
-    return np.asarray(fft.irfft(power.sum(axis=0), n, axis=0)[: reach + 1].T)
+    return np.asarray(fft.irfft(power.sum(axis=0), n, axis=0)[: max_lag + 1].T)
 
 
 def _variance_of_mean(v: np.ndarray, used: np.ndarray) -> np.ndarray:

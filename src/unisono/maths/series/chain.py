@@ -1,4 +1,4 @@
-"""The posterior of the truth where nobody mixes frames that are further apart than neighbours: a Markov chain.
+"""The posterior of the truth where every row of the filters uses neighbouring frames alone: a Markov chain.
 
 A row with one gain and one delay, or with no filter at all, adds to the precision of single frames (a delay between
 two frames, or AR(1) noise, to two neighbours), and so does the truth's own dynamics. The precision is then tridiagonal

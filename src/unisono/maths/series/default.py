@@ -1,7 +1,8 @@
 """The safe default for series: one gain and one delay per annotator and dimension, a little leakage, strong pooling.
 
-Ratings are standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds, noise
-is white for the estimate (innovations would favour whoever holds still) and as autocorrelated as it is for the bands.
+Ratings come standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds.
+Noise is white for the estimate (innovation variances would favour traces that do not move); for the bands it is
+autocorrelated.
 Ratings show only relative delays: the absolute one is a convention, returned with the result.
 Imports NumPy and the sibling modules alone.
 """
@@ -13,23 +14,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.align import connected, independent_share, recordings_of, relative_lags
+from unisono.maths.em import EmTrace, OnStep, relative_change, run_em
+from unisono.maths.series.align import independent_share, relative_lags
 from unisono.maths.series.bands import (
     Spread,
     annotator_spread,
-    band_variance,
-    coverage_loss,
+    band_covariance,
     noise_levels,
     residual_traces,
 )
 from unisono.maths.series.delays import refine_lags
 from unisono.maths.series.em import make_step, rated, start_from_truth
-from unisono.maths.series.estep import Truth, infer
+from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
-from unisono.maths.series.scale import Scale, in_units, standardise
+from unisono.maths.series.recordings import connected, recordings_of
 
-Watch = Callable[[SeriesParams, float], None]  # parameters of standardised ratings, objective
+Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
 
@@ -47,31 +48,35 @@ class Settings(NamedTuple):
     tap_sd: float = 0.1  # prior of free filters: of the sum over the taps around a smooth kernel
     typical_lag: float = 0.5  # seconds, mean of that kernel where no delay is given
     bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
-    pool: float = 1000.0  # frames' worth of opinion by which noise is drawn to the pool, effective frames
-    ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see series_features
+    pool: float = 1000.0  # prior degrees of freedom of each noise variance, around the pooled one, in effective frames
+    ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see features.py
     noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
-    correlation_reach: float = 30.0  # seconds over which errors of the ratings may be correlated
+    correlation_seconds: float = 30.0  # seconds over which errors of the ratings may be correlated
     tol: float = 1e-5  # relative change of the objective; the truth then moves by thousandths of the ratings' sd
     max_iter: int = 50
 
 
 class DefaultFit(NamedTuple):
-    mean: np.ndarray  # (sum T, D) fused truth, in the units of the ratings
-    sd: np.ndarray  # (sum T, D) of the band
-    model_sd: np.ndarray  # (sum T, D) that the white-noise model believes in: too small, for comparison
-    params: SeriesParams  # in the units of the ratings
+    """In the units of the ratings it was given."""
+
+    mean: np.ndarray  # (sum T, D) fused truth
+    cov: np.ndarray  # (sum T, D, D) of its error, with the variances of the band
+    params: SeriesParams
     lag: np.ndarray  # (K, D) delay in seconds under the convention; NaN without ratings
     mean_lag: float  # seconds, the convention: the annotators' mean delay
     convention: str  # "given" or "earliest"
-    noise: np.ndarray  # (K, D) level variance of the noise, in squared units of the ratings; NaN without ratings
+    noise: np.ndarray  # (K, D) level variance of the noise; NaN without ratings
     correlation: np.ndarray  # (D, n) autocorrelation of the noise by frames
-    extra: np.ndarray  # (D,) what repeated errors add to the variance inside a recording, squared units of the ratings
-    spread: Spread  # what the annotators' average may be off by, in units of the ratings
-    kappa: float  # effective share of frames
-    objective: np.ndarray  # (I,) by iteration
-    converged: bool
+    extra: np.ndarray  # (D,) what autocorrelated errors add to the variance inside a recording
+    spread: Spread  # what the annotators' average may be off by
+    trace: EmTrace  # of both runs of EM, before and after the search for delays
     structure: Structure
     priors: Priors
+
+    @property
+    def sd(self) -> np.ndarray:
+        """(sum T, D) of the band."""
+        return np.asarray(np.sqrt(np.diagonal(self.cov, axis1=1, axis2=2)))
 
 
 def fit_default(
@@ -87,43 +92,69 @@ def fit_default(
 ) -> DefaultFit:
     """Fuses series with the default model, or with another structure under the same priors.
 
+    data: standardised, ratings and features alike: pooled mean 0 and variance 1, which the priors are made for.
     rate: frames per second; guess: (sum T, D) a truth to start from, in standard deviations of the ratings.
     `watch` sees every iteration of EM, `on_delay` the search for delays between two runs of it.
     """
-    s = Settings() if settings is None else settings
-    scaled, scale = standardise(data)
-    kappa = effective_share(scaled)
+    problem = _set_up(data, rate, Settings() if settings is None else settings, structure)
+    start = _start(problem)
+    if guess is not None:
+        start = start_from_truth(problem.layout, guess, start, problem.structure, problem.priors)
+    params, trace = _estimate(problem, start, inference, watch, on_delay)
+    return _finished(problem, _placed(problem, params), trace)
+
+
+class Problem(NamedTuple):
+    """What is known before anything is estimated."""
+
+    data: SeriesData
+    rate: float
+    settings: Settings
+    structure: Structure
+    lag: np.ndarray  # (K, D) delays in frames to start from
+    priors: Priors
+    layout: Layout
+
+    @property
+    def delayed(self) -> bool:
+        """Whether every row is a gain and a delay."""
+        return self.structure.transform == "delay"
+
+
+def _set_up(data: SeriesData, rate: float, s: Settings, structure: Structure | None) -> Problem:
     structure = default_structure(rate, s) if structure is None else structure
     delayed = structure.transform == "delay"
-    lag = starting_lags(scaled, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
-    priors = default_priors(structure, rate, kappa, lag, s)
-    layout = make_layout(scaled, structure)
-    climb = Climb(layout, structure, priors, inference, s, watch)
-    start = _start(scaled, structure, rate, lag, priors, s)
-    if guess is not None:
-        start = start_from_truth(layout, guess, start, structure, priors)
-    params, before, converged = climb.run(start)
-    after = np.zeros(0)
-    if delayed and inference == "soft":
-        params = refine_lags(layout, params, structure, priors, on_delay=on_delay)
-        params, after, converged = climb.run(params)
-    used = rated(layout, structure)
-    mean_lag = filter_lag(params, used) / rate
-    if delayed:
-        group = connected(scaled)
-        for g in np.unique(group[used]):
-            params, _ = to_convention(params, used & (group == g), rate, s)
-        mean_lag = float(params.lag[used].mean() / rate)
-    truth = infer(layout, scaled.X, params, structure)
-    fit = _in_units(scaled, scale, layout, params, truth, structure, rate, s)
-    return fit._replace(
-        mean_lag=mean_lag,
-        convention="given" if s.lag is not None else "earliest" if delayed else "none",
-        kappa=kappa,
-        objective=np.concatenate([before, after]),
-        converged=converged,
-        priors=priors,
-    )
+    lag = starting_lags(data, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
+    priors = default_priors(structure, rate, effective_share(data), lag, s)
+    return Problem(data, rate, s, structure, lag, priors, make_layout(data, structure))
+
+
+def _estimate(
+    problem: Problem, start: SeriesParams, inference: str, watch: Watch | None, on_delay: OnDelay | None
+) -> tuple[SeriesParams, EmTrace]:
+    """EM; where there are delays, a search for them by the likelihood, and EM again."""
+    s, layout, structure, priors = problem.settings, problem.layout, problem.structure, problem.priors
+    step = make_step(layout, structure, priors, inference=inference, gauge=True)
+
+    def climb(params: SeriesParams) -> tuple[SeriesParams, EmTrace]:
+        until = relative_change(s.tol)
+        return run_em(step, params, stop_when=until, max_iter=s.max_iter, on_step=watch, keep="next")
+
+    params, before = climb(start)
+    if not problem.delayed or inference != "soft":
+        return params, before
+    params, after = climb(refine_lags(layout, params, structure, priors, on_delay=on_delay))
+    return params, EmTrace(np.concatenate([before.objective, after.objective]), after.stop)
+
+
+def _placed(problem: Problem, params: SeriesParams) -> SeriesParams:
+    """Delays at the convention, in every group of annotators that share recordings."""
+    if not problem.delayed:
+        return params
+    used, group = rated(problem.layout, problem.structure), connected(problem.data)
+    for g in np.unique(group[used]):
+        params, _ = to_convention(params, used & (group == g), problem.rate, problem.settings)
+    return params
 
 
 def default_structure(rate: float, s: Settings) -> Structure:
@@ -132,7 +163,7 @@ def default_structure(rate: float, s: Settings) -> Structure:
 
 
 def effective_share(data: SeriesData) -> float:
-    """kappa: (1 - rho) / (1 + rho), rho the lag-1 autocorrelation of ratings around the frame's mean."""  # eq. S25
+    """kappa, effective over all frames: (1 - rho) / (1 + rho), rho lag-1 autocorrelation around the mean."""  # eq. S25
     cross = square = 0.0
     for trace in recordings_of(data):
         seen = ~np.isnan(trace)
@@ -148,10 +179,10 @@ def effective_share(data: SeriesData) -> float:
 
 def starting_lags(data: SeriesData, W: int, rate: float, s: Settings) -> np.ndarray:
     """(K, D) delays in frames inside the window, the earliest annotator at the rule's delay."""
-    reach = (W - 1) // 2
-    if reach == 0:
+    max_lag = (W - 1) // 2
+    if max_lag == 0:
         return np.zeros((data.K, data.D))
-    relative = relative_lags(data, reach)
+    relative = relative_lags(data, max_lag)
     inside = relative - relative.min(axis=0) + round(s.earliest * rate)
     return np.asarray(np.clip(inside, 0, W - 1), dtype=float)
 
@@ -213,88 +244,70 @@ def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
     return params._replace(F=F, lag=lag)
 
 
-def _start(
-    data: SeriesData, structure: Structure, rate: float, lag: np.ndarray, priors: Priors, s: Settings
-) -> SeriesParams:
-    phi = float(np.exp(-1.0 / (rate * s.memory))) if s.phi is None else s.phi
-    start = identity_params(data, structure, noise=0.5, phi=phi, lag=lag)
+def _start(problem: Problem) -> SeriesParams:
+    s, priors, D = problem.settings, problem.priors, problem.data.D
+    phi = float(np.exp(-1.0 / (problem.rate * s.memory))) if s.phi is None else s.phi
+    start = identity_params(problem.data, problem.structure, noise=0.5, phi=phi, lag=problem.lag)
     if priors.kernel is not None:
-        start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(data.D), (data.K, 1, 1, 1)))
-    return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(data.D))
+        start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(D), (problem.data.K, 1, 1, 1)))
+    return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(D))
 
 
-class Climb(NamedTuple):
-    """EM from anywhere until the objective settles; somebody may watch."""
-
-    layout: Layout
-    structure: Structure
-    priors: Priors
-    inference: str
-    settings: Settings
-    watch: Watch | None
-
-    def run(self, params: SeriesParams) -> tuple[SeriesParams, np.ndarray, bool]:
-        """The parameters, the objective by iteration, and whether it settled."""
-        step = make_step(self.layout, self.structure, self.priors, inference=self.inference, gauge=True)
-        objective: list[float] = []
-        for _ in range(self.settings.max_iter):
-            seen = params
-            params, value = step(seen)
-            objective.append(value)
-            if self.watch is not None:
-                self.watch(seen, value)
-            if len(objective) > 1 and abs(value - objective[-2]) <= self.settings.tol * abs(value):
-                return params, np.array(objective), True
-        return params, np.array(objective), False
-
-
-def _in_units(
-    data: SeriesData,
-    scale: Scale,
-    layout: Layout,
+def convention_spread(
     params: SeriesParams,
-    truth: Truth,
-    structure: Structure,
+    gain: np.ndarray,
+    noise: np.ndarray,
+    mean: np.ndarray,
     rate: float,
     s: Settings,
-) -> DefaultFit:
-    """Bands, and everything back in the units of the ratings."""
-    residual = residual_traces(data, params, truth.mean)
-    reach = max(min(int(s.correlation_reach * rate), int(data.length.max()) // 3), 1)
-    noise, correlation, actual, believed = noise_levels(residual.value, params, reach)
-    extra = np.maximum(actual - believed, 0.0)
-    if structure.autocorrelation != "none":
-        # The model knows already that errors last, and its variance holds them.
-        level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
-        noise, extra = np.where(np.isnan(noise), np.nan, level), np.zeros(data.D)
-    spread = annotator_spread(params, residual.gain, ~np.isnan(noise), truth.mean)
-    if s.lag is None:
+    *,
+    delay_known: bool,
+) -> Spread:
+    """What the annotators' average may be off by, with what ratings cannot show: their common delay and error.
+
+    gain: (K, D) without any prior; noise: (K, D) levels; mean: (sum T, D) the fused truth.
+    """
+    spread = annotator_spread(params, gain, ~np.isnan(noise), mean)
+    if not delay_known:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    spread = spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
-    variance = band_variance(
-        model=np.diagonal(truth.cov, axis1=1, axis2=2),
-        extra=extra,
-        thin=coverage_loss(data, noise),
-        mean=truth.mean,
-        level=params.mu + data.X @ params.theta,
-        spread=spread,
-        first_row=layout.first_row,
-    )
+    return spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
+
+
+def _finished(problem: Problem, params: SeriesParams, trace: EmTrace) -> DefaultFit:
+    """The truth with its band, and what the delays mean."""
+    data, rate, s, structure = problem.data, problem.rate, problem.settings, problem.structure
+    truth = infer(problem.layout, data.X, params, structure)
+    residual = residual_traces(data, params, truth.mean)
+    noise, correlation, extra = _errors(problem, residual.value, params)
+    given, used = s.lag is not None, rated(problem.layout, structure)
+    spread = convention_spread(params, residual.gain, noise, truth.mean, rate, s, delay_known=given)
+    mean_lag = float(params.lag[used].mean()) if problem.delayed else filter_lag(params, used)
     return DefaultFit(
-        mean=truth.mean * scale.size + scale.level,
-        sd=np.sqrt(variance) * scale.size,
-        model_sd=np.sqrt(np.diagonal(truth.cov, axis1=1, axis2=2)) * scale.size,
-        params=in_units(params, scale),
+        mean=truth.mean,
+        cov=band_covariance(truth, data, params, noise, extra, spread),
+        params=params,
         lag=np.where(np.isnan(noise), np.nan, params.lag / rate),
-        mean_lag=np.nan,
-        convention="",
-        noise=noise * scale.size**2,
+        mean_lag=mean_lag / rate,
+        convention="given" if given else "earliest" if problem.delayed else "none",
+        noise=noise,
         correlation=correlation,
-        extra=extra * scale.size**2,
-        spread=spread._replace(bias=spread.bias * scale.size**2),
-        kappa=np.nan,
-        objective=np.zeros(0),
-        converged=False,
+        extra=extra,
+        spread=spread,
+        trace=trace,
         structure=structure,
-        priors=Priors(),
+        priors=problem.priors,
     )
+
+
+def _errors(
+    problem: Problem, residual: list[np.ndarray], params: SeriesParams
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Noise levels (K, D), their autocorrelation (D, n), and what it adds to the variance of the truth (D,)."""
+    longest = int(problem.data.length.max()) // 3
+    max_lag = max(min(int(problem.settings.correlation_seconds * problem.rate), longest), 1)
+    noise, correlation, robust, nominal = noise_levels(residual, params, max_lag)
+    if problem.structure.autocorrelation == "none":
+        return noise, correlation, np.maximum(robust - nominal, 0.0)
+    # The posterior of a model with autocorrelated noise needs no widening.
+    level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
+    return np.where(np.isnan(noise), np.nan, level), correlation, np.zeros(problem.data.D)

@@ -1,7 +1,11 @@
-"""Delays by the exact likelihood: a search that leaves EM's traps, and how sure each delay is.
+"""Delays by the exact likelihood: a coordinate search that leaves EM's local optima, and posterior intervals.
 
 EM moves a delay only against a truth that already leans on it, so it stops a frame or two short. Here one delay at a
 time is tried beside its neighbours and judged by log p(y) itself, everything else held; the objective can only rise.
+The search looks at every delay five times at most, and keeps what it has if it has not settled by then.
+
+What does not depend on that delay is kept: the likelihood of recordings that the annotator did not rate, and, in a
+chain with white noise around a constant level, the terms that all other rows add to the normal equations of the truth.
 Imports NumPy and the sibling modules alone.
 """
 
@@ -9,12 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import cycle, islice
+from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.delay_trials import DelayTrials
-from unisono.maths.series.layout import Layout
-from unisono.maths.series.params import Priors, SeriesParams, Structure
+from unisono.maths.linalg.chain import Chain, factor_chain, solve_chain
+from unisono.maths.linalg.filters import adjoint_filter
+from unisono.maths.series.chain import data_precision
+from unisono.maths.series.channels import Whitened, whiten
+from unisono.maths.series.estep import group_posterior, has_level, one_thread, residuals
+from unisono.maths.series.layout import Group, Layout
+from unisono.maths.series.params import Priors, SeriesParams, Structure, lag_kernel
+from unisono.maths.series.precision import local_rows
 from unisono.maths.series.rows import candidate_lags
 
 
@@ -99,3 +109,123 @@ def _grid(structure: Structure, priors: Priors) -> tuple[np.ndarray, np.ndarray]
 def _rows(layout: Layout, structure: Structure) -> list[tuple[int, int]]:
     rows = {(q.annotator, d) for q in layout.channels.channel for d in q.dims}
     return sorted(row for row in rows if row[0] not in structure.fixed)
+
+
+# ---- likelihoods at other delays
+
+
+class Terms(NamedTuple):
+    """What rows, and the prior, add to the normal equations of the truth in one group."""
+
+    h: np.ndarray  # (R, L, D) right-hand side
+    A: np.ndarray  # (L, D, D) precision of each frame
+    B: np.ndarray  # (L, D, D) of a frame with the one before it
+
+    def plus(self, other: Terms, sign: float = 1.0) -> Terms:
+        return Terms(*(mine + sign * yours for mine, yours in zip(self, other, strict=True)))
+
+    def score(self) -> float:
+        """The part of log p(y) that depends on them."""  # eq. S7
+        chain = factor_chain(self.A, self.B)
+        return float(0.5 * np.sum(self.h * solve_chain(chain, self.h)) - 0.5 * len(self.h) * chain.logdet)
+
+
+class Additive(NamedTuple):
+    """A group in which every row has terms of its own."""
+
+    group: Group
+    weighted: np.ndarray  # (R, L, Q_g) residuals times N^-1
+    seen: np.ndarray  # (L, Q_g) bool
+    precision: np.ndarray  # (Q_g,) 1 / noise variance
+
+    def of_row(self, q: int, G: np.ndarray) -> Terms:
+        """The terms of one row with the filter G (n, D)."""
+        filters, S = G[None], self.group.S
+        A, B = data_precision(self.seen[:, [q]], np.sqrt(self.precision[q]) * filters, S)
+        return Terms(adjoint_filter(self.weighted[:, :, [q]], filters, S), A, B)
+
+
+class Trial(NamedTuple):
+    """Parameters and their log-likelihood."""
+
+    params: SeriesParams
+    loglik: list[float]  # log p(y) by group
+    terms: dict[int, Terms]  # of the groups that are additive
+    score: dict[int, float]  # of these terms
+
+    @property
+    def value(self) -> float:
+        """log p(y)"""
+        return sum(self.loglik)
+
+
+class DelayTrials:
+    """Log-likelihoods at other delays of one row; `here` is the current state, `accept` moves it."""
+
+    def __init__(self, layout: Layout, params: SeriesParams, structure: Structure) -> None:
+        self._layout, self._structure = layout, structure
+        self._additive: dict[int, Additive] = {}  # by group
+        self._without: dict[int, Terms] = {}  # by group, without the row that was asked about last
+        self._row = (-1, -1)
+        self.here = Trial(params, [], {}, {})
+        whitened = whiten(layout.channels, params, structure)
+        with one_thread():
+            for g, group in enumerate(layout.groups):
+                posterior = group_posterior(layout, group, params, whitened, structure)
+                self.here.loglik.append(posterior.loglik)
+                white = structure.noise != "full" and structure.autocorrelation == "none"
+                if isinstance(posterior.factor, Chain) and white and has_level(group, layout.n):
+                    self._keep(g, group, whitened, posterior.factor)
+
+    def _keep(self, g: int, group: Group, whitened: Whitened, chain: Chain) -> None:
+        mask_of_row = local_rows(group, self._layout.channels.row_channel)
+        level = np.broadcast_to(self.here.params.mu, (len(group.recording), group.L, self._layout.D))
+        _, weighted = residuals(group, whitened, level, mask_of_row)
+        precision = np.diagonal(whitened.weight)[group.row]
+        self._additive[g] = Additive(group, weighted, group.seen[:, mask_of_row], precision)
+        terms = Terms(adjoint_filter(weighted, whitened.G[group.row], group.S), chain.A, chain.B)
+        self.here.terms[g], self.here.score[g] = terms, terms.score()
+
+    def at(self, k: int, d: int, lag: float) -> Trial:
+        """Annotator k with another delay on dimension d."""
+        if self._row != (k, d):
+            self._row, self._without = (k, d), {}
+        trial = Trial(with_lag(self.here.params, k, d, lag), list(self.here.loglik), {}, {})
+        with one_thread():
+            for g, group in enumerate(self._layout.groups):
+                place = self._place(group, k, d)
+                if place is not None and g in self._additive:
+                    trial.terms[g] = terms = self._moved(g, place, trial.params.F[k, :, d], k, d)
+                    trial.score[g] = terms.score()
+                    trial.loglik[g] += trial.score[g] - self.here.score[g]
+                elif place is not None:
+                    whitened = whiten(self._layout.channels, trial.params, self._structure)
+                    posterior = group_posterior(self._layout, group, trial.params, whitened, self._structure)
+                    trial.loglik[g] = posterior.loglik
+        return trial
+
+    def accept(self, trial: Trial) -> None:
+        """Stands where the trial was made."""
+        self.here = trial._replace(terms=self.here.terms | trial.terms, score=self.here.score | trial.score)
+
+    def _moved(self, g: int, place: int, G: np.ndarray, k: int, d: int) -> Terms:
+        """All terms of a group with another filter of one row."""
+        if g not in self._without:
+            now = self._additive[g].of_row(place, self.here.params.F[k, :, d])
+            self._without[g] = self.here.terms[g].plus(now, -1.0)
+        return self._without[g].plus(self._additive[g].of_row(place, G))
+
+    def _place(self, group: Group, k: int, d: int) -> int | None:
+        """Where in the group a row of annotator k on dimension d stands."""
+        channels = self._layout.channels
+        owner = np.array([q.annotator for q in channels.channel])[channels.row_channel[group.row]]
+        found = np.flatnonzero((owner == k) & (channels.row_dim[group.row] == d))
+        return int(found[0]) if len(found) else None
+
+
+def with_lag(params: SeriesParams, k: int, d: int, lag: float) -> SeriesParams:
+    """The parameters with one row's gains moved to another delay."""
+    F, lags = params.F.copy(), params.lag.copy()
+    F[k, :, d] = np.outer(lag_kernel(lag, F.shape[1]), params.F[k, :, d].sum(axis=0))
+    lags[k, d] = lag
+    return params._replace(F=F, lag=lags)

@@ -13,10 +13,10 @@ import numpy as np
 
 from unisono.maths.series.estep import expect, one_thread
 from unisono.maths.series.gauge import competence, recentre
-from unisono.maths.series.layout import Layout, make_layout
+from unisono.maths.series.layout import Layout
 from unisono.maths.series.moments import Moments, add_moments, group_moments
 from unisono.maths.series.mstep import expected_log_density, log_prior, maximise
-from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure
+from unisono.maths.series.params import Priors, SeriesParams, Structure
 
 Step = Callable[[SeriesParams], tuple[SeriesParams, float]]
 
@@ -53,11 +53,6 @@ def unweighted(params: SeriesParams) -> SeriesParams:
     return params._replace(
         N=np.tile(np.eye(D), (len(params.N), 1, 1)), rho=np.zeros_like(params.rho), sigma=np.eye(D), phi=0.0
     )
-
-
-def em_step(data: SeriesData, params: SeriesParams, structure: Structure, priors: Priors) -> tuple[SeriesParams, float]:
-    """One exact EM step from scratch; fits that take many steps use `make_step`, which lays the data out once."""
-    return soft_step(make_layout(data, structure), params, structure, priors)
 
 
 def make_step(

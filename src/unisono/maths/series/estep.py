@@ -115,6 +115,18 @@ def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: S
     return Truth(mean, cov, loglik)
 
 
+def posterior_mean(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: Structure) -> np.ndarray:
+    """(sum T, D) the means of `infer` alone, without covariances."""
+    whitened = whiten(layout.channels, params, structure)
+    mean = params.mu + data_X @ params.theta
+    with one_thread():
+        for group in layout.groups:
+            a = group_posterior(layout, group, params, whitened, structure).a
+            for r, m in enumerate(group.recording):
+                mean[layout.first_row[m] : layout.first_row[m + 1]] = a[r, group.pre : group.stop]
+    return np.asarray(mean)
+
+
 def draw_truth(
     layout: Layout, params: SeriesParams, structure: Structure, draws: int, rng: np.random.Generator
 ) -> np.ndarray:

@@ -1,8 +1,9 @@
 """Series with features: what the features say about the truth, and the common delay that they alone can show.
 
-Ratings that err for seconds on end are weak evidence about the truth's slow movements, and features are worth as much
-as they leave unexplained. So the noise is AR(1) here, at the level and with the autocorrelation that the default fit
-found (innovation variances would favour whoever holds still), and only the truth's own parameters are estimated.
+Ratings with autocorrelated errors are weak evidence about slow movements of the truth, and white noise would give them
+too much weight against the features. So the noise is AR(1) here, at the level and with the autocorrelation of the
+default fit (innovation variances would favour traces that do not move), and only the truth's own parameters are
+estimated.
 A feature that drives the truth's change is accumulated first (`accumulate`); as a level it would mislead.
 Imports NumPy and the sibling modules alone.
 """
@@ -13,21 +14,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.align import connected
-from unisono.maths.series.bands import annotator_spread, band_variance, residual_traces
+from unisono.maths.em import never, run_em
+from unisono.maths.series.bands import band_covariance, residual_traces
 from unisono.maths.series.default import (
     DefaultFit,
     OnDelay,
     Settings,
     Watch,
+    convention_spread,
     fit_default,
     moved_lags,
 )
-from unisono.maths.series.em import soft_step
+from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure
-from unisono.maths.series.scale import Scale, in_units, standardise
+from unisono.maths.series.recordings import connected
 
 RHO_MAX = 0.995
 
@@ -69,14 +71,13 @@ def fit_with_features(
     watch: Watch | None = None,
     on_delay: OnDelay | None = None,
 ) -> FeatureFit:
-    """Fuses series whose truth follows features. data.X: (sum T, P), P > 0."""  # eq. S30
+    """Fuses series whose truth follows features. data: standardised; data.X: (sum T, P), P > 0."""  # eq. S30
     s = Settings() if settings is None else settings
     fs = FeatureSettings() if features is None else features
     plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s, watch=watch, on_delay=on_delay)
-    scaled, scale = standardise(data)
-    structure, start = _autocorrelated(scaled, scale, plain, rate, fs)
-    layout = make_layout(scaled, structure)
-    group = connected(scaled)
+    structure, start = _autocorrelated(data, plain, rate, fs)
+    layout = make_layout(data, structure)
+    group = connected(data)
     if len(np.unique(group)) > fs.groups:
         group = np.zeros_like(group)
     moved, params = np.zeros((data.K, 1)), start
@@ -93,18 +94,17 @@ def fit_with_features(
         identified &= bool(shown)
         shift.append(shifts / rate)
         profile.append(values)
-    fit = _finish(scaled, scale, layout, params, structure, plain, rate, s, identified)
+    fit = _finish(data, layout, params, structure, plain, rate, s, identified)
     return FeatureFit(fit, tuple(shift), tuple(profile), identified)
 
 
 def _autocorrelated(
-    data: SeriesData, scale: Scale, plain: DefaultFit, rate: float, fs: FeatureSettings
+    data: SeriesData, plain: DefaultFit, rate: float, fs: FeatureSettings
 ) -> tuple[Structure, SeriesParams]:
-    """AR(1) noise at the level and autocorrelation of the default fit, annotators held, in standardised units."""
-    back = Scale(-scale.level / scale.size, 1.0 / scale.size)
-    params = in_units(plain.params, back)
+    """AR(1) noise at the level and autocorrelation of the default fit, annotators held."""
+    params = plain.params
     rho = np.clip(plain.correlation[:, 1], 0.0, RHO_MAX)
-    level = np.where(np.isnan(plain.noise), 1.0, plain.noise / scale.size**2)
+    level = np.where(np.isnan(plain.noise), 1.0, plain.noise)
     phi = float(np.exp(-1.0 / (rate * fs.memory)))
     structure = plain.structure._replace(autocorrelation="shared", fixed=tuple(range(data.K)))
     return structure, params._replace(
@@ -128,19 +128,14 @@ def _shifts(lag: np.ndarray, W: int, rate: float, s: Settings, fs: FeatureSettin
 def _climb(
     layout: Layout, params: SeriesParams, structure: Structure, fs: FeatureSettings, watch: Watch | None
 ) -> tuple[SeriesParams, float]:
-    priors = Priors(theta_precision=fs.ridge)
-    value = -np.inf
-    for _ in range(fs.steps):
-        last = params
-        params, value = soft_step(layout, last, structure, priors)
-        if watch is not None:
-            watch(last, value)
-    return last, value
+    """The parameters after `steps` steps of EM, and log p(y) + log prior there."""
+    step = make_step(layout, structure, Priors(theta_precision=fs.ridge))
+    found, trace = run_em(step, params, stop_when=never, max_iter=fs.steps, on_step=watch)
+    return found, float(trace.objective[-1])
 
 
 def _finish(
     data: SeriesData,
-    scale: Scale,
     layout: Layout,
     params: SeriesParams,
     structure: Structure,
@@ -151,31 +146,17 @@ def _finish(
 ) -> DefaultFit:
     """Truth and bands; a delay that the features show is no longer uncertain as a convention is."""
     truth = infer(layout, data.X, params, structure)
-    used = ~np.isnan(plain.noise)
-    spread = annotator_spread(params, residual_traces(data, params, truth.mean).gain, used, truth.mean)
-    if s.lag is None and not identified:
-        spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    common = s.shared / (1.0 - s.shared) * np.nanmean(plain.noise, axis=0) / scale.size**2
-    spread = spread._replace(bias=spread.bias + common)
-    model = np.diagonal(truth.cov, axis1=1, axis2=2)
-    variance = band_variance(
-        model=model,
-        extra=np.zeros(data.D),
-        thin=np.ones_like(model),
-        mean=truth.mean,
-        level=params.mu + data.X @ params.theta,
-        spread=spread,
-        first_row=layout.first_row,
-    )
+    gain, known = residual_traces(data, params, truth.mean).gain, s.lag is not None or identified
+    spread = convention_spread(params, gain, plain.noise, truth.mean, rate, s, delay_known=known)
+    none = np.zeros(data.D)  # the AR(1) noise of the model holds what autocorrelated errors add
     return plain._replace(
-        extra=np.zeros(data.D),
-        spread=spread._replace(bias=spread.bias * scale.size**2),
-        mean=truth.mean * scale.size + scale.level,
-        sd=np.sqrt(variance) * scale.size,
-        model_sd=np.sqrt(model) * scale.size,
-        params=in_units(params, scale),
+        extra=none,
+        spread=spread,
+        mean=truth.mean,
+        cov=band_covariance(truth, data, params, plain.noise, none, spread),
+        params=params,
         lag=np.where(np.isnan(plain.noise), np.nan, params.lag / rate),
-        mean_lag=float(params.lag[used].mean() / rate),
+        mean_lag=float(params.lag[~np.isnan(plain.noise)].mean() / rate),
         convention="features" if identified else plain.convention,
         structure=structure,
     )

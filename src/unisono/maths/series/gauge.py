@@ -1,9 +1,9 @@
-"""Gauge: the ratings do not say which scale and which zero the truth has; the typical annotator says it.
+"""Gauge: scale and zero of the truth are not identified by ratings; the average annotator defines them.
 
 a <- G a + c with the filters, level and covariance carried along leaves every prediction as it is. G is the average
 total gain of the annotators: the whole matrix where dimensions may leak into each other and the truth's covariance is
-full, its diagonal elsewhere. c is the average bias. Who does not follow the truth does not say what it is: annotators
-count by their gain, up to 1.
+full, its diagonal elsewhere. c is the average bias. Annotators are weighted by their own gain, from 0 to 1, so that
+spammers do not define the truth.
 Imports NumPy and the sibling modules alone.
 """
 

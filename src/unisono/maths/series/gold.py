@@ -1,7 +1,8 @@
 """Series with gold: where frames of the truth are known, free filters are safe, and scale, sign and delay are known.
 
-First the recordings that hold gold are fitted alone, so that the filters start from what the gold says; then all of
-them. The truth's memory is that of the gold.
+Gold enters as one more annotator with the identity for a filter and hardly any noise, held fixed. First the recordings
+that hold gold are fitted alone, so that the filters start from what the gold says; then all of them. The truth's
+autocorrelation is that of the gold.
 Imports NumPy and the sibling modules alone.
 """
 
@@ -11,27 +12,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.bands import coverage_loss, noise_levels, residual_traces
+from unisono.maths.em import EmTrace, not_before, relative_change, run_em
+from unisono.maths.series.bands import band_covariance, no_spread, noise_levels, residual_traces
 from unisono.maths.series.default import Watch, effective_share
 from unisono.maths.series.em import make_step
 from unisono.maths.series.estep import infer
-from unisono.maths.series.gold_annotator import gold_params, gold_structure, with_gold, without_gold
-from unisono.maths.series.layout import Layout, make_layout
+from unisono.maths.series.gauge import rescale, shift
+from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params
-from unisono.maths.series.scale import Scale, standardise
+from unisono.maths.series.recordings import recordings_with, with_recordings
 
 
-class AnchoredSettings(NamedTuple):
+class GoldSettings(NamedTuple):
     W: int = 10  # taps
     tap_sd: float = 1.0  # prior of the total gain of each dimension on each, spread over the taps, around 0
     bias_sd: float = 1.0
-    pool: float = 50.0  # frames' worth by which noise is drawn to the pool
+    pool: float = 50.0  # prior degrees of freedom of each noise variance, around the pooled one, in effective frames
     gold_variance: float = 1e-4  # of the gold's own error, in variances of the gold
     phi: float | None = None  # None: the lag-1 autocorrelation of the gold
     phi_max: float = 0.9995
     ridge: float = 1.0  # precision of the effects of standardised features
     noise_floor: float = 1e-6
-    correlation_reach: int = 100  # frames over which errors may be correlated
+    correlation_frames: int = 100  # frames over which errors may be correlated
     gold_iter: int = (
         60  # steps on the recordings with gold alone; 20 left the filters short where the gold moves little
     )
@@ -39,78 +41,51 @@ class AnchoredSettings(NamedTuple):
     tol: float = 1e-3  # relative change of the objective that counts as settled
 
 
-class AnchoredFit(NamedTuple):
-    mean: np.ndarray  # (sum T, D) fused truth, in the units of the gold
+class GoldFit(NamedTuple):
+    """In the units of the ratings it was given."""
+
+    mean: np.ndarray  # (sum T, D) fused truth
     sd: np.ndarray  # (sum T, D) of the band
-    params: SeriesParams  # of standardised ratings and standardised gold, without the gold's channel
-    noise: np.ndarray  # (K, D) level variance of the noise, standardised ratings; NaN without ratings
-    extra: np.ndarray  # (D,) what repeated errors add to the variance, standardised gold
-    objective: np.ndarray  # (I,) of the steps on all recordings
-    converged: bool  # the last step changed the objective by less than tol
-    rating_scale: Scale
-    gold_scale: Scale
+    params: SeriesParams  # of the annotators, without the gold's channel
+    noise: np.ndarray  # (K, D) level variance of the noise; NaN without ratings
+    extra: np.ndarray  # (D,) what autocorrelated errors add to the variance
+    trace: EmTrace  # of the steps on all recordings; converged: the last one changed the objective by less than tol
 
 
 def fit_with_gold(
-    data: SeriesData, gold: np.ndarray, settings: AnchoredSettings | None = None, *, watch: Watch | None = None
-) -> AnchoredFit:
-    """Fuses series of which some frames are known. gold: (sum T, D), NaN where the truth is not known."""
-    s = AnchoredSettings() if settings is None else settings
-    scaled, rating_scale = standardise(data)
-    gold_scale = _gold_scale(gold)
-    known = (gold - gold_scale.level) / gold_scale.size
+    data: SeriesData, gold: np.ndarray, settings: GoldSettings | None = None, *, watch: Watch | None = None
+) -> GoldFit:
+    """Fuses series of which some frames are known.
+
+    data: standardised; gold: (sum T, D) in the same units, NaN where the truth is not known. While it is estimated, the
+    truth has the gold's own mean and standard deviation for units, which the prior of the filters is made for.
+    """
+    s = GoldSettings() if settings is None else settings
+    level, size = np.nanmean(gold, axis=0), np.nanstd(gold, axis=0)
+    size = np.where(size > 0, size, 1.0)
+    known = (gold - level) / size
     structure = gold_structure(Structure(W=s.W, transform="taps"), data.K)
-    priors = _priors(s, effective_share(scaled))
-    params = _start(scaled, structure, known, s)
-    for part, steps in ((with_known(scaled, known), s.gold_iter), ((scaled, known), s.max_iter)):
+    priors = _priors(s, effective_share(data))
+    params = _start(data, structure, known, s)
+    for part, steps in ((with_known(data, known), s.gold_iter), ((data, known), s.max_iter)):
         both = with_gold(*part)
         layout = make_layout(both, structure)
-        params, objective = _climb(layout, params, structure, priors, steps, watch)
-    truth = infer(layout, both.X, params, structure)
-    proper = without_gold(params)
-    noise, _, actual, believed = noise_levels(
-        residual_traces(scaled, proper, truth.mean).value,
-        proper,
-        max(min(s.correlation_reach, int(data.length.max()) // 3), 1),
-    )
-    variance = np.diagonal(truth.cov, axis1=1, axis2=2)
-    extra = np.maximum(actual - believed, 0.0)
-    sd = np.sqrt(variance + np.where(np.isnan(known), extra * coverage_loss(scaled, noise), 0.0))
-    return AnchoredFit(
-        mean=truth.mean * gold_scale.size + gold_scale.level,
-        sd=sd * gold_scale.size,
-        params=proper,
+        step, settled = make_step(layout, structure, priors), not_before(steps, relative_change(s.tol))
+        params, trace = run_em(step, params, stop_when=settled, max_iter=steps, on_step=watch, keep="next")
+    truth, proper = infer(layout, both.X, params, structure), without_gold(params)
+    max_lag = max(min(s.correlation_frames, int(data.length.max()) // 3), 1)
+    residual = residual_traces(data, proper, truth.mean).value
+    noise, _, robust, nominal = noise_levels(residual, proper, max_lag)
+    extra = np.maximum(robust - nominal, 0.0)
+    cov = band_covariance(truth, data, proper, noise, extra, no_spread(data.D), known=known)
+    return GoldFit(
+        mean=truth.mean * size + level,
+        sd=np.sqrt(np.diagonal(cov, axis1=1, axis2=2)) * size,
+        params=shift(rescale(proper, np.diag(size)), level),
         noise=noise,
-        extra=extra,
-        objective=np.array(objective),
-        converged=settled(objective, s.tol),
-        rating_scale=rating_scale,
-        gold_scale=gold_scale,
+        extra=extra * size**2,
+        trace=trace,
     )
-
-
-def settled(objective: list[float], tol: float) -> bool:
-    """Whether the last step changed the objective by less than `tol` of its size."""
-    return len(objective) > 1 and abs(objective[-1] - objective[-2]) <= tol * abs(objective[-1])
-
-
-def in_rating_units(fit: AnchoredFit) -> SeriesParams:
-    """The parameters between a truth in the units of the gold and ratings in their own units."""
-    rating, gold, p = fit.rating_scale, fit.gold_scale, fit.params
-    F = p.F * (rating.size[:, None] / gold.size)
-    return p._replace(
-        F=F,
-        b=rating.size * p.b + rating.level - np.einsum("kwdp,p->kd", F, gold.level),
-        N=p.N * np.outer(rating.size, rating.size),
-        mu=gold.size * p.mu + gold.level,
-        theta=p.theta * gold.size,
-        sigma=p.sigma * np.outer(gold.size, gold.size),
-    )
-
-
-def _gold_scale(gold: np.ndarray) -> Scale:
-    size = np.nanstd(gold, axis=0)
-    return Scale(np.nanmean(gold, axis=0), np.where(size > 0, size, 1.0))
 
 
 def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarray]:
@@ -119,24 +94,7 @@ def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarr
     return with_recordings(data, held), gold[np.repeat(held, data.length)]
 
 
-def recordings_with(data: SeriesData, frames: np.ndarray) -> np.ndarray:
-    """(M,) bool, recordings with a frame where `frames` (sum T,) is true."""
-    return np.asarray(np.logical_or.reduceat(frames, np.cumsum(data.length) - data.length))
-
-
-def with_recordings(data: SeriesData, held: np.ndarray) -> SeriesData:
-    """Some of the recordings. held: (M,) bool."""
-    place, keep = np.cumsum(held) - 1, held[data.item_of]
-    return data._replace(
-        y=data.y[np.repeat(keep, data.length[data.item_of])],
-        item_of=place[data.item_of[keep]],
-        annotator_of=data.annotator_of[keep],
-        length=data.length[held],
-        X=data.X[np.repeat(held, data.length)],
-    )
-
-
-def _priors(s: AnchoredSettings, kappa: float) -> Priors:
+def _priors(s: GoldSettings, kappa: float) -> Priors:
     return Priors(
         tap_sd=s.tap_sd / np.sqrt(s.W),
         crosstalk_sd=s.tap_sd / np.sqrt(s.W),
@@ -149,8 +107,8 @@ def _priors(s: AnchoredSettings, kappa: float) -> Priors:
     )
 
 
-def _start(data: SeriesData, structure: Structure, known: np.ndarray, s: AnchoredSettings) -> SeriesParams:
-    """Nobody sees anything yet: the gold alone speaks in the first E-step."""
+def _start(data: SeriesData, structure: Structure, known: np.ndarray, s: GoldSettings) -> SeriesParams:
+    """Filters of zero, so that the first E-step rests on the gold alone."""
     phi = min(gold_memory(data, known), s.phi_max) if s.phi is None else s.phi
     start = identity_params(data, structure, noise=1.0, phi=phi)
     sigma = (1.0 - phi**2) * np.eye(data.D)
@@ -166,15 +124,43 @@ def gold_memory(data: SeriesData, known: np.ndarray) -> float:
     return float(np.sum(now * before)) / square if square > 0 else 0.0
 
 
-def _climb(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, steps: int, watch: Watch | None
-) -> tuple[SeriesParams, list[float]]:
-    step = make_step(layout, structure, priors)
-    objective: list[float] = []
-    for _ in range(steps):
-        seen = params
-        params, value = step(seen)
-        objective.append(value)
-        if watch is not None:
-            watch(seen, value)
-    return params, objective
+# ---- gold as one more annotator
+
+
+def with_gold(data: SeriesData, gold: np.ndarray) -> SeriesData:
+    """The data with annotator K, who gives the gold. gold: (sum T, D), NaN where the truth is not known."""  # eq. S23
+    first_row = np.concatenate([[0], np.cumsum(data.length)])
+    known = [gold[first_row[m] : first_row[m + 1]] for m in range(len(data.length))]
+    members = [m for m, part in enumerate(known) if not np.isnan(part).all()]
+    return data._replace(
+        y=np.concatenate([data.y, *(known[m] for m in members)]),
+        item_of=np.concatenate([data.item_of, np.array(members, dtype=data.item_of.dtype)]),
+        annotator_of=np.concatenate([data.annotator_of, np.full(len(members), data.K, dtype=data.annotator_of.dtype)]),
+        K=data.K + 1,
+    )
+
+
+def gold_structure(structure: Structure, K: int) -> Structure:
+    """The structure with annotator K held fixed."""
+    return structure._replace(fixed=(*structure.fixed, K))
+
+
+def gold_params(params: SeriesParams, variance: float) -> SeriesParams:
+    """The parameters with one more annotator: the identity at lag 0, no bias, noise of the given variance."""
+    _, W, D, _ = params.F.shape
+    F = np.zeros((1, W, D, D))
+    F[0, 0] = np.eye(D)
+    zeros = np.zeros((1, D))
+    return params._replace(
+        F=np.concatenate([params.F, F]),
+        b=np.concatenate([params.b, zeros]),
+        N=np.concatenate([params.N, variance * np.eye(D)[None]]),
+        rho=np.concatenate([params.rho, zeros]),
+        lag=np.concatenate([params.lag, zeros]),
+    )
+
+
+def without_gold(params: SeriesParams) -> SeriesParams:
+    """The parameters of the annotators proper."""
+    rest = {name: getattr(params, name)[:-1] for name in ("F", "b", "N", "rho", "lag")}
+    return params._replace(**rest)

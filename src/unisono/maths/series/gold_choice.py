@@ -1,4 +1,4 @@
-"""What gold is good for: filters of some width, or, where there is little of it, the scale of a truth found without.
+"""How gold is used: free filters where cross-validation favours them, else calibration of a truth fused without gold.
 
 Imports NumPy and the sibling modules alone.
 """
@@ -17,17 +17,17 @@ from unisono.maths.series.params import SeriesData
 MOST_TAPS, MOST_SECONDS = 20, 3.0
 FRAMES_PER_TAP = 8  # known frames for every unknown of a filter row, at least
 CLEARLY = 0.87  # of the other's squared errors
-LEAST_TRAINING = 5  # answers below which a half of a trace teaches nothing
+LEAST_TRAINING = 5  # answers that a half of a trace needs to be trained on
 RIDGE = 0.1  # of the mean square of the lagged truths: neighbouring ones are nearly the same
 IMAGINARY_FRAMES = 1.0  # independent known frames by which a calibrated truth keeps its scale and its level
 
 
 def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
-    """As many taps as the gold has frames for, up to 20 or 3 s, whichever is more; 0 where that is no good.
+    """As many taps as the gold has frames for, up to 20 or 3 s, whichever is more; 0 for no free filters.
 
-    It is no good unless free filters foresee ratings from gold clearly better than one gain and one delay do, on
-    stretches that were set aside. Every annotator who rated known frames speaks to that, so it is far surer than a look
-    at the fused truth. More taps than needed cost little; a choice of their number would be a lottery.
+    Free filters have to predict held-out ratings from gold clearly better than one gain and one delay do. All
+    annotators who rated known frames are evidence about that, so the choice has less variance than one by the fused
+    truth. More taps than needed cost little; their number is not chosen, since that choice would be mostly noise.
     """
     part, known = with_known(data, gold)
     most = int((~np.isnan(known)).sum(axis=0).min()) // (FRAMES_PER_TAP * data.D)
@@ -36,29 +36,29 @@ def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
         return 0
     free = delayed = 0.0
     for answers, lagged in _rated_with_past(part, known, W):
-        of_free, of_delay = _set_aside_errors(answers, lagged)
+        of_free, of_delay = _held_out_errors(answers, lagged)
         free, delayed = free + of_free, delayed + of_delay
     return W if free < CLEARLY * delayed else 0
 
 
-def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, reach: int) -> int:
+def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> int:
     """Frames that a fused truth lies behind the gold; 0 unless another delay agrees clearly better and has neighbours.
 
     mean, gold: (sum T, D), NaN where gold is not known. The correlation of all dimensions and recordings decides.
     """
-    weighted, frames = np.zeros(2 * reach + 1), np.zeros(2 * reach + 1)
+    weighted, frames = np.zeros(2 * max_lag + 1), np.zeros(2 * max_lag + 1)
     end = np.cumsum(length)
     for first, last in zip(end - length, end, strict=True):
         for d in range(gold.shape[1]):
-            if (~np.isnan(gold[first:last, d])).sum() > 2 * reach:
-                r, n = masked_correlation(mean[first:last, d], gold[first:last, d], min(reach, int(last - first) - 1))
+            if (~np.isnan(gold[first:last, d])).sum() > 2 * max_lag:
+                r, n = masked_correlation(mean[first:last, d], gold[first:last, d], min(max_lag, int(last - first) - 1))
                 middle = (len(r) - 1) // 2
-                weighted[reach - middle : reach + middle + 1] += n * r
-                frames[reach - middle : reach + middle + 1] += n
+                weighted[max_lag - middle : max_lag + middle + 1] += n * r
+                frames[max_lag - middle : max_lag + middle + 1] += n
     agreement = np.where(frames > 0, weighted / np.maximum(frames, 1), -1.0)
     best = int(np.argmax(agreement))
-    clearly = 1 - agreement[best] < CLEARLY * (1 - agreement[reach])
-    return best - reach if clearly and 0 < best < 2 * reach else 0
+    clearly = 1 - agreement[best] < CLEARLY * (1 - agreement[max_lag])
+    return best - max_lag if clearly and 0 < best < 2 * max_lag else 0
 
 
 def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +79,7 @@ def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> t
         m, g = mean[known, d], gold[known, d]
         r = pearson(m, g)
         slope = r * g.std() / m.std() if r > 0 else 0.0
-        n = _independent(g - slope * m)
+        n = _effective_frames(g - slope * m)
         if r > 0:
             few = IMAGINARY_FRAMES / r**4
             factor[d] = np.sqrt((n * g.var() + few * usual) / (n * m.var() + few * usual))
@@ -88,8 +88,8 @@ def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> t
     return factor, offset
 
 
-def _independent(left: np.ndarray) -> float:
-    """How many independent frames say as much about the mean as these, whose neighbours go together."""
+def _effective_frames(left: np.ndarray) -> float:
+    """Effective number of independent frames in the mean of these residuals."""
     away = left - left.mean()
     return max(len(left) * independent_share(float(away[1:] @ away[:-1]), float(away @ away)), 1.0)
 
@@ -110,10 +110,10 @@ def _rated_with_past(data: SeriesData, gold: np.ndarray, W: int) -> Iterator[tup
         yield trace[W - 1 :][whole], windows[whole].transpose(0, 2, 1)
 
 
-def _set_aside_errors(answers: np.ndarray, lagged: np.ndarray) -> tuple[float, float]:
+def _held_out_errors(answers: np.ndarray, lagged: np.ndarray) -> tuple[float, float]:
     """Squared errors of a trace's answers on quarters set aside, by free filters and by one gain and delay.
 
-    In variances of the answers, added up over dimensions; each half foresees the other.
+    In variances of the answers, added up over dimensions; each half predicts the other.
     """
     n, W, D = lagged.shape
     even = (4 * np.arange(n)) // max(n, 1) % 2 == 0
@@ -126,15 +126,15 @@ def _set_aside_errors(answers: np.ndarray, lagged: np.ndarray) -> tuple[float, f
                 continue
             y, target = answers[train, d], answers[test, d]
             everything = lagged.reshape(n, W * D)
-            free += float(np.sum((target - _foreseen(everything[train], y, everything[test])) ** 2)) / spread
+            free += float(np.sum((target - _ridge_prediction(everything[train], y, everything[test])) ** 2)) / spread
             one_lag = [lagged[:, [w], d] for w in range(W)]
-            fits = [float(np.sum((y - _foreseen(x[train], y, x[train])) ** 2)) for x in one_lag]
+            fits = [float(np.sum((y - _ridge_prediction(x[train], y, x[train])) ** 2)) for x in one_lag]
             best = one_lag[int(np.argmin(fits))]
-            delayed += float(np.sum((target - _foreseen(best[train], y, best[test])) ** 2)) / spread
+            delayed += float(np.sum((target - _ridge_prediction(best[train], y, best[test])) ** 2)) / spread
     return free, delayed
 
 
-def _foreseen(X: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
+def _ridge_prediction(X: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Regression of y on the columns of X with a mild ridge, at other rows."""
     middle, level = X.mean(axis=0), y.mean()
     away = X - middle

@@ -83,8 +83,9 @@ class Structure(NamedTuple):
 class Priors(NamedTuple):
     """Gaussian on filters and biases (sd inf: none), scaled inverse chi-square on noise, floors, all named.
 
-    `kappa` is the effective share of frames that count as separate opinions: prior precisions are divided by it, which
-    gives the same maximum as multiplying every rating's weight by it. The objective is log p(y) + log prior / kappa.
+    `kappa` is the effective number of independent frames over the number of frames: prior precisions are divided by it,
+    which gives the same maximum as multiplying every rating's weight by it. The objective is log p(y) + log prior /
+    kappa.
     """
 
     gain_sd: float = np.inf  # of a dimension's own gain (taps: of the sum over the taps) around 1

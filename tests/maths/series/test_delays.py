@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from series_cases import Case, delayed_params, make_data, structure_of
-from unisono.maths.series.delay_trials import DelayTrials, with_lag
-from unisono.maths.series.delays import refine_lags
+from unisono.maths.series.delays import DelayTrials, refine_lags, with_lag
 from unisono.maths.series.estep import log_likelihood
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors

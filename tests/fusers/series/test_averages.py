@@ -1,0 +1,34 @@
+"""Averages of traces: one class, made from the averages of items."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from trace_world import trace_world
+from unisono.fusers import make_fuser
+from unisono.fusers.items.averages import Mean, Median
+from unisono.fusers.series import averages
+
+KINDS = {
+    "SeriesMean": "series-mean",
+    "SeriesMedian": "series-median",
+    "SeriesZScoreMean": "series-zscore-mean",
+    "SeriesEvaluatorWeighted": "series-ewe",
+    "SeriesWeightedMean": "series-weighted-mean",
+    "AlignedMean": "aligned-mean",
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_classes_have_the_names_and_kinds_that_saved_fits_know(name):
+    fuser = pickle.loads(pickle.dumps(getattr(averages, name)()))
+    assert type(fuser).__name__ == name
+    assert fuser.kind == KINDS[name]
+
+
+@pytest.mark.parametrize(("name", "average"), [("mean", Mean), ("median", Median)])
+def test_every_frame_is_an_item(name, average):
+    ratings = trace_world(gaps=False).ratings
+    frames = average().fit(averages.as_frames(ratings)).fuse()
+    np.testing.assert_array_equal(make_fuser(name, series=True).fit(ratings).fuse().mean, frames.mean)
