@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.measure import best_time
 from unisono.data import Ratings
 from unisono.fusers.scaling import pooled_scaling
-from unisono.fusers.series import Joint as SeriesJoint
+from unisono.fusers.series import Joint
 from unisono.fusers.series.data import to_series
 from unisono.maths.series.channels import whiten
 from unisono.maths.series.default import (
@@ -140,7 +140,7 @@ def default_at_film_length() -> dict[str, float]:
     out = {}
     for name, gaps in (("default_45000", 0.0), ("default_45000_gaps", 0.02)):
         ratings = film(gaps)
-        fuser = SeriesJoint()
+        fuser = Joint()
         out[f"{name}_s"] = best_time(lambda r=ratings, f=fuser: f.fit(r), 1)  # type: ignore[misc]
         out[f"{name}_description_s"] = best_time(fuser.describe, 1)
         out[f"{name}_iterations"] = float(fuser.trace_.iterations)

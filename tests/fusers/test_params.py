@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import unisono as un
+from unisono import fusers
 from unisono.fusers.registry import SERIES_MODELS
 
 FUSERS = sorted(
@@ -19,7 +20,9 @@ def test_settings_are_those_of_the_signature(kind):
     named = list(inspect.signature(kind).parameters)
     assert list(fuser.get_params()) == named
     assert fuser.get_params() == {name: getattr(fuser, name) for name in named}
-    assert repr(fuser) == f"{kind.__name__}()"
+    assert repr(fuser) == f"{kind.namespace}{kind.__name__}()"
+    # What is shown can be found under that name.
+    assert eval(repr(fuser), vars(fusers)).get_params() == fuser.get_params()
 
 
 @pytest.mark.parametrize("kind", FUSERS, ids=lambda kind: kind.kind)

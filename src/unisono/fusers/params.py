@@ -7,7 +7,7 @@ An estimator takes keyword-only settings and stores each under its own name; not
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from unisono.data.introduction import Introduction
 from unisono.data.labels import nearest
@@ -16,6 +16,8 @@ from unisono.errors import SettingsError
 
 class Parameterised:
     """What every estimator can say about its settings."""
+
+    namespace: ClassVar[str] = ""  # where its name is to be found, if not at the top
 
     @classmethod
     def default_params(cls) -> dict[str, Any]:
@@ -46,7 +48,7 @@ class Parameterised:
             close = nearest(name, known)
             hint = f" Did you mean '{close}'?" if close else ""
             settings = f"Its settings are {', '.join(known)}." if known else "It has none."
-            raise SettingsError(f"{cls.__name__} has no setting '{name}'.{hint} {settings}")
+            raise SettingsError(f"{cls._name()} has no setting '{name}'.{hint} {settings}")
 
     def changed_params(self) -> dict[str, Any]:
         """The settings that differ from their defaults."""
@@ -55,13 +57,17 @@ class Parameterised:
 
     def __repr__(self) -> str:
         changed = ", ".join(f"{name}={value!r}" for name, value in self.changed_params().items())
-        return f"{type(self).__name__}({changed})"
+        return f"{self._name()}({changed})"
+
+    @classmethod
+    def _name(cls) -> str:
+        return cls.namespace + cls.__name__
 
     def _repr_html_(self) -> str:
         fitted = "fitted" if hasattr(self, "trace_") else "not fitted yet"
         rows = [(name, repr(value)) for name, value in self.changed_params().items()]
         about = "settings that are not the defaults" if rows else "all settings are the defaults"
-        return Introduction.of(f"{type(self).__name__}, {fitted}", ("setting", "value"), rows, about).html()
+        return Introduction.of(f"{self._name()}, {fitted}", ("setting", "value"), rows, about).html()
 
 
 def _same(value: Any, default: Any) -> bool:

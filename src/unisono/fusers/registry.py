@@ -6,22 +6,12 @@ from typing import Any, NamedTuple
 
 from unisono.data.labels import nearest
 from unisono.errors import SettingsError
+from unisono.fusers import series as of_traces
 from unisono.fusers.base import Fuser
 from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.items.independent import Independent
 from unisono.fusers.items.joint import Joint
 from unisono.fusers.results import Fit
-from unisono.fusers.series.averages import (
-    AlignedMean,
-    SeriesEvaluatorWeighted,
-    SeriesMean,
-    SeriesMedian,
-    SeriesWeightedMean,
-    SeriesZScoreMean,
-)
-from unisono.fusers.series.independent import SeriesIndependent
-from unisono.fusers.series.joint import SeriesJoint
-from unisono.fusers.series.paper import SeriesPaperIndependent, SeriesPaperJoint
 
 _PAPER: dict[str, Any] = {
     "transform": "full",
@@ -45,24 +35,24 @@ class Model(NamedTuple):
 
 
 MODELS: dict[str, Model] = {
-    "auto": Model(Joint, {}, True, "the recommended model: joint, Bayesian", SeriesJoint),
-    "joint": Model(Joint, {}, True, "all dimensions together", SeriesJoint),
-    "independent": Model(Independent, {}, True, "the same model, each dimension by itself", SeriesIndependent),
-    "paper-joint": Model(Joint, _PAPER, False, "the joint model exactly as published", SeriesPaperJoint),
+    "auto": Model(Joint, {}, True, "the recommended model: joint, Bayesian", of_traces.Joint),
+    "joint": Model(Joint, {}, True, "all dimensions together", of_traces.Joint),
+    "independent": Model(Independent, {}, True, "the same model, each dimension by itself", of_traces.Independent),
+    "paper-joint": Model(Joint, _PAPER, False, "the joint model exactly as published", of_traces.PaperJoint),
     "paper-independent": Model(
-        Independent, _PAPER, False, "the independent model exactly as published", SeriesPaperIndependent
+        Independent, _PAPER, False, "the independent model exactly as published", of_traces.PaperIndependent
     ),
-    "mean": Model(Mean, {}, False, "plain mean", SeriesMean),
-    "median": Model(Median, {}, False, "median", SeriesMedian),
+    "mean": Model(Mean, {}, False, "plain mean", of_traces.Mean),
+    "median": Model(Median, {}, False, "median", of_traces.Median),
     "zscore-mean": Model(
-        ZScoreMean, {}, False, "mean of each annotator's z-scores, on the original scale", SeriesZScoreMean
+        ZScoreMean, {}, False, "mean of each annotator's z-scores, on the original scale", of_traces.ZScoreMean
     ),
-    "ewe": Model(EvaluatorWeighted, {}, False, "evaluator-weighted estimator", SeriesEvaluatorWeighted),
-    "weighted-mean": Model(WeightedMean, {}, False, "bias removed, inverse-variance weights", SeriesWeightedMean),
+    "ewe": Model(EvaluatorWeighted, {}, False, "evaluator-weighted estimator", of_traces.EvaluatorWeighted),
+    "weighted-mean": Model(WeightedMean, {}, False, "bias removed, inverse-variance weights", of_traces.WeightedMean),
 }
 # The same names work on traces, with one more.
 SERIES_MODELS = MODELS | {
-    "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other; for traces alone", AlignedMean)
+    "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other", of_traces.AlignedMean)
 }
 
 

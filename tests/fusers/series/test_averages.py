@@ -11,11 +11,11 @@ from unisono.fusers.items.averages import Mean, Median
 from unisono.fusers.series import averages
 
 KINDS = {
-    "SeriesMean": "series-mean",
-    "SeriesMedian": "series-median",
-    "SeriesZScoreMean": "series-zscore-mean",
-    "SeriesEvaluatorWeighted": "series-ewe",
-    "SeriesWeightedMean": "series-weighted-mean",
+    "Mean": "series-mean",
+    "Median": "series-median",
+    "ZScoreMean": "series-zscore-mean",
+    "EvaluatorWeighted": "series-ewe",
+    "WeightedMean": "series-weighted-mean",
     "AlignedMean": "aligned-mean",
 }
 

@@ -2,26 +2,15 @@
 
 from unisono.fusers.series.averages import (
     AlignedMean,
+    EvaluatorWeighted,
+    Mean,
+    Median,
+    WeightedMean,
+    ZScoreMean,
 )
-from unisono.fusers.series.averages import (
-    SeriesEvaluatorWeighted as EvaluatorWeighted,
-)
-from unisono.fusers.series.averages import (
-    SeriesMean as Mean,
-)
-from unisono.fusers.series.averages import (
-    SeriesMedian as Median,
-)
-from unisono.fusers.series.averages import (
-    SeriesWeightedMean as WeightedMean,
-)
-from unisono.fusers.series.averages import (
-    SeriesZScoreMean as ZScoreMean,
-)
-from unisono.fusers.series.independent import SeriesIndependent as Independent
-from unisono.fusers.series.joint import SeriesJoint as Joint
-from unisono.fusers.series.paper import SeriesPaperIndependent as PaperIndependent
-from unisono.fusers.series.paper import SeriesPaperJoint as PaperJoint
+from unisono.fusers.series.independent import Independent
+from unisono.fusers.series.joint import Joint
+from unisono.fusers.series.paper import PaperIndependent, PaperJoint
 
 __all__ = [
     "AlignedMean",

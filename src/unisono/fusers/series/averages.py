@@ -13,7 +13,7 @@ from unisono.data.coverage import frame_index
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress
 from unisono.fusers.features import FeatureSpace
-from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
+from unisono.fusers.items import averages as of_items
 from unisono.fusers.items.averaging import Baseline
 from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
@@ -30,6 +30,8 @@ NOTES: dict[str, Any] = {"mean_delay": None, "delay_convention": "none", "window
 
 class SeriesAverage(Fuser):
     """An average of adjusted answers, frame by frame."""
+
+    namespace = "series."
 
     average: ClassVar[type[Baseline]]
     rate_: float
@@ -141,23 +143,22 @@ class SeriesAverage(Fuser):
 
 def frame_by_frame(average: type[Baseline]) -> type[SeriesAverage]:
     """The model of traces that applies an average of items to every frame; saved fits know it as `series-<kind>`."""
-    name = f"Series{average.__name__}"
     about = {"kind": f"series-{average.kind}", "average": average, "__doc__": average.__doc__, "__module__": __name__}
-    return type(name, (SeriesAverage,), about)
+    return type(average.__name__, (SeriesAverage,), about)
 
 
-SeriesMean = frame_by_frame(Mean)
-SeriesMedian = frame_by_frame(Median)
-SeriesZScoreMean = frame_by_frame(ZScoreMean)
-SeriesEvaluatorWeighted = frame_by_frame(EvaluatorWeighted)
-SeriesWeightedMean = frame_by_frame(WeightedMean)
+Mean = frame_by_frame(of_items.Mean)
+Median = frame_by_frame(of_items.Median)
+ZScoreMean = frame_by_frame(of_items.ZScoreMean)
+EvaluatorWeighted = frame_by_frame(of_items.EvaluatorWeighted)
+WeightedMean = frame_by_frame(of_items.WeightedMean)
 
 
 class AlignedMean(SeriesAverage):
     """The mean of traces moved so that each agrees best with the others; `lag` seconds earlier if that is known."""
 
     kind: ClassVar[str] = "aligned-mean"
-    average = Mean
+    average = of_items.Mean
 
     def __init__(self, *, window: float | None = None, lag: float | None = None) -> None:
         self.window = window

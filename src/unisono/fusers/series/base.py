@@ -50,6 +50,8 @@ from unisono.maths.series.params import SeriesData
 class SeriesFuser(Fuser):
     """An estimator of the truth behind traces."""
 
+    namespace = "series."
+
     rate_: float
     frames_: FrameSpace
     parts_: tuple[DimensionModel, ...]

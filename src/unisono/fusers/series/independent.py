@@ -9,12 +9,12 @@ import numpy as np
 from unisono.fusers.base import OnState
 from unisono.fusers.series.data import one_dimension
 from unisono.fusers.series.estimated import Estimated, combined
-from unisono.fusers.series.joint import SeriesJoint
+from unisono.fusers.series.joint import Joint
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.series.params import SeriesData
 
 
-class SeriesIndependent(SeriesJoint):
+class Independent(Joint):
     """Each dimension by itself."""
 
     kind: ClassVar[str] = "series-independent"
@@ -25,7 +25,7 @@ class SeriesIndependent(SeriesJoint):
     ) -> Estimated:
         found = combined(
             [
-                super(SeriesIndependent, self)._estimate(
+                super(Independent, self)._estimate(
                     one_dimension(data, d), None if gold is None else gold[:, [d]], watch, None
                 )
                 for d in range(data.D)

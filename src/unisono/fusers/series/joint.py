@@ -44,7 +44,7 @@ DELAYS = "delays"  # the phase of a fit that searches for them
 LEAST_GOLD = 10  # frames of every dimension that have to be known
 
 
-class SeriesJoint(SeriesFuser):
+class Joint(SeriesFuser):
     """Filters, biases and noise of every annotator, jointly over dimensions.
 
     `window` is how many seconds a filter reaches back ("choose": by held-out stretches of ratings), `lag` the

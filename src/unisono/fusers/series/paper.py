@@ -39,7 +39,7 @@ class Climbed(NamedTuple):
     trace: EmTrace
 
 
-class SeriesPaperJoint(SeriesFuser):
+class PaperJoint(SeriesFuser):
     """All dimensions together. `width` is the number of frames a filter sees; None chooses from 5, 10, 20 and 50."""
 
     kind: ClassVar[str] = "series-paper-joint"
@@ -70,7 +70,7 @@ class SeriesPaperJoint(SeriesFuser):
     def labels_can_switch(self) -> bool:  # type: ignore[override]
         return not self.one_by_one
 
-    def candidates(self, ratings: Ratings) -> tuple[SeriesPaperJoint, ...]:
+    def candidates(self, ratings: Ratings) -> tuple[PaperJoint, ...]:
         """Every width and start by itself, for whoever can choose between them with a reference."""
         widths = (self.width,) if self.width is not None else usable_widths(ratings)
         seeds = np.random.SeedSequence(self.seed).generate_state(self.restarts)
@@ -107,7 +107,7 @@ class SeriesPaperJoint(SeriesFuser):
             watch.tasks_done(TRIED * len(widths))  # short recordings may leave no stretch for one of the folds
             self.width_ = widths[best]
 
-    def _adopt(self, other: SeriesPaperJoint) -> None:
+    def _adopt(self, other: PaperJoint) -> None:
         self.width_, self.report_ = other.width_, other.report_
 
     def _estimate(
@@ -165,7 +165,7 @@ class SeriesPaperJoint(SeriesFuser):
         return super().notes() | windows_tried(self)
 
 
-class SeriesPaperIndependent(SeriesPaperJoint):
+class PaperIndependent(PaperJoint):
     """Each dimension by itself."""
 
     kind: ClassVar[str] = "series-paper-independent"
