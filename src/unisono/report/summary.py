@@ -11,6 +11,7 @@ from unisono.data import Ratings
 from unisono.data.checks import Alert
 from unisono.fusers.results import Annotators, Fit
 from unisono.report.findings import finding_lines, findings
+from unisono.report.reading import reading_data, reading_lines
 
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
@@ -25,6 +26,7 @@ def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequen
     clock = ratings.clock
     series = {} if clock is None else {"rate": clock.rate, "seconds": float(ratings.length.sum() / clock.rate)}
     return series | {
+        "reading": reading_data(ratings),
         "model": fit.model,
         "items": ratings.M,
         "annotators": ratings.K,
@@ -48,6 +50,7 @@ def summarise(fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequen
 def summary_text(data: dict[str, Any]) -> str:
     """The summary as a person reads it."""
     lines = [
+        *reading_lines(data["reading"]),
         f"Fused {data['judgements']:,} {_what(data)} by {data['annotators']:,} annotators "
         f"on {len(data['dimensions'])} dimension{'s' * (len(data['dimensions']) != 1)} "
         f"({', '.join(data['dimensions'])}) with the model '{data['model']}'.",
