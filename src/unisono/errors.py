@@ -19,3 +19,7 @@ class ConvergenceWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """Something in the data looks suspicious but can be used as it is."""
+
+
+class LeftOutWarning(DataWarning):
+    """Columns of a table were not taken for ratings; the message says which, why, and how to take them in."""

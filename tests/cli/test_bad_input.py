@@ -31,14 +31,16 @@ BAD_RATINGS = {
     "huge": (H + "1,x,1,2\n1,y,2,2\n2,x,1e308,1\n", ["r.csv row 4", "v is 1e308", "too large"]),
 }
 
-T = "recording,time,annotator,v\n" + "".join(f"f,{i},{who},{i % 7}\n" for who in "xy" for i in range(20))
+T = "recording,time,annotator,v\n" + "".join(
+    f"f,{i},{who},{(i + (who == 'y')) % 7}\n" for who in "xy" for i in range(20)
+)
 BAD_RATINGS |= {
     "two rows at one time": (T + "f,3,x,1\n", ["r.csv row 5 and row 42", "'x'", "time 3"]),
     "a time without a number": (T + "f,soon,x,1\n", ["r.csv row 42", "time is 'soon'"]),
     "mixed units": (T + "".join(f"f,{i * 1000},z,1\n" for i in range(20)), ["r.csv", "'z'", "--time-unit"]),
     "a leap in time": (T + "f,9000,x,1\n", ["r.csv", "'x'", "time leaps"]),
     "traces that never meet": (
-        "recording,time,annotator,v\n" + "".join(f"f,{i},{'xy'[i // 9]},1\n" for i in range(18)),
+        "recording,time,annotator,v\n" + "".join(f"f,{i},{'xy'[i // 9]},{i % 4}\n" for i in range(18)),
         ["r.csv", "two annotators"],
     ),
 }

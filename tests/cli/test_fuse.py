@@ -130,7 +130,7 @@ def test_a_fit_that_is_none(tmp_path):
 
 
 def test_suspicious_annotators_warn_and_do_not_stop(tmp_path):
-    rows = [f"{m},{k},{(m * 7 + len(k)) % 5},3" for m in range(8) for k in ("x", "yy", "zzz")] + [
+    rows = [f"{m},{k},{(m * 7 + len(k)) % 5},{3 + m * (k == 'zzz')}" for m in range(8) for k in ("x", "yy", "zzz")] + [
         "0,once,1,3",
         "p,q,1,2",
         "p,r,3,4",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unisono.cli.options import json_option, ratings_argument, reading_options
+from unisono.cli.reading import read_quietly
 from unisono.cli.talk import number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ def command(ctx: click.Context, ratings: str, reading: dict[str, Any], strict: b
     """
     from unisono.data.checks import require_overlap
     from unisono.evaluate.overview import overview
-    from unisono.io.tables import read_ratings
 
-    table = read_ratings(ratings, **reading)
+    table = read_quietly(ratings, reading)
     require_overlap(table)
     found = overview(table)
     if as_json:
@@ -40,6 +40,10 @@ def command(ctx: click.Context, ratings: str, reading: dict[str, Any], strict: b
 
 
 def _print(found: Overview) -> None:
+    from unisono.report.reading import reading_lines
+
+    for line in reading_lines(found.reading):
+        click.echo(line)
     what = "recordings" if found.kind == "series" else "items"
     click.echo(
         f"{found.source}: {found.items} {what}, {found.annotators} annotators, {len(found.dimensions)} dimensions, "

@@ -9,6 +9,7 @@ import click
 
 from unisono.cli.options import TablePath, json_option, of_items, ratings_argument, reading_options
 from unisono.cli.progress import estimation_progress
+from unisono.cli.reading import read_quietly
 from unisono.cli.series_options import require_words, series_options
 from unisono.cli.talk import print_json, say
 
@@ -106,11 +107,11 @@ def command(
     """
     from unisono.api import fuse
     from unisono.fusers.registry import find_model
-    from unisono.io.tables import read_item_table, read_ratings
+    from unisono.io.tables import read_item_table
 
     chosen = {name: value for name, value in settings.items() if value is not None}
     find_model(model)  # a wrong name is said before anything is read
-    table = read_ratings(ratings, **reading)
+    table = read_quietly(ratings, reading)
     here, other = (SERIES_STRUCTURE, STRUCTURE) if table.is_series else (STRUCTURE, SERIES_STRUCTURE)
     require_words(ctx, chosen, here, other)
     known = read_item_table(gold, **of_items(reading)) if gold else None

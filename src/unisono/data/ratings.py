@@ -21,6 +21,7 @@ import numpy as np
 from unisono.data.clock import Clock
 from unisono.data.introduction import Introduction, counted
 from unisono.data.labels import listed
+from unisono.data.reading import Reading
 from unisono.errors import DataError
 
 
@@ -38,6 +39,7 @@ class Ratings:
     clock: Clock | None = None  # None: ratings of items
     source: str = "ratings"
     frame_kind: str | None = None  # the library of the data frame they came in, for results of the same kind
+    reading: Reading | None = None  # how a table became these ratings; None: they were made otherwise
 
     @classmethod
     def from_judgements(
@@ -53,6 +55,7 @@ class Ratings:
         clock: Clock | None = None,
         source: str = "ratings",
         frame_kind: str | None = None,
+        reading: Reading | None = None,
     ) -> Ratings:
         """Sorts judgements by item and annotator, checks that they fit together, and freezes the arrays.
 
@@ -75,7 +78,7 @@ class Ratings:
         for array in (value, item_of, annotator_of, lengths):
             array.setflags(write=False)
         labels = tuple(items), tuple(annotators), tuple(dimensions)
-        return cls(value, item_of, annotator_of, lengths, *labels, clock, source, frame_kind)
+        return cls(value, item_of, annotator_of, lengths, *labels, clock, source, frame_kind, reading)
 
     def with_annotators(self, annotators: Sequence[str]) -> Ratings:
         """The same judgements with more annotators to know of, those who judged first and in the same order."""

@@ -13,6 +13,7 @@ from unisono.data.coverage import coverage, frame_index
 from unisono.fusers.signal import crowd_signal
 from unisono.maths.agreement import agreement
 from unisono.report.alerts import signal_alerts
+from unisono.report.reading import reading_data
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Overview:
     seconds: float | None  # all recordings together
     dimensions: tuple[DimensionOverview, ...]
     alerts: tuple[Alert, ...]
+    reading: dict[str, Any] | None = None  # how the table was read
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -70,6 +72,7 @@ def overview(ratings: Ratings) -> Overview:
         seconds=float(ratings.length.sum() / clock.rate) if clock else None,
         dimensions=_dimensions(ratings),
         alerts=(*signal_alerts(ratings.dimensions, crowd_signal(ratings)), *check_ratings(ratings)),
+        reading=reading_data(ratings),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
+from unisono.data.reading import Reading
 from unisono.io.reading.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
 from unisono.io.reading.frames import kind_of
 from unisono.io.reading.rows import Rows, sorted_claims
@@ -56,7 +57,7 @@ def read_ratings(
         ratings = _item_ratings(rows)
     else:
         ratings = series_ratings(rows, times, _timing(table, roles, time_unit, rate, max_gap))
-    return replace(ratings, frame_kind=kind_of(source))
+    return replace(ratings, frame_kind=kind_of(source), reading=_reading(table, roles, rows, times is not None))
 
 
 def read_item_table(
@@ -109,6 +110,13 @@ def _item_ratings(rows: Rows) -> Ratings:
         dimensions=rows.dimensions,
         source=rows.source,
     )
+
+
+def _reading(table: Table, roles: Roles, rows: Rows, series: bool) -> Reading:
+    """Which column became what."""
+    column = {role: table.columns[index] for role, index in roles.place.items()}
+    time = column["time"] if series else None
+    return Reading(column["item"], column["annotator"], time, rows.sources, rows.left_out)
 
 
 def _order(rows: Rows) -> np.ndarray:

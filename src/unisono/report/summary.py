@@ -12,6 +12,7 @@ from unisono.data.checks import Alert
 from unisono.fusers.results import Annotators, Fit
 from unisono.report.delays import delay_words
 from unisono.report.findings import finding_lines, findings
+from unisono.report.reading import reading_data, reading_lines
 
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
@@ -31,6 +32,7 @@ def summarise(
     told = notes | ({} if words is None else {"delay_words": words})
     series = {} if clock is None else {"rate": clock.rate, "seconds": float(ratings.length.sum() / clock.rate)}
     return series | {
+        "reading": reading_data(ratings),
         "model": fit.model,
         "items": ratings.M,
         "annotators": ratings.K,
@@ -55,6 +57,7 @@ def summarise(
 def summary_text(data: dict[str, Any]) -> str:
     """The summary as a person reads it."""
     lines = [
+        *reading_lines(data["reading"]),
         f"Fused {data['judgements']:,} {_what(data)} by {data['annotators']:,} annotators "
         f"on {len(data['dimensions'])} dimension{'s' * (len(data['dimensions']) != 1)} "
         f"({', '.join(data['dimensions'])}) with the model '{data['model']}'.",

@@ -38,7 +38,10 @@ BAD = {
     "empty annotator": (H + GOOD + "7,  ,1,2\n", "r.csv row 6: annotator is empty"),
     "same name": ("item,annotator,v,v\n1,x,1,2\n", "r.csv row 1: columns 3 and 4 are both called 'v'"),
     "labels only": ("item,annotator\n1,x\n", "no column of numbers"),
-    "text only": ("item,annotator,c\n1,x,good\n", "no column of numbers besides its labels (not numbers: 'c')"),
+    "text only": (
+        "item,annotator,c\n1,x,good\n",
+        "no column that looks like a rating: 'c' (text)",
+    ),
     "not UTF-8": (H.encode() + b"1,x,1,2\n1,\xff\xfe,1,2\n", "r.csv row 3: byte 0xff is not UTF-8"),
     "not UTF-8 header": (b"item,annotator,v\xe9\n1,x,2\n", "r.csv row 1: byte 0xe9 is not UTF-8"),
     "UTF-16": ((H + GOOD).encode("utf-16"), "it is UTF-16 text"),

@@ -5,14 +5,12 @@ This is where a table's cells are judged; what they mean together (ratings, feat
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.data.labels import listed
-from unisono.errors import DataWarning
+from unisono.data.reading import LeftOut
 from unisono.io.reading import problems
 from unisono.io.reading.naming import Coded, LabelColumn
 from unisono.io.reading.numbers import NumberColumn
@@ -61,13 +59,12 @@ def collect(table: Table, labels: Mapping[str, int], numbers: Sequence[int]) -> 
     return found
 
 
-def usable(collected: Collected, columns: Sequence[int], *, wanted: bool, set_aside: Sequence[str] = ()) -> list[int]:
-    """Those of the columns that hold numbers, in the order asked for; trouble is raised, text warned of.
+def usable(collected: Collected, columns: Sequence[int], *, wanted: bool) -> tuple[list[int], list[LeftOut]]:
+    """Those of the columns that hold numbers, in the order asked for, and those that do not; trouble is raised.
 
-    `wanted` if the user named the columns; `set_aside` names columns that were not even looked at.
+    `wanted` if the user named the columns, so that text cannot just be left out.
     """
-    aside = [name for name in set_aside if name]
-    found = []
+    found, aside = [], []
     for index in columns:
         column = collected.number[index]
         trouble = column.trouble(collected.table, wanted=wanted)
@@ -76,12 +73,13 @@ def usable(collected: Collected, columns: Sequence[int], *, wanted: bool, set_as
         if column.kind == "numbers":
             found.append(index)
         else:
-            aside.append(column.name)
-    if not found:
-        raise problems.no_numbers(collected.table.name, aside)
-    if aside and not wanted:
-        _warn_aside(collected.table.name, aside)
-    return found
+            aside.append(LeftOut(column.name, "text" if column.kind == "text" else "empty"))
+    return found, aside
+
+
+def peek(collected: Collected, index: int) -> np.ndarray:
+    """(rows,) the numbers of a column, which may still be handed out afterwards."""
+    return collected.number[index].look()
 
 
 def number_column(collected: Collected, index: int, *, full: bool = False) -> np.ndarray:
@@ -110,13 +108,3 @@ def _add(
         label.add(part)
     for number in counted.values():
         number.add(part, decimal_comma)
-
-
-def _warn_aside(name: str, columns: Sequence[str]) -> None:
-    what, which = ("column", "It holds") if len(columns) == 1 else ("columns", "They hold")
-    warnings.warn(
-        f"{name}: {what} {listed(columns, 8)} left out. {which} no ratings as far as the name and the cells tell; "
-        "choose columns with --dim (dims=... or columns=... in Python).",
-        DataWarning,
-        stacklevel=6,
-    )

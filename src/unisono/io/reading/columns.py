@@ -10,7 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from unisono.data.reading import LeftOut
 from unisono.io.reading import problems
+from unisono.io.reading.descriptors import described_by_name, goes_with
 from unisono.io.reading.table import Table
 
 # In order of preference: where two columns fit, the one named first here is taken.
@@ -102,13 +104,30 @@ def find_long(table: Table, roles: Roles) -> Roles:
     return Roles(roles.place | {"dimension": dimension, "value": value}, roles.named)
 
 
-def candidates(table: Table, roles: Roles) -> tuple[list[int], list[str]]:
-    """Columns that may hold numbers to use, and names of those that by their name do not."""
+def candidates(table: Table, roles: Roles) -> tuple[list[int], list[LeftOut]]:
+    """Columns that may hold numbers to use, and those that by their name do not."""
     used = set(roles.place.values())
-    labels = {name for role in ("item", "annotator", "time") for name in SYNONYMS[role]} | _BOOKKEEPING
-    free = [i for i in range(len(table.columns)) if i not in used]
-    kept = [i for i in free if plain_name(table.columns[i]) not in labels]
-    return kept, [table.columns[i] for i in free if i not in kept]
+    kept, aside = [], []
+    for index, column in enumerate(table.columns):
+        why = _labels_rows(column) or goes_with(column, table.columns)
+        if why is None and "annotator" in roles.place:  # durations, counts and years are good features of items
+            why = described_by_name(column)
+        if index in used or not column:
+            continue
+        if why is None:
+            kept.append(index)
+        else:
+            aside.append(LeftOut(column, why, numeric=True))
+    return kept, aside
+
+
+def _labels_rows(column: str) -> str | None:
+    """What a column labels by its name, if it was not needed for that."""
+    plain = plain_name(column)
+    for role in ("item", "annotator", "time"):
+        if plain in SYNONYMS[role]:
+            return f"by its name it is {'an' if role[0] in 'ai' else 'a'} {role}"
+    return "by its name it keeps the books" if plain in _BOOKKEEPING else None
 
 
 def _detect(table: Table, role: str, used: set[int]) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unisono.data.labels import listed, nearest
+from unisono.data.reading import LeftOut
 from unisono.errors import DataError
 
 LARGEST = 1e100  # beyond this a square, and so a variance, overflows
@@ -71,9 +72,24 @@ def no_role_column(name: str, role: str, columns: Sequence[str]) -> DataError:
     )
 
 
-def no_numbers(name: str, columns: Sequence[str]) -> DataError:
-    held = f" (not numbers: {listed(columns)})" if columns else ""
-    return DataError(f"{name} has no column of numbers besides its labels{held}. Expected one column per dimension.")
+def no_numbers(name: str, aside: Sequence[LeftOut]) -> DataError:
+    if not aside:
+        return DataError(f"{name} has no column of numbers besides its labels. Expected one column per dimension.")
+    numeric = [one.column for one in aside if one.numeric]
+    remedy = (
+        f"If '{numeric[0]}' is one, say --dim {numeric[0]}."
+        if numeric
+        else "Expected one column of numbers per dimension."
+    )
+    return DataError(f"{name} has no column that looks like a rating: {left_out(aside)}. {remedy}")
+
+
+def left_out(aside: Sequence[LeftOut], most: int = 8) -> str:
+    """Columns and why they are no ratings: `'age' (by its name it is an age) and 'note' (text)`."""
+    shown = [f"'{one.column}' ({one.why})" for one in aside[:most]]
+    if len(aside) > most:
+        shown.append(f"{len(aside) - most} more")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def text_in_numbers(place: str, column: str, cell: str) -> DataError:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from unisono.data.reading import LeftOut
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, number_column
@@ -20,6 +21,7 @@ class Rows(ABC):
 
     def __init__(self, found: Collected, dimensions: tuple[str, ...]):
         self.found = found
+        self.left_out: tuple[LeftOut, ...] = ()
         self.dimensions = dimensions
         self.items = found.label["item"]
         self.annotators = found.label.get("annotator")
@@ -39,6 +41,11 @@ class Rows(ABC):
     @abstractmethod
     def claim(self) -> np.ndarray:
         """(rows,) one number for each place that only one row (at one time) may fill."""
+
+    @property
+    @abstractmethod
+    def sources(self) -> dict[str, str]:
+        """Which column, or which level of a long table, each dimension comes from."""
 
     @abstractmethod
     def numbers(self, d: int) -> np.ndarray:
@@ -76,6 +83,11 @@ class WideRows(Rows):
     def claim(self) -> np.ndarray:
         return self.pair
 
+    @property
+    def sources(self) -> dict[str, str]:
+        columns = self.found.table.columns
+        return {name: columns[index] for name, index in zip(self.dimensions, self._columns, strict=True)}
+
     def numbers(self, d: int) -> np.ndarray:
         return number_column(self.found, self._columns[d], full=self._complete)
 
@@ -96,6 +108,10 @@ class LongRows(Rows):
     @property
     def claim(self) -> np.ndarray:
         return np.asarray(self.pair * len(self._dimension.labels) + self._dimension.code)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        return {name: self._dimension.labels[level] for name, level in zip(self.dimensions, self._levels, strict=True)}
 
     def numbers(self, d: int) -> np.ndarray:
         return np.where(self._dimension.code == self._levels[d], self._value, np.nan)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from unisono.errors import DataWarning
+from unisono.data.reading import LeftOut
+from unisono.errors import DataWarning, LeftOutWarning
 from unisono.io.reading import problems
-from unisono.io.reading.collecting import Collected, collect, number_column, usable
+from unisono.io.reading.collecting import Collected, collect, number_column, peek, usable
 from unisono.io.reading.columns import Roles, candidates, find_column
+from unisono.io.reading.descriptors import described_by_numbers
 from unisono.io.reading.rows import LongRows, Rows, WideRows
 from unisono.io.reading.table import Table
 
@@ -28,13 +30,48 @@ def shaped(
     if roles.is_long:
         rows = LongRows(found, roles.place["value"], dict(wanted))
     else:
-        kept = set(usable(found, list(names.values()), wanted=bool(wanted), set_aside=aside))
+        kept, text = usable(found, list(names.values()), wanted=bool(wanted))
+        aside += text
+        if not wanted:
+            kept = _ratings_among(found, kept, times, aside)
+        if not kept:
+            raise problems.no_numbers(table.name, aside)
         rows = WideRows(found, {name: index for name, index in names.items() if index in kept}, complete)
+    if aside and not wanted:
+        _warn_aside(table.name, aside)
+    rows.left_out = tuple(aside)
     return rows, _if_series(rows, times, roles)
 
 
-def _number_columns(table: Table, roles: Roles, wanted: Mapping[str, str]) -> tuple[dict[str, int], list[str]]:
-    """The columns to read numbers from, by name, and the names of those that will not be looked at."""
+def _ratings_among(found: Collected, kept: list[int], times: np.ndarray | None, aside: list[LeftOut]) -> list[int]:
+    """The columns that vary as ratings do; the others are added to those left out."""
+    if "annotator" not in found.label:
+        return kept  # a table of items holds nothing but numbers that describe items
+    item = found.label["item"].code
+    if times is not None:
+        # What everybody has in common at one moment of a recording describes the recording.
+        item = np.unique(np.stack([item, times]), axis=1, return_inverse=True)[1].reshape(-1)
+    ratings = []
+    for index in kept:
+        why = described_by_numbers(peek(found, index), item, found.label["annotator"].code)
+        if why is None:
+            ratings.append(index)
+        else:
+            aside.append(LeftOut(found.table.columns[index], why, numeric=True))
+    return ratings
+
+
+def _warn_aside(name: str, aside: Sequence[LeftOut]) -> None:
+    remedy = "To take columns in, name all that count: --dim NAME (dims=... in Python)."
+    warnings.warn(
+        f"{name}: left out {problems.left_out(aside)}. {remedy}",
+        LeftOutWarning,
+        stacklevel=5,
+    )
+
+
+def _number_columns(table: Table, roles: Roles, wanted: Mapping[str, str]) -> tuple[dict[str, int], list[LeftOut]]:
+    """The columns to read numbers from, by name, and those that will not be looked at."""
     if roles.is_long:
         return {"value": roles.place["value"]}, []
     if wanted:
@@ -48,11 +85,11 @@ def _number_columns(table: Table, roles: Roles, wanted: Mapping[str, str]) -> tu
     return {table.columns[index]: index for index in free}, aside
 
 
-def _times(found: Collected, roles: Roles, aside: list[str]) -> np.ndarray | None:
+def _times(found: Collected, roles: Roles, aside: list[LeftOut]) -> np.ndarray | None:
     """The time of every row; None if the column was only guessed and holds text, as a date does."""
     index = roles.place["time"]
     if "time" not in roles.named and found.number[index].kind in ("text", "empty"):
-        aside.append(found.table.columns[index])
+        aside.append(LeftOut(found.table.columns[index], "times that are text"))
         return None
     return number_column(found, index, full=True)
 

@@ -1,0 +1,50 @@
+"""How a table was read, in words: what `check` and `fuse` say first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unisono.data import Ratings
+
+MOST_NAMED = 12  # dimensions, and columns left out, that are named
+
+
+def reading_data(ratings: Ratings) -> dict[str, Any] | None:
+    """The roles of the columns as plain values, for JSON; None where no table was read."""
+    how = ratings.reading
+    if how is None:
+        return None
+    return {
+        "source": ratings.source,
+        "item": how.item,
+        "annotator": how.annotator,
+        "time": how.time,
+        "dimensions": dict(how.dimensions),
+        "left_out": {one.column: one.why for one in how.left_out},
+        "numeric_left_out": [one.column for one in how.left_out if one.numeric],
+    }
+
+
+def reading_lines(data: dict[str, Any] | None) -> list[str]:
+    """Which column is the item, the annotator, the time; the dimensions; what was left out and how to take it in."""
+    if data is None:
+        return []
+    time = f", time '{data['time']}'" if data["time"] is not None else ""
+    named = [
+        f"'{name}'" if name == column else f"'{name}' (from '{column}')" for name, column in data["dimensions"].items()
+    ]
+    labels = f"item '{data['item']}', annotator '{data['annotator']}'{time}"
+    lines = [f"Read {data['source']}: {labels}, dimension{'s' * (len(named) != 1)} {_some(named)}."]
+    aside = list(data["left_out"].items())
+    lines += [f"  left out '{column}': {why}" for column, why in aside[:MOST_NAMED]]
+    if len(aside) > MOST_NAMED:
+        lines.append(f"  left out {len(aside) - MOST_NAMED} more")
+    if data["numeric_left_out"]:
+        example = " ".join(f"--dim {name}" for name in [*list(data["dimensions"])[:1], data["numeric_left_out"][0]])
+        lines.append(f"  To choose the columns yourself name all that count, for example {example}")
+    return lines
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
