@@ -6,8 +6,9 @@ import pytest
 from item_cases import climb, default_settings, random_raters
 from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import posterior
-from unisono.maths.items.gold import LEVEL_TRUTHS, SCALE_TRUTHS, fit_with_gold, level_map
+from unisono.maths.items.gold import fit_with_gold, level_map
 from unisono.maths.items.predictor import no_features
+from unisono.maths.items.priors import LEVEL_TRUTHS, SCALE_TRUTHS
 from unisono.maths.items.start import bayes_start
 from unisono.simulate import simulate_items
 

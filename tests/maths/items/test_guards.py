@@ -6,10 +6,9 @@ import pytest
 import unisono as un
 from item_cases import random_case
 from unisono.maths.items.guards import correlation, limited_borrowing, recentred, tempered
+from unisono.maths.items.priors import SPAMMER_GAIN, UNGUARDED, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.state import UNGUARDED, Priors
 from unisono.maths.items.structure import Structure
-from unisono.maths.raters.gain_prior import SPAMMER_GAIN
 from unisono.simulate import simulate_items
 
 

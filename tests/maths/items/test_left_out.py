@@ -7,9 +7,10 @@ from item_cases import random_case, random_raters
 from reference import naive_items
 from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import left_out_blocks, left_out_means
-from unisono.maths.items.left_out import LEAST_FREEDOM, left_out_ratio, residual_freedom
+from unisono.maths.items.left_out import left_out_ratio, residual_freedom
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
+from unisono.maths.items.priors import LEAST_FREEDOM
 from unisono.maths.items.sample import sample_ratings, sample_truths
 
 

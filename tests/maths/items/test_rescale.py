@@ -8,7 +8,8 @@ from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import Posterior, posterior
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.rescale import POOLED, panel_rescaling, truth_rescaling
+from unisono.maths.items.priors import POOLED_VARIANCE
+from unisono.maths.items.rescale import panel_rescaling, truth_rescaling
 from unisono.maths.items.sample import sample_ratings, sample_truths
 
 SIGMA, NOISE = np.array([[0.5, 0.1], [0.1, 0.3]]), np.array([0.4, 0.6])
@@ -30,7 +31,7 @@ def drawn(M, *, K=12, per_item=3, gain=1.0, seed=0):
 
 
 def pooled(variance):
-    return POOLED * variance.mean() + (1 - POOLED) * variance
+    return POOLED_VARIANCE * variance.mean() + (1 - POOLED_VARIANCE) * variance
 
 
 @pytest.mark.parametrize("panel", [4.0, np.inf])

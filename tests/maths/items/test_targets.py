@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 
 from item_cases import data_of, random_raters
+from unisono.maths.items.priors import BIAS_SHARE_UNKNOWN, TRUTH_SHARE_UNKNOWN, Priors
 from unisono.maths.items.start import unrelated
-from unisono.maths.items.state import Priors
 from unisono.maths.items.targets import (
-    BIAS_UNKNOWN,
     ERROR_AT_LEAST,
     TRUTH_LIMITS,
-    TRUTH_UNKNOWN,
     believed_correlation,
     correlation_power,
     rating_correlation,
@@ -91,9 +89,9 @@ def test_without_two_ratings_of_anything_the_stated_shares_hold():
     rng = np.random.default_rng(0)
     alone = np.arange(30)
     found = variance_targets(data_of(rng.normal(size=(30, 2)), alone, alone), Priors())
-    np.testing.assert_allclose(np.diagonal(found.latent), TRUTH_UNKNOWN, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.bias), BIAS_UNKNOWN, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.noise), 1 - TRUTH_UNKNOWN - BIAS_UNKNOWN, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.latent), TRUTH_SHARE_UNKNOWN, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.bias), BIAS_SHARE_UNKNOWN, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.noise), 1 - TRUTH_SHARE_UNKNOWN - BIAS_SHARE_UNKNOWN, rtol=1e-12)
 
 
 def test_shares_stay_inside_their_limits():

@@ -7,13 +7,13 @@ import unisono as un
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import data_of
 from unisono.data import Ratings
-from unisono.maths.items.guards import SPAMMER_GAIN, credibility
+from unisono.maths.items.guards import credibility
+from unisono.maths.items.priors import SPAMMER_GAIN, SPAMMER_THRESHOLD, Guards, Priors
 from unisono.maths.items.start import bayes_settings
-from unisono.maths.items.state import Guards, Priors
 from unisono.maths.items.structure import Structure
 from unisono.maths.metrics import ccc
 from unisono.maths.raters.diagnosis import diagnose
-from unisono.maths.raters.gain_prior import SPAMMER_THRESHOLD, expected_gains, with_gain_priors
+from unisono.maths.raters.gain_prior import expected_gains, with_gain_priors
 
 BAD = {"spammer": 0.3, "flipped": 0.1}
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from unisono.maths.items.priors import STYLE_PRIORS
 from unisono.maths.raters.mixture import fit_mixture
 from unisono.maths.raters.styles import (
     COMPRESSED,
-    LAWS,
+    KINDS,
     SWAPPED,
     UNRELATED,
     USUAL,
@@ -51,7 +52,7 @@ def test_evidence_equals_brute_force(kind):
     d = 1
     h = [habit[0] for habit in styles_of(d, 2)].index(kind)
     follows = found.follows[d, h]
-    law = LAWS[kind]
+    law = STYLE_PRIORS[KINDS[kind]]
     center, width = np.zeros(2), np.full(2, law.leak)
     center[follows], width[follows] = law.center, law.width
     typical = (noise.idle if kind == UNRELATED else noise.following)[d] * law.noise

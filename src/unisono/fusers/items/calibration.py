@@ -14,6 +14,7 @@ from unisono.maths.items.estep import Posterior, annotator_uncertainty, posterio
 from unisono.maths.items.left_out import left_out_ratio, residual_freedom
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import reach
+from unisono.maths.items.priors import LEAST_INTERVAL_RATIO
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
 from unisono.maths.raters.signal import shared_signal
 
@@ -68,7 +69,9 @@ def calibrate(
     """Learns the calibration from the fitted ratings. Without `by_panel` the truth's own variance sets the scale."""
     freedom = residual_freedom(data)
     honest = Calibration(
-        max(left_out_ratio(data, params), 1.0), freedom, least_variance=_variance_without_signal(data, freedom)
+        max(left_out_ratio(data, params), LEAST_INTERVAL_RATIO),
+        freedom,
+        least_variance=_variance_without_signal(data, freedom),
     )
     if scale == "posterior":
         return honest

@@ -33,10 +33,9 @@ from unisono.maths.items.gauge import uncorrelate
 from unisono.maths.items.ml import MlSettings
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
-from unisono.maths.items.rescale import PANEL
+from unisono.maths.items.priors import PANEL, UNGUARDED, VARIANCE_FLOOR, Guards, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.start import bayes_settings, unrelated
-from unisono.maths.items.state import UNGUARDED, Guards, Priors
 from unisono.maths.items.structure import Latent, Noise, Structure, Transform
 from unisono.maths.raters.gain_prior import with_gain_priors
 
@@ -75,7 +74,7 @@ class Joint(Fuser):
         panel: float = PANEL,
         tol: float | None = None,
         max_iter: int | None = None,
-        variance_floor: float = 1e-6,
+        variance_floor: float = VARIANCE_FLOOR,
         paper: bool = False,
         priors: dict[str, Any] | None = None,
     ) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from unisono.fusers.items.calibration import ESTIMATES, EstimateScale
+from unisono.maths.items.priors import MAX_ITERATIONS, TOLERANCE
 from unisono.maths.items.structure import Noise, Structure
 
 Inference = Literal["bayes", "ml"]
 Anchor = Literal["average", "uncorrelated", "none"]
 
 DEFAULT_NOISE: dict[str, Noise] = {"bayes": "shared", "ml": "scaled"}
-DEFAULT_TOL = {"bayes": 5e-3, "ml": 1e-5}
-DEFAULT_MAX_ITER = {"bayes": 500, "ml": 2000}
+DEFAULT_TOL = {"bayes": TOLERANCE, "ml": 1e-5}  # the paper's for ml
+DEFAULT_MAX_ITER = {"bayes": MAX_ITERATIONS, "ml": 2000}
 
 
 def default_noise(inference: str) -> Noise:

@@ -12,9 +12,8 @@ import numpy as np
 from scipy import linalg
 
 from unisono.maths.items.params import ItemParams
+from unisono.maths.items.priors import ILL_CONDITIONED
 from unisono.maths.items.structure import Structure
-
-ILL_CONDITIONED = 1e3  # an average annotator with a larger condition number is no basis for coordinates
 
 
 def change_of_truth(params: ItemParams, A: np.ndarray, c: np.ndarray) -> ItemParams:

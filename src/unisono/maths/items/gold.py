@@ -20,21 +20,23 @@ from unisono.maths.em import EmTrace
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import change_of_truth
+from unisono.maths.items.priors import (
+    CLEARLY_BETTER,
+    FEWEST_GOLD,
+    GOLD_FOLDS,
+    LEVEL_TRUTHS,
+    MIXING_GUESS,
+    MIXING_LIMITS,
+    NO_SPREAD,
+    ROTATION_RIDGE,
+    SCALE_TRUTHS,
+    UNGUARDED,
+)
 from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
-from unisono.maths.items.state import UNGUARDED, BayesSettings, BayesState
+from unisono.maths.items.state import BayesSettings, BayesState
 
 Climb = Callable[[ItemData, BayesState, BayesSettings], tuple[BayesState, EmTrace]]
 Fit = Callable[[ItemData], tuple[BayesState, EmTrace]]
-
-# Prior precisions of annotators who mix dimensions, around what they make of the truth on average: from "everybody in
-# his own way" to "all alike"; two imaginary coefficients lie FAR_GUESS (squared) away.
-FAR_LIMITS, FAR_GUESS = (5.0, 100.0), 1.5
-MAP_RIDGE = 0.01  # keeps the map of the far way near the identity where truths are fewer than its coefficients
-LEVEL_TRUTHS, SCALE_TRUTHS = 4.0, 10.0  # imaginary known truths that say: level and scale are those of the ratings
-NO_SPREAD = 1e-9
-CLEARLY = 2.5  # standard errors: a few known items often favour the wrong way by two
-FOLDS = 5
-FEWEST = 3  # known items below which there is nothing to cross-validate
 
 Way = Literal["near", "far"]
 
@@ -53,7 +55,7 @@ def fit_with_gold(data: ItemData, settings: BayesSettings, climb: Climb) -> Gold
     assert data.gold is not None
     blind = data._replace(gold=None)
     state, trace = climb(blind, bayes_start(blind, settings), settings)
-    if _known(data.gold).sum() < FEWEST:
+    if _known(data.gold).sum() < FEWEST_GOLD:
         return GoldFit(state, trace, "near", np.full(data.D, np.nan))
     far = far_from(data, settings, climb)
     misses: dict[Way, np.ndarray] = {
@@ -94,14 +96,14 @@ def far_from(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
 
 def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
     """Settings under which annotators may mix the dimensions."""
-    loosest = FAR_LIMITS[0]
+    loosest = MIXING_LIMITS[0]
     priors = settings.priors._replace(
         leak=loosest,
-        leak_limits=FAR_LIMITS,
-        leak_guess=FAR_GUESS,
+        leak_limits=MIXING_LIMITS,
+        leak_guess=MIXING_GUESS,
         gain=loosest,
-        gain_limits=FAR_LIMITS,
-        gain_guess=FAR_GUESS,
+        gain_limits=MIXING_LIMITS,
+        gain_guess=MIXING_GUESS,
     )
     # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
     structure = settings.structure._replace(noise="scaled")
@@ -138,7 +140,7 @@ def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np
         known = ~np.isnan(gold[:, d])
         X = np.hstack([found[known], np.ones((known.sum(), 1))])
         away = gold[known, d] - found[known, d]
-        row = np.linalg.solve(X.T @ X + MAP_RIDGE * np.eye(D + 1), X.T @ away)
+        row = np.linalg.solve(X.T @ X + ROTATION_RIDGE * np.eye(D + 1), X.T @ away)
         A[d] += row[:D]
         c[d] = row[D]
     return A, c
@@ -149,7 +151,7 @@ def _choose(misses: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
     difference = misses["near"] - misses["far"]
     difference = difference[~np.isnan(difference)]
     error = float(difference.std()) / np.sqrt(len(difference))
-    if abs(difference.mean()) > CLEARLY * error:
+    if abs(difference.mean()) > CLEARLY_BETTER * error:
         return "far" if difference.mean() > 0 else "near"
     return "far" if bounds["far"] > bounds["near"] else "near"
 
@@ -177,7 +179,7 @@ def _far_misses(data: ItemData, fit: Fit) -> np.ndarray:
 def _validation_misses(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
     """(n, D) absolute errors on known truths that were hidden from the fit, fold by fold; NaN where not known."""
     items = np.flatnonzero(_known(gold))
-    folds = min(FOLDS, len(items))
+    folds = min(GOLD_FOLDS, len(items))
     misses = []
     for fold in range(folds):
         hidden = items[fold::folds]

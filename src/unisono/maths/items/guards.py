@@ -17,11 +17,9 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.gauge import recentre
 from unisono.maths.items.params import ItemParams
+from unisono.maths.items.priors import LEAST_EIGENVALUE, SPAMMER_GAIN
 from unisono.maths.items.state import Hyper
 from unisono.maths.items.structure import Structure
-
-SPAMMER_GAIN = 0.3  # expected of a certain spammer: real ones are rarely deaf to the truth altogether
-LEAST_EIGENVALUE = 1e-3  # of a correlation matrix after its entries were limited one by one
 
 
 def recentred(

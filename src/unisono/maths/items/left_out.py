@@ -11,8 +11,7 @@ from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import left_out_blocks
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import predicted_ratings
-
-LEAST_FREEDOM = 4.0
+from unisono.maths.items.priors import LEAST_FREEDOM
 
 
 def left_out_ratio(data: ItemData, params: ItemParams) -> float:

@@ -3,7 +3,7 @@
     a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/gain)   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)        eq. B1
     theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C pulled to targets                              eq. B2
 
-The bound rises at every step. The guards of `bayes_state.Guards` are not steps uphill: they keep the meaning of the
+The bound rises at every step. The guards of `priors.Guards` are not steps uphill: they keep the meaning of the
 dimensions, make convergence fast, and protect against what the model gets wrong about people.
 """
 
@@ -160,7 +160,8 @@ def _between_annotators(
     others[:, D] = False
 
     def estimate(kind: np.ndarray, guess: float, limits: tuple[float, float]) -> float:
-        value = (n * (free & kind).sum() + 2) / (total[free & kind].sum() + 2 * guess)
+        count, imaginary = n * (free & kind).sum(), priors.guess_coefficients
+        value = (count + imaginary) / (total[free & kind].sum() + imaginary * guess)
         return float(np.clip(value, *limits))
 
     spread = away[:, :, D].T @ away[:, :, D] + np.diag(params.cov[new][:, :, D, D].sum(axis=0))
@@ -174,13 +175,15 @@ def _between_annotators(
 
 
 def _guarded(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> tuple[ItemParams, Hyper]:
-    """What is done beside climbing, and why, is in `bayes_guards`."""
+    """What is done beside climbing, and why, is in `guards`."""
     guards = settings.guards
     if settings.structure.noise == "shared":
-        hyper = hyper._replace(pool=tempered(hyper.pool, guards.error_correlation))
+        hyper = hyper._replace(pool=tempered(hyper.pool, guards.kept_error_correlation))
         params = params._replace(N=scaled_noise(hyper.r, hyper.pool))
-    # Half of the way at a time: a limit that jumps can make Sigma and the noise take turns for ever.
-    hyper = hyper._replace(latent=params.Sigma, together=(hyper.together + correlation(hyper.pool)) / 2)
+    # Part of the way at a time: a limit that jumps can make Sigma and the noise alternate for ever.
+    step = guards.borrowing_step
+    average = (1 - step) * hyper.together + step * correlation(hyper.pool)
+    hyper = hyper._replace(latent=params.Sigma, together=average)
     if settings.structure.noise == "shared" and settings.structure.latent == "full":
         params = params._replace(Sigma=limited_borrowing(params.Sigma, hyper.together, guards.borrowing))
     if guards.recentred:

@@ -19,6 +19,16 @@ from unisono.maths.items.estep import left_out_means
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
+from unisono.maths.items.priors import (
+    DIAGNOSIS_ROUNDS,
+    DIAGNOSIS_TOLERANCE,
+    LEAST_EFFECTIVE,
+    LEAST_OWN_NOISE,
+    LEAST_SIGNAL,
+    LEAST_SLOPE,
+    MOST_SIGNAL,
+    OFFSET_ANSWERS,
+)
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
 from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
@@ -37,15 +47,6 @@ from unisono.maths.raters.styles import (
     style_evidence,
     typical_noise,
 )
-
-ROUNDS = 12  # of truth and annotators in turn, at most
-SETTLED = 1e-3  # change of any probability below which they have settled
-LEAST_SIGNAL = 0.02  # of the variance of the ratings that truth has at the start
-LEAST_SLOPE = 0.3  # average slope of the crowd: with less, most annotators carry nothing
-MOST_SIGNAL = 2.0  # variance of the truth, in variances of the ratings; spammers may be quieter than the truth
-LEAST_NOISE = 0.05  # share of the residual variance that is the annotator's own, however uncertain the truth is
-LEAST_WORTH = 0.2  # of an answer, so that one wild value does not silence everybody
-OFFSET_ANSWERS = 4.0  # imaginary answers without offset: noise has about four times the variance of offsets
 
 
 class Diagnosis(NamedTuple):
@@ -81,13 +82,13 @@ def diagnose(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K
     params = _start(data, signal, signal_correlation(z, item_of, annotator_of))
     start = noise = TypicalNoise(np.diagonal(params.N[0]), np.ones(data.D))
     usual = np.ones(answered.shape)
-    for _ in range(ROUNDS):
+    for _ in range(DIAGNOSIS_ROUNDS):
         sums = centred_sums(held, left_out_means(data, params), annotator_of, data.K)
         evidence = style_evidence(sums, noise, same, worth)
         member = fit_mixture(evidence, answered)
         change = np.max(np.abs(member.habit[:, :, USUAL] - usual), initial=0.0)
         usual = member.habit[:, :, USUAL]
-        if change < SETTLED:
+        if change < DIAGNOSIS_TOLERANCE:
             break
         noise = typical_noise(evidence, member.habit, answered, start)
         params = _annotators(params, sums, evidence, member)
@@ -115,7 +116,7 @@ def _worth(z: np.ndarray) -> np.ndarray:
     """
     fourth = np.where(np.isnan(z), 0.0, z) ** 4
     kurtosis = fourth.sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1)
-    return np.asarray(np.clip(3 / np.maximum(kurtosis, 3.0), LEAST_WORTH, 1.0))
+    return np.asarray(np.clip(3 / np.maximum(kurtosis, 3.0), LEAST_EFFECTIVE, 1.0))
 
 
 def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
@@ -168,7 +169,7 @@ def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Memb
     # What is left includes what the others do not know about the truth; the annotator is not to blame for that.
     unknown = np.maximum(np.diagonal(params.Sigma) - _spread(sums), 0.0)
     left = (member.habit * evidence.noise).sum(axis=2)
-    N = np.maximum(left - square * unknown, LEAST_NOISE * left)
+    N = np.maximum(left - square * unknown, LEAST_OWN_NOISE * left)
     return params._replace(B=B, N=N[:, :, None] * np.eye(D), cov=cov)
 
 
@@ -200,7 +201,7 @@ def _truth(
 
 
 def _signal_variance(signal: SharedSignal) -> np.ndarray:
-    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SIGNAL, 1 - LEAST_NOISE))
+    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SIGNAL, 1 - LEAST_OWN_NOISE))
 
 
 def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signal: SharedSignal) -> Diagnosis:

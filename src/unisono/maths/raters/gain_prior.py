@@ -12,14 +12,15 @@ import numpy as np
 
 from unisono.maths.grouped import grouped_correlation, segment_sum
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.guards import SPAMMER_GAIN
+from unisono.maths.items.priors import (
+    DOUBTED_ANSWERS,
+    LEAST_AVERAGE_GAIN,
+    SPAMMER_GAIN,
+    SPAMMER_THRESHOLD,
+    SUSPICIOUS,
+)
 from unisono.maths.items.state import BayesSettings
 from unisono.maths.raters.diagnosis import diagnose
-
-SUSPICIOUS = 0.4  # share of the median agreement with others below which an annotator deserves a diagnosis
-SPAMMER_THRESHOLD = 0.2  # probability of being a spammer from which it counts: about that much nobody can rule out
-DOUBTED_ANSWERS = 2.0  # imaginary answers that speak for an annotator: a few real ones are no ground for a verdict
-LEAST_AVERAGE = 0.3  # gain of the crowd that its shared variance is divided by: with less, there is hardly any to share
 
 
 def expected_gains(data: ItemData) -> np.ndarray | None:
@@ -48,7 +49,7 @@ def with_gain_priors(data: ItemData, settings: BayesSettings) -> BayesSettings:
     gains = expected_gains(data)
     if gains is None:
         return settings
-    average = np.clip(data.shares() @ gains, LEAST_AVERAGE, 1.0)
+    average = np.clip(data.shares() @ gains, LEAST_AVERAGE_GAIN, 1.0)
     targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
     return settings._replace(direction=gains, targets=targets)
 

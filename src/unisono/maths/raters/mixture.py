@@ -13,14 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from unisono.maths.items.priors import MIXTURE_STEPS, SPAMMER_COUNTS, SPAMMER_STYLES, STYLE_COUNTS
 from unisono.maths.raters.styles import CONSTANT, KINDS, SWAPPED, UNRELATED, Evidence
 
-IMAGINED_SPAMMERS = (3.0, 17.0)  # imaginary spammers, and imaginary others
-# Imaginary habits of those who are no spammers, in the order of KINDS.
-IMAGINED_HABITS = np.array([6.0, 1.0, 0.5, 0.3, 0.3, 0.4, 0.2])
-SPAMMERS = np.zeros(len(KINDS))  # u: what a spammer's dimensions look like
-SPAMMERS[UNRELATED], SPAMMERS[CONSTANT] = 0.8, 0.2
-STEPS = 2  # where ratings say much, two suffice; where they say little, more would only drift
+_STYLES = np.array([STYLE_COUNTS[kind] for kind in KINDS])
+_OF_SPAMMERS = np.array([SPAMMER_STYLES.get(kind, 0.0) for kind in KINDS])  # u of eq. Q4
 
 
 class Membership(NamedTuple):
@@ -38,18 +35,18 @@ def prior_membership(evidence: Evidence, answered: np.ndarray) -> Membership:
 def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
     """EM over how common habits are; `answered` (K, D) says which dimensions an annotator answered at all."""
     pi, w = _prior()
-    for _ in range(STEPS):
+    for _ in range(MIXTURE_STEPS):
         spam, habit = _responsibilities(evidence, pi, w)
         rated = answered.any(axis=1)
-        pi = float((IMAGINED_SPAMMERS[0] + spam[rated].sum()) / (sum(IMAGINED_SPAMMERS) + rated.sum()))
+        pi = float((SPAMMER_COUNTS[0] + spam[rated].sum()) / (sum(SPAMMER_COUNTS) + rated.sum()))
         counts = np.zeros(len(KINDS))
         np.add.at(counts, evidence.kind, ((1 - spam)[:, None, None] * habit * answered[:, :, None]).sum(axis=0))
-        w = (IMAGINED_HABITS + counts) / (IMAGINED_HABITS.sum() + counts.sum())
+        w = (_STYLES + counts) / (_STYLES.sum() + counts.sum())
     return _membership(evidence, answered, pi, w)
 
 
 def _prior() -> tuple[float, np.ndarray]:
-    return IMAGINED_SPAMMERS[0] / sum(IMAGINED_SPAMMERS), IMAGINED_HABITS / IMAGINED_HABITS.sum()
+    return SPAMMER_COUNTS[0] / sum(SPAMMER_COUNTS), _STYLES / _STYLES.sum()
 
 
 def _log_weights(evidence: Evidence, w: np.ndarray) -> np.ndarray:
@@ -64,7 +61,7 @@ def _log_weights(evidence: Evidence, w: np.ndarray) -> np.ndarray:
 def _responsibilities(evidence: Evidence, pi: float, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Probability (K,) of the spammers' side of eq. Q4, and of each habit (K, D, H) on the other side."""
     engaged = evidence.loglik + _log_weights(evidence, w)
-    spamming = evidence.loglik + _log_weights(evidence, SPAMMERS)
+    spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
     per_dimension = logsumexp(engaged, axis=2)
     log_odds = np.log(pi / (1 - pi)) + (logsumexp(spamming, axis=2) - per_dimension).sum(axis=1)
     spam = np.exp(-np.logaddexp(0.0, -log_odds))
@@ -73,7 +70,7 @@ def _responsibilities(evidence: Evidence, pi: float, w: np.ndarray) -> tuple[np.
 
 def _membership(evidence: Evidence, answered: np.ndarray, pi: float, w: np.ndarray) -> Membership:
     spam, habit = _responsibilities(evidence, pi, w)
-    spamming = evidence.loglik + _log_weights(evidence, SPAMMERS)
+    spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
     as_spammer = np.exp(spamming - logsumexp(spamming, axis=2)[:, :, None])
     empty = np.isin(evidence.kind, (UNRELATED, CONSTANT))
     nothing = np.where(answered, (habit * empty).sum(axis=2), 1.0).prod(axis=1)

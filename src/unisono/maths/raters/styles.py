@@ -20,36 +20,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from unisono.maths.items.priors import (
+    LEAST_STYLE_NOISE,
+    NOISE_ANNOTATORS,
+    NOISE_NODES,
+    NOISE_SEARCH,
+    STYLE_PRIORS,
+    StylePrior,
+)
+
 # The kinds of habit; for one annotator and dimension their probabilities add up to one.
-KINDS = ("usual", "compressed", "stretched", "flipped", "swapped", "unrelated", "constant")
+KINDS = tuple(STYLE_PRIORS)
 USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(KINDS))
 FOLLOWING = (USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED)
-
-
-class StylePrior(NamedTuple):
-    """What a kind of habit makes of the truths. A slope of one is what the typical annotator does."""
-
-    center: float = 0.0  # of the slope on the truth that is followed
-    width: float = 0.0  # its standard deviation between annotators
-    leak: float = 0.0  # standard deviation of the slopes on the other truths, around zero
-    noise: float = 1.0  # typical variance of the noise, in units of the crowd's
-    spread: float = 0.7  # sd of its logarithm between annotators
-
-
-# A smaller scale is smaller for truth, leakage and noise alike. Half the slope with all the noise is not a compressed
-# scale but a poor annotator, whom only the number of ratings tells from a spammer.
-LAWS = (
-    StylePrior(1.0, 0.3, 0.2),
-    StylePrior(0.35, 0.12, 0.07, noise=0.15),  # .1 to .6 of the typical
-    StylePrior(1.9, 0.3, 0.4, noise=3.0),
-    StylePrior(-1.0, 0.35, 0.2),
-    StylePrior(1.0, 0.3, 0.2),  # on another dimension's truth
-    StylePrior(spread=0.8),
-    StylePrior(spread=0.8),
-)
-NOISE_ANNOTATORS = 3.0  # imaginary annotators with the noise assumed at the start
-NODES = np.linspace(-3.5, 3.5, 11)  # of log t, in its posterior standard deviations
-SEARCH = 6  # fixed-point steps towards the most probable t
 
 
 class Sums(NamedTuple):
@@ -127,7 +110,7 @@ def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, worth: np.
         for h, (kind, e) in enumerate(own):
             typical = (noise.following if kind in FOLLOWING else noise.idle)[d]
             loglik[:, d, h], slope[:, d, h], square[:, d, h], left[:, d, h] = _one_habit(
-                sums, d, e, LAWS[kind], typical
+                sums, d, e, STYLE_PRIORS[KINDS[kind]], typical
             )
             loglik[:, d, h] *= worth[d]
             if kind == CONSTANT:
@@ -157,18 +140,18 @@ def _one_habit(
 
     middle, precision = np.log(typical * law.noise), 1 / law.spread**2
     log_t = np.full(len(rest), middle)
-    for _ in range(SEARCH):
-        left = np.maximum(rest - explained(np.exp(log_t)[:, None])[:, 0], 0.0) + typical * law.noise * 1e-3
+    for _ in range(NOISE_SEARCH):
+        left = np.maximum(rest - explained(np.exp(log_t)[:, None])[:, 0], 0.0) + typical * law.noise * LEAST_STYLE_NOISE
         # The most probable log t, to first order around the last one.
         step = 0.5 * (left * np.exp(-log_t) - freedom) + precision * (middle - log_t)
         log_t = log_t + np.clip(step / (0.5 * left * np.exp(-log_t) + precision), -1.0, 1.0)
     scale = 1 / np.sqrt(freedom / 2 + precision)
-    grid = log_t[:, None] + scale[:, None] * NODES  # (K, T)
+    grid = log_t[:, None] + scale[:, None] * NOISE_NODES  # (K, T)
     t = np.exp(grid)
     log_density = -0.5 * (freedom[:, None] * (np.log(2 * np.pi) + grid) + (rest[:, None] - explained(t)) / t)
     log_density -= 0.5 * np.log1p(stretch[:, None] / t[:, :, None]).sum(axis=2)
     log_prior = -0.5 * precision * (grid - middle) ** 2 + 0.5 * np.log(precision / (2 * np.pi))
-    log_weight = log_density + log_prior + np.log(scale * (NODES[1] - NODES[0]))[:, None]
+    log_weight = log_density + log_prior + np.log(scale * (NOISE_NODES[1] - NOISE_NODES[0]))[:, None]
     total = logsumexp(log_weight, axis=1)
     weight = np.exp(log_weight - total[:, None])
     # Slope on truth d: width_d (vectors row d) times independent parts.
@@ -183,7 +166,7 @@ def typical_noise(
 ) -> TypicalNoise:
     """The geometric mean noise of those who follow a truth and of those who do not; `start` counts as a few of each."""
     weight = probability * answered[:, :, None]
-    scale = np.array([law.noise for law in LAWS])[evidence.kind]
+    scale = np.array([law.noise for law in STYLE_PRIORS.values()])[evidence.kind]
     log_noise = np.log(evidence.noise / scale)
 
     def mean(kinds: tuple[int, ...], before: np.ndarray) -> np.ndarray:
