@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from item_cases import data_of, random_raters
-from unisono.maths.items.priors import BIAS_SHARE_UNKNOWN, TRUTH_SHARE_UNKNOWN, Priors
+from unisono.maths.items.priors import BIAS_SHARE_UNKNOWN, LEAST_ERROR_SHARE, TRUTH_SHARE_UNKNOWN, Priors
 from unisono.maths.items.start import unrelated
 from unisono.maths.items.targets import (
-    ERROR_AT_LEAST,
     TRUTH_LIMITS,
     believed_correlation,
     correlation_power,
@@ -100,7 +99,7 @@ def test_shares_stay_inside_their_limits():
     agreed, _ = crowd(truth=(0.98, 0.98), bias=0.0)
     found = variance_targets(agreed, Priors())
     np.testing.assert_allclose(np.diagonal(found.latent), TRUTH_LIMITS[1], rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.noise), ERROR_AT_LEAST, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.noise), LEAST_ERROR_SHARE, rtol=1e-12)
 
 
 def test_the_correlation_of_ratings_is_that_of_complete_judgements():
