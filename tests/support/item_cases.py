@@ -1,4 +1,4 @@
-"""Random small instances of the global model, in the fast and in the naive layout."""
+"""Random small instances of the item model, in the fast and in the naive layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to rate next, whom to ask, and how many ratings are enough, from a finished fit."""
+"""Rating design from a finished fit: what to rate next, whom to ask, and how many ratings are enough."""
 
 from __future__ import annotations
 

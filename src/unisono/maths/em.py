@@ -31,7 +31,7 @@ class EmTrace(NamedTuple):
 
 
 def relative_change(tol: float) -> Callable[[list[float], Any, Any], bool]:
-    """Stop when the objective moved by less than `tol` of its own size; the paper's rule (1e-5 global)."""
+    """Stop when the objective moved by less than `tol` of its own size; the paper's rule (1e-5 for items)."""
 
     def rule(objective: list[float], before: Any, after: Any) -> bool:
         if len(objective) < 2:

@@ -1,4 +1,4 @@
-"""ML EM of the global model: equals the paper's updates, and climbs at every step in every structure."""
+"""ML EM of the item model: equals the paper's updates, and climbs at every step in every structure."""
 
 import numpy as np
 import pytest

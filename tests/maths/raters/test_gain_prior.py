@@ -57,12 +57,12 @@ def test_the_truth_gets_back_the_variance_that_spammers_hide():
         sd = crowd.value.std(axis=0)
         data = data_of((crowd.value - crowd.value.mean(axis=0)) / sd, crowd.item_of, crowd.annotator_of)
         settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
-        heeded = with_gain_priors(data, settings)
-        assert heeded.direction is not None
-        say = credibility(heeded.direction)
+        suspecting = with_gain_priors(data, settings)
+        assert suspecting.expected_gain is not None
+        say = credibility(suspecting.expected_gain)
         assert say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < say[crowd.kind == "honest"].mean()
         truth = crowd.truth.var(axis=0) / sd**2
-        shares.append([np.diagonal(s.targets.latent) / truth for s in (settings, heeded)])
+        shares.append([np.diagonal(s.targets.latent) / truth for s in (settings, suspecting)])
     plain, given_back = np.mean(shares, axis=(0, 2))
     # Part of it: nobody is expected to be quite deaf to the truth.
     assert plain < 0.35
@@ -97,7 +97,7 @@ def test_the_fused_truth_is_nearly_as_good_as_without_the_planted(integer):
     assert np.mean(lost) < 0.02
 
 
-def test_few_answers_are_little_ground_for_a_verdict():
+def test_few_answers_are_little_ground_for_a_finding():
     crowd = planted_crowd(0, BAD)
     who = int(np.flatnonzero(crowd.flipped[:, 0])[0])
     kept = crowd.annotator_of != who

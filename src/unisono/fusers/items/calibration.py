@@ -1,4 +1,4 @@
-"""From posteriors to what is reported: the estimate on its scale, and errors as large as left-out answers show them."""
+"""Calibration of posteriors: the estimate on its scale, and errors as large as left-out answers show them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unisono.maths.items.ends import Bounds, censored_posterior, expected_answer
 from unisono.maths.items.estep import Posterior, annotator_uncertainty, posterior
 from unisono.maths.items.left_out import left_out_ratio, residual_freedom
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictive import reach
+from unisono.maths.items.predictive import half_width
 from unisono.maths.items.priors import LEAST_INTERVAL_RATIO
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
 from unisono.maths.raters.signal import shared_signal
@@ -27,7 +27,7 @@ class Calibration(NamedTuple):
 
     ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
     freedom: float = np.inf  # degrees of freedom behind the variances
-    matching: Rescaling | None = None  # None: the posterior mean is the estimate
+    rescaling: Rescaling | None = None  # None: the posterior mean is the estimate
     ends: Bounds | None = None  # of the scale, which no truth lies beyond
     least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
 
@@ -39,8 +39,8 @@ class Calibration(NamedTuple):
         }
         if self.ends is not None:
             table |= {"scale_low": self.ends.low, "scale_high": self.ends.high}
-        if self.matching is not None:
-            table |= {f"matched_{name}": value for name, value in self.matching._asdict().items()}
+        if self.rescaling is not None:
+            table |= {f"matched_{name}": value for name, value in self.rescaling._asdict().items()}
         return table
 
 
@@ -48,12 +48,12 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
     """The calibration of a saved fit; none in fits of older versions."""
     if "interval_ratio" not in arrays:
         return Calibration()
-    matching = None
+    rescaling = None
     if "matched_stretch" in arrays:
-        matching = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
+        rescaling = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
     honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
     ends = Bounds(arrays["scale_low"], arrays["scale_high"]) if "scale_low" in arrays else None
-    return Calibration(*honesty, matching, ends, arrays["interval_least_variance"])
+    return Calibration(*honesty, rescaling, ends, arrays["interval_least_variance"])
 
 
 def calibrate(
@@ -77,10 +77,10 @@ def calibrate(
         return honest
     found = posterior(data, params)
     if not by_panel:
-        return honest._replace(matching=truth_rescaling(data, params, found))
+        return honest._replace(rescaling=truth_rescaling(data, params, found))
     reading = second_reading(data, censored)
     honest = honest._replace(ends=None if censored is None else censored.bounds)
-    return honest._replace(matching=panel_rescaling(data, params, found, reading, panel, continued=continued))
+    return honest._replace(rescaling=panel_rescaling(data, params, found, reading, panel, continued=continued))
 
 
 def _variance_without_signal(data: ItemData, freedom: float) -> np.ndarray:
@@ -94,7 +94,7 @@ def _variance_without_signal(data: ItemData, freedom: float) -> np.ndarray:
     told = np.isfinite(signal.share) & np.isfinite(signal.error)
     span = np.array([np.ptp(column[~np.isnan(column)]) if told[d] else 0.0 for d, column in enumerate(value.T)])
     # Twice the scale: wherever the estimate lies, the interval then holds all of it.
-    return np.where(told & ~signal.clear, (span / reach(INTERVAL, freedom)) ** 2, 0.0)
+    return np.where(told & ~signal.clear, (span / half_width(INTERVAL, freedom)) ** 2, 0.0)
 
 
 def second_reading(data: ItemData, censored: Censored | None) -> np.ndarray | None:
@@ -125,8 +125,8 @@ def estimated_truth(
     """
     found = honest_posterior(data, params, calibration)
     estimate, cov = found.mean, found.cov
-    if calibration.matching is not None:
-        estimate = calibration.matching.apply(found.mean, second_reading(data, censored))
+    if calibration.rescaling is not None:
+        estimate = calibration.rescaling.apply(found.mean, second_reading(data, censored))
         if calibration.ends is not None:
             estimate = np.clip(estimate, *calibration.ends)
         away = estimate - found.mean

@@ -1,4 +1,4 @@
-"""Estimation in standardised units, by maximum likelihood or by variational Bayes, and who hears about it meanwhile."""
+"""Estimation in standardised units, by maximum likelihood or by variational Bayes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Estimate(NamedTuple):
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
     latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
     censored: Censored | None = None  # the second reading of ratings at the ends of the scale
-    gold_inside: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
+    gold_observed: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
     gold_missed: float | np.ndarray = np.nan  # (D,) error on known truths hidden from such a fit; NaN otherwise
 
 
@@ -45,7 +45,7 @@ OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
 
 
 class Run(NamedTuple):
-    """When to stop, and whom to tell."""
+    """Stopping rule and callbacks."""
 
     tol: float
     max_iter: int
@@ -97,8 +97,8 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, censore
 
     if data.gold is not None:
         state, trace, way, missed = fit_with_gold(data, settings, climb)
-        if way == "far":
-            return found(state, trace)._replace(gold_inside=True, gold_missed=missed)
+        if way == "rotate":
+            return found(state, trace)._replace(gold_observed=True, gold_missed=missed)
         data = data._replace(gold=None)
     else:
         state, trace = climb(data, bayes_start(data, settings), settings)

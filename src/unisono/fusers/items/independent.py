@@ -50,7 +50,7 @@ def _combine(parts: list[Estimate]) -> Estimate:
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
         latent=np.diag([float(part.latent[0, 0]) for part in parts]),
         censored=_combine_censored(parts),
-        gold_inside=np.array([bool(part.gold_inside) for part in parts]),
+        gold_observed=np.array([bool(part.gold_observed) for part in parts]),
         gold_missed=np.hstack([part.gold_missed for part in parts]),
     )
 

@@ -1,4 +1,4 @@
-"""The joint model of global ratings: all dimensions at once, by maximum likelihood or by variational Bayes."""
+"""The joint model of ratings of items: all dimensions at once, by maximum likelihood or by variational Bayes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from unisono.fusers.items.calibration import (
     honest_posterior,
 )
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
-from unisono.fusers.items.gold import GoldReport, inside_and_outside, report_gold, with_known_level
+from unisono.fusers.items.gold import GoldReport, report_gold, split_gold, with_known_level
 from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
 from unisono.fusers.items.words import DEFAULT_MAX_ITER, DEFAULT_TOL, Anchor, Inference, check_words, default_noise
@@ -154,24 +154,24 @@ class Joint(Fuser):
         self.latent_, self.censored_ = estimate.latent, estimate.censored
         self._calibrated = None
         self.judgements_, self.items_behind_ = evidence_counts(ratings, self._earlier)
-        inside = np.broadcast_to(estimate.gold_inside, (data.D,))
+        observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
-        self._ratings, (self._data, outside) = ratings, inside_and_outside(data, inside)
-        if outside is not None:
-            self._use_known_truths(inside, outside, estimate.gold_missed)
+        self._ratings, (self._data, calibrating) = ratings, split_gold(data, observed)
+        if calibrating is not None:
+            self._use_known_truths(observed, calibrating, estimate.gold_missed)
         return self
 
-    def _use_known_truths(self, inside: np.ndarray, outside: np.ndarray, missed: float | np.ndarray) -> None:
+    def _use_known_truths(self, observed: np.ndarray, calibrating: np.ndarray, missed: float | np.ndarray) -> None:
         """Known truths that were no observations set level and scale; the report tells what they all did."""
         assert self._known is not None
         estimate, _ = estimated_truth(self._data, self.params_, self.calibration_, self.censored_)
         self.params_, self._calibrated, scale, offset = with_known_level(
-            self.params_, self.calibration_, estimate, outside
+            self.params_, self.calibration_, estimate, calibrating
         )
         self.latent_ = scale[:, None] * self.latent_ * scale
         level = scale * estimate + offset
         self.gold_ = report_gold(
-            self.dimensions_, inside, self._known, level, missed, (scale, offset), self.params_, self.scaling_
+            self.dimensions_, observed, self._known, level, missed, (scale, offset), self.params_, self.scaling_
         )
 
     def notes(self) -> dict[str, Any]:
@@ -300,7 +300,7 @@ class Joint(Fuser):
         restore_learned(self, fit)
         return self
 
-    # ---- inside
+    # ---- data
 
     def _data_for(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[ItemData, ItemParams, Ratings]:
         """Data and parameters for the fitted ratings, or for others by the same annotators."""

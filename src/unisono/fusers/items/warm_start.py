@@ -1,4 +1,4 @@
-"""Annotators known from an earlier fit, as priors for a new batch of ratings.
+"""Warm start: posteriors of annotators from an earlier fit, as priors for a new batch of ratings.
 
 The new batch is fitted in the units and coordinates of the earlier fit: a rating of 3 means the same, and the average
 annotator of all batches, not of the last one, is the measure. What the earlier fit knows of an annotator is worth as

@@ -1,4 +1,4 @@
-"""Ratings at the end of the scale say only "at least this much": the same model, with those answers as latent numbers.
+"""Censored ratings: the same model, with answers at the ends of the scale as "at least this much".
 
 Who would answer 7 on a scale that ends at 5 answers 5. Where a noticeable share of the ratings lies exactly on an end,
 such a rating is replaced by its expectation given the model and everything else, with its variance, at every step.

@@ -1,12 +1,12 @@
 """Fitting when the truth of some items is known: known truths fix location, scale and direction of the dimensions.
 
 Two ways, and the known items themselves decide between them by cross-validation:
-- near: annotators are close to "answers the truth", as in real crowds. They are fitted without the known truths, which
-  then tell level and scale of each dimension. As observations inside EM they made real crowds' estimates worse: what an
-  expert calls the truth is not what the crowd agrees on.
-- far: annotators may mix the dimensions in any way, each in his own or all in the same. The truth is found up to a
+- calibrate: annotators are close to "answers the truth", as in real crowds. They are fitted without the known truths,
+  which then set level and scale of each dimension. As observations in EM they made real crowds' estimates worse: what
+  an expert calls the truth is not what the crowd agrees on.
+- rotate: annotators may mix the dimensions in any way, each in his own or all in the same. The truth is found up to a
   linear map, with loose priors; the map is fitted on the known truths, which says how annotators mix on average, and EM
-  goes on from there with the known truths inside.
+  goes on from there with the known truths among its observations.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from unisono.maths.items.state import BayesSettings, BayesState
 Climb = Callable[[ItemData, BayesState, BayesSettings], tuple[BayesState, EmTrace]]
 Fit = Callable[[ItemData], tuple[BayesState, EmTrace]]
 
-Way = Literal["near", "far"]
+Way = Literal["calibrate", "rotate"]
 
 
 class GoldFit(NamedTuple):
@@ -46,7 +46,7 @@ class GoldFit(NamedTuple):
 
     state: BayesState
     trace: EmTrace
-    way: Way  # far: with the known truths inside; near: without them
+    way: Way  # calibrate: without the known truths; rotate: with them as observations
     missed: np.ndarray  # (D,) root mean square error on known truths that were hidden; NaN where that was not tried
 
 
@@ -56,22 +56,22 @@ def fit_with_gold(data: ItemData, settings: BayesSettings, climb: Climb) -> Gold
     blind = data._replace(gold=None)
     state, trace = climb(blind, bayes_start(blind, settings), settings)
     if _known(data.gold).sum() < FEWEST_GOLD:
-        return GoldFit(state, trace, "near", np.full(data.D, np.nan))
-    far = far_from(data, settings, climb)
-    misses: dict[Way, np.ndarray] = {
-        "near": _near_misses(data.gold, posterior(blind, state.params).mean),
-        "far": _far_misses(data, far),
+        return GoldFit(state, trace, "calibrate", np.full(data.D, np.nan))
+    rotated = rotating_fit(data, settings, climb)
+    errors: dict[Way, np.ndarray] = {
+        "calibrate": _calibration_errors(data.gold, posterior(blind, state.params).mean),
+        "rotate": _rotation_errors(data, rotated),
     }
-    mixing, mixing_trace = far(data)
-    bounds: dict[Way, float] = {"near": trace.objective[-1], "far": mixing_trace.objective[-1]}
-    way = _choose(misses, bounds)
-    missed = _root_mean_square(misses[way])
-    if way == "near":
+    mixing, mixing_trace = rotated(data)
+    bounds: dict[Way, float] = {"calibrate": trace.objective[-1], "rotate": mixing_trace.objective[-1]}
+    way = _choose(errors, bounds)
+    missed = _root_mean_square(errors[way])
+    if way == "calibrate":
         return GoldFit(state, trace, way, missed)
     return GoldFit(mixing, mixing_trace, way, missed)
 
 
-def far_from(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
+def rotating_fit(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
     """A way to fit any choice of known truths that starts from one common fit without them."""
     blind = data._replace(gold=None)
     loose = _loose(blind, settings)
@@ -146,25 +146,25 @@ def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np
     return A, c
 
 
-def _choose(misses: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
-    """The way that misses hidden truths clearly less; if that is not clear, the one that explains ratings better."""
-    difference = misses["near"] - misses["far"]
+def _choose(errors: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
+    """The way that errors hidden truths clearly less; if that is not clear, the one that explains ratings better."""
+    difference = errors["calibrate"] - errors["rotate"]
     difference = difference[~np.isnan(difference)]
     error = float(difference.std()) / np.sqrt(len(difference))
     if abs(difference.mean()) > CLEARLY_BETTER * error:
-        return "far" if difference.mean() > 0 else "near"
-    return "far" if bounds["far"] > bounds["near"] else "near"
+        return "rotate" if difference.mean() > 0 else "calibrate"
+    return "rotate" if bounds["rotate"] > bounds["calibrate"] else "calibrate"
 
 
-def _near_misses(gold: np.ndarray, found: np.ndarray) -> np.ndarray:
+def _calibration_errors(gold: np.ndarray, found: np.ndarray) -> np.ndarray:
     def missed(shown: np.ndarray, hidden: np.ndarray) -> np.ndarray:
         scale, offset = level_map(found, shown)
         return np.asarray(found[hidden] * scale + offset - gold[hidden])
 
-    return _validation_misses(gold, missed)
+    return _validation_errors(gold, missed)
 
 
-def _far_misses(data: ItemData, fit: Fit) -> np.ndarray:
+def _rotation_errors(data: ItemData, fit: Fit) -> np.ndarray:
     gold = data.gold
     assert gold is not None
 
@@ -173,26 +173,26 @@ def _far_misses(data: ItemData, fit: Fit) -> np.ndarray:
         state, _ = fit(part)
         return np.asarray((posterior(part, state.params).mean - gold)[hidden])
 
-    return _validation_misses(gold, missed)
+    return _validation_errors(gold, missed)
 
 
-def _validation_misses(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+def _validation_errors(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
     """(n, D) absolute errors on known truths that were hidden from the fit, fold by fold; NaN where not known."""
     items = np.flatnonzero(_known(gold))
     folds = min(GOLD_FOLDS, len(items))
-    misses = []
+    errors = []
     for fold in range(folds):
         hidden = items[fold::folds]
         shown = gold.copy()
         shown[hidden] = np.nan
-        misses.append(np.abs(missed(shown, hidden)))
-    return np.concatenate(misses)
+        errors.append(np.abs(missed(shown, hidden)))
+    return np.concatenate(errors)
 
 
-def _root_mean_square(misses: np.ndarray) -> np.ndarray:
+def _root_mean_square(errors: np.ndarray) -> np.ndarray:
     """(D,) over items (n, D) with NaN; NaN where there is nothing else."""
-    count = (~np.isnan(misses)).sum(axis=0)
-    mean = np.nansum(misses**2, axis=0) / np.maximum(count, 1)
+    count = (~np.isnan(errors)).sum(axis=0)
+    mean = np.nansum(errors**2, axis=0) / np.maximum(count, 1)
     return np.asarray(np.where(count > 0, np.sqrt(mean), np.nan))
 
 

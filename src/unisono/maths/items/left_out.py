@@ -1,4 +1,4 @@
-"""How well the model predicts each answer from those of the others: what its intervals are corrected by.
+"""Leave-one-out residuals: the ratio of their squares to the variance claimed, which corrects the intervals.
 
 Imports NumPy and the sibling modules alone.
 """

@@ -1,4 +1,4 @@
-"""Maximum likelihood EM of the global model: the paper's algorithm, for every structure of the family.
+"""Maximum likelihood EM of the item model: the paper's algorithm, for every structure of the family.
 
 A step is an exact E-step and an M-step with current parameters (Theta and F_k first, then the variances that belong to
 them), so the log-likelihood rises at every step. `paper_order` computes the variances from the previous iteration's

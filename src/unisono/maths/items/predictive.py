@@ -62,12 +62,12 @@ def held_out_scores(predicted: Predictive, answers: np.ndarray, level: float) ->
     if not len(error):
         return HeldOut(float("nan"), float("nan"), float("nan"), 0)
     density = log_density(error**2 / variance, predicted.freedom) - 0.5 * np.log(variance)
-    inside = np.abs(error) <= reach(level, predicted.freedom) * np.sqrt(variance)
+    inside = np.abs(error) <= half_width(level, predicted.freedom) * np.sqrt(variance)
     return HeldOut(float(density.mean()), float(np.sqrt(np.mean(error**2))), float(inside.mean()), len(error))
 
 
-def reach(level: float, freedom: float) -> float:
-    """Half the width of a central interval that holds this share, in units of the scale."""
+def half_width(level: float, freedom: float) -> float:
+    """Half-width of the central interval with this probability, in units of the standard deviation."""
     upper = 0.5 + level / 2
     return float(stdtrit(freedom, upper) if np.isfinite(freedom) else ndtri(upper))
 

@@ -1,4 +1,4 @@
-"""The estimate on the scale of the truth: a posterior mean is drawn to the middle, the more the fewer ratings it has.
+"""Variance matching of posterior means: shrinkage is undone, so that estimates have the spread of a panel's mean.
 
 The best guess for each item, a posterior mean has too little variance over items, and measures of agreement that look
 at the scale punish that. The matched estimate is stretched to the variance that the mean answer of a panel of
@@ -44,7 +44,7 @@ class Rescaling(NamedTuple):
         return np.asarray(self.center + self.stretch * away)
 
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Rescaling:
-        """The matching of truths that are `scale` times these plus `offset`; answers of annotators stay as they are."""
+        """The rescaling of truths `scale` times these plus `offset`; answers of annotators stay as they are."""
         return self._replace(
             middle=scale * self.middle + offset,
             center=scale * self.center + offset,
@@ -61,7 +61,7 @@ def panel_rescaling(
     *,
     continued: bool = False,
 ) -> Rescaling:
-    """Learns the matching from the fitted items; the last annotator of `params` is the newcomer.
+    """Learns the rescaling from the fitted items; the last annotator of `params` is the newcomer.
 
     `continued`: the parameters come from earlier batches too, so that what they expect says more than these items do. A
     batch whose truths happen to spread more or less than usual must not be brought to the usual spread.
@@ -69,7 +69,7 @@ def panel_rescaling(
     truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
     target = POOLED_VARIANCE * truth.mean() + (1 - POOLED_VARIANCE) * truth + np.diagonal(params.N[-1]) / panel
     center = (1 - CROWD_CENTER) * found.mean.mean(axis=0) + CROWD_CENTER * _mean_of_item_means(data)
-    return _matching(data, params, found, censored, target, center, continued=continued)
+    return _rescaling(data, params, found, censored, target, center, continued=continued)
 
 
 def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray:
@@ -88,10 +88,10 @@ def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray
 def truth_rescaling(data: ItemData, params: ItemParams, found: Posterior) -> Rescaling:
     """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
     target = np.diagonal(truth_covariance(data, params))
-    return _matching(data, params, found, None, target, found.mean.mean(axis=0))
+    return _rescaling(data, params, found, None, target, found.mean.mean(axis=0))
 
 
-def _matching(
+def _rescaling(
     data: ItemData,
     params: ItemParams,
     found: Posterior,

@@ -44,7 +44,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         theta_var=1 / (data.scores.l + ridge),
         r=np.ones(data.K),
         pool=targets.noise,
-        together=correlation(targets.noise),
+        error_correlation=correlation(targets.noise),
     )
     N = scaled_noise(hyper.r, targets.noise)
     params = ItemParams(

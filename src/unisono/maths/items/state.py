@@ -34,7 +34,7 @@ class Hyper(NamedTuple):
     theta_var: np.ndarray  # (R,) posterior variances of theta's rows, relative to Sigma
     r: np.ndarray  # (K,) noise of each annotator relative to the pool, for scaled and shared noise
     pool: np.ndarray  # (D, D) the noise of an annotator with r = 1, or the one that annotators are shrunk to
-    together: np.ndarray  # (D, D) how errors of dimensions go together, a moving average over steps
+    error_correlation: np.ndarray  # (D, D) correlations of the errors, a moving average over steps
 
     def precision(self, D: int) -> np.ndarray:
         """(D, q) prior precision of every coefficient of [F_k, b_k] by itself."""
@@ -69,8 +69,8 @@ class BayesSettings(NamedTuple):
     floor: np.ndarray  # (D,) no variance falls below this
     targets: Targets
     guards: Guards = Guards()
-    direction: np.ndarray | None = None  # (K, D) where an annotator's gains are expected; None: at 1
-    mixing: np.ndarray | None = None  # (D, D) where F_k is expected, whatever the direction; None: at the identity
+    expected_gain: np.ndarray | None = None  # (K, D) prior means of the gains; None: 1
+    mixing: np.ndarray | None = None  # (D, D) prior mean of F_k, instead of the expected gains; None: the identity
     earlier: KnownAnnotators | None = None
 
     def noise_scale_prior(self, D: int) -> tuple[np.ndarray | float, np.ndarray | float]:

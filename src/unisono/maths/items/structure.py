@@ -1,4 +1,4 @@
-"""Which member of the model family: a few words, checked once.
+"""Structure of the model: which parameters are free, as a few words that are checked once.
 
 transform   identity | gain (diagonal F_k) | full
 bias        whether annotators have an offset b_k

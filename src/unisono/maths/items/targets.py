@@ -1,4 +1,4 @@
-"""How the variance of ratings divides between items, annotators and errors: moments, which need few ratings.
+"""Variance components by moments: shares of items, annotators and errors, the targets of the priors.
 
 Pairs of ratings of one item by different annotators share the truth; pairs by one annotator of different items share
 the bias. Ratings are standardised, so that shares are variances.

@@ -1,4 +1,4 @@
-"""Variational EM of the global model: q(a) q(F, b), closed form, hyper-parameters estimated from the data.
+"""Variational EM of the item model: q(a) q(F, b), closed form, hyper-parameters estimated from the data.
 
     a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/gain)   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)        eq. B1
     theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C pulled to targets                              eq. B2
@@ -64,7 +64,7 @@ def settled(tol: float) -> Callable[[list[float], BayesState, BayesState], bool]
 
 def row_prior(data: ItemData, hyper: Hyper, settings: BayesSettings) -> RowPrior:
     """Where the rows [F_k, b_k] are expected: near "answers the truth", or where an earlier fit left them."""
-    expected = np.ones((data.K, data.D)) if settings.direction is None else settings.direction
+    expected = np.ones((data.K, data.D)) if settings.expected_gain is None else settings.expected_gain
     gain = expected * hyper.r[:, None] ** (settings.guards.gain_follows_noise / 2)
     prior = common_prior(gain, hyper.precision(data.D), hyper.bias)
     if settings.mixing is not None:
@@ -182,10 +182,10 @@ def _guarded(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSe
         params = params._replace(N=scaled_noise(hyper.r, hyper.pool))
     # Part of the way at a time: a limit that jumps can make Sigma and the noise alternate for ever.
     step = guards.borrowing_step
-    average = (1 - step) * hyper.together + step * correlation(hyper.pool)
-    hyper = hyper._replace(latent=params.Sigma, together=average)
+    average = (1 - step) * hyper.error_correlation + step * correlation(hyper.pool)
+    hyper = hyper._replace(latent=params.Sigma, error_correlation=average)
     if settings.structure.noise == "shared" and settings.structure.latent == "full":
-        params = params._replace(Sigma=limited_borrowing(params.Sigma, hyper.together, guards.borrowing))
+        params = params._replace(Sigma=limited_borrowing(params.Sigma, hyper.error_correlation, guards.borrowing))
     if guards.recentred:
-        params, hyper = recentred(data, params, hyper, settings.structure, settings.direction)
+        params, hyper = recentred(data, params, hyper, settings.structure, settings.expected_gain)
     return params, hyper

@@ -1,8 +1,8 @@
-"""What the diagnosis of annotators means for a fit: where their gains are expected before their answers are weighed.
+"""Gain priors from the diagnosis: prior means of the annotators' gains in the variational model.
 
 A prior around "answers the truth" makes spammers and flipped annotators look better than they are, and they drag the
 truth along. The diagnosis holds everybody against the truth of the others; the fit expects less of those it suspects,
-they have no say in what a dimension means, and the truth gets back the variance that they hide. Where nobody looks
+they have no weight in recentring, and the target of the truth's variance is corrected for them. Where nobody looks
 suspicious at first sight there is nothing to diagnose.
 """
 
@@ -40,7 +40,7 @@ def expected_gains(data: ItemData) -> np.ndarray | None:
 
 
 def with_gain_priors(data: ItemData, settings: BayesSettings) -> BayesSettings:
-    """Settings that expect of every annotator what the diagnosis does.
+    """Settings with gain priors from the diagnosis.
 
     Pairs of annotators share (average gain)^2 times the variance of the truth, so its target is divided by that.
 
@@ -51,7 +51,7 @@ def with_gain_priors(data: ItemData, settings: BayesSettings) -> BayesSettings:
         return settings
     average = np.clip(data.shares() @ gains, LEAST_AVERAGE_GAIN, 1.0)
     targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
-    return settings._replace(direction=gains, targets=targets)
+    return settings._replace(expected_gain=gains, targets=targets)
 
 
 def _anyone_suspicious(data: ItemData, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:

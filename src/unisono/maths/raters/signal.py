@@ -1,4 +1,4 @@
-"""How much of the ratings' variance annotators have in common: is there a truth behind this crowd at all?
+"""Signal that annotators share: the intraclass share of variance, with its standard error.
 
 Answers y (J, D) lose their annotator's mean. Two different annotators of one item then share its truth and nothing
 else, so the mean product of such pairs is the variance of what they share:
