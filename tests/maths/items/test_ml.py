@@ -8,8 +8,7 @@ from reference import naive_items
 from unisono.maths.em import relative_change, run_em
 from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import expectation
-from unisono.maths.items.ml import MlSettings, em_step, maximise, paper_start
-from unisono.maths.items.ml_start import sample_moments, starting_params
+from unisono.maths.items.ml import MlSettings, em_step, maximise, paper_start, sample_moments, starting_params
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features, orthogonal_scores
 from unisono.maths.items.structure import PAPER, Structure

@@ -15,10 +15,13 @@ from unisono.maths.items.ends import Bounds, estimate_censored, find_bounds
 from unisono.maths.items.gold import fit_with_gold
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.start import bayes_start
+from unisono.maths.items.priors import UNGUARDED, Guards, Priors
+from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
 from unisono.maths.items.state import BayesSettings, BayesState
-from unisono.maths.items.structure import free_coefficients
+from unisono.maths.items.structure import Anchor, Structure, free_coefficients
 from unisono.maths.items.vb import bayes_step, settled
+from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.maths.raters.gain_prior import with_gain_priors
 
 
 class Censored(NamedTuple):
@@ -51,6 +54,25 @@ class Run(NamedTuple):
     max_iter: int
     on_step: Progress | None = None
     on_estimate: OnEstimate | None = None
+
+
+def anchored_settings(
+    data: ItemData,
+    structure: Structure,
+    priors: Priors,
+    floor: np.ndarray,
+    anchor: Anchor,
+    diagnosis: Callable[[], Diagnosis] | None,
+) -> BayesSettings:
+    """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors."""
+    guards = Guards(recentred=anchor != "none")
+    if anchor == "uncorrelated":
+        # The correlation of the rated dimensions is what the annotators' common mixing is told from.
+        priors, guards = unrelated(priors), UNGUARDED._replace(recentred=True)
+    settings = bayes_settings(data, structure, priors, floor, guards)
+    if diagnosis is None or anchor != "average" or structure.transform == "identity":
+        return settings
+    return with_gain_priors(data, settings, diagnosis)
 
 
 def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:

@@ -10,8 +10,6 @@ import numpy as np
 from unisono.fusers.items.calibration import Calibration
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.gauge import change_of_truth
-from unisono.maths.items.gold import level_map
 from unisono.maths.items.params import ItemParams
 
 
@@ -56,19 +54,15 @@ def split_gold(data: ItemData, observed: np.ndarray) -> tuple[ItemData, np.ndarr
     return seen, np.where(observed, np.nan, data.gold)
 
 
-def with_known_level(
-    params: ItemParams, calibration: Calibration, estimate: np.ndarray, calibrating: np.ndarray
-) -> tuple[ItemParams, Calibration, np.ndarray, np.ndarray]:
-    """Parameters and calibration whose estimates have level and scale of the known truths, and that map."""
-    scale, offset = level_map(estimate, calibrating)
+def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarray) -> Calibration:
+    """The calibration of truths `scale` (D,) times these plus `offset` (D,), the level of the known ones."""
     rescaling = calibration.rescaling
-    if rescaling is not None:
-        rescaling = rescaling.mapped(scale, offset)
     # Known truths may be on a scale of their own, which ends elsewhere.
-    calibration = calibration._replace(
-        rescaling=rescaling, ends=None, least_variance=calibration.least_variance * scale**2
+    return calibration._replace(
+        rescaling=None if rescaling is None else rescaling.mapped(scale, offset),
+        ends=None,
+        least_variance=calibration.least_variance * scale**2,
     )
-    return change_of_truth(params, np.diag(scale), offset), calibration, scale, offset
 
 
 def report_gold(

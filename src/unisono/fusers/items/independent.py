@@ -6,6 +6,7 @@ of the joint model.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +18,8 @@ from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ends import Bounds
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.structure import Structure
+from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.maths.raters.gain_prior import diagnosis_of
 
 
 class Independent(Joint):
@@ -36,6 +39,9 @@ class Independent(Joint):
             for i in range(max(map(len, seen))):
                 run.on_estimate(i, _combine([states[min(i, len(states) - 1)] for states in seen]))
         return _combine(parts)
+
+    def _diagnosis(self, data: ItemData) -> Callable[[], Diagnosis]:
+        return lambda: diagnosis_of(data)
 
 
 def _one_dimension(data: ItemData, d: int) -> ItemData:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,25 +20,26 @@ from unisono.fusers.items.calibration import (
     estimated_truth,
     honest_posterior,
 )
-from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
-from unisono.fusers.items.gold import GoldReport, report_gold, split_gold, with_known_level
+from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
+from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
+from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
-from unisono.fusers.items.words import DEFAULT_MAX_ITER, DEFAULT_TOL, Anchor, Inference, check_words, default_noise
+from unisono.fusers.items.words import DEFAULT_MAX_ITER, DEFAULT_TOL, Inference, check_words, default_noise
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
+from unisono.fusers.signal import crowd_diagnosis, item_signal
 from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import uncorrelate
+from unisono.maths.items.gold import level_map
 from unisono.maths.items.ml import MlSettings
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
-from unisono.maths.items.priors import PANEL, UNGUARDED, VARIANCE_FLOOR, Guards, Priors
+from unisono.maths.items.priors import PANEL, VARIANCE_FLOOR, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
-from unisono.maths.items.start import bayes_settings, unrelated
-from unisono.maths.items.structure import Latent, Noise, Structure, Transform
-from unisono.maths.raters.gain_prior import with_gain_priors
+from unisono.maths.items.structure import Anchor, Latent, Noise, Structure, Transform
+from unisono.maths.raters.diagnosis import Diagnosis
 
 SETTINGS = (
     *("transform", "bias", "noise", "latent", "anchor", "inference"),
@@ -57,7 +59,7 @@ class Joint(Fuser):
     kind: ClassVar[str] = "joint"
     gold_: GoldReport | None = None
     _earlier: PriorFit | None = None
-    _labels: tuple[str, ...]
+    _items: ItemPosteriors
     _calibrated: Calibration | None
     _known: np.ndarray | None
 
@@ -128,7 +130,7 @@ class Joint(Fuser):
             assert on_state is not None
             on_state(iteration, type(self)(**self.settings())._learnt(estimate, scaling, space, ratings, data))
 
-        self._labels = ratings.annotators
+        self._ratings = ratings
         run = self._run(on_step, snapshot if on_state is not None else None)
         estimate = self._estimate(data, structure, run)
         self._learnt(estimate, scaling, space, ratings, data)
@@ -156,7 +158,8 @@ class Joint(Fuser):
         self.judgements_, self.items_behind_ = evidence_counts(ratings, self._earlier)
         observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
-        self._ratings, (self._data, calibrating) = ratings, split_gold(data, observed)
+        self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
+        self._items = ItemPosteriors(data, self.params_, self.censored_)
         if calibrating is not None:
             self._use_known_truths(observed, calibrating, estimate.gold_missed)
         return self
@@ -164,10 +167,11 @@ class Joint(Fuser):
     def _use_known_truths(self, observed: np.ndarray, calibrating: np.ndarray, missed: float | np.ndarray) -> None:
         """Known truths that were no observations set level and scale; the report tells what they all did."""
         assert self._known is not None
-        estimate, _ = estimated_truth(self._data, self.params_, self.calibration_, self.censored_)
-        self.params_, self._calibrated, scale, offset = with_known_level(
-            self.params_, self.calibration_, estimate, calibrating
-        )
+        estimate, _ = estimated_truth(self._items, self.calibration_)
+        scale, offset = level_map(estimate, calibrating)
+        self._calibrated = at_known_level(self.calibration_, scale, offset)
+        self._items = self._items.mapped(scale, offset)
+        self.params_ = self._items.params
         self.latent_ = scale[:, None] * self.latent_ * scale
         level = scale * estimate + offset
         self.gold_ = report_gold(
@@ -193,19 +197,18 @@ class Joint(Fuser):
 
     def _estimate(self, data: ItemData, structure: Structure, run: Run) -> Estimate:
         floor = np.full(data.D, self.variance_floor)
-        recentred = self.anchor != "none"
         if self.inference == "ml":
-            return estimate_ml(data, MlSettings(structure, floor, recentred and not self.paper, self.paper), run)
-        priors, guards = Priors(**(self.priors or {})), Guards(recentred=recentred)
-        if self.anchor == "uncorrelated":
-            # The correlation of the rated dimensions is what the annotators' common mixing is told from.
-            priors, guards = unrelated(priors), UNGUARDED._replace(recentred=True)
-        settings = bayes_settings(data, structure, priors, floor, guards)
+            recentred = self.anchor != "none" and not self.paper
+            return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
+        diagnosis = self._diagnosis(data) if self._earlier is None else None
+        settings = anchored_settings(data, structure, Priors(**(self.priors or {})), floor, self.anchor, diagnosis)
         if self._earlier is not None:
-            settings = continued(settings, self._earlier, self._labels)
-        elif self.anchor == "average" and structure.transform != "identity":
-            settings = with_gain_priors(data, settings)
+            settings = continued(settings, self._earlier, self._ratings.annotators)
         return estimate_bayes(data, settings, run, censored=self._reads_twice())
+
+    def _diagnosis(self, data: ItemData) -> Callable[[], Diagnosis]:
+        """The diagnosis of the annotators of these data, made where somebody looks suspicious."""
+        return lambda: crowd_diagnosis(self._ratings)
 
     def _reads_twice(self) -> bool:
         """Whether ratings at the ends of the scale are also read as "at least this much"."""
@@ -224,13 +227,11 @@ class Joint(Fuser):
         self._calibrated = calibration
 
     def _calibrate(self) -> Calibration:
-        self.fitted_ratings()
         return calibrate(
-            self._data,
-            self.params_,
-            self.censored_,
+            self._items,
+            item_signal(self.fitted_ratings()),
             # Known truths that are observations have fixed the scale already.
-            scale="posterior" if self._data.gold is not None else self.estimate or "matched",
+            scale="posterior" if self._items.data.gold is not None else self.estimate or "matched",
             panel=self.panel,
             by_panel=self.anchor == "average",
             continued=self._earlier is not None,
@@ -239,9 +240,9 @@ class Joint(Fuser):
     # ---- results
 
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
-        data, params, shown = self._data_for(ratings, features)
+        items, shown = self._items_for(ratings, features)
         known = self._known if ratings is None else None
-        mean, cov = estimated_truth(data, params, self.calibration_, self.censored_, known)
+        mean, cov = estimated_truth(items, self.calibration_, known)
         return self.fused(mean, cov, shown.items, self.calibration_.freedom, self.calibration_.ends)
 
     def predict(self, features: ItemTable) -> Fused:
@@ -253,16 +254,16 @@ class Joint(Fuser):
         return self.fused(mean, spread[:, None, None] * self.params_.Sigma, features.items)
 
     def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
-        data, params, shown = self._data_for(ratings, features)
+        items, shown = self._items_for(ratings, features)
         numbers = int((~np.isnan(shown.value)).sum())
         per_dimension = (~np.isnan(shown.value)).sum(axis=0)
-        total = posterior(data, params).loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
+        total = items.posterior.loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
         return float(total / max(numbers, 1))
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
-        data, params, fitted = self._data_for(None, None)
-        honest = self.calibration_
-        found = honest_posterior(data, params, honest)
+        items, fitted = self._items_for(None, None)
+        honest, params = self.calibration_, items.params
+        found = honest_posterior(items, honest)
         shown = self.known_ratings(ratings)
         annotator_of = places(shown, self.annotators_, self.params_)
         # The posterior's covariance is corrected already; the annotators' part of the variance is corrected here.
@@ -274,13 +275,13 @@ class Joint(Fuser):
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
         self.require_fitted()
-        return annotator_table(self.fitted_ratings(), self._data, self.params_, self.scaling_)
+        return annotator_table(self.fitted_ratings(), self._items, self.scaling_)
 
     def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
         """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
-        data, params, shown = self._data_for(ratings, features)
-        truth = sample_truths(params._replace(Sigma=self.latent_), data.scores, rng)
-        z = sample_ratings(params, truth, shown.item_of, data.annotator_of, rng)
+        items, shown = self._items_for(ratings, features)
+        truth = sample_truths(items.params._replace(Sigma=self.latent_), items.data.scores, rng)
+        z = sample_ratings(items.params, truth, shown.item_of, items.data.annotator_of, rng)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
     def parameters(self) -> ItemParams:
@@ -302,14 +303,15 @@ class Joint(Fuser):
 
     # ---- data
 
-    def _data_for(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[ItemData, ItemParams, Ratings]:
-        """Data and parameters for the fitted ratings, or for others by the same annotators."""
+    def _items_for(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[ItemPosteriors, Ratings]:
+        """Posteriors of the fitted items, or of others by the same annotators, and their ratings."""
         self.require_fitted()
         if ratings is None:
             fitted = self.fitted_ratings()
-            return self._data, self.params_, fitted
+            return self._items, fitted
         shown = self.known_ratings(ratings)
         scores = self.space_.scores(features, shown.items)
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
-        return prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B)), self.params_, shown
+        data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))
+        return ItemPosteriors(data, self.params_, self.censored_), shown

@@ -6,10 +6,9 @@ from typing import Literal, get_args
 
 from unisono.fusers.items.calibration import ESTIMATES, EstimateScale
 from unisono.maths.items.priors import MAX_ITERATIONS, TOLERANCE
-from unisono.maths.items.structure import Noise, Structure
+from unisono.maths.items.structure import Anchor, Noise, Structure
 
 Inference = Literal["bayes", "ml"]
-Anchor = Literal["average", "uncorrelated", "none"]
 
 DEFAULT_NOISE: dict[str, Noise] = {"bayes": "shared", "ml": "scaled"}
 DEFAULT_TOL = {"bayes": TOLERANCE, "ml": 1e-5}  # the paper's for ml

@@ -1,11 +1,10 @@
-"""What the model expects a known annotator to answer on an item whose truth is known up to its posterior.
+"""Predictive distributions of answers, of annotators and items that are known up to their posteriors.
 
     y ~ N(B_k mbar, v),   v_d = F_kd V F_kd' + mbar' C_kd mbar + tr(C_kd[F,F] V) + N_kdd                 eq. H1
 
 with m, V the posterior of the truth, mbar = [m; 1] and C_kd the covariance of row d of B_k = [F_k, b_k]: uncertainty of
 the truth, of the annotator, and noise. Scores look at one number at a time, so that a model earns nothing by knowing
 how the noise of two dimensions goes together, which is not the truth.
-Imports NumPy and SciPy alone.
 """
 
 from __future__ import annotations
@@ -15,7 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, ndtri, stdtrit
 
+from unisono.maths.items.data import ItemData
+from unisono.maths.items.estep import left_out_blocks
 from unisono.maths.items.params import LOG_2PI, ItemParams
+from unisono.maths.items.priors import LEAST_FREEDOM
 
 
 class Predictive(NamedTuple):
@@ -35,6 +37,13 @@ class HeldOut(NamedTuple):
     numbers: int
 
 
+class LeftOut(NamedTuple):
+    """Every judgement against what the others predict for it."""
+
+    mean: np.ndarray  # (J, D) truth of its item without it
+    ratio: float  # mean squared error of predicted answers over the variance claimed for them; 1 if that is honest
+
+
 def predicted_ratings(
     params: ItemParams, mean: np.ndarray, cov: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray
 ) -> Predictive:
@@ -49,6 +58,27 @@ def predicted_ratings(
         variance += np.einsum("ni,ndij,nj->nd", abar, C, abar, optimize=True)
         variance += np.einsum("ndij,nji->nd", C[:, :, :-1, :-1], V, optimize=True)
     return Predictive(np.einsum("ndi,ni->nd", B, abar), variance)
+
+
+def left_out(data: ItemData, params: ItemParams) -> LeftOut:
+    """Truths and predicted answers of all judgements, each without itself; eq. B16 is the ratio."""
+    means = np.empty_like(data.y)
+    total, numbers = 0.0, 0
+    for judgements, mean, cov in left_out_blocks(data, params):
+        means[judgements] = mean
+        profile = data.profile_of[judgements]
+        predicted = predicted_ratings(params, mean, cov, np.arange(len(mean)), data.annotator[profile])
+        seen = data.answered[profile]
+        ratio = (data.y[judgements] - predicted.mean) ** 2 / predicted.variance
+        total += float(ratio[seen].sum())
+        numbers += int(seen.sum())
+    return LeftOut(means, total / numbers if numbers else 1.0)
+
+
+def residual_freedom(data: ItemData) -> float:
+    """Degrees of freedom that judgements leave after one truth per item and one bias per annotator."""
+    raters = int((data.by_annotator(data.judgements) > 0).sum())
+    return max(float(data.judgements.sum()) - data.M - raters, LEAST_FREEDOM)
 
 
 def held_out_scores(predicted: Predictive, answers: np.ndarray, level: float) -> HeldOut:

@@ -16,6 +16,7 @@ import numpy as np
 Transform = Literal["identity", "gain", "full"]
 Noise = Literal["isotropic", "diagonal", "full", "scaled", "shared"]
 Latent = Literal["isotropic", "diagonal", "full"]
+Anchor = Literal["average", "uncorrelated", "none"]
 
 
 class Structure(NamedTuple):

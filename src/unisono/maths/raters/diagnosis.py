@@ -47,6 +47,7 @@ from unisono.maths.raters.styles import (
     style_evidence,
     typical_noise,
 )
+from unisono.maths.standardise import standardised
 
 
 class Diagnosis(NamedTuple):
@@ -67,12 +68,17 @@ class Diagnosis(NamedTuple):
         return self.swapped.sum(axis=2) if kind == "swapped" else np.asarray(getattr(self, kind))
 
 
-def diagnose(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int) -> Diagnosis:
-    """Probabilities for annotators 0 .. K-1 from ratings value (J, D) with NaN, sorted by item."""
-    z = _standardised(value)
+def diagnose(
+    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, signal: SharedSignal | None = None
+) -> Diagnosis:
+    """Probabilities for annotators 0 .. K-1 from ratings value (J, D) with NaN, sorted by item.
+
+    `signal` of the same ratings, where it is known already.
+    """
+    z = standardised(value)
     M = int(item_of.max(initial=-1)) + 1
     data = prepare(z, item_of, annotator_of, no_features(M), K)
-    signal = shared_signal(z, item_of, annotator_of)
+    signal = shared_signal(z, item_of, annotator_of) if signal is None else signal
     # Where nobody else answered, the others say nothing and the answer is no evidence either way.
     alone = np.bincount(item_of, minlength=M)[item_of] < 2
     held = np.where(alone[:, None], np.nan, z)
@@ -94,19 +100,6 @@ def diagnose(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K
         params = _annotators(params, sums, evidence, member)
         params = _truth(data, params, evidence, member, signal)
     return _blended(evidence, member, answered, signal)
-
-
-def _standardised(value: np.ndarray) -> np.ndarray:
-    """Ratings with pooled mean 0 and variance 1 per dimension; a dimension without spread is all zero."""
-    seen = ~np.isnan(value)
-    n = np.maximum(seen.sum(axis=0), 1)
-    centred = value - np.where(seen, value, 0.0).sum(axis=0) / n
-    largest = np.max(np.abs(np.where(seen, centred, 0.0)), axis=0, initial=0.0)
-    largest = np.where(largest > 0, largest, 1.0)
-    # Divided by the largest first, so that squares neither overflow nor vanish.
-    centred = centred / largest
-    sd = np.sqrt((np.where(seen, centred, 0.0) ** 2).sum(axis=0) / n)
-    return np.asarray(centred / np.where(sd > 0, sd, 1.0))
 
 
 def _effective_answers(z: np.ndarray) -> np.ndarray:

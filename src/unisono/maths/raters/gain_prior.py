@@ -8,6 +8,8 @@ suspicious at first sight there is nothing to diagnose.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from unisono.maths.grouped import grouped_correlation, segment_sum
@@ -20,18 +22,22 @@ from unisono.maths.items.priors import (
     SUSPICIOUS,
 )
 from unisono.maths.items.state import BayesSettings
-from unisono.maths.raters.diagnosis import diagnose
+from unisono.maths.raters.diagnosis import Diagnosis, diagnose
 
 
-def expected_gains(data: ItemData) -> np.ndarray | None:
+def diagnosis_of(data: ItemData) -> Diagnosis:
+    """The diagnosis of the annotators of these ratings."""
+    return diagnose(data.value, data.item_of, data.annotator_of, data.K)
+
+
+def expected_gains(data: ItemData, diagnosis: Callable[[], Diagnosis] | None = None) -> np.ndarray | None:
     """(K, D) 1 for usual annotators, SPAMMER_GAIN for spammers, -1 for flipped scales; None: usual, all of them.
 
-    eq. B18
+    `diagnosis` gives that of these ratings, where it may be known already.                               eq. B18
     """
-    item_of, annotator_of = data.item_of, data.annotator_of
-    if not _anyone_suspicious(data, item_of, annotator_of):
+    if not _anyone_suspicious(data, data.item_of, data.annotator_of):
         return None
-    found = diagnose(data.value, item_of, annotator_of, data.K)
+    found = diagnosis_of(data) if diagnosis is None else diagnosis()
     given = data.by_annotator(data.judgements)
     ground = given / (given + DOUBTED_ANSWERS)
     spammer = ground * np.maximum(found.spammer - SPAMMER_THRESHOLD, 0.0) / (1 - SPAMMER_THRESHOLD)
@@ -39,14 +45,16 @@ def expected_gains(data: ItemData) -> np.ndarray | None:
     return np.asarray((1 - (1 - SPAMMER_GAIN) * spammer)[:, None] * (1 - 2 * flipped))
 
 
-def with_gain_priors(data: ItemData, settings: BayesSettings) -> BayesSettings:
+def with_gain_priors(
+    data: ItemData, settings: BayesSettings, diagnosis: Callable[[], Diagnosis] | None = None
+) -> BayesSettings:
     """Settings with gain priors from the diagnosis.
 
     Pairs of annotators share (average gain)^2 times the variance of the truth, so its target is divided by that.
 
     eq. B20
     """
-    gains = expected_gains(data)
+    gains = expected_gains(data, diagnosis)
     if gains is None:
         return settings
     average = np.clip(data.shares() @ gains, LEAST_AVERAGE_GAIN, 1.0)
