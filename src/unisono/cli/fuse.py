@@ -11,39 +11,26 @@ from unisono.cli.options import TablePath, json_option, of_items, ratings_argume
 from unisono.cli.progress import estimation_progress
 from unisono.cli.series_options import require_words, series_options
 from unisono.cli.talk import print_json, say
+from unisono.words import words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
 
 NOT_CONVERGED = 4
-# Words of structure that adjustable models take, of items and of traces; None means: as the model has it.
-STRUCTURE = {
-    "inference": ("bayes", "ml"),
-    "transform": ("identity", "gain", "full"),
-    "noise": ("isotropic", "diagonal", "full", "scaled", "shared"),
-    "latent": ("isotropic", "diagonal", "full"),
-    "anchor": ("average", "uncorrelated", "none"),
-}
-SERIES_STRUCTURE = {
-    "inference": ("soft", "hard", "paper"),
-    "transform": ("identity", "gain", "full", "delay", "taps"),
-    "noise": ("isotropic", "diagonal", "full", "scaled", "ar1"),
-    "latent": ("isotropic", "diagonal", "full"),
-    "anchor": (),
-}
+# Words of structure, of items and of traces; one that is not given stays as the model has it.
 HELP = {
     "inference": "How parameters are estimated; soft, hard and paper are for traces.",
     "transform": "What annotators do to the truth (F_k); delay and taps are for traces.",
     "noise": "Form of the annotators' noise; ar1 is for traces.",
     "latent": "Form of the truth's covariance.",
     "anchor": "What fixes the meaning of a dimension.",
+    "estimate": "On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
 }
 
 
 def _structure_options(command: Any) -> Any:
-    for name, own in reversed(STRUCTURE.items()):
-        words = list(dict.fromkeys((*own, *SERIES_STRUCTURE[name])))
-        command = click.option(f"--{name}", type=click.Choice(words), help=HELP[name])(command)
+    for name, about in reversed(HELP.items()):
+        command = click.option(f"--{name}", type=click.Choice(words_of(name)), help=about)(command)
     return command
 
 
@@ -54,11 +41,6 @@ def _structure_options(command: Any) -> Any:
 @click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
 @click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
 @_structure_options
-@click.option(
-    "--estimate",
-    type=click.Choice(("matched", "posterior")),
-    help="On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
-)
 @click.option(
     "--panel",
     type=click.FloatRange(min=0, min_open=True),
@@ -139,8 +121,7 @@ def _require_settings(ctx: click.Context, model: str, series: bool, settings: di
     """A usage error, before anything is estimated, unless the model takes these settings for this kind of ratings."""
     from unisono.fusers import make_fuser
 
-    here, other = (SERIES_STRUCTURE, STRUCTURE) if series else (STRUCTURE, SERIES_STRUCTURE)
-    require_words(ctx, settings, here, other)
+    require_words(ctx, settings, series=series)
     try:
         make_fuser(model, series=series, **settings).check_settings()
     except ValueError as error:

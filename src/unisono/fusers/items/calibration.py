@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from unisono.maths.items.predictive import half_width, residual_freedom
 from unisono.maths.items.priors import LEAST_INTERVAL_RATIO
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
 from unisono.maths.raters.signal import SharedSignal
-
-EstimateScale = Literal["matched", "posterior"]
-ESTIMATES: tuple[EstimateScale, ...] = get_args(EstimateScale)
+from unisono.words import EstimateScale
 
 
 class Calibration(NamedTuple):

@@ -18,10 +18,11 @@ from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import UNGUARDED, Guards, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
 from unisono.maths.items.state import BayesSettings, BayesState
-from unisono.maths.items.structure import Anchor, Structure, free_coefficients
+from unisono.maths.items.structure import Structure, free_coefficients
 from unisono.maths.items.vb import bayes_step, settled
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.gain_prior import with_gain_priors
+from unisono.words import Anchor
 
 
 class Censored(NamedTuple):

@@ -15,7 +15,6 @@ from unisono.fusers.features import FeatureSpace, learn_space
 from unisono.fusers.items.annotators import annotator_table
 from unisono.fusers.items.calibration import (
     Calibration,
-    EstimateScale,
     calibrate,
     estimated_truth,
     honest_posterior,
@@ -24,8 +23,8 @@ from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_se
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.items.saved import learned_arrays, restore_learned
+from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL, check_settings, default_noise
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
-from unisono.fusers.items.words import DEFAULT_MAX_ITER, DEFAULT_TOL, Inference, check_words, default_noise
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
@@ -38,8 +37,9 @@ from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
 from unisono.maths.items.priors import PANEL, VARIANCE_FLOOR, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
-from unisono.maths.items.structure import Anchor, Latent, Noise, Structure, Transform
+from unisono.maths.items.structure import Structure
 from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.words import Anchor, EstimateScale, Inference, Latent, Noise, Transform
 
 SETTINGS = (
     *("transform", "bias", "noise", "latent", "anchor", "inference"),
@@ -143,7 +143,7 @@ class Joint(Fuser):
         return self
 
     def check_settings(self) -> None:
-        check_words(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
+        check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
 
     def _learnt(
         self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: ItemData

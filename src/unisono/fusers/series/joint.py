@@ -6,7 +6,7 @@ be known: features may show the common delay, gold frames make free filters safe
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -24,19 +24,12 @@ from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_d
 from unisono.maths.series.features import fit_with_features
 from unisono.maths.series.gold import AnchoredSettings, fit_with_gold, in_rating_units
 from unisono.maths.series.gold_choice import choose_taps, delay_by_gold
-from unisono.maths.series.params import Latent, SeriesData, SeriesParams, Structure, Transform
+from unisono.maths.series.params import SeriesData, SeriesParams, Structure
 from unisono.tasks import run_tasks
+from unisono.words import SERIES_WORDS, Latent, SeriesInference, SeriesNoise, SeriesTransform, require_word
 
-Noise = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]
-Inference = Literal["soft", "hard", "paper"]
 Phi = float | Literal["estimated"] | None
 Window = float | Literal["choose"] | None
-WORDS: dict[str, tuple[str, ...]] = {
-    "transform": get_args(Transform),
-    "noise": get_args(Noise),
-    "latent": get_args(Latent),
-    "inference": get_args(Inference),
-}
 WINDOW = 3.0  # seconds, where none is given
 WINDOWS = (0.0, 1.0, 2.0, 3.0, 5.0)  # seconds to choose from by held-out stretches
 DELAYS = "delays"  # the phase of a fit that searches for them
@@ -63,15 +56,15 @@ class SeriesJoint(SeriesFuser):
     def __init__(
         self,
         *,
-        transform: Transform | None = None,
+        transform: SeriesTransform | None = None,
         bias: bool = True,
-        noise: Noise = "diagonal",
+        noise: SeriesNoise = "diagonal",
         latent: Latent = "full",
         window: Window = None,
         lag: float | None = None,
         phi: Phi = None,
         memory: float = 20.0,
-        inference: Inference = "soft",
+        inference: SeriesInference = "soft",
         restarts: int = 0,
         features_drive: bool = False,
         shared: float = Settings().shared,
@@ -103,9 +96,9 @@ class SeriesJoint(SeriesFuser):
     # ---- sense
 
     def check_settings(self) -> None:
-        for name, words in WORDS.items():
-            if getattr(self, name) not in (*words, *([None] if name == "transform" else [])):
-                raise ValueError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(words)}.")
+        for name, words in SERIES_WORDS.items():
+            if name != "transform" or self.transform is not None:
+                require_word(name, getattr(self, name), words)
         if self.lag is not None and self.transform not in (None, "delay", "taps"):
             raise ValueError(f"lag needs a transform with delays (delay, taps), not {self.transform}.")
         if isinstance(self.phi, str) and self.phi != "estimated":
@@ -263,7 +256,7 @@ class SeriesJoint(SeriesFuser):
         )
 
     def _structure(self, data: SeriesData) -> Structure:
-        transform: Transform = "delay" if self.transform is None else self.transform
+        transform: SeriesTransform = "delay" if self.transform is None else self.transform
         return Structure(
             W=self._taps(data) if transform in ("delay", "taps") else 1,
             transform=transform,

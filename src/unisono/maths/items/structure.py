@@ -9,14 +9,11 @@ intercept   whether the truth has a mean mu of its own
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
-Transform = Literal["identity", "gain", "full"]
-Noise = Literal["isotropic", "diagonal", "full", "scaled", "shared"]
-Latent = Literal["isotropic", "diagonal", "full"]
-Anchor = Literal["average", "uncorrelated", "none"]
+from unisono.words import ITEM_WORDS, Latent, Noise, Transform, require_word
 
 
 class Structure(NamedTuple):
@@ -30,9 +27,8 @@ class Structure(NamedTuple):
 
     def validate(self) -> Structure:
         """Self, or a ValueError that lists the words there are."""
-        for name, words in (("transform", Transform), ("noise", Noise), ("latent", Latent)):
-            if getattr(self, name) not in get_args(words):
-                raise ValueError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(get_args(words))}.")
+        for name in ("transform", "noise", "latent"):
+            require_word(name, getattr(self, name), ITEM_WORDS[name])
         return self
 
     @property

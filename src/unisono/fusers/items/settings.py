@@ -1,14 +1,10 @@
-"""The words that the joint model of items takes, and which of them make no sense together."""
+"""Defaults of the joint model's settings, and which of them make no sense together."""
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
-from unisono.fusers.items.calibration import ESTIMATES, EstimateScale
 from unisono.maths.items.priors import MAX_ITERATIONS, TOLERANCE
-from unisono.maths.items.structure import Anchor, Noise, Structure
-
-Inference = Literal["bayes", "ml"]
+from unisono.maths.items.structure import Structure
+from unisono.words import ITEM_WORDS, EstimateScale, Noise, require_word
 
 DEFAULT_NOISE: dict[str, Noise] = {"bayes": "shared", "ml": "scaled"}
 DEFAULT_TOL = {"bayes": TOLERANCE, "ml": 1e-5}  # the paper's for ml
@@ -20,17 +16,14 @@ def default_noise(inference: str) -> Noise:
     return DEFAULT_NOISE.get(inference, "shared")
 
 
-def check_words(
+def check_settings(
     structure: Structure, inference: str, anchor: str, estimate: EstimateScale | None, panel: float
 ) -> None:
     """Raises a ValueError that says what there is, or what a choice needs."""
-    for name, value, words in (
-        ("inference", inference, get_args(Inference)),
-        ("anchor", anchor, get_args(Anchor)),
-        ("estimate", estimate, (None, *ESTIMATES)),
-    ):
-        if value not in words:
-            raise ValueError(f"{name}={value!r}: choose one of {', '.join(word for word in words if word)}.")
+    require_word("inference", inference, ITEM_WORDS["inference"])
+    require_word("anchor", anchor, ITEM_WORDS["anchor"])
+    if estimate is not None:
+        require_word("estimate", estimate, ITEM_WORDS["estimate"])
     if structure.noise == "shared" and inference == "ml":
         raise ValueError("noise='shared' needs inference='bayes'; maximum likelihood has 'scaled' and 'full'.")
     if estimate == "matched" and inference == "ml":
