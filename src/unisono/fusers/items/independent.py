@@ -13,11 +13,11 @@ import numpy as np
 
 from unisono.fusers.items.estimate import Censored, Estimate, Run
 from unisono.fusers.items.joint import Joint
+from unisono.fusers.items.prepared import Prepared
 from unisono.maths.em import EmTrace, Stop
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ends import Bounds
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.structure import Structure
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.gain_prior import diagnosis_of
 
@@ -28,12 +28,14 @@ class Independent(Joint):
     kind: ClassVar[str] = "independent"
     one_by_one = True
 
-    def _estimate(self, data: ItemData, structure: Structure, run: Run) -> Estimate:
+    def _estimate(self, given: Prepared, run: Run) -> Estimate:
+        data = given.data
         seen: list[list[Estimate]] = [[] for _ in range(data.D)]
         parts = []
         for d, own in enumerate(seen):
             keep = None if run.on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
-            parts.append(super()._estimate(_one_dimension(data, d), structure, run._replace(on_estimate=keep)))
+            part = given._replace(data=_one_dimension(data, d))
+            parts.append(super()._estimate(part, run._replace(on_estimate=keep)))
         if run.on_estimate is not None:
             # The dimensions went one after the other; told as if they had gone side by side.
             for i in range(max(map(len, seen))):

@@ -10,8 +10,7 @@ import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import ConvergenceWarning, DataError
-from unisono.fusers.base import Fuser, OnState, Progress, fitted_places, gold_values
-from unisono.fusers.features import FeatureSpace, learn_space
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
 from unisono.fusers.items.calibration import (
     Calibration,
@@ -22,12 +21,12 @@ from unisono.fusers.items.calibration import (
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
+from unisono.fusers.items.prepared import Prepared, prepared
 from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL, check_settings, default_noise
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
-from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
 from unisono.fusers.signal import crowd_diagnosis, item_signal
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.gauge import uncorrelate
@@ -61,6 +60,7 @@ class Joint(Fuser):
     _earlier: PriorFit | None = None
     _items: ItemPosteriors
     _calibrated: Calibration | None
+    _continued: bool
     _known: np.ndarray | None
 
     def __init__(
@@ -97,7 +97,7 @@ class Joint(Fuser):
     # ---- fitting
 
     def start_from(self, earlier: Joint) -> Self:
-        """Annotators that an earlier fit knows are known here too; returns itself, to be fitted on a new batch."""
+        """Takes over what an earlier fit knows of annotators, for the next fit alone; returns itself."""
         if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
             raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         if self.anchor != "average":
@@ -114,26 +114,18 @@ class Joint(Fuser):
         on_state: OnState | None = None,
     ) -> Self:
         self.check_settings()
-        structure = self.structure()
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
-        scaling = common_scaling(ratings.value) if self.paper else pooled_scaling(ratings.value)
-        if self._earlier is not None:
-            scaling = self._earlier.scaling
-        # One ridge for all features makes sense only in common units; the paper takes features as they are.
-        space, scores = learn_space(features, ratings.items, intercept=structure.intercept, standardise=not self.paper)
-        data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
-        if gold is not None:
-            data = data._replace(gold=scaling.standardise(gold_values(gold, ratings)))
+        given = prepared(ratings, features, gold, self._earlier, paper=self.paper)
+        self._forget()
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert on_state is not None
-            on_state(iteration, type(self)(**self.settings())._learnt(estimate, scaling, space, ratings, data))
+            on_state(iteration, type(self)(**self.settings())._learnt(estimate, given))
 
         self._ratings = ratings
         run = self._run(on_step, snapshot if on_state is not None else None)
-        estimate = self._estimate(data, structure, run)
-        self._learnt(estimate, scaling, space, ratings, data)
+        self._learnt(self._estimate(given, run), given)
         if not self.trace_.converged:
             warnings.warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
@@ -145,17 +137,21 @@ class Joint(Fuser):
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
 
-    def _learnt(
-        self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: ItemData
-    ) -> Self:
-        self.scaling_, self.space_ = scaling, space
+    def _forget(self) -> None:
+        """Leaves the settings alone: a fit rests on nothing that was learned before."""
+        for name in [name for name in vars(self) if name.startswith("_") or name.endswith("_")]:
+            delattr(self, name)
+
+    def _learnt(self, estimate: Estimate, given: Prepared) -> Self:
+        ratings, data = given.ratings, given.data
+        self.scaling_, self.space_ = given.scaling, given.space
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
         self.latent_, self.censored_ = estimate.latent, estimate.censored
-        self._calibrated = None
-        self.judgements_, self.items_behind_ = evidence_counts(ratings, self._earlier)
+        self._calibrated, self._continued = None, given.earlier is not None
+        self.judgements_, self.items_behind_ = evidence_counts(ratings, given.earlier)
         observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
         self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
@@ -195,15 +191,16 @@ class Joint(Fuser):
         max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
         return Run(tol, max_iter, on_step, on_estimate)
 
-    def _estimate(self, data: ItemData, structure: Structure, run: Run) -> Estimate:
+    def _estimate(self, given: Prepared, run: Run) -> Estimate:
+        data, structure = given.data, self.structure()
         floor = np.full(data.D, self.variance_floor)
         if self.inference == "ml":
             recentred = self.anchor != "none" and not self.paper
             return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
-        diagnosis = self._diagnosis(data) if self._earlier is None else None
+        diagnosis = self._diagnosis(data) if given.earlier is None else None
         settings = anchored_settings(data, structure, Priors(**(self.priors or {})), floor, self.anchor, diagnosis)
-        if self._earlier is not None:
-            settings = continued(settings, self._earlier, self._ratings.annotators)
+        if given.earlier is not None:
+            settings = continued(settings, given.earlier, given.ratings.annotators)
         return estimate_bayes(data, settings, run, censored=self._reads_twice())
 
     def _diagnosis(self, data: ItemData) -> Callable[[], Diagnosis]:
@@ -234,7 +231,7 @@ class Joint(Fuser):
             scale="posterior" if self._items.data.gold is not None else self.estimate or "matched",
             panel=self.panel,
             by_panel=self.anchor == "average",
-            continued=self._earlier is not None,
+            continued=self._continued,
         )
 
     # ---- results
@@ -298,6 +295,7 @@ class Joint(Fuser):
         return learned_arrays(self)
 
     def restore(self, fit: Fit) -> Self:
+        self._forget()
         restore_learned(self, fit)
         return self
 
