@@ -41,6 +41,7 @@ class Estimate(NamedTuple):
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
     latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
     censored: Censored | None = None  # the second reading of ratings at the ends of the scale
+    censored_trace: EmTrace | None = None  # of its fit
     gold_observed: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
     gold_missed: float | np.ndarray = np.nan  # (D,) error on known truths hidden from such a fit; NaN otherwise
 
@@ -128,9 +129,9 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, censore
     bounds = find_bounds(data)
     if not (censored and bounds.any):
         return found(state, trace)
-    cut, _ = estimate_censored(data, state, bounds, settings, run.tol)
+    cut, cut_trace = estimate_censored(data, state, bounds, settings, run.tol)
     spread = np.diagonal(cut.hyper.pool) + np.diagonal(cut.hyper.bias)
-    return found(state, trace)._replace(censored=Censored(with_crowd(cut), bounds, spread))
+    return found(state, trace)._replace(censored=Censored(with_crowd(cut), bounds, spread), censored_trace=cut_trace)
 
 
 def reporter(run: Run, estimate: Callable[[Any, EmTrace], Estimate]) -> Callable[[int, Any, float], None] | None:

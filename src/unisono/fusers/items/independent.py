@@ -58,9 +58,14 @@ def _combine(parts: list[Estimate]) -> Estimate:
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
         latent=np.diag([float(part.latent[0, 0]) for part in parts]),
         censored=_combine_censored(parts),
+        censored_trace=sum_of_traces(second) if (second := _second_traces(parts)) else None,
         gold_observed=np.array([bool(part.gold_observed) for part in parts]),
         gold_missed=np.hstack([part.gold_missed for part in parts]),
     )
+
+
+def _second_traces(parts: list[Estimate]) -> list[EmTrace]:
+    return [part.censored_trace for part in parts if part.censored_trace is not None]
 
 
 def _combine_censored(parts: list[Estimate]) -> Censored | None:

@@ -12,12 +12,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import ConvergenceWarning, DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
-from unisono.fusers.items.calibration import (
-    Calibration,
-    calibrate,
-    estimated_truth,
-    honest_posterior,
-)
+from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, honest_posterior
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
@@ -28,6 +23,7 @@ from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.signal import crowd_diagnosis, item_signal
+from unisono.maths.em import EmTrace
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.gauge import uncorrelate
 from unisono.maths.items.gold import level_map
@@ -57,6 +53,7 @@ class Joint(Fuser):
 
     kind: ClassVar[str] = "joint"
     gold_: GoldReport | None = None
+    censored_trace_: EmTrace | None = None
     _earlier: PriorFit | None = None
     _items: ItemPosteriors
     _calibrated: Calibration | None
@@ -149,7 +146,8 @@ class Joint(Fuser):
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
-        self.latent_, self.censored_ = estimate.latent, estimate.censored
+        self.latent_ = estimate.latent
+        self.censored_, self.censored_trace_ = estimate.censored, estimate.censored_trace
         self._calibrated, self._continued = None, given.earlier is not None
         self.judgements_, self.items_behind_ = evidence_counts(ratings, given.earlier)
         observed = np.broadcast_to(estimate.gold_observed, (data.D,))
@@ -175,7 +173,12 @@ class Joint(Fuser):
         )
 
     def notes(self) -> dict[str, Any]:
-        return {} if self.gold_ is None else {"gold": {"items": self.gold_.items, **self.gold_.columns()}}
+        found: dict[str, Any] = {}
+        if self.gold_ is not None:
+            found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
+        if (second := self.censored_trace_) is not None:
+            found["second_reading"] = {"iterations": second.iterations, "stop": second.stop}
+        return found
 
     @property
     def labels_can_switch(self) -> bool:  # type: ignore[override]

@@ -3,8 +3,9 @@
     a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/gain)   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)        eq. B1
     theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C pulled to targets                              eq. B2
 
-The bound rises at every step. The guards of `priors.Guards` are not steps uphill: they keep the meaning of the
-dimensions, make convergence fast, and protect against what the model gets wrong about people.
+Without the guards of `priors.Guards` the bound rises at every step. The guards are not steps uphill: they keep the
+meaning of the dimensions, make convergence fast, and protect against what the model gets wrong about people. By how
+much the bound may fall with them is in docs/maths.md.
 """
 
 from __future__ import annotations
