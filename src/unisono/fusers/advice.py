@@ -26,9 +26,6 @@ class NextRatings:
     def item_columns(self) -> dict[str, Any]:
         return {"item": list(self.items), "uncertainty": self.item_sd, "expected_reduction": self.item_reduction}
 
-    def annotator_columns(self) -> dict[str, Any]:
-        return {"annotator": list(self.annotators), "information": self.information}
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:

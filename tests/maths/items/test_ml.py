@@ -11,9 +11,10 @@ from unisono.maths.items.estep import expectation
 from unisono.maths.items.ml import MlSettings, em_step, maximise, paper_start, sample_moments, starting_params
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features, orthogonal_scores
-from unisono.maths.items.structure import PAPER, Structure
+from unisono.maths.items.structure import Structure
 
 NO_FLOOR = 1e-12
+PAPER = Structure(transform="full", bias=False, noise="isotropic", latent="isotropic", intercept=False)
 
 
 def paper_case(D, *, subset, seed, P=3):

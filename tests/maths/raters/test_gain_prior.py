@@ -29,6 +29,7 @@ def test_a_clean_crowd_needs_no_diagnosis():
 
 @pytest.mark.parametrize("integer", [False, True])
 def test_planted_annotators_are_expected_to_be_what_they_are(integer):
+    straight = []
     for seed in range(3):
         crowd = planted_crowd(seed, BAD, integer=integer)
         found = gains(crowd)
@@ -40,9 +41,11 @@ def test_planted_annotators_are_expected_to_be_what_they_are(integer):
         assert found[honest].mean() > 0.85
         assert found[spammer].mean() < SPAMMER_GAIN + 0.15
         assert np.median(found[crowd.flipped]) < -0.5
-        straight = (crowd.kind == "flipped")[:, None] & ~crowd.flipped
         assert found[crowd.flipped].mean() < -0.4
-        assert not straight.any() or np.median(found[straight]) > 0
+        straight.append(found[(crowd.kind == "flipped")[:, None] & ~crowd.flipped])
+    # Who turns one dimension round is expected to answer the other as everybody does.
+    assert len(np.concatenate(straight)) >= 5
+    assert np.median(np.concatenate(straight)) > 0.5
 
 
 def test_spammers_and_flipped_annotators_have_no_say():

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats, expectation, item_blocks, sparse_rows, statistics
 from unisono.maths.items.gauge import recentre
@@ -86,16 +85,6 @@ class Moments(NamedTuple):
     answers: np.ndarray  # (m, D) how many ratings they come from
 
 
-class Spread(NamedTuple):
-    """How far ratings lie apart, per dimension (D,), and per annotator."""
-
-    within: np.ndarray  # (D,) mean square of ratings around their item's mean, by degrees of freedom
-    freedom: np.ndarray  # (D,)
-    between: np.ndarray  # (D,) variance of the item means
-    per_item: np.ndarray  # (D,) mean over rated items of 1 / ratings
-    squares: np.ndarray  # (K, D) sums of squares around the item means
-
-
 def sample_moments(data: ItemData, start: int, stop: int) -> Moments:
     """Sample mean and sample covariance of each item's ratings (the paper's initialisation).          eq. G15
 
@@ -126,37 +115,34 @@ def start_statistics(data: ItemData) -> Stats:
     return reduce(add, parts)
 
 
-def rating_spread(data: ItemData) -> Spread:
-    """Variances within and between items, from sums over blocks of items."""
-    D = data.D
-    squares, freedom = np.zeros((data.K, D)), np.zeros(D)
-    means, counts = np.empty((data.M, D)), np.empty((data.M, D))
+def rating_spread(data: ItemData) -> tuple[np.ndarray, np.ndarray]:
+    """Mean square (D,) of ratings around their item's mean, by degrees of freedom, and variance (D,) of item means."""
+    squares, freedom = np.zeros(data.D), np.zeros(data.D)
+    means, counts = np.empty((data.M, data.D)), np.empty((data.M, data.D))
     for start, stop in item_blocks(data.M):
         moments = sample_moments(data, start, stop)
         means[start:stop], counts[start:stop] = moments.mean, moments.answers
         _, observed, own = _item_rows(data, start, stop)
-        low, high = data.item_ptr[start], data.item_ptr[stop]
-        deviation = np.where(observed, data.y[low:high] - moments.mean[own], 0.0) ** 2
-        squares += segment_sum(deviation, data.annotator[data.profile_of[low:high]], data.K)
+        y = data.y[data.item_ptr[start] : data.item_ptr[stop]]
+        squares += (np.where(observed, y - moments.mean[own], 0.0) ** 2).sum(axis=0)
         freedom += np.maximum(moments.answers - 1, 0).sum(axis=0)
     rated = counts > 0
     total = np.maximum(rated.sum(axis=0), 1)
     center = np.where(rated, means, 0.0).sum(axis=0) / total
     between = np.where(rated, (means - center) ** 2, 0.0).sum(axis=0) / total
-    per_item = np.where(rated, 1 / np.maximum(counts, 1), 0.0).sum(axis=0) / total
-    return Spread(squares.sum(axis=0) / np.maximum(freedom, 1), freedom, between, per_item, squares)
+    return squares / np.maximum(freedom, 1), between
 
 
 def starting_params(data: ItemData, structure: Structure, floor: np.ndarray) -> ItemParams:
     """Identity annotators with the within-item variance as noise: what a first M-step is computed from."""
     D = data.D
-    spread = rating_spread(data)
+    within, between = rating_spread(data)
     return ItemParams(
         B=np.tile(identity_rows(D), (data.K, 1, 1)),
-        N=np.tile(np.diag(np.maximum(spread.within, floor)), (data.K, 1, 1)),
+        N=np.tile(np.diag(np.maximum(within, floor)), (data.K, 1, 1)),
         theta=np.zeros((data.scores.R, D)),
         mu=np.zeros(D),
-        Sigma=shape_latent(structure.latent, np.diag(spread.between), floor),
+        Sigma=shape_latent(structure.latent, np.diag(between), floor),
     )
 
 

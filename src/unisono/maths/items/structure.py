@@ -17,7 +17,7 @@ from unisono.words import ITEM_WORDS, Latent, Noise, Transform, require_word
 
 
 class Structure(NamedTuple):
-    """The words. The defaults are those of the Bayesian joint model; `PAPER` are the paper's."""
+    """The words. The defaults are those of the Bayesian joint model."""
 
     transform: Transform = "full"
     bias: bool = True
@@ -35,9 +35,6 @@ class Structure(NamedTuple):
     def couples_dimensions(self) -> bool:
         """Whether the errors of one judgement may be correlated, so that the rows of an annotator go together."""
         return self.noise in ("full", "shared")
-
-
-PAPER = Structure(transform="full", bias=False, noise="isotropic", latent="isotropic", intercept=False)
 
 
 def free_coefficients(structure: Structure, D: int) -> np.ndarray:
