@@ -27,8 +27,7 @@ def test_settings_take_every_word_and_name_them_to_who_misspells(series):
         with pytest.raises(ValueError, match=re.escape(f"choose one of {', '.join(known)}.")):
             make_fuser("joint", series=series, **{name: "nonsense"}).check_settings()
         for word in known:
-            inference = {"inference": "ml"} if word == "scaled" and not series else {}
-            make_fuser("joint", series=series, **({name: word} | inference)).check_settings()
+            make_fuser("joint", series=series, **{name: word}).check_settings()
 
 
 @pytest.mark.parametrize("name", [name for name in words.ITEM_WORDS if name != "estimate"])
