@@ -1,6 +1,8 @@
 """The way of the data is short: in one fusion of items, with its summary and tables, nothing is computed twice."""
 
+import gc
 import sys
+import weakref
 from collections import Counter
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 import unisono as un
 from item_cases import ratings_of
 from unisono.data import ItemTable
+from unisono.fusers.signal import crowd_diagnosis, crowd_signal
 
 ONCE = (
     "shared_signal",
@@ -62,3 +65,13 @@ def test_a_fusion_computes_nothing_twice(gold):
 
     found = calls(everything)
     assert {name: found[name] for name in ONCE} == dict.fromkeys(ONCE, 1)
+
+
+def test_what_is_kept_of_ratings_goes_with_them():
+    ratings = ratings_of(*crowd()[:3])
+    assert crowd_diagnosis(ratings) is crowd_diagnosis(ratings)
+    assert crowd_signal(ratings) is crowd_diagnosis(ratings).signal
+    gone = weakref.ref(ratings)
+    del ratings
+    gc.collect()
+    assert gone() is None
