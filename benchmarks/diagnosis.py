@@ -93,7 +93,7 @@ def _cells(said: np.ndarray, true: np.ndarray) -> str:
 
 
 def _truths(seeds: int) -> None:
-    """CCC of the fused truth with the planted annotators in, heeded, and with their ratings taken out."""
+    """CCC of the fused truth with the planted annotators in, corrected for, and with their ratings taken out."""
     print("\n| model | scale | CCC with them | after the diagnosis | without them |\n|---|---|---|---|---|")
     for model in ("auto", "mean"):
         for integer in (False, True):
@@ -104,14 +104,14 @@ def _truths(seeds: int) -> None:
                 truth = np.clip(3 + crowd.truth, 1, 5) if integer else crowd.truth
                 ratings = _ratings(crowd)
                 honest = ratings.select_judgements((crowd.kind == "honest")[crowd.annotator_of])
-                versions = (ratings, _heeded(ratings, _diagnosed(crowd)), honest)
+                versions = (ratings, _corrected(ratings, _diagnosed(crowd)), honest)
                 rated = np.flatnonzero(np.all([np.bincount(v.item_of, minlength=v.M) > 0 for v in versions], axis=0))
                 found.append([_accuracy(v.select_items(rated), truth[rated], model) for v in versions])
             cells = " | ".join(f"{mean:.3f}" for mean in np.mean(found, axis=0))
             print(f"| {model} | {'1 to 5' if integer else 'continuous'} | {cells} |")
 
 
-def _heeded(ratings: Ratings, found: Diagnosis) -> Ratings:
+def _corrected(ratings: Ratings, found: Diagnosis) -> Ratings:
     """Without those who are rather spammers than not, and with flipped answers turned round the annotator's mean."""
     seen = np.where(np.isnan(ratings.value), 0.0, ratings.value)
     n = np.maximum(segment_sum((~np.isnan(ratings.value)).astype(float), ratings.annotator_of, ratings.K), 1)

@@ -53,18 +53,18 @@ def test_words_name_the_annotator_the_dimension_and_the_probability():
         assert crowd.kind[int(row["annotator"][3:])] == "spammer"
         assert 0.9 <= row["probability"] < 1
     right = {"flipped": "flipped", "swapped": "swapped", "compressed": "compressed"}
-    named = [row for row in found["habits"] if row["habit"] in right]
-    assert {row["habit"] for row in named} == set(right)
-    hits = [crowd.kind[int(row["annotator"][3:])] == right[row["habit"]] for row in named]
+    named = [row for row in found["styles"] if row["style"] in right]
+    assert {row["style"] for row in named} == set(right)
+    hits = [crowd.kind[int(row["annotator"][3:])] == right[row["style"]] for row in named]
     assert np.mean(hits) > 0.9
-    swapped = next(row for row in named if row["habit"] == "swapped")
+    swapped = next(row for row in named if row["style"] == "swapped")
     assert swapped["follows"] == DIMENSIONS[1 - DIMENSIONS.index(swapped["dimension"])]
     text = result.summary()
     spammer = found["spammers"][0]
     assert f"'{spammer['annotator']}' ({spammer['probability']:.3f})" in text
     assert "look like spammers (probability over 0.9;" in text
     assert "Scales used the other way round (probability over 0.9): 'ann" in text
-    best = max((row for row in named if row["habit"] == "swapped"), key=lambda row: row["probability"])
+    best = max((row for row in named if row["style"] == "swapped"), key=lambda row: row["probability"])
     mistaken = f"'{best['annotator']}' {best['dimension']} for {best['follows']} ({best['probability']:.3f})"
     assert f"Dimensions mistaken for another (probability over 0.9): {mistaken}" in text
 

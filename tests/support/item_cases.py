@@ -1,4 +1,4 @@
-"""Random small instances of the global model, in the fast and in the naive layout."""
+"""Random small instances of the item model, in the fast and in the naive layout."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from unisono.maths.em import run_em
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features, orthogonal_scores
+from unisono.maths.items.priors import Guards, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.start import bayes_settings
-from unisono.maths.items.state import BayesSettings, Guards, Priors
+from unisono.maths.items.state import BayesSettings
 from unisono.maths.items.structure import Structure
 from unisono.maths.items.vb import bayes_step, settled
 

@@ -12,39 +12,26 @@ from unisono.cli.progress import estimation_progress
 from unisono.cli.reading import read_quietly
 from unisono.cli.series_options import require_words, series_options
 from unisono.cli.talk import print_json, say
+from unisono.words import words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
 
 NOT_CONVERGED = 4
-# Words of structure that adjustable models take, of items and of traces; None means: as the model has it.
-STRUCTURE = {
-    "inference": ("bayes", "ml"),
-    "transform": ("identity", "gain", "full"),
-    "noise": ("isotropic", "diagonal", "full", "scaled", "shared"),
-    "latent": ("isotropic", "diagonal", "full"),
-    "anchor": ("average", "uncorrelated", "none"),
-}
-SERIES_STRUCTURE = {
-    "inference": ("soft", "hard", "paper"),
-    "transform": ("identity", "gain", "full", "delay", "taps"),
-    "noise": ("isotropic", "diagonal", "full", "scaled", "ar1"),
-    "latent": ("isotropic", "diagonal", "full"),
-    "anchor": (),
-}
+# Words of structure, of items and of traces; one that is not given stays as the model has it.
 HELP = {
     "inference": "How parameters are estimated; soft, hard and paper are for traces.",
     "transform": "What annotators do to the truth (F_k); delay and taps are for traces.",
     "noise": "Form of the annotators' noise; ar1 is for traces.",
     "latent": "Form of the truth's covariance.",
     "anchor": "What fixes the meaning of a dimension.",
+    "estimate": "On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
 }
 
 
 def _structure_options(command: Any) -> Any:
-    for name, own in reversed(STRUCTURE.items()):
-        words = list(dict.fromkeys((*own, *SERIES_STRUCTURE[name])))
-        command = click.option(f"--{name}", type=click.Choice(words), help=HELP[name])(command)
+    for name, about in reversed(HELP.items()):
+        command = click.option(f"--{name}", type=click.Choice(words_of(name)), help=about)(command)
     return command
 
 
@@ -55,11 +42,6 @@ def _structure_options(command: Any) -> Any:
 @click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
 @click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
 @_structure_options
-@click.option(
-    "--estimate",
-    type=click.Choice(("matched", "posterior")),
-    help="On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
-)
 @click.option(
     "--panel",
     type=click.FloatRange(min=0, min_open=True),
@@ -112,8 +94,7 @@ def command(
     chosen = {name: value for name, value in settings.items() if value is not None}
     find_model(model)  # a wrong name is said before anything is read
     table = read_quietly(ratings, reading)
-    here, other = (SERIES_STRUCTURE, STRUCTURE) if table.is_series else (STRUCTURE, SERIES_STRUCTURE)
-    require_words(ctx, chosen, here, other)
+    require_words(ctx, chosen, series=table.is_series)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as watching:

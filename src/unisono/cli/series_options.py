@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from unisono.words import ITEM_WORDS, SERIES_WORDS
+
 
 class Window(click.ParamType[float | str]):
     """Seconds, or the word `choose`."""
@@ -50,11 +52,12 @@ def series_options(command: Any) -> Any:
     return command
 
 
-def require_words(ctx: click.Context, settings: dict[str, Any], here: dict[str, Any], other: dict[str, Any]) -> None:
+def require_words(ctx: click.Context, settings: dict[str, Any], *, series: bool) -> None:
     """A usage error for a word of structure that there is for the other kind of ratings only."""
-    for name, words in here.items():
-        value = settings.get(name)
+    here = SERIES_WORDS if series else ITEM_WORDS
+    kind = "ratings of items" if series else "traces"
+    for name in ITEM_WORDS:
+        value, words = settings.get(name), here.get(name, ())
         if value is not None and value not in words:
-            kind = "ratings of items" if value in other[name] and "bayes" in other["inference"] else "traces"
             choice = f"Here choose one of {', '.join(words)}." if words else "Leave it out."
             raise click.UsageError(f"--{name} {value} is for {kind}. {choice}", ctx)

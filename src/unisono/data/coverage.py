@@ -27,14 +27,14 @@ def coverage(ratings: Ratings) -> Coverage:
     """Counts what is there; a judgement with no number at all counts as nothing."""
     given = ~np.isnan(ratings.value)
     answers = given.astype(np.int64) if not ratings.is_series else np.add.reduceat(given, ratings.offset[:-1], axis=0)
-    spoke = answers.any(axis=1)
+    answered = answers.any(axis=1)
     raters = np.stack(
         [np.bincount(ratings.item_of[answers[:, d] > 0], minlength=ratings.M) for d in range(ratings.D)], axis=1
     )
     return Coverage(
         answers,
-        np.bincount(ratings.item_of[spoke], minlength=ratings.M),
-        np.bincount(ratings.annotator_of[spoke], minlength=ratings.K),
+        np.bincount(ratings.item_of[answered], minlength=ratings.M),
+        np.bincount(ratings.annotator_of[answered], minlength=ratings.K),
         raters,
     )
 
@@ -57,8 +57,8 @@ def frame_index(ratings: Ratings) -> np.ndarray:
 
 def connected_groups(ratings: Ratings) -> list[np.ndarray]:
     """Groups of annotators that share no item with each other, the largest first; silent annotators are left out."""
-    spoke = coverage(ratings).answers.any(axis=1)
-    item, annotator = ratings.item_of[spoke], ratings.annotator_of[spoke]
+    answered = coverage(ratings).answers.any(axis=1)
+    item, annotator = ratings.item_of[answered], ratings.annotator_of[answered]
     ones = np.ones(len(item), dtype=np.int8)
     size = ratings.M + ratings.K
     ties = coo_array((ones, (item, ratings.M + annotator.astype(np.int64))), shape=(size, size))

@@ -41,14 +41,14 @@ def judgement_folds(ratings: Ratings, folds: int, rng: np.random.Generator) -> n
     one fold altogether: whoever and whatever is scored has been seen at least once.
     """
     _require_folds(folds, 2)
-    spoke = np.asarray(coverage(ratings).answers.any(axis=1))
+    answered = np.asarray(coverage(ratings).answers.any(axis=1))
     fold = np.full(ratings.J, NEVER)
-    at = np.flatnonzero(spoke)
+    at = np.flatnonzero(answered)
     at = at[np.lexsort((rng.random(len(at)), rng.permutation(ratings.M)[ratings.item_of[at]]))]
     item = ratings.item_of[at]
     fold[at] = np.arange(len(at)) % folds
     fold[at[np.bincount(item, minlength=ratings.M)[item] == 1]] = NEVER
-    _keep_every_annotator(fold, spoke, ratings)
+    _keep_every_annotator(fold, answered, ratings)
     if not (fold >= 0).any():
         raise DataError(
             f"{ratings.source}: no rating can be hidden, because every item or every annotator has a single one. "
@@ -80,9 +80,9 @@ def item_folds(items: tuple[str, ...], folds: int, rng: np.random.Generator) -> 
     return rounds
 
 
-def _keep_every_annotator(fold: np.ndarray, spoke: np.ndarray, ratings: Ratings) -> None:
+def _keep_every_annotator(fold: np.ndarray, answered: np.ndarray, ratings: Ratings) -> None:
     """Takes back, in place, one judgement of each annotator who would vanish with a fold."""
-    at = np.flatnonzero(spoke)
+    at = np.flatnonzero(answered)
     who = ratings.annotator_of[at]
     low, high = np.full(ratings.K, np.iinfo(fold.dtype).max), np.full(ratings.K, NEVER)
     np.minimum.at(low, who, fold[at])

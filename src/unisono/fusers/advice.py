@@ -1,4 +1,4 @@
-"""What to rate next, whom to ask, and how many ratings are enough, from a finished fit."""
+"""Rating design from a finished fit: what to rate next, whom to ask, and how many ratings are enough."""
 
 from __future__ import annotations
 
@@ -25,9 +25,6 @@ class NextRatings:
 
     def item_columns(self) -> dict[str, Any]:
         return {"item": list(self.items), "uncertainty": self.item_sd, "expected_reduction": self.item_reduction}
-
-    def annotator_columns(self) -> dict[str, Any]:
-        return {"annotator": list(self.annotators), "information": self.information}
 
 
 @dataclass(frozen=True, eq=False)

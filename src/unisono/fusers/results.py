@@ -10,7 +10,7 @@ import numpy as np
 from unisono.data import Clock
 from unisono.data.introduction import Introduction, counted
 from unisono.maths.em import EmTrace
-from unisono.maths.items.predictive import reach
+from unisono.maths.items.predictive import half_width
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.styles import KINDS
 
@@ -40,7 +40,7 @@ class Fused:
 
     def interval(self, level: float = INTERVAL) -> tuple[np.ndarray, np.ndarray]:
         """(S, D) lower and upper ends of the central interval that holds the truth with this probability."""
-        away = reach(level, self.freedom) * self.sd
+        away = half_width(level, self.freedom) * self.sd
         low, high = self.mean - away, self.mean + away
         return (low, high) if self.ends is None else (np.maximum(low, self.ends[0]), np.minimum(high, self.ends[1]))
 

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.standardise import pooled_moments
+
 SURE_DIGITS = 12  # of a standard deviation, that survive standardising and restoring
 
 
@@ -45,14 +47,8 @@ def identity_scaling(D: int) -> Scaling:
 
 
 def pooled_scaling(value: np.ndarray) -> Scaling:
-    """Mean and standard deviation of all ratings (J, D) of each dimension; a dimension without spread keeps scale 1."""
-    D = value.shape[1]
-    loc, scale = np.zeros(D), np.ones(D)
-    for d in range(D):
-        seen = value[~np.isnan(value[:, d]), d]
-        if len(seen):
-            loc[d], scale[d] = _mean_and_sd(seen)
-    return Scaling(loc, scale)
+    """Mean and standard deviation of all ratings (J, D) of each dimension."""
+    return Scaling(*pooled_moments(value))
 
 
 def common_scaling(value: np.ndarray) -> Scaling:
@@ -62,15 +58,3 @@ def common_scaling(value: np.ndarray) -> Scaling:
     largest = float(np.abs(seen).max()) if len(seen) else 0.0
     scale = largest * float(np.sqrt(np.mean((seen / largest) ** 2))) if largest > 0 else 1.0
     return Scaling(np.zeros(D), np.full(D, scale))
-
-
-def _mean_and_sd(seen: np.ndarray) -> tuple[float, float]:
-    # Divided by the largest first, so that squares of very large or very small ratings neither overflow nor vanish.
-    largest = float(np.abs(seen).max())
-    if largest == 0:
-        return 0.0, 1.0
-    part = seen / largest
-    mean = float(part.mean())
-    sd = float(np.sqrt(np.mean((part - mean) ** 2)))
-    # Rounding noise of a constant column is not spread.
-    return mean * largest, sd * largest if sd > 1e-12 else largest

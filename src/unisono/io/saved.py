@@ -37,6 +37,7 @@ def write_fit(fit: Fit, folder: Path) -> None:
         "annotators": fit.annotators,
         "items": fit.items,
         "stop": fit.trace.stop,
+        "objective": fit.trace.path(),
         "provenance": fit.provenance,
     }
     (folder / WORDS).write_text(json.dumps(words, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

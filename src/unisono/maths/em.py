@@ -16,6 +16,7 @@ State = TypeVar("State")
 Stop = Literal["converged", "max_iter", "none"]
 StopRule = Callable[[list[float], Any, Any], bool]  # objective so far, the state it was last seen at, the next state
 OnStep = Callable[[int, State, float], None]  # iteration, state, its objective
+ROUNDING = 1e-9  # of the objective's size: sums of many terms are no more exact
 
 
 class EmTrace(NamedTuple):
@@ -30,11 +31,36 @@ class EmTrace(NamedTuple):
 
     @property
     def converged(self) -> bool:
+        """Whether the stopping rule was met; `falls` says whether the objective rose all the way there."""
         return self.stop != "max_iter"
+
+    @property
+    def falls(self) -> np.ndarray:
+        """(F,) iterations, counted from 1, whose objective is lower than that of the one before, beyond rounding."""
+        rounding = ROUNDING * np.max(np.abs(self.objective), initial=0.0)
+        return np.flatnonzero(np.diff(self.objective) < -rounding) + 2
+
+    @property
+    def largest_fall(self) -> float:
+        """By how much the objective fell at most from one iteration to the next; 0 if it never did."""
+        return float(np.max(-np.diff(self.objective)[self.falls - 2], initial=0.0))
+
+    def path(self) -> dict[str, Any]:
+        """What the objective did, as plain values: for summary.json and fit.json. None where there is no objective."""
+        if not self.iterations:
+            return {"first": None, "last": None, "falls": 0, "largest_fall": 0.0, "largest_fall_at": None}
+        fell = len(self.falls) > 0
+        return {
+            "first": float(self.objective[0]),
+            "last": float(self.objective[-1]),
+            "falls": len(self.falls),
+            "largest_fall": self.largest_fall,
+            "largest_fall_at": int(np.argmin(np.diff(self.objective))) + 2 if fell else None,
+        }
 
 
 def relative_change(tol: float) -> StopRule:
-    """Stop when the objective moved by less than `tol` of its own size; the paper's rule (1e-5 global)."""
+    """Stop when the objective moved by less than `tol` of its own size; the paper's rule (1e-5 for items)."""
 
     def rule(objective: list[float], before: Any, after: Any) -> bool:
         if len(objective) < 2:

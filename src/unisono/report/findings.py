@@ -25,7 +25,7 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
     if found is None:
         return None
     spammer = found.spammer >= NAMED_FROM
-    habits = [
+    styles = [
         row
         for kind in WORDS
         for d in range(len(annotators.dimensions))
@@ -38,7 +38,7 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
             {"annotator": annotators.annotators[k], "probability": _rounded(found.spammer[k])}
             for k in _most_probable(found.spammer, spammer)
         ],
-        "habits": habits,
+        "styles": styles,
     }
 
 
@@ -53,7 +53,7 @@ def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
     else:
         lines = [f"No annotator looks like a spammer ({over}; {expected})."]
     for kind, (words, which) in WORDS.items():
-        rows = [row | {"on": which.format(**row)} for row in data["habits"] if row["habit"] == kind]
+        rows = [row | {"on": which.format(**row)} for row in data["styles"] if row["style"] == kind]
         if rows:
             lines.append(f"{words} ({over}): {_names(sorted(rows, key=lambda row: -row['probability']))}.")
     return lines
@@ -67,7 +67,7 @@ def _of_dimension(
         {
             "annotator": annotators.annotators[k],
             "dimension": annotators.dimensions[d],
-            "habit": kind,
+            "style": kind,
             "probability": _rounded(probability[k]),
         }
         | (

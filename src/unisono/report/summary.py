@@ -25,7 +25,6 @@ def summarise(
     numbers = int((~np.isnan(ratings.value)).sum())
     # A single trace is many ratings.
     best, worst = _ends(annotators, 1 if ratings.is_series else ENOUGH)
-    objective = fit.trace.objective
     clock = ratings.clock
     notes = {} if notes is None else notes
     words = delay_words(notes)
@@ -47,7 +46,7 @@ def summarise(
         "diagnosis": findings(annotators),
         "iterations": fit.trace.iterations,
         "stop": fit.trace.stop,
-        "objective": float(objective[-1]) if len(objective) else None,
+        "objective": fit.trace.path(),
         "alerts": [{"kind": alert.kind, "severity": alert.severity, "message": alert.message} for alert in alerts],
         "provenance": fit.provenance,
         **told,
@@ -83,11 +82,21 @@ def summary_text(data: dict[str, Any]) -> str:
     if data.get("gold"):
         lines += ["", *_gold_lines(data["gold"])]
     if data["iterations"]:
-        how = "converged" if data["stop"] == "converged" else "stopped before it converged"
-        lines += ["", f"Estimation {how} after {data['iterations']} iterations."]
+        lines += ["", _convergence_line(data)]
     if data["alerts"]:
         lines += ["", "To look at:", *(f"  - {alert['message']}" for alert in data["alerts"])]
     return "\n".join(lines)
+
+
+def _convergence_line(data: dict[str, Any]) -> str:
+    """Whether estimates settled, and whether the objective rose all the way there: two different things."""
+    how = "Estimates settled" if data["stop"] == "converged" else "Estimation stopped before estimates settled,"
+    path = data["objective"]
+    rose = "the objective rose at every step"
+    if path["falls"]:
+        times = "once" if path["falls"] == 1 else f"{path['falls']} times, at most"
+        rose = f"the objective fell {times} by {path['largest_fall']:.3g} (iteration {path['largest_fall_at']})"
+    return f"{how} after {data['iterations']} iterations; {rose}."
 
 
 def _gold_lines(gold: dict[str, Any]) -> list[str]:

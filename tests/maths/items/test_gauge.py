@@ -10,8 +10,8 @@ from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import change_of_truth, recentre, uncorrelate
 from unisono.maths.items.gold import gold_map
 from unisono.maths.items.predictor import no_features
+from unisono.maths.items.priors import Guards, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.state import Guards, Priors
 from unisono.maths.items.structure import Structure
 from unisono.maths.items.vb import bayes_step, settled
 

@@ -6,8 +6,9 @@ import pytest
 from item_cases import climb, default_settings, random_raters
 from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import posterior
-from unisono.maths.items.gold import LEVEL_TRUTHS, SCALE_TRUTHS, fit_with_gold, level_map
+from unisono.maths.items.gold import fit_with_gold, level_map
 from unisono.maths.items.predictor import no_features
+from unisono.maths.items.priors import LEVEL_TRUTHS, SCALE_TRUTHS
 from unisono.maths.items.start import bayes_start
 from unisono.simulate import simulate_items
 
@@ -81,7 +82,7 @@ def with_gold(value, item_of, annotator_of, gold):
 def test_a_good_crowd_is_fitted_without_the_known_truths(known, seed):
     data = near_crowd(seed, known)
     fit = fit_with_gold(data, default_settings(data), climb)
-    assert fit.way == "near"
+    assert fit.way == "calibrate"
     blind = data._replace(gold=None)
     settings = default_settings(blind)
     without, _ = climb(blind, bayes_start(blind, settings), settings)
@@ -96,7 +97,7 @@ def test_a_crowd_that_mixes_everything_is_straightened_by_ten_known_items():
         gold[:10] = world.truth.value[:10]
         data = with_gold(world.ratings.value, world.ratings.item_of, world.ratings.annotator_of, gold)
         fit = fit_with_gold(data, default_settings(data), climb)
-        assert fit.way == "far"
+        assert fit.way == "rotate"
         mean = posterior(data, fit.state.params).mean
         found.append([np.corrcoef(mean[10:, d], world.truth.value[10:, d])[0, 1] for d in range(2)])
     assert np.mean(found, axis=0).min() >= 0.93
@@ -112,7 +113,7 @@ def test_a_mixing_that_everybody_shares_is_found_from_known_items():
     gold[:20] = truth[:20]
     data = with_gold(value, item_of, annotator_of, gold)
     fit = fit_with_gold(data, default_settings(data), climb)
-    assert fit.way == "far"
+    assert fit.way == "rotate"
     mean = posterior(data, fit.state.params).mean
     # Who knew F could reach .976 on average; without known items it is .88.
     assert min(np.corrcoef(mean[20:, d], truth[20:, d])[0, 1] for d in range(2)) > 0.95

@@ -6,10 +6,9 @@ import pytest
 import unisono as un
 from item_cases import random_case
 from unisono.maths.items.guards import correlation, limited_borrowing, recentred, tempered
+from unisono.maths.items.priors import SPAMMER_GAIN, UNGUARDED, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.state import UNGUARDED, Priors
 from unisono.maths.items.structure import Structure
-from unisono.maths.raters.gain_prior import SPAMMER_GAIN
 from unisono.simulate import simulate_items
 
 
@@ -23,8 +22,8 @@ def covariances(seed, D=4):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("times", [0.0, 0.5, 2.0])
 def test_limited_borrowing_keeps_variances_and_is_a_covariance(seed, times):
-    Sigma, together = covariances(seed)
-    found = limited_borrowing(Sigma, together, times)
+    Sigma, errors = covariances(seed)
+    found = limited_borrowing(Sigma, errors, times)
     np.testing.assert_allclose(np.diagonal(found), np.diagonal(Sigma), rtol=1e-12)
     np.testing.assert_allclose(found, found.T, rtol=1e-12)
     assert np.linalg.eigvalsh(correlation(found)).min() > 5e-4
@@ -32,8 +31,8 @@ def test_limited_borrowing_keeps_variances_and_is_a_covariance(seed, times):
 
 def test_correlations_stay_within_a_multiple_of_those_of_errors():
     Sigma = np.array([[2.0, 1.5, -0.9], [1.5, 3.0, 0.1], [-0.9, 0.1, 1.0]])
-    together = np.array([[1.0, -0.1, 0.2], [-0.1, 1.0, 0.2], [0.2, 0.2, 1.0]])
-    own, found = correlation(Sigma), correlation(limited_borrowing(Sigma, together, 2.0))
+    errors = np.array([[1.0, -0.1, 0.2], [-0.1, 1.0, 0.2], [0.2, 0.2, 1.0]])
+    own, found = correlation(Sigma), correlation(limited_borrowing(Sigma, errors, 2.0))
     assert own[0, 1] > 0.2
     assert own[0, 2] < -0.4
     assert found[0, 1] == pytest.approx(0.2, rel=1e-9)  # limited by the size of the errors' correlation
@@ -44,16 +43,16 @@ def test_correlations_stay_within_a_multiple_of_those_of_errors():
 def test_limits_that_contradict_each_other_still_give_a_covariance():
     Sigma = np.diag([1.0, 4.0, 9.0]) ** 0.5 @ np.array([[1, 0.9, 0.9], [0.9, 1, 0.9], [0.9, 0.9, 1]])
     Sigma = Sigma @ np.diag([1.0, 4.0, 9.0]) ** 0.5
-    together = np.array([[1, 0.9, 0.9], [0.9, 1, 0], [0.9, 0, 1]])
-    found = limited_borrowing(Sigma, together, 1.0)
+    errors = np.array([[1, 0.9, 0.9], [0.9, 1, 0], [0.9, 0, 1]])
+    found = limited_borrowing(Sigma, errors, 1.0)
     np.testing.assert_allclose(np.diagonal(found), [1, 4, 9], rtol=1e-12)
     assert np.linalg.eigvalsh(found).min() > 1e-4
     assert correlation(found)[1, 2] < 0.5
 
 
 def test_without_a_limit_or_below_it_nothing_changes():
-    Sigma, together = covariances(1)
-    assert limited_borrowing(Sigma, together, np.inf) is Sigma
+    Sigma, errors = covariances(1)
+    assert limited_borrowing(Sigma, errors, np.inf) is Sigma
     assert limited_borrowing(Sigma, np.eye(4), np.inf) is Sigma
     assert limited_borrowing(Sigma, np.ones((4, 4)), 1.0) is Sigma
 
@@ -66,13 +65,13 @@ def test_who_has_no_say_moves_no_coordinates():
     F = np.tile(np.eye(2), (case.data.K, 1, 1))
     F[0] = 0.5 * np.eye(2)
     params = case.params._replace(B=np.dstack([F, np.zeros((case.data.K, 2, 1))]))
-    direction = np.ones((case.data.K, 2))
-    moved, _ = recentred(case.data, params, hyper, structure, direction)
+    expected = np.ones((case.data.K, 2))
+    moved, _ = recentred(case.data, params, hyper, structure, expected)
     same, _ = recentred(case.data, params, hyper, structure)
     np.testing.assert_array_equal(moved.B, same.B)
     assert (np.diagonal(moved.F[1]) > 1.01).all()
-    direction[0] = SPAMMER_GAIN
-    still, _ = recentred(case.data, params, hyper, structure, direction)
+    expected[0] = SPAMMER_GAIN
+    still, _ = recentred(case.data, params, hyper, structure, expected)
     np.testing.assert_allclose(still.B, params.B, atol=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""ML EM of the global model: equals the paper's updates, and climbs at every step in every structure."""
+"""ML EM of the item model: equals the paper's updates, and climbs at every step in every structure."""
 
 import numpy as np
 import pytest
@@ -8,13 +8,13 @@ from reference import naive_items
 from unisono.maths.em import relative_change, run_em
 from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import expectation
-from unisono.maths.items.ml import MlSettings, em_step, maximise, paper_start
-from unisono.maths.items.ml_start import sample_moments, starting_params
+from unisono.maths.items.ml import MlSettings, em_step, maximise, paper_start, sample_moments, starting_params
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features, orthogonal_scores
-from unisono.maths.items.structure import PAPER, Structure
+from unisono.maths.items.structure import Structure
 
 NO_FLOOR = 1e-12
+PAPER = Structure(transform="full", bias=False, noise="isotropic", latent="isotropic", intercept=False)
 
 
 def paper_case(D, *, subset, seed, P=3):

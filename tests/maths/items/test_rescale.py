@@ -8,7 +8,8 @@ from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import Posterior, posterior
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.rescale import POOLED, panel_rescaling, truth_rescaling
+from unisono.maths.items.priors import POOLED_VARIANCE
+from unisono.maths.items.rescale import panel_rescaling, truth_rescaling
 from unisono.maths.items.sample import sample_ratings, sample_truths
 
 SIGMA, NOISE = np.array([[0.5, 0.1], [0.1, 0.3]]), np.array([0.4, 0.6])
@@ -30,7 +31,7 @@ def drawn(M, *, K=12, per_item=3, gain=1.0, seed=0):
 
 
 def pooled(variance):
-    return POOLED * variance.mean() + (1 - POOLED) * variance
+    return POOLED_VARIANCE * variance.mean() + (1 - POOLED_VARIANCE) * variance
 
 
 @pytest.mark.parametrize("panel", [4.0, np.inf])
@@ -60,7 +61,7 @@ def test_where_the_scale_is_known_the_estimate_has_the_variance_of_the_truth():
     np.testing.assert_allclose(estimate.mean(axis=0), found.mean.mean(axis=0), atol=1e-12)
 
 
-def test_matching_keeps_the_order_of_items_and_centers_between_posterior_and_item_means():
+def test_rescaling_keeps_the_order_of_items_and_centers_between_posterior_and_item_means():
     data, params, found = drawn(300)
     estimate = panel_rescaling(data, params, found, None, 10.0).apply(found.mean, None)
     np.testing.assert_array_equal(np.argsort(estimate, axis=0), np.argsort(found.mean, axis=0))
@@ -69,13 +70,13 @@ def test_matching_keeps_the_order_of_items_and_centers_between_posterior_and_ite
 
 
 @pytest.mark.parametrize("two_readings", [False, True])
-def test_matching_follows_a_change_of_the_truth(two_readings):
+def test_rescaling_follows_a_change_of_the_truth(two_readings):
     data, params, found = drawn(50)
     censored = found.mean**3 if two_readings else None
-    matching = panel_rescaling(data, params, found, censored, 10.0)
+    rescaling = panel_rescaling(data, params, found, censored, 10.0)
     scale, offset = np.array([2.0, 0.3]), np.array([-1.0, 5.0])
-    moved = matching.mapped(scale, offset).apply(scale * found.mean + offset, censored)
-    np.testing.assert_allclose(moved, scale * matching.apply(found.mean, censored) + offset, rtol=1e-10)
+    moved = rescaling.mapped(scale, offset).apply(scale * found.mean + offset, censored)
+    np.testing.assert_allclose(moved, scale * rescaling.apply(found.mean, censored) + offset, rtol=1e-10)
 
 
 def test_two_items_do_not_explode():

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from item_cases import data_of, random_raters
+from unisono.maths.items.priors import (
+    BIAS_SHARE_UNKNOWN,
+    LEAST_ERROR_SHARE,
+    TRUTH_SHARE_LIMITS,
+    TRUTH_SHARE_UNKNOWN,
+    Priors,
+)
 from unisono.maths.items.start import unrelated
-from unisono.maths.items.state import Priors
 from unisono.maths.items.targets import (
-    BIAS_UNKNOWN,
-    ERROR_AT_LEAST,
-    TRUTH_LIMITS,
-    TRUTH_UNKNOWN,
     believed_correlation,
     correlation_power,
     rating_correlation,
@@ -41,7 +43,7 @@ def test_known_shares_are_recovered(missing):
     np.testing.assert_allclose(found.latent[0, 1], 0, atol=1e-12)
 
 
-def test_targets_go_together_as_the_ratings_do():
+def test_targets_are_correlated_as_the_ratings_are():
     data, value = crowd(correlation=0.6)
     r = believed(np.corrcoef(value.T)[0, 1], 3000, 6, 0.45)
     found = variance_targets(data, Priors(latent_correlation=1.0, noise_correlation=0.0, bias_correlation=1.0))
@@ -59,7 +61,7 @@ def believed(r, judgements, per_item, truth, D=2):
 
 @pytest.mark.parametrize("truth", [0.1, 0.5])
 @pytest.mark.parametrize("correlation", [0.9, 0.3])
-def test_a_handful_of_judgements_says_little_about_how_dimensions_go_together(correlation, truth):
+def test_a_handful_of_judgements_says_little_about_correlations(correlation, truth):
     data, value = crowd(M=8, per_item=2, correlation=correlation)
     r = np.corrcoef(value.T)[0, 1]
     found = believed_correlation(data, np.array([[1, r], [r, 1]]), truth)
@@ -91,18 +93,18 @@ def test_without_two_ratings_of_anything_the_stated_shares_hold():
     rng = np.random.default_rng(0)
     alone = np.arange(30)
     found = variance_targets(data_of(rng.normal(size=(30, 2)), alone, alone), Priors())
-    np.testing.assert_allclose(np.diagonal(found.latent), TRUTH_UNKNOWN, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.bias), BIAS_UNKNOWN, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.noise), 1 - TRUTH_UNKNOWN - BIAS_UNKNOWN, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.latent), TRUTH_SHARE_UNKNOWN, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.bias), BIAS_SHARE_UNKNOWN, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.noise), 1 - TRUTH_SHARE_UNKNOWN - BIAS_SHARE_UNKNOWN, rtol=1e-12)
 
 
 def test_shares_stay_inside_their_limits():
     noise, _ = crowd(truth=(0.0, 0.0), bias=0.0)
-    assert np.diagonal(variance_targets(noise, Priors()).latent).min() == pytest.approx(TRUTH_LIMITS[0])
+    assert np.diagonal(variance_targets(noise, Priors()).latent).min() == pytest.approx(TRUTH_SHARE_LIMITS[0])
     agreed, _ = crowd(truth=(0.98, 0.98), bias=0.0)
     found = variance_targets(agreed, Priors())
-    np.testing.assert_allclose(np.diagonal(found.latent), TRUTH_LIMITS[1], rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.noise), ERROR_AT_LEAST, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.latent), TRUTH_SHARE_LIMITS[1], rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(found.noise), LEAST_ERROR_SHARE, rtol=1e-12)
 
 
 def test_the_correlation_of_ratings_is_that_of_complete_judgements():

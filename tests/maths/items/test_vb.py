@@ -9,8 +9,8 @@ from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import change_of_truth, recentre
 from unisono.maths.items.predictor import orthogonal_scores
+from unisono.maths.items.priors import UNGUARDED, Guards, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.state import UNGUARDED, Guards, Priors
 from unisono.maths.items.structure import Structure
 from unisono.maths.items.vb import bayes_step, settled
 

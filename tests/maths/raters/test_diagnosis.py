@@ -56,8 +56,8 @@ def test_an_honest_crowd_raises_no_alarm(dimensions):
         assert found.spammer.mean() < 0.03
 
 
-def test_every_habit_is_told_from_the_others():
-    """A planted habit has the largest probability of all for nearly everybody who has it."""
+def test_every_style_is_told_from_the_others():
+    """A planted style has the largest probability of all for nearly everybody who has it."""
     kinds = {"flipped": 0.1, "swapped": 0.1, "compressed": 0.1, "constant": 0.1}
     right = {name: [] for name in kinds}
     for seed in range(4):

@@ -7,13 +7,13 @@ import unisono as un
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import data_of
 from unisono.data import Ratings
-from unisono.maths.items.guards import SPAMMER_GAIN, credibility
+from unisono.maths.items.guards import credibility
+from unisono.maths.items.priors import SPAMMER_GAIN, SPAMMER_THRESHOLD, Guards, Priors
 from unisono.maths.items.start import bayes_settings
-from unisono.maths.items.state import Guards, Priors
 from unisono.maths.items.structure import Structure
 from unisono.maths.metrics import ccc
 from unisono.maths.raters.diagnosis import diagnose
-from unisono.maths.raters.gain_prior import SPAMMER_THRESHOLD, expected_gains, with_gain_priors
+from unisono.maths.raters.gain_prior import expected_gains, with_gain_priors
 
 BAD = {"spammer": 0.3, "flipped": 0.1}
 
@@ -30,6 +30,7 @@ def test_a_clean_crowd_needs_no_diagnosis():
 @pytest.mark.slow
 @pytest.mark.parametrize("integer", [False, True])
 def test_planted_annotators_are_expected_to_be_what_they_are(integer):
+    straight = []
     for seed in range(3):
         crowd = planted_crowd(seed, BAD, integer=integer)
         found = gains(crowd)
@@ -41,9 +42,11 @@ def test_planted_annotators_are_expected_to_be_what_they_are(integer):
         assert found[honest].mean() > 0.85
         assert found[spammer].mean() < SPAMMER_GAIN + 0.15
         assert np.median(found[crowd.flipped]) < -0.5
-        straight = (crowd.kind == "flipped")[:, None] & ~crowd.flipped
         assert found[crowd.flipped].mean() < -0.4
-        assert not straight.any() or np.median(found[straight]) > 0
+        straight.append(found[(crowd.kind == "flipped")[:, None] & ~crowd.flipped])
+    # Who turns one dimension round is expected to answer the other as everybody does.
+    assert len(np.concatenate(straight)) >= 5
+    assert np.median(np.concatenate(straight)) > 0.5
 
 
 def test_spammers_and_flipped_annotators_have_no_say():
@@ -59,12 +62,12 @@ def test_the_truth_gets_back_the_variance_that_spammers_hide():
         sd = crowd.value.std(axis=0)
         data = data_of((crowd.value - crowd.value.mean(axis=0)) / sd, crowd.item_of, crowd.annotator_of)
         settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4), Guards())
-        heeded = with_gain_priors(data, settings)
-        assert heeded.direction is not None
-        say = credibility(heeded.direction)
+        suspecting = with_gain_priors(data, settings)
+        assert suspecting.expected_gain is not None
+        say = credibility(suspecting.expected_gain)
         assert say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < say[crowd.kind == "honest"].mean()
         truth = crowd.truth.var(axis=0) / sd**2
-        shares.append([np.diagonal(s.targets.latent) / truth for s in (settings, heeded)])
+        shares.append([np.diagonal(s.targets.latent) / truth for s in (settings, suspecting)])
     plain, given_back = np.mean(shares, axis=(0, 2))
     # Part of it: nobody is expected to be quite deaf to the truth.
     assert plain < 0.35
@@ -100,7 +103,7 @@ def test_the_fused_truth_is_nearly_as_good_as_without_the_planted(integer):
     assert np.mean(lost) < 0.02
 
 
-def test_few_answers_are_little_ground_for_a_verdict():
+def test_few_answers_are_little_ground_for_a_finding():
     crowd = planted_crowd(0, BAD)
     who = int(np.flatnonzero(crowd.flipped[:, 0])[0])
     kept = crowd.annotator_of != who

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.planted_crowds import planted_crowd
-from unisono.maths.raters.signal import FEW_ITEMS, SharedSignal, shared_signal, signal_correlation
+from unisono.maths.items.priors import FEWEST_SIGNAL_ITEMS
+from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
 
 
 def of_crowd(crowd):
@@ -64,7 +65,7 @@ def test_missing_answers_and_single_ratings():
 
 def test_too_few_items_have_no_standard_error():
     rng = np.random.default_rng(0)
-    y = rng.normal(size=(FEW_ITEMS - 1, 1, 1)) + 0.1 * rng.normal(size=(FEW_ITEMS - 1, 3, 1))
+    y = rng.normal(size=(FEWEST_SIGNAL_ITEMS - 1, 1, 1)) + 0.1 * rng.normal(size=(FEWEST_SIGNAL_ITEMS - 1, 3, 1))
     found = shared_signal(*complete(y))
     assert np.isinf(found.error[0])
     assert not found.clear[0]

@@ -1,13 +1,14 @@
-"""The evidence of a habit equals brute-force integration; sums equal loops."""
+"""The evidence of a style equals brute-force integration; sums equal loops."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from unisono.maths.items.priors import STYLE_PRIORS
 from unisono.maths.raters.mixture import fit_mixture
 from unisono.maths.raters.styles import (
     COMPRESSED,
-    LAWS,
+    KINDS,
     SWAPPED,
     UNRELATED,
     USUAL,
@@ -49,12 +50,12 @@ def test_evidence_equals_brute_force(kind):
     noise = TypicalNoise(np.array([0.5, 0.6]), np.array([1.2, 1.1]))
     found = style_evidence(centred_sums(answers, truth, of, 3), noise, np.zeros((3, 2)), np.ones(2))
     d = 1
-    h = [habit[0] for habit in styles_of(d, 2)].index(kind)
+    h = [style[0] for style in styles_of(d, 2)].index(kind)
     follows = found.follows[d, h]
-    law = LAWS[kind]
-    center, width = np.zeros(2), np.full(2, law.leak)
-    center[follows], width[follows] = law.center, law.width
-    typical = (noise.idle if kind == UNRELATED else noise.following)[d] * law.noise
+    prior_of = STYLE_PRIORS[KINDS[kind]]
+    center, width = np.zeros(2), np.full(2, prior_of.leak)
+    center[follows], width[follows] = prior_of.center, prior_of.width
+    typical = (noise.idle if kind == UNRELATED else noise.following)[d] * prior_of.noise
     for k in range(3):
         rows = (of == k) & ~np.isnan(answers[:, d])
         n = int(rows.sum())
@@ -66,7 +67,7 @@ def test_evidence_equals_brute_force(kind):
             stats.multivariate_normal.pdf(y, X @ center, np.exp(u) * np.eye(n - 1) + (X * width**2) @ X.T)
             for u in log_t
         ]
-        prior = stats.norm.pdf(log_t, np.log(typical), law.spread)
+        prior = stats.norm.pdf(log_t, np.log(typical), prior_of.spread)
         expected = np.log(np.trapezoid(np.array(density) * prior, log_t))
         assert found.loglik[k, d, h] == pytest.approx(expected, abs=0.02)
 
@@ -84,7 +85,7 @@ def test_slopes_are_found_with_many_ratings():
         assert (found.loglik[k].argmax(axis=1) == kind).all()
 
 
-def test_the_mixture_learns_how_common_habits_are():
+def test_the_mixture_learns_how_common_styles_are():
     rng = np.random.default_rng(0)
     K, n = 60, 30
     of = np.repeat(np.arange(K), n)
@@ -94,6 +95,6 @@ def test_the_mixture_learns_how_common_habits_are():
     noise = TypicalNoise(np.array([0.25]), np.array([1.0]))
     evidence = style_evidence(centred_sums(answers, truth, of, K), noise, np.full((K, 1), -np.inf), np.ones(1))
     member = fit_mixture(evidence, np.ones((K, 1), dtype=bool))
-    np.testing.assert_allclose(member.habit.sum(axis=2), 1.0)
+    np.testing.assert_allclose(member.style.sum(axis=2), 1.0)
     assert member.spammer[idle].min() > 0.8
     assert member.spammer[~idle].max() < 0.1

@@ -5,19 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.data import Ratings
+from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import Scaling
+from unisono.fusers.signal import crowd_diagnosis
 from unisono.maths.grouped import grouped_correlation
-from unisono.maths.items.data import ItemData
-from unisono.maths.items.estep import left_out_means
 from unisono.maths.items.latent import truth_covariance
-from unisono.maths.items.params import ItemParams
-from unisono.maths.raters.diagnosis import diagnose
 
 
-def annotator_table(ratings: Ratings, data: ItemData, params: ItemParams, scaling: Scaling) -> Annotators:
+def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -> Annotators:
     """Bias, gain, leakage, noise, reliability and agreement from fitted parameters."""
-    D = data.D
+    data, params, D = items.data, items.params, items.data.D
     F, b = params.F[: ratings.K], params.b[: ratings.K]
     center = params.prior_mean(data.scores).mean(axis=0)
     signal = np.einsum("kdi,ij,kdj->kd", F, truth_covariance(data, params), F)
@@ -33,6 +31,6 @@ def annotator_table(ratings: Ratings, data: ItemData, params: ItemParams, scalin
         leakage=leakage,
         noise=np.sqrt(noise) * scaling.scale,
         reliability=signal / (signal + noise),
-        agreement=grouped_correlation(answers, left_out_means(data, params), ratings.annotator_of, ratings.K),
-        diagnosis=diagnose(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K),
+        agreement=grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
+        diagnosis=crowd_diagnosis(ratings),
     )

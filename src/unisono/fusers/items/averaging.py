@@ -19,6 +19,7 @@ from unisono.fusers.features import learn_space, restore_space
 from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
+from unisono.fusers.signal import crowd_diagnosis
 from unisono.maths.em import EmTrace
 from unisono.maths.grouped import grouped_correlation, grouped_regression
 from unisono.maths.items.averages import Average, weighted_mean
@@ -28,7 +29,6 @@ from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
 from unisono.maths.items.predictor import Ridge, empirical_ridge, no_features
 from unisono.maths.items.structure import identity_rows
-from unisono.maths.raters.diagnosis import diagnose
 
 NEAR_ZERO = 1e-6  # in standardised units: less than this is nothing
 
@@ -128,7 +128,7 @@ class Baseline(Fuser):
             noise=noise * self.scaling_.scale,
             reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
             agreement=agreement,
-            diagnosis=diagnose(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K),
+            diagnosis=crowd_diagnosis(ratings),
         )
 
     def arrays(self) -> dict[str, np.ndarray]:

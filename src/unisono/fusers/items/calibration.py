@@ -1,24 +1,23 @@
-"""From posteriors to what is reported: the estimate on its scale, and errors as large as left-out answers show them."""
+"""Calibration of posteriors: the estimate on its scale, and errors as large as left-out answers show them."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
 from unisono.fusers.items.estimate import Censored
+from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.results import INTERVAL
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds, censored_posterior, expected_answer
-from unisono.maths.items.estep import Posterior, annotator_uncertainty, posterior
-from unisono.maths.items.left_out import left_out_ratio, residual_freedom
+from unisono.maths.items.ends import Bounds
+from unisono.maths.items.estep import Posterior, annotator_uncertainty
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictive import reach
+from unisono.maths.items.predictive import half_width, residual_freedom
+from unisono.maths.items.priors import LEAST_INTERVAL_RATIO
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
-from unisono.maths.raters.signal import shared_signal
-
-EstimateScale = Literal["matched", "posterior"]
-ESTIMATES: tuple[EstimateScale, ...] = get_args(EstimateScale)
+from unisono.maths.raters.signal import SharedSignal
+from unisono.words import EstimateScale
 
 
 class Calibration(NamedTuple):
@@ -26,7 +25,7 @@ class Calibration(NamedTuple):
 
     ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
     freedom: float = np.inf  # degrees of freedom behind the variances
-    matching: Rescaling | None = None  # None: the posterior mean is the estimate
+    rescaling: Rescaling | None = None  # None: the posterior mean is the estimate
     ends: Bounds | None = None  # of the scale, which no truth lies beyond
     least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
 
@@ -38,8 +37,8 @@ class Calibration(NamedTuple):
         }
         if self.ends is not None:
             table |= {"scale_low": self.ends.low, "scale_high": self.ends.high}
-        if self.matching is not None:
-            table |= {f"matched_{name}": value for name, value in self.matching._asdict().items()}
+        if self.rescaling is not None:
+            table |= {f"matched_{name}": value for name, value in self.rescaling._asdict().items()}
         return table
 
 
@@ -47,18 +46,17 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
     """The calibration of a saved fit; none in fits of older versions."""
     if "interval_ratio" not in arrays:
         return Calibration()
-    matching = None
+    rescaling = None
     if "matched_stretch" in arrays:
-        matching = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
+        rescaling = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
     honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
     ends = Bounds(arrays["scale_low"], arrays["scale_high"]) if "scale_low" in arrays else None
-    return Calibration(*honesty, matching, ends, arrays["interval_least_variance"])
+    return Calibration(*honesty, rescaling, ends, arrays["interval_least_variance"])
 
 
 def calibrate(
-    data: ItemData,
-    params: ItemParams,
-    censored: Censored | None,
+    items: ItemPosteriors,
+    signal: SharedSignal,
     *,
     scale: EstimateScale,
     panel: float,
@@ -66,64 +64,54 @@ def calibrate(
     continued: bool = False,
 ) -> Calibration:
     """Learns the calibration from the fitted ratings. Without `by_panel` the truth's own variance sets the scale."""
+    data, params, censored = items.data, items.params, items.censored
     freedom = residual_freedom(data)
     honest = Calibration(
-        max(left_out_ratio(data, params), 1.0), freedom, least_variance=_variance_without_signal(data, freedom)
+        max(items.left_out.ratio, LEAST_INTERVAL_RATIO),
+        freedom,
+        least_variance=_variance_without_signal(data, signal, freedom),
     )
     if scale == "posterior":
         return honest
-    found = posterior(data, params)
+    found = items.posterior
     if not by_panel:
-        return honest._replace(matching=truth_rescaling(data, params, found))
-    reading = second_reading(data, censored)
+        return honest._replace(rescaling=truth_rescaling(data, params, found))
     honest = honest._replace(ends=None if censored is None else censored.bounds)
-    return honest._replace(matching=panel_rescaling(data, params, found, reading, panel, continued=continued))
+    reading = items.second_reading
+    return honest._replace(rescaling=panel_rescaling(data, params, found, reading, panel, continued=continued))
 
 
-def _variance_without_signal(data: ItemData, freedom: float) -> np.ndarray:
+def _variance_without_signal(data: ItemData, signal: SharedSignal, freedom: float) -> np.ndarray:
     """(D,) the error variance whose interval spans the scale, where annotators do not clearly share anything; else 0.
 
     A model that finds no signal concludes that all truths are equal, and is sure of it. All it knows is that it does
     not know.
     """
     value = data.value
-    signal = shared_signal(value, data.item_of, data.annotator_of)
     told = np.isfinite(signal.share) & np.isfinite(signal.error)
     span = np.array([np.ptp(column[~np.isnan(column)]) if told[d] else 0.0 for d, column in enumerate(value.T)])
     # Twice the scale: wherever the estimate lies, the interval then holds all of it.
-    return np.where(told & ~signal.clear, (span / reach(INTERVAL, freedom)) ** 2, 0.0)
+    return np.where(told & ~signal.clear, (span / half_width(INTERVAL, freedom)) ** 2, 0.0)
 
 
-def second_reading(data: ItemData, censored: Censored | None) -> np.ndarray | None:
-    """(M, D) what a typical annotator would answer, with ratings at the ends of the scale as "at least this much"."""
-    if censored is None:
-        return None
-    found = censored_posterior(data, censored.bounds, censored.params)
-    variance = np.diagonal(found.cov, axis1=1, axis2=2) + censored.spread
-    return expected_answer(found.mean, variance, censored.bounds)
-
-
-def honest_posterior(data: ItemData, params: ItemParams, calibration: Calibration) -> Posterior:
+def honest_posterior(items: ItemPosteriors, calibration: Calibration) -> Posterior:
     """Posteriors whose covariances allow for annotators not known exactly and for what the model misses."""
-    found = posterior(data, params)
-    return found._replace(cov=calibration.ratio * (found.cov + annotator_uncertainty(data, params, found)))
+    found = items.posterior
+    added = annotator_uncertainty(items.data, items.params, found)
+    return found._replace(cov=calibration.ratio * (found.cov + added))
 
 
 def estimated_truth(
-    data: ItemData,
-    params: ItemParams,
-    calibration: Calibration,
-    censored: Censored | None,
-    known: np.ndarray | None = None,
+    items: ItemPosteriors, calibration: Calibration, known: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The estimate (M, D) and the covariance (M, D, D) of its error, posterior variance and stretching together.
 
     Where the truth is `known` (M, D), it is the estimate, and has no error.
     """
-    found = honest_posterior(data, params, calibration)
+    found = honest_posterior(items, calibration)
     estimate, cov = found.mean, found.cov
-    if calibration.matching is not None:
-        estimate = calibration.matching.apply(found.mean, second_reading(data, censored))
+    if calibration.rescaling is not None:
+        estimate = calibration.rescaling.apply(found.mean, items.second_reading)
         if calibration.ends is not None:
             estimate = np.clip(estimate, *calibration.ends)
         away = estimate - found.mean
@@ -131,7 +119,7 @@ def estimated_truth(
     variance = np.diagonal(cov, axis1=1, axis2=2)
     short = np.maximum(calibration.least_variance - variance, 0.0)
     if short.any():
-        cov = cov + short[:, :, None] * np.eye(data.D)
+        cov = cov + short[:, :, None] * np.eye(items.data.D)
     if known is None:
         return estimate, cov
     open_ = np.isnan(known)

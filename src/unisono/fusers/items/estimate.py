@@ -1,4 +1,4 @@
-"""Estimation in standardised units, by maximum likelihood or by variational Bayes, and who hears about it meanwhile."""
+"""Estimation in standardised units, by maximum likelihood or by variational Bayes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from unisono.maths.items.ends import Bounds, estimate_censored, find_bounds
 from unisono.maths.items.gold import fit_with_gold
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.start import bayes_start
+from unisono.maths.items.priors import UNGUARDED, Guards, Priors
+from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
 from unisono.maths.items.state import BayesSettings, BayesState
-from unisono.maths.items.structure import free_coefficients
+from unisono.maths.items.structure import Structure, free_coefficients
 from unisono.maths.items.vb import bayes_step, settled
+from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.maths.raters.gain_prior import with_gain_priors
+from unisono.words import Anchor
 
 
 class Censored(NamedTuple):
@@ -37,7 +41,8 @@ class Estimate(NamedTuple):
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
     latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
     censored: Censored | None = None  # the second reading of ratings at the ends of the scale
-    gold_inside: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
+    censored_trace: EmTrace | None = None  # of its fit
+    gold_observed: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
     gold_missed: float | np.ndarray = np.nan  # (D,) error on known truths hidden from such a fit; NaN otherwise
 
 
@@ -45,12 +50,31 @@ OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
 
 
 class Run(NamedTuple):
-    """When to stop, and whom to tell."""
+    """Stopping rule and callbacks."""
 
     tol: float
     max_iter: int
     on_step: Progress | None = None
     on_estimate: OnEstimate | None = None
+
+
+def anchored_settings(
+    data: ItemData,
+    structure: Structure,
+    priors: Priors,
+    floor: np.ndarray,
+    anchor: Anchor,
+    diagnosis: Callable[[], Diagnosis] | None,
+) -> BayesSettings:
+    """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors."""
+    guards = Guards(recentred=anchor != "none")
+    if anchor == "uncorrelated":
+        # The correlation of the rated dimensions is what the annotators' common mixing is told from.
+        priors, guards = unrelated(priors), UNGUARDED._replace(recentred=True)
+    settings = bayes_settings(data, structure, priors, floor, guards)
+    if diagnosis is None or anchor != "average" or structure.transform == "identity":
+        return settings
+    return with_gain_priors(data, settings, diagnosis)
 
 
 def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
@@ -97,17 +121,17 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, censore
 
     if data.gold is not None:
         state, trace, way, missed = fit_with_gold(data, settings, climb)
-        if way == "far":
-            return found(state, trace)._replace(gold_inside=True, gold_missed=missed)
+        if way == "rotate":
+            return found(state, trace)._replace(gold_observed=True, gold_missed=missed)
         data = data._replace(gold=None)
     else:
         state, trace = climb(data, bayes_start(data, settings), settings)
     bounds = find_bounds(data)
     if not (censored and bounds.any):
         return found(state, trace)
-    cut, _ = estimate_censored(data, state, bounds, settings, run.tol)
+    cut, cut_trace = estimate_censored(data, state, bounds, settings, run.tol)
     spread = np.diagonal(cut.hyper.pool) + np.diagonal(cut.hyper.bias)
-    return found(state, trace)._replace(censored=Censored(with_crowd(cut), bounds, spread))
+    return found(state, trace)._replace(censored=Censored(with_crowd(cut), bounds, spread), censored_trace=cut_trace)
 
 
 def reporter(run: Run, estimate: Callable[[Any, EmTrace], Estimate]) -> Callable[[int, Any, float], None] | None:

@@ -1,4 +1,4 @@
-"""What items with a known truth did to a fit: for the summary, and to give the estimate their level and scale."""
+"""Known truths after a fit: calibration of level and scale by them, and the report of what they changed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 from unisono.fusers.items.calibration import Calibration
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.gauge import change_of_truth
-from unisono.maths.items.gold import level_map
 from unisono.maths.items.params import ItemParams
 
 
@@ -21,7 +19,9 @@ class GoldReport:
 
     dimensions: tuple[str, ...]
     items: int
-    inside: np.ndarray  # whether they were observations that turned the dimensions, or set level and scale alone
+    observed: (
+        np.ndarray
+    )  # whether they were observations that rotated the dimensions, or calibrated level and scale alone
     offset: np.ndarray  # by how much the average estimate moved, in rating units
     scale: np.ndarray  # by how much estimates were stretched
     error: np.ndarray  # root mean square of known truth minus estimate, on (hidden) known items, in rating units
@@ -31,10 +31,10 @@ class GoldReport:
     def columns(self) -> dict[str, Any]:
         """One entry per dimension, as summary.json keeps it."""
         # A rating by people who mix the dimensions is not one of the truth; there, guessing is the yardstick.
-        doubtful = np.where(self.inside, self.spread, self.rating_error)
+        doubtful = np.where(self.observed, self.spread, self.rating_error)
         return {
             name: {
-                "turned": bool(self.inside[d]),
+                "turned": bool(self.observed[d]),
                 "offset": round(float(self.offset[d]), 6),
                 "scale": round(float(self.scale[d]), 6),
                 "error": _rounded(self.error[d]),
@@ -46,32 +46,28 @@ class GoldReport:
         }
 
 
-def inside_and_outside(data: ItemData, inside: np.ndarray) -> tuple[ItemData, np.ndarray | None]:
-    """The data with the known truths that are observations, and the other known truths (M, D)."""
+def split_gold(data: ItemData, observed: np.ndarray) -> tuple[ItemData, np.ndarray | None]:
+    """The data with the known truths that are observations, and those (M, D) that calibrate level and scale."""
     if data.gold is None:
         return data, None
-    seen = data._replace(gold=np.where(inside, data.gold, np.nan) if inside.any() else None)
-    return seen, np.where(inside, np.nan, data.gold)
+    seen = data._replace(gold=np.where(observed, data.gold, np.nan) if observed.any() else None)
+    return seen, np.where(observed, np.nan, data.gold)
 
 
-def with_known_level(
-    params: ItemParams, calibration: Calibration, estimate: np.ndarray, outside: np.ndarray
-) -> tuple[ItemParams, Calibration, np.ndarray, np.ndarray]:
-    """Parameters and calibration whose estimates have level and scale of the known truths, and that map."""
-    scale, offset = level_map(estimate, outside)
-    matching = calibration.matching
-    if matching is not None:
-        matching = matching.mapped(scale, offset)
+def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarray) -> Calibration:
+    """The calibration of truths `scale` (D,) times these plus `offset` (D,), the level of the known ones."""
+    rescaling = calibration.rescaling
     # Known truths may be on a scale of their own, which ends elsewhere.
-    calibration = calibration._replace(
-        matching=matching, ends=None, least_variance=calibration.least_variance * scale**2
+    return calibration._replace(
+        rescaling=None if rescaling is None else rescaling.mapped(scale, offset),
+        ends=None,
+        least_variance=calibration.least_variance * scale**2,
     )
-    return change_of_truth(params, np.diag(scale), offset), calibration, scale, offset
 
 
 def report_gold(
     dimensions: tuple[str, ...],
-    inside: np.ndarray,
+    observed: np.ndarray,
     known: np.ndarray,
     estimate: np.ndarray,
     missed: float | np.ndarray,
@@ -81,14 +77,14 @@ def report_gold(
 ) -> GoldReport:
     """`estimate` (M, D) at the end, `missed` (D,) what a fit without them would miss, `level` scale and offset.
 
-    Standardised units. Estimates that have known truths inside equal them, whatever these are: their error is that on
-    truths which were hidden.
+    Standardised units. Estimates with known truths among their observations equal these: their error is that on truths
+    which were hidden.
     """
     scale, offset = level
     miss = known - estimate
     count = (~np.isnan(miss)).sum(axis=0)
     square = np.where(count > 0, np.nansum(miss**2, axis=0) / np.maximum(count, 1), np.nan)
-    square = np.where(inside & ~np.isnan(missed), np.square(missed), square)
+    square = np.where(observed & ~np.isnan(missed), np.square(missed), square)
     assert params.cov is not None
     # The newcomer's noise, and how far annotators' biases lie apart.
     rating = np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1]
@@ -96,7 +92,7 @@ def report_gold(
     return GoldReport(
         dimensions,
         items=int((~np.isnan(known)).any(axis=1).sum()),
-        inside=inside,
+        observed=observed,
         offset=(middle - (middle - offset) / scale) * scaling.scale,
         scale=scale,
         error=np.sqrt(square) * scaling.scale,

@@ -6,17 +6,20 @@ of the joint model.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
 from unisono.fusers.items.estimate import Censored, Estimate, Run
 from unisono.fusers.items.joint import Joint
+from unisono.fusers.items.prepared import Prepared
 from unisono.maths.em import EmTrace, Stop
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ends import Bounds
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.structure import Structure
+from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.maths.raters.gain_prior import diagnosis_of
 
 
 class Independent(Joint):
@@ -25,17 +28,22 @@ class Independent(Joint):
     kind: ClassVar[str] = "independent"
     one_by_one = True
 
-    def _estimate(self, data: ItemData, structure: Structure, run: Run) -> Estimate:
+    def _estimate(self, given: Prepared, run: Run) -> Estimate:
+        data = given.data
         seen: list[list[Estimate]] = [[] for _ in range(data.D)]
         parts = []
         for d, own in enumerate(seen):
             keep = None if run.on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
-            parts.append(super()._estimate(_one_dimension(data, d), structure, run._replace(on_estimate=keep)))
+            part = given._replace(data=_one_dimension(data, d))
+            parts.append(super()._estimate(part, run._replace(on_estimate=keep)))
         if run.on_estimate is not None:
             # The dimensions went one after the other; told as if they had gone side by side.
             for i in range(max(map(len, seen))):
                 run.on_estimate(i, _combine([states[min(i, len(states) - 1)] for states in seen]))
         return _combine(parts)
+
+    def _diagnosis(self, data: ItemData) -> Callable[[], Diagnosis]:
+        return lambda: diagnosis_of(data)
 
 
 def _one_dimension(data: ItemData, d: int) -> ItemData:
@@ -50,9 +58,14 @@ def _combine(parts: list[Estimate]) -> Estimate:
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
         latent=np.diag([float(part.latent[0, 0]) for part in parts]),
         censored=_combine_censored(parts),
-        gold_inside=np.array([bool(part.gold_inside) for part in parts]),
+        censored_trace=sum_of_traces(second) if (second := _second_traces(parts)) else None,
+        gold_observed=np.array([bool(part.gold_observed) for part in parts]),
         gold_missed=np.hstack([part.gold_missed for part in parts]),
     )
+
+
+def _second_traces(parts: list[Estimate]) -> list[EmTrace]:
+    return [part.censored_trace for part in parts if part.censored_trace is not None]
 
 
 def _combine_censored(parts: list[Estimate]) -> Censored | None:

@@ -1,44 +1,40 @@
-"""The joint model of global ratings: all dimensions at once, by maximum likelihood or by variational Bayes."""
+"""The joint model of ratings of items: all dimensions at once, by maximum likelihood or by variational Bayes."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.errors import ConvergenceWarning, DataError
-from unisono.fusers.base import Fuser, OnState, Progress, fitted_places, gold_values
-from unisono.fusers.features import FeatureSpace, learn_space
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
-from unisono.fusers.items.calibration import (
-    Calibration,
-    EstimateScale,
-    calibrate,
-    estimated_truth,
-    honest_posterior,
-)
-from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, estimate_bayes, estimate_ml
-from unisono.fusers.items.gold import GoldReport, inside_and_outside, report_gold, with_known_level
+from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, honest_posterior
+from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
+from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
+from unisono.fusers.items.posteriors import ItemPosteriors
+from unisono.fusers.items.prepared import Prepared, prepared
 from unisono.fusers.items.saved import learned_arrays, restore_learned
+from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL, check_settings, default_noise
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
-from unisono.fusers.items.words import DEFAULT_MAX_ITER, DEFAULT_TOL, Anchor, Inference, check_words, default_noise
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
-from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
+from unisono.fusers.signal import crowd_diagnosis, item_signal
+from unisono.maths.em import EmTrace
 from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import uncorrelate
+from unisono.maths.items.gold import level_map
 from unisono.maths.items.ml import MlSettings
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
-from unisono.maths.items.rescale import PANEL
+from unisono.maths.items.priors import PANEL, VARIANCE_FLOOR, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
-from unisono.maths.items.start import bayes_settings, unrelated
-from unisono.maths.items.state import UNGUARDED, Guards, Priors
-from unisono.maths.items.structure import Latent, Noise, Structure, Transform
-from unisono.maths.raters.gain_prior import with_gain_priors
+from unisono.maths.items.structure import Structure
+from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.words import Anchor, EstimateScale, Inference, Latent, Noise, Transform
 
 
 class Joint(Fuser):
@@ -52,9 +48,11 @@ class Joint(Fuser):
 
     kind: ClassVar[str] = "joint"
     gold_: GoldReport | None = None
+    censored_trace_: EmTrace | None = None
     _earlier: PriorFit | None = None
-    _labels: tuple[str, ...]
+    _items: ItemPosteriors
     _calibrated: Calibration | None
+    _continued: bool
     _known: np.ndarray | None
 
     def __init__(
@@ -70,7 +68,7 @@ class Joint(Fuser):
         panel: float = PANEL,
         tol: float | None = None,
         max_iter: int | None = None,
-        variance_floor: float = 1e-6,
+        variance_floor: float = VARIANCE_FLOOR,
         paper: bool = False,
         priors: dict[str, Any] | None = None,
     ) -> None:
@@ -91,7 +89,7 @@ class Joint(Fuser):
     # ---- fitting
 
     def start_from(self, earlier: Joint) -> Self:
-        """Annotators that an earlier fit knows are known here too; returns itself, to be fitted on a new batch."""
+        """Takes over what an earlier fit knows of annotators, for the next fit alone; returns itself."""
         if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
             raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         if self.anchor != "average":
@@ -108,26 +106,18 @@ class Joint(Fuser):
         on_state: OnState | None = None,
     ) -> Self:
         self.check_settings()
-        structure = self.structure()
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
-        scaling = common_scaling(ratings.value) if self.paper else pooled_scaling(ratings.value)
-        if self._earlier is not None:
-            scaling = self._earlier.scaling
-        # One ridge for all features makes sense only in common units; the paper takes features as they are.
-        space, scores = learn_space(features, ratings.items, intercept=structure.intercept, standardise=not self.paper)
-        data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
-        if gold is not None:
-            data = data._replace(gold=scaling.standardise(gold_values(gold, ratings)))
+        given = prepared(ratings, features, gold, self._earlier, paper=self.paper)
+        self._forget()
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert on_state is not None
-            on_state(iteration, self.alike()._learnt(estimate, scaling, space, ratings, data))
+            on_state(iteration, self.alike()._learnt(estimate, given))
 
-        self._labels = ratings.annotators
+        self._ratings = ratings
         run = self._run(on_step, snapshot if on_state is not None else None)
-        estimate = self._estimate(data, structure, run)
-        self._learnt(estimate, scaling, space, ratings, data)
+        self._learnt(self._estimate(given, run), given)
         if not self.trace_.converged:
             warnings.warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
@@ -137,41 +127,53 @@ class Joint(Fuser):
         return self
 
     def check_settings(self) -> None:
-        check_words(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
+        check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
 
-    def _learnt(
-        self, estimate: Estimate, scaling: Scaling, space: FeatureSpace, ratings: Ratings, data: ItemData
-    ) -> Self:
-        self.scaling_, self.space_ = scaling, space
+    def _forget(self) -> None:
+        """Leaves the settings alone: a fit rests on nothing that was learned before."""
+        for name in [name for name in vars(self) if name.startswith("_") or name.endswith("_")]:
+            delattr(self, name)
+
+    def _learnt(self, estimate: Estimate, given: Prepared) -> Self:
+        ratings, data = given.ratings, given.data
+        self.scaling_, self.space_ = given.scaling, given.space
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
-        self.latent_, self.censored_ = estimate.latent, estimate.censored
-        self._calibrated = None
-        self.judgements_, self.items_behind_ = evidence_counts(ratings, self._earlier)
-        inside = np.broadcast_to(estimate.gold_inside, (data.D,))
+        self.latent_ = estimate.latent
+        self.censored_, self.censored_trace_ = estimate.censored, estimate.censored_trace
+        self._calibrated, self._continued = None, given.earlier is not None
+        self.judgements_, self.items_behind_ = evidence_counts(ratings, given.earlier)
+        observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
-        self._ratings, (self._data, outside) = ratings, inside_and_outside(data, inside)
-        if outside is not None:
-            self._use_known_truths(inside, outside, estimate.gold_missed)
+        self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
+        self._items = ItemPosteriors(data, self.params_, self.censored_)
+        if calibrating is not None:
+            self._use_known_truths(observed, calibrating, estimate.gold_missed)
         return self
 
-    def _use_known_truths(self, inside: np.ndarray, outside: np.ndarray, missed: float | np.ndarray) -> None:
+    def _use_known_truths(self, observed: np.ndarray, calibrating: np.ndarray, missed: float | np.ndarray) -> None:
         """Known truths that were no observations set level and scale; the report tells what they all did."""
         assert self._known is not None
-        estimate, _ = estimated_truth(self._data, self.params_, self.calibration_, self.censored_)
-        self.params_, self._calibrated, scale, offset = with_known_level(
-            self.params_, self.calibration_, estimate, outside
-        )
+        estimate, _ = estimated_truth(self._items, self.calibration_)
+        scale, offset = level_map(estimate, calibrating)
+        self._calibrated = at_known_level(self.calibration_, scale, offset)
+        self._items = self._items.mapped(scale, offset)
+        self.params_ = self._items.params
         self.latent_ = scale[:, None] * self.latent_ * scale
         level = scale * estimate + offset
         self.gold_ = report_gold(
-            self.dimensions_, inside, self._known, level, missed, (scale, offset), self.params_, self.scaling_
+            self.dimensions_, observed, self._known, level, missed, (scale, offset), self.params_, self.scaling_
         )
 
     def notes(self) -> dict[str, Any]:
-        return {} if self.gold_ is None else {"gold": {"items": self.gold_.items, **self.gold_.columns()}}
+        found: dict[str, Any] = {}
+        if self.gold_ is not None:
+            found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
+        if (second := self.censored_trace_) is not None:
+            found["second_reading"] = {"iterations": second.iterations, "stop": second.stop}
+        return found
 
     @property
     def labels_can_switch(self) -> bool:  # type: ignore[override]
@@ -187,21 +189,21 @@ class Joint(Fuser):
         max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
         return Run(tol, max_iter, on_step, on_estimate)
 
-    def _estimate(self, data: ItemData, structure: Structure, run: Run) -> Estimate:
+    def _estimate(self, given: Prepared, run: Run) -> Estimate:
+        data, structure = given.data, self.structure()
         floor = np.full(data.D, self.variance_floor)
-        recentred = self.anchor != "none"
         if self.inference == "ml":
-            return estimate_ml(data, MlSettings(structure, floor, recentred and not self.paper, self.paper), run)
-        priors, guards = Priors(**(self.priors or {})), Guards(recentred=recentred)
-        if self.anchor == "uncorrelated":
-            # The correlation of the rated dimensions is what the annotators' common mixing is told from.
-            priors, guards = unrelated(priors), UNGUARDED._replace(recentred=True)
-        settings = bayes_settings(data, structure, priors, floor, guards)
-        if self._earlier is not None:
-            settings = continued(settings, self._earlier, self._labels)
-        elif self.anchor == "average" and structure.transform != "identity":
-            settings = with_gain_priors(data, settings)
+            recentred = self.anchor != "none" and not self.paper
+            return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
+        diagnosis = self._diagnosis(data) if given.earlier is None else None
+        settings = anchored_settings(data, structure, Priors(**(self.priors or {})), floor, self.anchor, diagnosis)
+        if given.earlier is not None:
+            settings = continued(settings, given.earlier, given.ratings.annotators)
         return estimate_bayes(data, settings, run, censored=self._reads_twice())
+
+    def _diagnosis(self, data: ItemData) -> Callable[[], Diagnosis]:
+        """The diagnosis of the annotators of these data, made where somebody looks suspicious."""
+        return lambda: crowd_diagnosis(self._ratings)
 
     def _reads_twice(self) -> bool:
         """Whether ratings at the ends of the scale are also read as "at least this much"."""
@@ -220,24 +222,22 @@ class Joint(Fuser):
         self._calibrated = calibration
 
     def _calibrate(self) -> Calibration:
-        self.fitted_ratings()
         return calibrate(
-            self._data,
-            self.params_,
-            self.censored_,
+            self._items,
+            item_signal(self.fitted_ratings()),
             # Known truths that are observations have fixed the scale already.
-            scale="posterior" if self._data.gold is not None else self.estimate or "matched",
+            scale="posterior" if self._items.data.gold is not None else self.estimate or "matched",
             panel=self.panel,
             by_panel=self.anchor == "average",
-            continued=self._earlier is not None,
+            continued=self._continued,
         )
 
     # ---- results
 
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
-        data, params, shown = self._data_for(ratings, features)
+        items, shown = self._items_for(ratings, features)
         known = self._known if ratings is None else None
-        mean, cov = estimated_truth(data, params, self.calibration_, self.censored_, known)
+        mean, cov = estimated_truth(items, self.calibration_, known)
         return self.fused(mean, cov, shown.items, self.calibration_.freedom, self.calibration_.ends)
 
     def predict(self, features: ItemTable) -> Fused:
@@ -249,16 +249,16 @@ class Joint(Fuser):
         return self.fused(mean, spread[:, None, None] * self.params_.Sigma, features.items)
 
     def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
-        data, params, shown = self._data_for(ratings, features)
+        items, shown = self._items_for(ratings, features)
         numbers = int((~np.isnan(shown.value)).sum())
         per_dimension = (~np.isnan(shown.value)).sum(axis=0)
-        total = posterior(data, params).loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
+        total = items.posterior.loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
         return float(total / max(numbers, 1))
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
-        data, params, fitted = self._data_for(None, None)
-        honest = self.calibration_
-        found = honest_posterior(data, params, honest)
+        items, fitted = self._items_for(None, None)
+        honest, params = self.calibration_, items.params
+        found = honest_posterior(items, honest)
         shown = self.known_ratings(ratings)
         annotator_of = places(shown, self.annotators_, self.params_)
         # The posterior's covariance is corrected already; the annotators' part of the variance is corrected here.
@@ -270,13 +270,13 @@ class Joint(Fuser):
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
         self.require_fitted()
-        return annotator_table(self.fitted_ratings(), self._data, self.params_, self.scaling_)
+        return annotator_table(self.fitted_ratings(), self._items, self.scaling_)
 
     def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
         """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
-        data, params, shown = self._data_for(ratings, features)
-        truth = sample_truths(params._replace(Sigma=self.latent_), data.scores, rng)
-        z = sample_ratings(params, truth, shown.item_of, data.annotator_of, rng)
+        items, shown = self._items_for(ratings, features)
+        truth = sample_truths(items.params._replace(Sigma=self.latent_), items.data.scores, rng)
+        z = sample_ratings(items.params, truth, shown.item_of, items.data.annotator_of, rng)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
     def parameters(self) -> ItemParams:
@@ -290,19 +290,21 @@ class Joint(Fuser):
         return learned_arrays(self)
 
     def restore(self, fit: Fit) -> Self:
+        self._forget()
         restore_learned(self, fit)
         return self
 
-    # ---- inside
+    # ---- data
 
-    def _data_for(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[ItemData, ItemParams, Ratings]:
-        """Data and parameters for the fitted ratings, or for others by the same annotators."""
+    def _items_for(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[ItemPosteriors, Ratings]:
+        """Posteriors of the fitted items, or of others by the same annotators, and their ratings."""
         self.require_fitted()
         if ratings is None:
             fitted = self.fitted_ratings()
-            return self._data, self.params_, fitted
+            return self._items, fitted
         shown = self.known_ratings(ratings)
         scores = self.space_.scores(features, shown.items)
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
-        return prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B)), self.params_, shown
+        data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))
+        return ItemPosteriors(data, self.params_, self.censored_), shown

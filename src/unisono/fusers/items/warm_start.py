@@ -1,4 +1,4 @@
-"""Annotators known from an earlier fit, as priors for a new batch of ratings.
+"""Warm start: posteriors of annotators from an earlier fit, as priors for a new batch of ratings.
 
 The new batch is fitted in the units and coordinates of the earlier fit: a rating of 3 means the same, and the average
 annotator of all batches, not of the last one, is the measure. What the earlier fit knows of an annotator is worth as
@@ -16,13 +16,12 @@ from unisono.data.labels import listed
 from unisono.errors import DataError
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.params import ItemParams
+from unisono.maths.items.priors import LEAST_PRIOR_VARIANCE
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.state import BayesSettings, KnownAnnotators, Targets
 
 if TYPE_CHECKING:
     from unisono.fusers.items.joint import Joint
-
-NARROWEST = 1e-8  # of a coefficient's variance: fixed ones have none
 
 
 class PriorFit(NamedTuple):
@@ -75,7 +74,7 @@ def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str,
     params, pool = earlier.params, earlier.params.N[-1]
     assert params.cov is not None
     D, q = params.B.shape[1:]
-    spread = params.cov[row] + NARROWEST * np.eye(q)
+    spread = params.cov[row] + LEAST_PRIOR_VARIANCE * np.eye(q)
     rows = RowPrior(params.B[row], np.linalg.inv(spread), np.zeros((len(row), D, D)))
     scale = params.N[:, 0, 0] / pool[0, 0]
     numbers = np.append(earlier.judgements * D, 0.0)

@@ -6,12 +6,12 @@ be known: features may show the common delay, gold frames make free filters safe
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
-from unisono.errors import DataError
+from unisono.errors import DataError, SettingsError
 from unisono.fusers.base import OnState
 from unisono.fusers.series.base import SeriesFuser
 from unisono.fusers.series.estimated import Estimated, finished, whole
@@ -25,19 +25,12 @@ from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_d
 from unisono.maths.series.features import fit_with_features
 from unisono.maths.series.gold import GoldSettings, fit_with_gold
 from unisono.maths.series.gold_choice import choose_taps, delay_by_gold
-from unisono.maths.series.params import Latent, SeriesData, SeriesParams, Structure, Transform
+from unisono.maths.series.params import SeriesData, SeriesParams, Structure
 from unisono.tasks import run_tasks
+from unisono.words import SERIES_WORDS, Latent, SeriesInference, SeriesNoise, SeriesTransform, require_word
 
-NoiseModel = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]
-Inference = Literal["soft", "hard", "paper"]
 Phi = float | Literal["estimated"] | None
 Window = float | Literal["choose"] | None
-WORDS: dict[str, tuple[str, ...]] = {
-    "transform": get_args(Transform),
-    "noise": get_args(NoiseModel),
-    "latent": get_args(Latent),
-    "inference": get_args(Inference),
-}
 WINDOW = 3.0  # seconds, where none is given
 WINDOWS = (0.0, 1.0, 2.0, 3.0, 5.0)  # seconds to choose from by held-out stretches
 DELAYS = "delays"  # the phase of a fit that searches for them
@@ -60,15 +53,15 @@ class Joint(SeriesFuser):
     def __init__(
         self,
         *,
-        transform: Transform | None = None,
+        transform: SeriesTransform | None = None,
         bias: bool = True,
-        noise: NoiseModel = "diagonal",
+        noise: SeriesNoise = "diagonal",
         latent: Latent = "full",
         window: Window = None,
         lag: float | None = None,
         phi: Phi = None,
         memory: float = 20.0,
-        inference: Inference = "soft",
+        inference: SeriesInference = "soft",
         restarts: int = 0,
         features_drive: bool = False,
         shared: float = Settings().shared,
@@ -97,19 +90,19 @@ class Joint(SeriesFuser):
     # ---- sense
 
     def check_settings(self) -> None:
-        for name, words in WORDS.items():
-            if getattr(self, name) not in (*words, *([None] if name == "transform" else [])):
-                raise ValueError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(words)}.")
+        for name, words in SERIES_WORDS.items():
+            if name != "transform" or self.transform is not None:
+                require_word(name, getattr(self, name), words)
         if self.lag is not None and self.transform not in (None, "delay", "taps"):
-            raise ValueError(f"lag needs a transform with delays (delay, taps), not {self.transform}.")
+            raise SettingsError(f"lag needs a transform with delays (delay, taps), not {self.transform}.")
         if isinstance(self.phi, str) and self.phi != "estimated":
-            raise ValueError(f"phi={self.phi!r}: give a number below 1, or 'estimated'.")
+            raise SettingsError(f"phi={self.phi!r}: give a number below 1, or 'estimated'.")
         if isinstance(self.window, str) and self.window != "choose":
-            raise ValueError(f"window={self.window!r}: give seconds, or 'choose'.")
+            raise SettingsError(f"window={self.window!r}: give seconds, or 'choose'.")
         if self.lag is not None and isinstance(self.window, float | int) and self.lag > self.window:
-            raise ValueError(f"A lag of {self.lag:g} s does not fit into a window of {self.window:g} s.")
+            raise SettingsError(f"A lag of {self.lag:g} s does not fit into a window of {self.window:g} s.")
         if self.restarts < 0:
-            raise ValueError(f"restarts is {self.restarts}: give the number of random starts, 0 for none.")
+            raise SettingsError(f"restarts is {self.restarts}: give the number of random starts, 0 for none.")
 
     def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
         seconds = self.lag if self.window is None or isinstance(self.window, str) else self.window
@@ -246,7 +239,7 @@ class Joint(SeriesFuser):
         )
 
     def _structure(self, data: SeriesData) -> Structure:
-        transform: Transform = "delay" if self.transform is None else self.transform
+        transform: SeriesTransform = "delay" if self.transform is None else self.transform
         return Structure(
             W=self._taps(data) if transform in ("delay", "taps") else 1,
             transform=transform,
@@ -271,7 +264,7 @@ def require_window(ratings: Ratings, window: float | None, name: str = "window")
     assert ratings.clock is not None
     longest = float(ratings.length.max() / ratings.clock.rate)
     if window is not None and window < 0:
-        raise ValueError(f"{name} is {window:g}: seconds from 0 on.")
+        raise SettingsError(f"{name} is {window:g}: seconds from 0 on.")
     if window is not None and window >= longest:
         raise DataError(
             f"{ratings.source}: a {name} of {window:g} s is longer than every recording, of which the longest has "

@@ -60,7 +60,8 @@ def _between_annotators(state: BayesState, settings: BayesSettings) -> float:
     """Priors of how annotators differ: of the precisions, and of the covariance of biases."""
     hyper, priors = state.hyper, settings.priors
     pairs = ((hyper.gain, priors.gain_guess), (hyper.leak, priors.leak_guess))
-    precisions = float(sum(np.log(value) - guess * value for value, guess in pairs))
+    each = priors.guess_coefficients / 2
+    precisions = float(sum(each * (np.log(value) - guess * value) for value, guess in pairs))
     return precisions + _pull(hyper.bias, settings.targets.bias, priors.bias_annotators)
 
 

@@ -1,4 +1,4 @@
-"""Ratings of items as the global model wants them: sparse rows by item, and annotators split into profiles.
+"""Ratings of items as the item model wants them: sparse rows by item, and annotators split into profiles.
 
 A profile is one annotator together with one pattern of answered dimensions. All judgements of a profile share the same
 information matrix F' N^-1 F, so the E-step needs it once per profile, whatever the number of ratings.

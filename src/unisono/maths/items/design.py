@@ -1,4 +1,4 @@
-"""How much another rating would tell: information of annotators, expected reduction of uncertainty, errors to expect.
+"""Design of ratings: information per rating, expected reduction of uncertainty, expected errors.
 
 V (D, D) covariance of a truth, Q_k = F_k' N_k^-1 F_k what one rating by annotator k adds to its precision   eq. D1
 reduction = tr V - tr (V^-1 + Q)^-1                                                                        eq. D2

@@ -1,4 +1,4 @@
-"""Ratings at the end of the scale say only "at least this much": the same model, with those answers as latent numbers.
+"""Censored ratings: the same model, with answers at the ends of the scale as "at least this much".
 
 Who would answer 7 on a scale that ends at 5 answers 5. Where a noticeable share of the ratings lies exactly on an end,
 such a rating is replaced by its expectation given the model and everything else, with its variance, at every step.
@@ -19,15 +19,17 @@ from unisono.maths.em import EmTrace, run_em
 from unisono.maths.items.data import ItemData, profile_sums
 from unisono.maths.items.estep import Posterior, posterior
 from unisono.maths.items.params import ItemParams, noise_precision
+from unisono.maths.items.priors import (
+    CENSORED_STEPS,
+    COMPLETION_ROUNDS,
+    COMPLETION_TOLERANCE,
+    LEAST_TRUNCATED_VARIANCE,
+    PILE_RATINGS,
+    PILE_SHARE,
+)
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.targets import scaled_targets
 from unisono.maths.items.vb import bayes_step
-
-PILE = 0.02  # share of a dimension's ratings exactly on an end of the scale from which it counts as a bound ...
-FEWEST_ON_BOUND = 3  # ... and the least number of them
-STEPS = 40  # of estimation; what changes later changes no ranking
-ROUNDS, CLOSE = 50, 1e-3  # of completing ratings under fixed parameters
-NARROWEST = 1e-3  # a truncated variance never falls below this share of the untruncated one
 
 
 class Bounds(NamedTuple):
@@ -61,7 +63,7 @@ def find_bounds(data: ItemData) -> Bounds:
         y = data.y[answered[:, d], d]
         if not len(y) or y.min() == y.max():
             continue
-        enough = max(PILE * len(y), FEWEST_ON_BOUND)
+        enough = max(PILE_SHARE * len(y), PILE_RATINGS)
         low[d] = y.min() if (y == y.min()).sum() >= enough else -np.inf
         high[d] = y.max() if (y == y.max()).sum() >= enough else np.inf
     return Bounds(low, high)
@@ -81,17 +83,17 @@ def estimate_censored(
         return bool(np.max(np.abs(after.bayes.mean - before.bayes.mean), initial=0.0) < tol)
 
     begin = _State(start, complete(data, data, bounds, start.params, start.mean))
-    state, trace = run_em(step, begin, stop_when=settled, max_iter=STEPS)
+    state, trace = run_em(step, begin, stop_when=settled, max_iter=CENSORED_STEPS)
     return state.bayes, trace
 
 
 def censored_posterior(data: ItemData, bounds: Bounds, params: ItemParams) -> Posterior:
     """Truths of items under fixed parameters, with ratings on a bound completed until nothing moves."""
     found, completed = posterior(data, params), data
-    for _ in range(ROUNDS):
+    for _ in range(COMPLETION_ROUNDS):
         completed = complete(completed, data, bounds, params, found.mean).data
         before, found = found, posterior(completed, params)
-        if np.max(np.abs(found.mean - before.mean), initial=0.0) < CLOSE:
+        if np.max(np.abs(found.mean - before.mean), initial=0.0) < COMPLETION_TOLERANCE:
             break
     return found
 
@@ -129,7 +131,7 @@ def truncated_above(center: np.ndarray, sd: np.ndarray, bound: float) -> tuple[n
     """Mean and variance of N(center, sd^2) given that it is at most `bound`."""
     a = (bound - center) / sd
     ratio = np.exp(-0.5 * a**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(a))
-    return center - sd * ratio, sd**2 * np.maximum(1 - a * ratio - ratio**2, NARROWEST)
+    return center - sd * ratio, sd**2 * np.maximum(1 - a * ratio - ratio**2, LEAST_TRUNCATED_VARIANCE)
 
 
 def expected_answer(mean: np.ndarray, variance: np.ndarray, bounds: Bounds) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""E-step of the global model in information form: D x D matrices only, O(ratings) sparse products.
+"""E-step of the item model in information form: D x D matrices only, O(ratings) sparse products.
 
     Lambda_m = Sigma^-1 + sum_n Q_n                  V_m = Lambda_m^-1                                   eq. G4
     E[a_m]   = m0 + V_m h_m,  h_m = sum_n (G_n y_n - g_n) - (sum_n Q_n) m0,  m0 = mu + theta' z_m        eq. G5
@@ -20,10 +20,10 @@ from scipy import sparse
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.params import LOG_2PI, Information, ItemParams, information
+from unisono.maths.items.priors import GOLD_VARIANCE
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
-BLOCK_ITEMS = 1 << 14
-GOLD_VARIANCE = 1e-6  # a known truth is an observation of it with this variance (standardised units)
+BLOCK_ITEMS = 1 << 14  # keeps memory small; of no influence on results
 
 
 @dataclass(frozen=True, eq=False)

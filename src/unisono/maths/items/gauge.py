@@ -1,4 +1,4 @@
-"""Which way is up: changes of the truth's coordinates that leave the likelihood as it is.
+"""Gauge: changes of the truth's coordinates that leave the likelihood as it is.
 
 If a' = A a + c, then F' = F A^-1, b' = b - F A^-1 c, Sigma' = A Sigma A', mu' = A mu + c predict the same ratings.
 Recentring picks the A and c under which the average annotator answers the truth itself, so that a dimension means what
@@ -12,9 +12,8 @@ import numpy as np
 from scipy import linalg
 
 from unisono.maths.items.params import ItemParams
+from unisono.maths.items.priors import ILL_CONDITIONED
 from unisono.maths.items.structure import Structure
-
-ILL_CONDITIONED = 1e3  # an average annotator with a larger condition number is no basis for coordinates
 
 
 def change_of_truth(params: ItemParams, A: np.ndarray, c: np.ndarray) -> ItemParams:

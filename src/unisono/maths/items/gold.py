@@ -1,12 +1,12 @@
 """Fitting when the truth of some items is known: known truths fix location, scale and direction of the dimensions.
 
 Two ways, and the known items themselves decide between them by cross-validation:
-- near: annotators are close to "answers the truth", as in real crowds. They are fitted without the known truths, which
-  then tell level and scale of each dimension. As observations inside EM they made real crowds' estimates worse: what an
-  expert calls the truth is not what the crowd agrees on.
-- far: annotators may mix the dimensions in any way, each in his own or all in the same. The truth is found up to a
+- calibrate: annotators are close to "answers the truth", as in real crowds. They are fitted without the known truths,
+  which then set level and scale of each dimension. As observations in EM they made real crowds' estimates worse: what
+  an expert calls the truth is not what the crowd agrees on.
+- rotate: annotators may mix the dimensions in any way, each in his own or all in the same. The truth is found up to a
   linear map, with loose priors; the map is fitted on the known truths, which says how annotators mix on average, and EM
-  goes on from there with the known truths inside.
+  goes on from there with the known truths among its observations.
 """
 
 from __future__ import annotations
@@ -20,23 +20,25 @@ from unisono.maths.em import EmTrace
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import change_of_truth
+from unisono.maths.items.priors import (
+    CLEARLY_BETTER,
+    FEWEST_GOLD,
+    GOLD_FOLDS,
+    LEVEL_TRUTHS,
+    MIXING_GUESS,
+    MIXING_LIMITS,
+    NO_SPREAD,
+    ROTATION_RIDGE,
+    SCALE_TRUTHS,
+    UNGUARDED,
+)
 from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
-from unisono.maths.items.state import UNGUARDED, BayesSettings, BayesState
+from unisono.maths.items.state import BayesSettings, BayesState
 
 Climb = Callable[[ItemData, BayesState, BayesSettings], tuple[BayesState, EmTrace]]
 Fit = Callable[[ItemData], tuple[BayesState, EmTrace]]
 
-# Prior precisions of annotators who mix dimensions, around what they make of the truth on average: from "everybody in
-# his own way" to "all alike"; two imaginary coefficients lie FAR_GUESS (squared) away.
-FAR_LIMITS, FAR_GUESS = (5.0, 100.0), 1.5
-MAP_RIDGE = 0.01  # keeps the map of the far way near the identity where truths are fewer than its coefficients
-LEVEL_TRUTHS, SCALE_TRUTHS = 4.0, 10.0  # imaginary known truths that say: level and scale are those of the ratings
-NO_SPREAD = 1e-9
-CLEARLY = 2.5  # standard errors: a few known items often favour the wrong way by two
-FOLDS = 5
-FEWEST = 3  # known items below which there is nothing to cross-validate
-
-Way = Literal["near", "far"]
+Way = Literal["calibrate", "rotate"]
 
 
 class GoldFit(NamedTuple):
@@ -44,7 +46,7 @@ class GoldFit(NamedTuple):
 
     state: BayesState
     trace: EmTrace
-    way: Way  # far: with the known truths inside; near: without them
+    way: Way  # calibrate: without the known truths; rotate: with them as observations
     missed: np.ndarray  # (D,) root mean square error on known truths that were hidden; NaN where that was not tried
 
 
@@ -53,23 +55,23 @@ def fit_with_gold(data: ItemData, settings: BayesSettings, climb: Climb) -> Gold
     assert data.gold is not None
     blind = data._replace(gold=None)
     state, trace = climb(blind, bayes_start(blind, settings), settings)
-    if _known(data.gold).sum() < FEWEST:
-        return GoldFit(state, trace, "near", np.full(data.D, np.nan))
-    far = far_from(data, settings, climb)
-    misses: dict[Way, np.ndarray] = {
-        "near": _near_misses(data.gold, posterior(blind, state.params).mean),
-        "far": _far_misses(data, far),
+    if _known(data.gold).sum() < FEWEST_GOLD:
+        return GoldFit(state, trace, "calibrate", np.full(data.D, np.nan))
+    rotated = rotating_fit(data, settings, climb)
+    errors: dict[Way, np.ndarray] = {
+        "calibrate": _calibration_errors(data.gold, posterior(blind, state.params).mean),
+        "rotate": _rotation_errors(data, rotated),
     }
-    mixing, mixing_trace = far(data)
-    bounds: dict[Way, float] = {"near": trace.objective[-1], "far": mixing_trace.objective[-1]}
-    way = _choose(misses, bounds)
-    missed = _root_mean_square(misses[way])
-    if way == "near":
+    mixing, mixing_trace = rotated(data)
+    bounds: dict[Way, float] = {"calibrate": trace.objective[-1], "rotate": mixing_trace.objective[-1]}
+    way = _choose(errors, bounds)
+    missed = _root_mean_square(errors[way])
+    if way == "calibrate":
         return GoldFit(state, trace, way, missed)
     return GoldFit(mixing, mixing_trace, way, missed)
 
 
-def far_from(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
+def rotating_fit(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
     """A way to fit any choice of known truths that starts from one common fit without them."""
     blind = data._replace(gold=None)
     loose = _loose(blind, settings)
@@ -94,14 +96,14 @@ def far_from(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
 
 def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
     """Settings under which annotators may mix the dimensions."""
-    loosest = FAR_LIMITS[0]
+    loosest = MIXING_LIMITS[0]
     priors = settings.priors._replace(
         leak=loosest,
-        leak_limits=FAR_LIMITS,
-        leak_guess=FAR_GUESS,
+        leak_limits=MIXING_LIMITS,
+        leak_guess=MIXING_GUESS,
         gain=loosest,
-        gain_limits=FAR_LIMITS,
-        gain_guess=FAR_GUESS,
+        gain_limits=MIXING_LIMITS,
+        gain_guess=MIXING_GUESS,
     )
     # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
     structure = settings.structure._replace(noise="scaled")
@@ -138,31 +140,31 @@ def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np
         known = ~np.isnan(gold[:, d])
         X = np.hstack([found[known], np.ones((known.sum(), 1))])
         away = gold[known, d] - found[known, d]
-        row = np.linalg.solve(X.T @ X + MAP_RIDGE * np.eye(D + 1), X.T @ away)
+        row = np.linalg.solve(X.T @ X + ROTATION_RIDGE * np.eye(D + 1), X.T @ away)
         A[d] += row[:D]
         c[d] = row[D]
     return A, c
 
 
-def _choose(misses: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
-    """The way that misses hidden truths clearly less; if that is not clear, the one that explains ratings better."""
-    difference = misses["near"] - misses["far"]
+def _choose(errors: dict[Way, np.ndarray], bounds: dict[Way, float]) -> Way:
+    """The way that errors hidden truths clearly less; if that is not clear, the one that explains ratings better."""
+    difference = errors["calibrate"] - errors["rotate"]
     difference = difference[~np.isnan(difference)]
     error = float(difference.std()) / np.sqrt(len(difference))
-    if abs(difference.mean()) > CLEARLY * error:
-        return "far" if difference.mean() > 0 else "near"
-    return "far" if bounds["far"] > bounds["near"] else "near"
+    if abs(difference.mean()) > CLEARLY_BETTER * error:
+        return "rotate" if difference.mean() > 0 else "calibrate"
+    return "rotate" if bounds["rotate"] > bounds["calibrate"] else "calibrate"
 
 
-def _near_misses(gold: np.ndarray, found: np.ndarray) -> np.ndarray:
+def _calibration_errors(gold: np.ndarray, found: np.ndarray) -> np.ndarray:
     def missed(shown: np.ndarray, hidden: np.ndarray) -> np.ndarray:
         scale, offset = level_map(found, shown)
         return np.asarray(found[hidden] * scale + offset - gold[hidden])
 
-    return _validation_misses(gold, missed)
+    return _validation_errors(gold, missed)
 
 
-def _far_misses(data: ItemData, fit: Fit) -> np.ndarray:
+def _rotation_errors(data: ItemData, fit: Fit) -> np.ndarray:
     gold = data.gold
     assert gold is not None
 
@@ -171,26 +173,26 @@ def _far_misses(data: ItemData, fit: Fit) -> np.ndarray:
         state, _ = fit(part)
         return np.asarray((posterior(part, state.params).mean - gold)[hidden])
 
-    return _validation_misses(gold, missed)
+    return _validation_errors(gold, missed)
 
 
-def _validation_misses(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+def _validation_errors(gold: np.ndarray, missed: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
     """(n, D) absolute errors on known truths that were hidden from the fit, fold by fold; NaN where not known."""
     items = np.flatnonzero(_known(gold))
-    folds = min(FOLDS, len(items))
-    misses = []
+    folds = min(GOLD_FOLDS, len(items))
+    errors = []
     for fold in range(folds):
         hidden = items[fold::folds]
         shown = gold.copy()
         shown[hidden] = np.nan
-        misses.append(np.abs(missed(shown, hidden)))
-    return np.concatenate(misses)
+        errors.append(np.abs(missed(shown, hidden)))
+    return np.concatenate(errors)
 
 
-def _root_mean_square(misses: np.ndarray) -> np.ndarray:
+def _root_mean_square(errors: np.ndarray) -> np.ndarray:
     """(D,) over items (n, D) with NaN; NaN where there is nothing else."""
-    count = (~np.isnan(misses)).sum(axis=0)
-    mean = np.nansum(misses**2, axis=0) / np.maximum(count, 1)
+    count = (~np.isnan(errors)).sum(axis=0)
+    mean = np.nansum(errors**2, axis=0) / np.maximum(count, 1)
     return np.asarray(np.where(count > 0, np.sqrt(mean), np.nan))
 
 

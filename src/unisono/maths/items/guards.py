@@ -1,4 +1,4 @@
-"""What the default does beside climbing its bound. None of these is a step uphill; each has a reason.
+"""Guards of the default: adjustments after each step of variational EM that do not raise its bound.
 
 - Recentring: the likelihood does not know which way is up. The average competent annotator does.
 - Tempering: correlations between errors are believed a little less than they are estimated, because what the model
@@ -17,25 +17,23 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.gauge import recentre
 from unisono.maths.items.params import ItemParams
+from unisono.maths.items.priors import LEAST_EIGENVALUE, SPAMMER_GAIN
 from unisono.maths.items.state import Hyper
 from unisono.maths.items.structure import Structure
 
-SPAMMER_GAIN = 0.3  # expected of a certain spammer: real ones are rarely deaf to the truth altogether
-LEAST_EIGENVALUE = 1e-3  # of a correlation matrix after its entries were limited one by one
-
 
 def recentred(
-    data: ItemData, params: ItemParams, hyper: Hyper, structure: Structure, direction: np.ndarray | None = None
+    data: ItemData, params: ItemParams, hyper: Hyper, structure: Structure, expected_gain: np.ndarray | None = None
 ) -> tuple[ItemParams, Hyper]:
     """The average competent annotator becomes the identity, and the average noise scale one.           eq. B7
 
-    Who is not expected to answer the truth (`direction`, as in the settings) has no say in that average.
+    Annotators who are not expected to answer the truth (`expected_gain`, as in the settings) have no weight in it.
     """
     given = data.by_annotator(data.judgements)
     competence = np.clip(np.einsum("kdd->k", params.F) / data.D, 0.0, 1.0)
     weight = given * competence
-    if direction is not None:
-        weight = weight * credibility(direction)
+    if expected_gain is not None:
+        weight = weight * credibility(expected_gain)
     if weight.sum() > 0:
         params = recentre(params, structure, weight)
     if structure.noise in ("scaled", "shared"):
@@ -54,11 +52,11 @@ def tempered(covariance: np.ndarray, share: float) -> np.ndarray:
     return np.asarray(share * covariance + (1 - share) * np.diag(np.diagonal(covariance)))
 
 
-def limited_borrowing(Sigma: np.ndarray, together: np.ndarray, times: float) -> np.ndarray:
-    """Sigma with every correlation at most `times` that of the errors, `together` (D, D), in size.    eq. B12"""
+def limited_borrowing(Sigma: np.ndarray, error_correlation: np.ndarray, times: float) -> np.ndarray:
+    """Sigma with every correlation at most `times` that of the errors (D, D), in size.               eq. B12"""
     if not np.isfinite(times):
         return Sigma
-    own, limit = correlation(Sigma), times * np.abs(together)
+    own, limit = correlation(Sigma), times * np.abs(error_correlation)
     allowed = np.clip(own, -limit, limit)
     np.fill_diagonal(allowed, 1.0)
     if np.array_equal(allowed, own):

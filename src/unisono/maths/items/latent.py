@@ -9,7 +9,8 @@ from unisono.maths.items.estep import Stats
 from unisono.maths.items.noise import floor_eigenvalues
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import fit_theta
-from unisono.maths.items.structure import Latent, Structure
+from unisono.maths.items.structure import Structure
+from unisono.words import Latent
 
 
 def fit_predictor(

@@ -17,7 +17,7 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.params import noise_precision
-from unisono.maths.items.structure import Noise
+from unisono.words import Noise
 
 
 def residual_moments(data: ItemData, stats: Stats, B: np.ndarray, cov: np.ndarray | None) -> np.ndarray:

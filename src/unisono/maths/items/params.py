@@ -1,4 +1,4 @@
-"""Parameters of the global model, and what each profile of ratings tells about the truth under them.
+"""Parameters of the item model, and what each profile of ratings tells about the truth under them.
 
     truth    a_m = mu + theta' z_m + e,   e ~ N(0, Sigma)                    eq. G1
     rating   y_n = F_k a_m + b_k + eta,   eta ~ N(0, N_k)                    eq. G2

@@ -1,11 +1,10 @@
-"""What the model expects a known annotator to answer on an item whose truth is known up to its posterior.
+"""Predictive distributions of answers, of annotators and items that are known up to their posteriors.
 
     y ~ N(B_k mbar, v),   v_d = F_kd V F_kd' + mbar' C_kd mbar + tr(C_kd[F,F] V) + N_kdd                 eq. H1
 
 with m, V the posterior of the truth, mbar = [m; 1] and C_kd the covariance of row d of B_k = [F_k, b_k]: uncertainty of
 the truth, of the annotator, and noise. Scores look at one number at a time, so that a model earns nothing by knowing
 how the noise of two dimensions goes together, which is not the truth.
-Imports NumPy and SciPy alone.
 """
 
 from __future__ import annotations
@@ -15,7 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, ndtri, stdtrit
 
+from unisono.maths.items.data import ItemData
+from unisono.maths.items.estep import left_out_blocks
 from unisono.maths.items.params import LOG_2PI, ItemParams
+from unisono.maths.items.priors import LEAST_FREEDOM
 
 
 class Predictive(NamedTuple):
@@ -35,6 +37,13 @@ class HeldOut(NamedTuple):
     numbers: int
 
 
+class LeftOut(NamedTuple):
+    """Every judgement against what the others predict for it."""
+
+    mean: np.ndarray  # (J, D) truth of its item without it
+    ratio: float  # mean squared error of predicted answers over the variance claimed for them; 1 if that is honest
+
+
 def predicted_ratings(
     params: ItemParams, mean: np.ndarray, cov: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray
 ) -> Predictive:
@@ -51,6 +60,27 @@ def predicted_ratings(
     return Predictive(np.einsum("ndi,ni->nd", B, abar), variance)
 
 
+def left_out(data: ItemData, params: ItemParams) -> LeftOut:
+    """Truths and predicted answers of all judgements, each without itself; eq. B16 is the ratio."""
+    means = np.empty_like(data.y)
+    total, numbers = 0.0, 0
+    for judgements, mean, cov in left_out_blocks(data, params):
+        means[judgements] = mean
+        profile = data.profile_of[judgements]
+        predicted = predicted_ratings(params, mean, cov, np.arange(len(mean)), data.annotator[profile])
+        seen = data.answered[profile]
+        ratio = (data.y[judgements] - predicted.mean) ** 2 / predicted.variance
+        total += float(ratio[seen].sum())
+        numbers += int(seen.sum())
+    return LeftOut(means, total / numbers if numbers else 1.0)
+
+
+def residual_freedom(data: ItemData) -> float:
+    """Degrees of freedom that judgements leave after one truth per item and one bias per annotator."""
+    raters = int((data.by_annotator(data.judgements) > 0).sum())
+    return max(float(data.judgements.sum()) - data.M - raters, LEAST_FREEDOM)
+
+
 def held_out_scores(predicted: Predictive, answers: np.ndarray, level: float) -> HeldOut:
     """Log density per number, RMSE and coverage of answers (J, D), NaN where there is none.
 
@@ -62,12 +92,12 @@ def held_out_scores(predicted: Predictive, answers: np.ndarray, level: float) ->
     if not len(error):
         return HeldOut(float("nan"), float("nan"), float("nan"), 0)
     density = log_density(error**2 / variance, predicted.freedom) - 0.5 * np.log(variance)
-    inside = np.abs(error) <= reach(level, predicted.freedom) * np.sqrt(variance)
+    inside = np.abs(error) <= half_width(level, predicted.freedom) * np.sqrt(variance)
     return HeldOut(float(density.mean()), float(np.sqrt(np.mean(error**2))), float(inside.mean()), len(error))
 
 
-def reach(level: float, freedom: float) -> float:
-    """Half the width of a central interval that holds this share, in units of the scale."""
+def half_width(level: float, freedom: float) -> float:
+    """Half-width of the central interval with this probability, in units of the standard deviation."""
     upper = 0.5 + level / 2
     return float(stdtrit(freedom, upper) if np.isfinite(freedom) else ndtri(upper))
 

@@ -1,4 +1,4 @@
-"""The estimate on the scale of the truth: a posterior mean is drawn to the middle, the more the fewer ratings it has.
+"""Variance matching of posterior means: shrinkage is undone, so that estimates have the spread of a panel's mean.
 
 The best guess for each item, a posterior mean has too little variance over items, and measures of agreement that look
 at the scale punish that. The matched estimate is stretched to the variance that the mean answer of a panel of
@@ -16,12 +16,15 @@ from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Posterior
 from unisono.maths.items.latent import truth_covariance
 from unisono.maths.items.params import ItemParams
-
-PANEL = 10.0  # annotators whose mean answer sets the scale
-IMAGINARY_ITEMS = 5.0  # behind the variance that the model expects of posterior means
-POOLED = 0.5  # share of a dimension's variance taken from the average over dimensions: both are estimates
-LEAST_CROWD_GAIN = 0.1
-NO_SPREAD = 1e-9
+from unisono.maths.items.priors import (
+    CENSORED_WEIGHT,
+    CROWD_CENTER,
+    CROWD_POWER,
+    LEAST_CROWD_GAIN,
+    NO_SPREAD,
+    POOLED_VARIANCE,
+    RESCALING_ITEMS,
+)
 
 
 class Rescaling(NamedTuple):
@@ -37,11 +40,11 @@ class Rescaling(NamedTuple):
         """(M, D) the matched estimate of items with these posterior means.                             eq. B15"""
         away = mean - self.middle
         if censored is not None:
-            away = away / 2 + (censored - self.censored_middle) * self.censored_share
+            away = (1 - CENSORED_WEIGHT) * away + (censored - self.censored_middle) * self.censored_share
         return np.asarray(self.center + self.stretch * away)
 
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Rescaling:
-        """The matching of truths that are `scale` times these plus `offset`; answers of annotators stay as they are."""
+        """The rescaling of truths `scale` times these plus `offset`; answers of annotators stay as they are."""
         return self._replace(
             middle=scale * self.middle + offset,
             center=scale * self.center + offset,
@@ -58,15 +61,15 @@ def panel_rescaling(
     *,
     continued: bool = False,
 ) -> Rescaling:
-    """Learns the matching from the fitted items; the last annotator of `params` is the newcomer.
+    """Learns the rescaling from the fitted items; the last annotator of `params` is the newcomer.
 
     `continued`: the parameters come from earlier batches too, so that what they expect says more than these items do. A
     batch whose truths happen to spread more or less than usual must not be brought to the usual spread.
     """
     truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
-    target = POOLED * truth.mean() + (1 - POOLED) * truth + np.diagonal(params.N[-1]) / panel
-    center = (found.mean.mean(axis=0) + _mean_of_item_means(data)) / 2
-    return _matching(data, params, found, censored, target, center, continued=continued)
+    target = POOLED_VARIANCE * truth.mean() + (1 - POOLED_VARIANCE) * truth + np.diagonal(params.N[-1]) / panel
+    center = (1 - CROWD_CENTER) * found.mean.mean(axis=0) + CROWD_CENTER * _mean_of_item_means(data)
+    return _rescaling(data, params, found, censored, target, center, continued=continued)
 
 
 def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray:
@@ -78,17 +81,17 @@ def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray
     """
     gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
     average = np.clip(data.shares() @ gain, LEAST_CROWD_GAIN, 1.0)
-    crowd = 1 / (1 + (panel / data.per_item) ** 2)
+    crowd = 1 / (1 + (panel / data.per_item) ** CROWD_POWER)
     return np.asarray(average ** (2 * crowd))
 
 
 def truth_rescaling(data: ItemData, params: ItemParams, found: Posterior) -> Rescaling:
     """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
     target = np.diagonal(truth_covariance(data, params))
-    return _matching(data, params, found, None, target, found.mean.mean(axis=0))
+    return _rescaling(data, params, found, None, target, found.mean.mean(axis=0))
 
 
-def _matching(
+def _rescaling(
     data: ItemData,
     params: ItemParams,
     found: Posterior,
@@ -104,10 +107,10 @@ def _matching(
     low, share = np.zeros(data.D), np.zeros(data.D)
     if censored is not None:
         low, theirs = censored.mean(axis=0), censored.std(axis=0)
-        share = np.where(theirs > NO_SPREAD, spread / np.maximum(theirs, NO_SPREAD), 0.0) / 2
-        away = away / 2 + (censored - low) * share
+        share = np.where(theirs > NO_SPREAD, spread / np.maximum(theirs, NO_SPREAD), 0.0) * CENSORED_WEIGHT
+        away = (1 - CENSORED_WEIGHT) * away + (censored - low) * share
     expected = np.maximum(np.diagonal(truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0)
-    seen = (np.sum(away**2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
+    seen = (np.sum(away**2, axis=0) + RESCALING_ITEMS * expected) / (data.M + RESCALING_ITEMS)
     own = expected if continued else seen
     stretch = np.where(own > NO_SPREAD, np.sqrt(target / np.maximum(own, NO_SPREAD)), 1.0)
     return Rescaling(middle, stretch, center, low, share)

@@ -1,4 +1,4 @@
-"""Draws from the global model: truths from their prior, ratings given the truths. eq. G1, eq. G2"""
+"""Draws from the item model: truths from their prior, ratings given the truths. eq. G1, eq. G2"""
 
 from __future__ import annotations
 

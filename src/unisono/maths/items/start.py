@@ -9,7 +9,8 @@ from unisono.maths.items.guards import correlation
 from unisono.maths.items.latent import shape_latent
 from unisono.maths.items.noise import scaled_noise
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.state import BayesSettings, BayesState, Guards, Hyper, Priors
+from unisono.maths.items.priors import Guards, Priors
+from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
 from unisono.maths.items.targets import variance_targets
 
@@ -43,7 +44,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         theta_var=1 / (data.scores.l + ridge),
         r=np.ones(data.K),
         pool=targets.noise,
-        together=correlation(targets.noise),
+        error_correlation=correlation(targets.noise),
     )
     N = scaled_noise(hyper.r, targets.noise)
     params = ItemParams(

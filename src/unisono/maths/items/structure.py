@@ -1,4 +1,4 @@
-"""Which member of the model family: a few words, checked once.
+"""Structure of the model: which parameters are free, as a few words that are checked once.
 
 transform   identity | gain (diagonal F_k) | full
 bias        whether annotators have an offset b_k
@@ -9,17 +9,15 @@ intercept   whether the truth has a mean mu of its own
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
-Transform = Literal["identity", "gain", "full"]
-Noise = Literal["isotropic", "diagonal", "full", "scaled", "shared"]
-Latent = Literal["isotropic", "diagonal", "full"]
+from unisono.words import ITEM_WORDS, Latent, Noise, Transform, require_word
 
 
 class Structure(NamedTuple):
-    """The words. The defaults are those of the Bayesian joint model; `PAPER` are the paper's."""
+    """The words. The defaults are those of the Bayesian joint model."""
 
     transform: Transform = "full"
     bias: bool = True
@@ -29,18 +27,14 @@ class Structure(NamedTuple):
 
     def validate(self) -> Structure:
         """Self, or a ValueError that lists the words there are."""
-        for name, words in (("transform", Transform), ("noise", Noise), ("latent", Latent)):
-            if getattr(self, name) not in get_args(words):
-                raise ValueError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(get_args(words))}.")
+        for name in ("transform", "noise", "latent"):
+            require_word(name, getattr(self, name), ITEM_WORDS[name])
         return self
 
     @property
     def couples_dimensions(self) -> bool:
         """Whether the errors of one judgement may be correlated, so that the rows of an annotator go together."""
         return self.noise in ("full", "shared")
-
-
-PAPER = Structure(transform="full", bias=False, noise="isotropic", latent="isotropic", intercept=False)
 
 
 def free_coefficients(structure: Structure, D: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How the variance of ratings divides between items, annotators and errors: moments, which need few ratings.
+"""Variance components by moments: shares of items, annotators and errors, the targets of the priors.
 
 Pairs of ratings of one item by different annotators share the truth; pairs by one annotator of different items share
 the bias. Ratings are standardised, so that shares are variances.
@@ -10,21 +10,25 @@ import numpy as np
 
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.state import Priors, Targets
-
-TRUTH_LIMITS, TRUTH_UNKNOWN = (0.02, 0.9), 0.5  # share of the truth; where no item has two ratings
-BIAS_LIMITS, BIAS_UNKNOWN = (0.01, 0.4), 0.1
-ERROR_AT_LEAST = 0.1
-FEWEST_PAIRS = 5  # judgements with both dimensions from which a correlation is taken
-LEAST_EIGENVALUE = 1e-3
+from unisono.maths.items.priors import (
+    BIAS_SHARE_LIMITS,
+    BIAS_SHARE_UNKNOWN,
+    FEWEST_PAIRS,
+    LEAST_EIGENVALUE,
+    LEAST_ERROR_SHARE,
+    TRUTH_SHARE_LIMITS,
+    TRUTH_SHARE_UNKNOWN,
+    Priors,
+)
+from unisono.maths.items.state import Targets
 
 
 def variance_targets(data: ItemData, priors: Priors) -> Targets:
     """Shares of truth, error and bias, with correlations like those of the ratings.                     eq. B11"""
     answered = data.answered[data.profile_of].astype(float)
-    truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_UNKNOWN), *TRUTH_LIMITS)
-    bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_UNKNOWN).mean(), *BIAS_LIMITS)
-    error = np.maximum(1 - truth - bias, ERROR_AT_LEAST)
+    truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_SHARE_UNKNOWN), *TRUTH_SHARE_LIMITS)
+    bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_SHARE_UNKNOWN).mean(), *BIAS_SHARE_LIMITS)
+    error = np.maximum(1 - truth - bias, LEAST_ERROR_SHARE)
     P = believed_correlation(data, rating_correlation(data), float(truth.mean()))
     return Targets(
         latent=_covariance(truth, correlation_power(P, priors.latent_correlation)),

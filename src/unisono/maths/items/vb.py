@@ -1,10 +1,11 @@
-"""Variational EM of the global model: q(a) q(F, b), closed form, hyper-parameters estimated from the data.
+"""Variational EM of the item model: q(a) q(F, b), closed form, hyper-parameters estimated from the data.
 
     a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/gain)   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)        eq. B1
     theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C pulled to targets                              eq. B2
 
-The bound rises at every step. The guards of `bayes_state.Guards` are not steps uphill: they keep the meaning of the
-dimensions, make convergence fast, and protect against what the model gets wrong about people.
+Without the guards of `priors.Guards` the bound rises at every step. The guards are not steps uphill: they keep the
+meaning of the dimensions, make convergence fast, and protect against what the model gets wrong about people. By how
+much the bound may fall with them is in docs/maths.md.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def settled(tol: float) -> Callable[[list[float], BayesState, BayesState], bool]
 
 def row_prior(data: ItemData, hyper: Hyper, settings: BayesSettings) -> RowPrior:
     """Where the rows [F_k, b_k] are expected: near "answers the truth", or where an earlier fit left them."""
-    expected = np.ones((data.K, data.D)) if settings.direction is None else settings.direction
+    expected = np.ones((data.K, data.D)) if settings.expected_gain is None else settings.expected_gain
     gain = expected * hyper.r[:, None] ** (settings.guards.gain_follows_noise / 2)
     prior = common_prior(gain, hyper.precision(data.D), hyper.bias)
     if settings.mixing is not None:
@@ -160,7 +161,8 @@ def _between_annotators(
     others[:, D] = False
 
     def estimate(kind: np.ndarray, guess: float, limits: tuple[float, float]) -> float:
-        value = (n * (free & kind).sum() + 2) / (total[free & kind].sum() + 2 * guess)
+        count, imaginary = n * (free & kind).sum(), priors.guess_coefficients
+        value = (count + imaginary) / (total[free & kind].sum() + imaginary * guess)
         return float(np.clip(value, *limits))
 
     spread = away[:, :, D].T @ away[:, :, D] + np.diag(params.cov[new][:, :, D, D].sum(axis=0))
@@ -174,15 +176,17 @@ def _between_annotators(
 
 
 def _guarded(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> tuple[ItemParams, Hyper]:
-    """What is done beside climbing, and why, is in `bayes_guards`."""
+    """What is done beside climbing, and why, is in `guards`."""
     guards = settings.guards
     if settings.structure.noise == "shared":
-        hyper = hyper._replace(pool=tempered(hyper.pool, guards.error_correlation))
+        hyper = hyper._replace(pool=tempered(hyper.pool, guards.kept_error_correlation))
         params = params._replace(N=scaled_noise(hyper.r, hyper.pool))
-    # Half of the way at a time: a limit that jumps can make Sigma and the noise take turns for ever.
-    hyper = hyper._replace(latent=params.Sigma, together=(hyper.together + correlation(hyper.pool)) / 2)
+    # Part of the way at a time: a limit that jumps can make Sigma and the noise alternate for ever.
+    step = guards.borrowing_step
+    average = (1 - step) * hyper.error_correlation + step * correlation(hyper.pool)
+    hyper = hyper._replace(latent=params.Sigma, error_correlation=average)
     if settings.structure.noise == "shared" and settings.structure.latent == "full":
-        params = params._replace(Sigma=limited_borrowing(params.Sigma, hyper.together, guards.borrowing))
+        params = params._replace(Sigma=limited_borrowing(params.Sigma, hyper.error_correlation, guards.borrowing))
     if guards.recentred:
-        params, hyper = recentred(data, params, hyper, settings.structure, settings.direction)
+        params, hyper = recentred(data, params, hyper, settings.structure, settings.expected_gain)
     return params, hyper

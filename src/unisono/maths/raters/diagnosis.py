@@ -1,4 +1,4 @@
-"""What kind of annotator each is: probabilities, from answers against the truth that the others give.
+"""Diagnosis of annotators: posterior probabilities of spammers and of response styles.
 
 The truth of an item is fused without the annotator in question, and in turn annotators who look like spammers lose
 their weight in it, and flipped ones count the other way round, until both settle. Nothing of a fitted model enters, and
@@ -19,6 +19,16 @@ from unisono.maths.items.estep import left_out_means
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
+from unisono.maths.items.priors import (
+    DIAGNOSIS_ROUNDS,
+    DIAGNOSIS_TOLERANCE,
+    LEAST_EFFECTIVE,
+    LEAST_OWN_NOISE,
+    LEAST_SIGNAL,
+    LEAST_SLOPE,
+    MOST_SIGNAL,
+    OFFSET_ANSWERS,
+)
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
 from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
@@ -37,15 +47,7 @@ from unisono.maths.raters.styles import (
     style_evidence,
     typical_noise,
 )
-
-ROUNDS = 12  # of truth and annotators in turn, at most
-SETTLED = 1e-3  # change of any probability below which they have settled
-LEAST_SIGNAL = 0.02  # of the variance of the ratings that truth has at the start
-LEAST_SLOPE = 0.3  # average slope of the crowd: with less, most annotators carry nothing
-MOST_SIGNAL = 2.0  # variance of the truth, in variances of the ratings; spammers may be quieter than the truth
-LEAST_NOISE = 0.05  # share of the residual variance that is the annotator's own, however uncertain the truth is
-LEAST_WORTH = 0.2  # of an answer, so that one wild value does not silence everybody
-OFFSET_ANSWERS = 4.0  # imaginary answers without offset: noise has about four times the variance of offsets
+from unisono.maths.standardise import standardised
 
 
 class Diagnosis(NamedTuple):
@@ -66,56 +68,48 @@ class Diagnosis(NamedTuple):
         return self.swapped.sum(axis=2) if kind == "swapped" else np.asarray(getattr(self, kind))
 
 
-def diagnose(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int) -> Diagnosis:
-    """Probabilities for annotators 0 .. K-1 from ratings value (J, D) with NaN, sorted by item."""
-    z = _standardised(value)
+def diagnose(
+    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, signal: SharedSignal | None = None
+) -> Diagnosis:
+    """Probabilities for annotators 0 .. K-1 from ratings value (J, D) with NaN, sorted by item.
+
+    `signal` of the same ratings, where it is known already.
+    """
+    z = standardised(value)
     M = int(item_of.max(initial=-1)) + 1
     data = prepare(z, item_of, annotator_of, no_features(M), K)
-    signal = shared_signal(z, item_of, annotator_of)
+    signal = shared_signal(z, item_of, annotator_of) if signal is None else signal
     # Where nobody else answered, the others say nothing and the answer is no evidence either way.
     alone = np.bincount(item_of, minlength=M)[item_of] < 2
     held = np.where(alone[:, None], np.nan, z)
     same = _log_sameness(z, annotator_of, K)
     answered = segment_sum((~np.isnan(z)).astype(float), annotator_of, K) > 0
-    worth = _worth(z)
+    effective = _effective_answers(z)
     params = _start(data, signal, signal_correlation(z, item_of, annotator_of))
     start = noise = TypicalNoise(np.diagonal(params.N[0]), np.ones(data.D))
     usual = np.ones(answered.shape)
-    for _ in range(ROUNDS):
+    for _ in range(DIAGNOSIS_ROUNDS):
         sums = centred_sums(held, left_out_means(data, params), annotator_of, data.K)
-        evidence = style_evidence(sums, noise, same, worth)
+        evidence = style_evidence(sums, noise, same, effective)
         member = fit_mixture(evidence, answered)
-        change = np.max(np.abs(member.habit[:, :, USUAL] - usual), initial=0.0)
-        usual = member.habit[:, :, USUAL]
-        if change < SETTLED:
+        change = np.max(np.abs(member.style[:, :, USUAL] - usual), initial=0.0)
+        usual = member.style[:, :, USUAL]
+        if change < DIAGNOSIS_TOLERANCE:
             break
-        noise = typical_noise(evidence, member.habit, answered, start)
+        noise = typical_noise(evidence, member.style, answered, start)
         params = _annotators(params, sums, evidence, member)
         params = _truth(data, params, evidence, member, signal)
     return _blended(evidence, member, answered, signal)
 
 
-def _standardised(value: np.ndarray) -> np.ndarray:
-    """Ratings with pooled mean 0 and variance 1 per dimension; a dimension without spread is all zero."""
-    seen = ~np.isnan(value)
-    n = np.maximum(seen.sum(axis=0), 1)
-    centred = value - np.where(seen, value, 0.0).sum(axis=0) / n
-    largest = np.max(np.abs(np.where(seen, centred, 0.0)), axis=0, initial=0.0)
-    largest = np.where(largest > 0, largest, 1.0)
-    # Divided by the largest first, so that squares neither overflow nor vanish.
-    centred = centred / largest
-    sd = np.sqrt((np.where(seen, centred, 0.0) ** 2).sum(axis=0) / n)
-    return np.asarray(centred / np.where(sd > 0, sd, 1.0))
+def _effective_answers(z: np.ndarray) -> np.ndarray:
+    """(D,) effective number of answers per answer: three over the kurtosis, never more than one.
 
-
-def _worth(z: np.ndarray) -> np.ndarray:
-    """(D,) answers with normal noise that one answer is worth: three over the kurtosis, never more than one.
-
-    Where most answers are zero and a few are large, the few decide, and there are less of them than answers.
+    Where most answers are zero and a few are large, the few decide, and there are fewer of them than answers.
     """
     fourth = np.where(np.isnan(z), 0.0, z) ** 4
     kurtosis = fourth.sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1)
-    return np.asarray(np.clip(3 / np.maximum(kurtosis, 3.0), LEAST_WORTH, 1.0))
+    return np.asarray(np.clip(3 / np.maximum(kurtosis, 3.0), LEAST_EFFECTIVE, 1.0))
 
 
 def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
@@ -140,7 +134,7 @@ def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
 
 
 def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray) -> ItemParams:
-    """Everybody as good as everybody else."""
+    """Start: all annotators alike, but for their offsets."""
     D = data.D
     share = _signal_variance(signal)
     B = np.tile(identity_rows(D), (data.K, 1, 1))
@@ -154,21 +148,21 @@ def _offset(total: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Membership) -> ItemParams:
-    """Rows and noise of the annotators: averages over their habits."""
+    """Rows and noise of the annotators: averages over their styles."""
     K, D = sums.n.shape
     swapped = evidence.kind == SWAPPED
     # A dimension means what is answered on it. If everybody mistakes it for another, that is its meaning, so those who
     # seem to do so keep their say.
-    slope = (member.habit * np.where(swapped, evidence.slope[:, :, [USUAL]], evidence.slope)).sum(axis=2)
-    square = (member.habit * np.where(swapped, evidence.square[:, :, [USUAL]], evidence.square)).sum(axis=2)
+    slope = (member.style * np.where(swapped, evidence.slope[:, :, [USUAL]], evidence.slope)).sum(axis=2)
+    square = (member.style * np.where(swapped, evidence.square[:, :, [USUAL]], evidence.square)).sum(axis=2)
     dims = np.arange(D)
     B, cov = np.zeros((K, D, D + 1)), np.zeros((K, D, D + 1, D + 1))
     B[:, dims, dims], cov[:, dims, dims, dims] = slope, square - slope**2
     B[:, :, D] = _offset(sums.n * (sums.y - slope * np.einsum("kdd->kd", sums.x)), sums.n)
     # What is left includes what the others do not know about the truth; the annotator is not to blame for that.
     unknown = np.maximum(np.diagonal(params.Sigma) - _spread(sums), 0.0)
-    left = (member.habit * evidence.noise).sum(axis=2)
-    N = np.maximum(left - square * unknown, LEAST_NOISE * left)
+    left = (member.style * evidence.noise).sum(axis=2)
+    N = np.maximum(left - square * unknown, LEAST_OWN_NOISE * left)
     return params._replace(B=B, N=N[:, :, None] * np.eye(D), cov=cov)
 
 
@@ -188,7 +182,7 @@ def _truth(
     """
     given = data.answers()
     follows = np.isin(evidence.kind, (USUAL, COMPRESSED, STRETCHED))
-    weight = member.habit * follows * given[:, :, None]
+    weight = member.style * follows * given[:, :, None]
     total = weight.sum(axis=(0, 2))
     typical = np.where(total > 0, (weight * evidence.slope).sum(axis=(0, 2)) / np.where(total > 0, total, 1.0), 1.0)
     moved = change_of_truth(params, np.diag(typical), np.zeros(data.D))
@@ -200,33 +194,33 @@ def _truth(
 
 
 def _signal_variance(signal: SharedSignal) -> np.ndarray:
-    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SIGNAL, 1 - LEAST_NOISE))
+    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SIGNAL, 1 - LEAST_OWN_NOISE))
 
 
 def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signal: SharedSignal) -> Diagnosis:
-    """Towards what is known of nobody, as far as the crowd may share nothing; equal answers stay equal.  eq. Q7"""
+    """Posterior averaged with the prior by the probability of a signal; constant answers stay so.         eq. Q7"""
     prior = prior_membership(evidence, answered)
     trust = signal.probability
     constant = evidence.kind == CONSTANT  # (D, H)
-    never = (member.habit * constant).sum(axis=2)
+    never = (member.style * constant).sum(axis=2)
     varied, prior_varied = (
         p * ~constant / np.maximum((p * ~constant).sum(axis=2, keepdims=True), 1e-300)
-        for p in (member.habit, prior.habit)
+        for p in (member.style, prior.style)
     )
     t = trust[:, None]
-    habit = (1 - never)[:, :, None] * (t * varied + (1 - t) * prior_varied) + never[:, :, None] * constant
-    silent = np.where(answered, never, 1.0).prod(axis=1) * answered.any(axis=1)
-    lively = np.clip((member.spammer - silent) / np.maximum(1 - silent, 1e-12), 0.0, 1.0)
+    style = (1 - never)[:, :, None] * (t * varied + (1 - t) * prior_varied) + never[:, :, None] * constant
+    fixed = np.where(answered, never, 1.0).prod(axis=1) * answered.any(axis=1)  # constant on every dimension
+    random = np.clip((member.spammer - fixed) / np.maximum(1 - fixed, 1e-12), 0.0, 1.0)
     any_trust = 1 - np.prod(1 - trust)
-    spammer = silent + (1 - silent) * (any_trust * lively + (1 - any_trust) * prior.spammer)
+    spammer = fixed + (1 - fixed) * (any_trust * random + (1 - any_trust) * prior.spammer)
     K, D = never.shape
     swapped = np.zeros((K, D, D))
     for d in range(D):
         for h in np.flatnonzero(evidence.kind[d] == SWAPPED):
-            swapped[:, d, evidence.follows[d, h]] = habit[:, d, h]
+            swapped[:, d, evidence.follows[d, h]] = style[:, d, h]
 
     def of(kind: int) -> np.ndarray:
-        return np.asarray((habit * (evidence.kind == kind)).sum(axis=2))
+        return np.asarray((style * (evidence.kind == kind)).sum(axis=2))
 
     return Diagnosis(
         spammer=spammer,

@@ -1,36 +1,43 @@
-"""What the diagnosis of annotators means for a fit: where their gains are expected before their answers are weighed.
+"""Gain priors from the diagnosis: prior means of the annotators' gains in the variational model.
 
 A prior around "answers the truth" makes spammers and flipped annotators look better than they are, and they drag the
 truth along. The diagnosis holds everybody against the truth of the others; the fit expects less of those it suspects,
-they have no say in what a dimension means, and the truth gets back the variance that they hide. Where nobody looks
+they have no weight in recentring, and the target of the truth's variance is corrected for them. Where nobody looks
 suspicious at first sight there is nothing to diagnose.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from unisono.maths.grouped import grouped_correlation, segment_sum
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.guards import SPAMMER_GAIN
+from unisono.maths.items.priors import (
+    DOUBTED_ANSWERS,
+    LEAST_AVERAGE_GAIN,
+    SPAMMER_GAIN,
+    SPAMMER_THRESHOLD,
+    SUSPICIOUS,
+)
 from unisono.maths.items.state import BayesSettings
-from unisono.maths.raters.diagnosis import diagnose
-
-SUSPICIOUS = 0.4  # share of the median agreement with others below which an annotator deserves a diagnosis
-SPAMMER_THRESHOLD = 0.2  # probability of being a spammer from which it counts: about that much nobody can rule out
-DOUBTED_ANSWERS = 2.0  # imaginary answers that speak for an annotator: a few real ones are no ground for a verdict
-LEAST_AVERAGE = 0.3  # gain of the crowd that its shared variance is divided by: with less, there is hardly any to share
+from unisono.maths.raters.diagnosis import Diagnosis, diagnose
 
 
-def expected_gains(data: ItemData) -> np.ndarray | None:
+def diagnosis_of(data: ItemData) -> Diagnosis:
+    """The diagnosis of the annotators of these ratings."""
+    return diagnose(data.value, data.item_of, data.annotator_of, data.K)
+
+
+def expected_gains(data: ItemData, diagnosis: Callable[[], Diagnosis] | None = None) -> np.ndarray | None:
     """(K, D) 1 for usual annotators, SPAMMER_GAIN for spammers, -1 for flipped scales; None: usual, all of them.
 
-    eq. B18
+    `diagnosis` gives that of these ratings, where it may be known already.                               eq. B18
     """
-    item_of, annotator_of = data.item_of, data.annotator_of
-    if not _anyone_suspicious(data, item_of, annotator_of):
+    if not _anyone_suspicious(data, data.item_of, data.annotator_of):
         return None
-    found = diagnose(data.value, item_of, annotator_of, data.K)
+    found = diagnosis_of(data) if diagnosis is None else diagnosis()
     given = data.by_annotator(data.judgements)
     ground = given / (given + DOUBTED_ANSWERS)
     spammer = ground * np.maximum(found.spammer - SPAMMER_THRESHOLD, 0.0) / (1 - SPAMMER_THRESHOLD)
@@ -38,19 +45,21 @@ def expected_gains(data: ItemData) -> np.ndarray | None:
     return np.asarray((1 - (1 - SPAMMER_GAIN) * spammer)[:, None] * (1 - 2 * flipped))
 
 
-def with_gain_priors(data: ItemData, settings: BayesSettings) -> BayesSettings:
-    """Settings that expect of every annotator what the diagnosis does.
+def with_gain_priors(
+    data: ItemData, settings: BayesSettings, diagnosis: Callable[[], Diagnosis] | None = None
+) -> BayesSettings:
+    """Settings with gain priors from the diagnosis.
 
     Pairs of annotators share (average gain)^2 times the variance of the truth, so its target is divided by that.
 
     eq. B20
     """
-    gains = expected_gains(data)
+    gains = expected_gains(data, diagnosis)
     if gains is None:
         return settings
-    average = np.clip(data.shares() @ gains, LEAST_AVERAGE, 1.0)
+    average = np.clip(data.shares() @ gains, LEAST_AVERAGE_GAIN, 1.0)
     targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
-    return settings._replace(direction=gains, targets=targets)
+    return settings._replace(expected_gain=gains, targets=targets)
 
 
 def _anyone_suspicious(data: ItemData, item_of: np.ndarray, annotator_of: np.ndarray) -> bool:

@@ -1,6 +1,6 @@
-"""How common each habit is in this crowd, and how probable it is for each annotator: a mixture, by EM.
+"""Mixture of spammers and response styles by EM: shares in this crowd, and memberships of each annotator.
 
-An annotator is either a spammer, whose answers follow no truth on any dimension, or somebody who has some habit on each
+An annotator is either a spammer, whose answers follow no truth on any dimension, or somebody who has some style on each
 dimension. How common both are is learned from the crowd; imaginary annotators keep it from jumping to conclusions.
 
     p(answers of k) = pi prod_d sum_h u_h p(y_kd | h)  +  (1 - pi) prod_d sum_h w_h p(y_kd | h)            eq. Q4
@@ -13,58 +13,55 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from unisono.maths.items.priors import MIXTURE_STEPS, SPAMMER_COUNTS, SPAMMER_STYLES, STYLE_COUNTS
 from unisono.maths.raters.styles import CONSTANT, KINDS, SWAPPED, UNRELATED, Evidence
 
-IMAGINED_SPAMMERS = (3.0, 17.0)  # imaginary spammers, and imaginary others
-# Imaginary habits of those who are no spammers, in the order of KINDS.
-IMAGINED_HABITS = np.array([6.0, 1.0, 0.5, 0.3, 0.3, 0.4, 0.2])
-SPAMMERS = np.zeros(len(KINDS))  # u: what a spammer's dimensions look like
-SPAMMERS[UNRELATED], SPAMMERS[CONSTANT] = 0.8, 0.2
-STEPS = 2  # where ratings say much, two suffice; where they say little, more would only drift
+_STYLES = np.array([STYLE_COUNTS[kind] for kind in KINDS])
+_OF_SPAMMERS = np.array([SPAMMER_STYLES.get(kind, 0.0) for kind in KINDS])  # u of eq. Q4
 
 
 class Membership(NamedTuple):
     """Posterior probabilities of the mixture."""
 
     spammer: np.ndarray  # (K,) no dimension follows any truth
-    habit: np.ndarray  # (K, D, H) of each habit of a dimension; they add up to one
+    style: np.ndarray  # (K, D, H) of each style of a dimension; they add up to one
 
 
 def prior_membership(evidence: Evidence, answered: np.ndarray) -> Membership:
-    """What would be said of annotators of whom nothing is known."""
+    """Prior memberships: those of annotators without answers."""
     return _membership(evidence._replace(loglik=np.zeros_like(evidence.loglik)), answered, *_prior())
 
 
 def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
-    """EM over how common habits are; `answered` (K, D) says which dimensions an annotator answered at all."""
+    """EM over how common styles are; `answered` (K, D) says which dimensions an annotator answered at all."""
     pi, w = _prior()
-    for _ in range(STEPS):
-        spam, habit = _responsibilities(evidence, pi, w)
+    for _ in range(MIXTURE_STEPS):
+        spam, style = _responsibilities(evidence, pi, w)
         rated = answered.any(axis=1)
-        pi = float((IMAGINED_SPAMMERS[0] + spam[rated].sum()) / (sum(IMAGINED_SPAMMERS) + rated.sum()))
+        pi = float((SPAMMER_COUNTS[0] + spam[rated].sum()) / (sum(SPAMMER_COUNTS) + rated.sum()))
         counts = np.zeros(len(KINDS))
-        np.add.at(counts, evidence.kind, ((1 - spam)[:, None, None] * habit * answered[:, :, None]).sum(axis=0))
-        w = (IMAGINED_HABITS + counts) / (IMAGINED_HABITS.sum() + counts.sum())
+        np.add.at(counts, evidence.kind, ((1 - spam)[:, None, None] * style * answered[:, :, None]).sum(axis=0))
+        w = (_STYLES + counts) / (_STYLES.sum() + counts.sum())
     return _membership(evidence, answered, pi, w)
 
 
 def _prior() -> tuple[float, np.ndarray]:
-    return IMAGINED_SPAMMERS[0] / sum(IMAGINED_SPAMMERS), IMAGINED_HABITS / IMAGINED_HABITS.sum()
+    return SPAMMER_COUNTS[0] / sum(SPAMMER_COUNTS), _STYLES / _STYLES.sum()
 
 
 def _log_weights(evidence: Evidence, w: np.ndarray) -> np.ndarray:
-    """(D, H) log weight of every habit; the other dimensions share the weight of being mistaken for."""
+    """(D, H) log weight of every style; the other dimensions share the weight of being mistaken for."""
     others = max(len(evidence.kind) - 1, 1)
     usable = np.where(evidence.kind == SWAPPED, w[SWAPPED] / others, w[evidence.kind])
     with np.errstate(divide="ignore"):
-        # With one dimension nothing can be swapped, and the weight goes to the other habits.
+        # With one dimension nothing can be swapped, and the weight goes to the other styles.
         return np.asarray(np.log(usable / usable.sum(axis=1, keepdims=True)))
 
 
 def _responsibilities(evidence: Evidence, pi: float, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probability (K,) of the spammers' side of eq. Q4, and of each habit (K, D, H) on the other side."""
+    """Probability (K,) of the spammers' side of eq. Q4, and of each style (K, D, H) on the other side."""
     engaged = evidence.loglik + _log_weights(evidence, w)
-    spamming = evidence.loglik + _log_weights(evidence, SPAMMERS)
+    spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
     per_dimension = logsumexp(engaged, axis=2)
     log_odds = np.log(pi / (1 - pi)) + (logsumexp(spamming, axis=2) - per_dimension).sum(axis=1)
     spam = np.exp(-np.logaddexp(0.0, -log_odds))
@@ -72,12 +69,12 @@ def _responsibilities(evidence: Evidence, pi: float, w: np.ndarray) -> tuple[np.
 
 
 def _membership(evidence: Evidence, answered: np.ndarray, pi: float, w: np.ndarray) -> Membership:
-    spam, habit = _responsibilities(evidence, pi, w)
-    spamming = evidence.loglik + _log_weights(evidence, SPAMMERS)
+    spam, style = _responsibilities(evidence, pi, w)
+    spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
     as_spammer = np.exp(spamming - logsumexp(spamming, axis=2)[:, :, None])
     empty = np.isin(evidence.kind, (UNRELATED, CONSTANT))
-    nothing = np.where(answered, (habit * empty).sum(axis=2), 1.0).prod(axis=1)
+    nothing = np.where(answered, (style * empty).sum(axis=2), 1.0).prod(axis=1)
     # Somebody who happens to follow no truth on any answered dimension is a spammer by another way.
     nothing = np.where(answered.any(axis=1), nothing, 0.0)
-    both = spam[:, None, None] * as_spammer + (1 - spam)[:, None, None] * habit
+    both = spam[:, None, None] * as_spammer + (1 - spam)[:, None, None] * style
     return Membership(spam + (1 - spam) * nothing, both)

@@ -1,4 +1,4 @@
-"""How much of the ratings' variance annotators have in common: is there a truth behind this crowd at all?
+"""Signal that annotators share: the intraclass share of variance, with its standard error.
 
 Answers y (J, D) lose their annotator's mean. Two different annotators of one item then share its truth and nothing
 else, so the mean product of such pairs is the variance of what they share:
@@ -16,11 +16,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from unisono.maths.grouped import segment_sum
-
-BELIEF = 0.9  # probability, before looking, that people who rate the same things have something in common
-LEAST_SHARE = 0.02  # less than this share of the variance is no basis for a correlation
-IMAGINED_ITEMS = 10.0  # with uncorrelated dimensions
-FEW_ITEMS = 8  # items with two ratings below which a standard error means little
+from unisono.maths.items.priors import (
+    CLEAR_ERRORS,
+    FEWEST_SIGNAL_ITEMS,
+    LEAST_SIGNAL,
+    SIGNAL_BELIEF,
+    SIGNAL_ITEMS,
+)
 
 
 class SharedSignal(NamedTuple):
@@ -31,8 +33,8 @@ class SharedSignal(NamedTuple):
 
     @property
     def clear(self) -> np.ndarray:
-        """(D,) whether the share is above zero by more than two standard errors."""
-        return np.asarray(np.nan_to_num(self.share, nan=0.0) > 2 * self.error)
+        """(D,) whether the share is above zero by more than CLEAR_ERRORS standard errors."""
+        return np.asarray(np.nan_to_num(self.share, nan=0.0) > CLEAR_ERRORS * self.error)
 
     @property
     def probability(self) -> np.ndarray:
@@ -43,9 +45,9 @@ class SharedSignal(NamedTuple):
         inside = ndtr((1 - share) / error) - ndtr(-share / error)
         # N(share; s, error) averaged over s in (0, 1), over N(share; 0, error).
         log_factor = np.log(error * np.sqrt(2 * np.pi)) + 0.5 * (share / error) ** 2
-        log_odds = np.log(BELIEF / (1 - BELIEF)) + log_factor + np.log(np.maximum(inside, 1e-300))
+        log_odds = np.log(SIGNAL_BELIEF / (1 - SIGNAL_BELIEF)) + log_factor + np.log(np.maximum(inside, 1e-300))
         sure = (self.error == 0) & (np.nan_to_num(self.share, nan=0.0) > 0)
-        return np.where(known, np.exp(-np.logaddexp(0.0, -log_odds)), np.where(sure, 1.0, BELIEF))
+        return np.where(known, np.exp(-np.logaddexp(0.0, -log_odds)), np.where(sure, 1.0, SIGNAL_BELIEF))
 
 
 def shared_signal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> SharedSignal:
@@ -64,7 +66,7 @@ def shared_signal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarr
     centre = np.where(usable, without, 0.0).sum(axis=0) / np.maximum(items, 1)
     spread = np.where(usable, without - centre, 0.0) ** 2
     error = np.sqrt(spread.sum(axis=0) * (items - 1) / np.maximum(items, 1))
-    return SharedSignal(share, np.where(items >= FEW_ITEMS, error, np.inf))
+    return SharedSignal(share, np.where(items >= FEWEST_SIGNAL_ITEMS, error, np.inf))
 
 
 def signal_correlation(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> np.ndarray:
@@ -76,11 +78,11 @@ def signal_correlation(value: np.ndarray, item_of: np.ndarray, annotator_of: np.
     total, n = segment_sum(y, item_of, M), segment_sum(both, item_of, M)
     pairs = n.T @ n - both.T @ both
     shared = (total.T @ total - y.T @ y) / np.maximum(pairs, 1)
-    sd = np.sqrt(np.maximum(np.diagonal(shared), LEAST_SHARE * (y**2).sum(axis=0) / np.maximum(n.sum(axis=0), 1)))
+    sd = np.sqrt(np.maximum(np.diagonal(shared), LEAST_SIGNAL * (y**2).sum(axis=0) / np.maximum(n.sum(axis=0), 1)))
     sd = np.where(sd > 0, sd, 1.0)
-    correlation = np.clip(shared / np.outer(sd, sd), -1.0, 1.0) * M / (M + IMAGINED_ITEMS)
+    correlation = np.clip(shared / np.outer(sd, sd), -1.0, 1.0) * M / (M + SIGNAL_ITEMS)
     values, vectors = np.linalg.eigh(correlation * (1 - np.eye(len(sd))) + np.eye(len(sd)))
-    positive = (vectors * np.maximum(values, LEAST_SHARE)) @ vectors.T
+    positive = (vectors * np.maximum(values, LEAST_SIGNAL)) @ vectors.T
     root = np.sqrt(np.diagonal(positive))
     return np.asarray(positive / np.outer(root, root))
 

@@ -1,6 +1,6 @@
-"""Habits: how an annotator's answers on a dimension may relate to the truth that the others give, and how each fits.
+"""Response styles: regressions of an annotator's answers on the truth that the others give, and their evidence.
 
-A habit says which dimension's truth the answers follow, and how steeply. With X the truths fused without the annotator
+A style says which dimension's truth the answers follow, and how steeply. With X the truths fused without the annotator
 (means of posteriors, so their errors do not bias slopes) and y the answers, both minus their means over the annotator's
 items,
 
@@ -10,7 +10,7 @@ is closed form for every t; t is integrated out numerically around its most prob
 sums per annotator. Truths of other dimensions than the one that is followed may always colour an answer a little;
 without that, dimensions that are nearly the same would look mistaken for each other.
 
-    K annotators, D dimensions, H habits of one dimension, T values of t
+    K annotators, D dimensions, H styles of one dimension, T values of t
 """
 
 from __future__ import annotations
@@ -20,36 +20,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-# The kinds of habit; for one annotator and dimension their probabilities add up to one.
-KINDS = ("usual", "compressed", "stretched", "flipped", "swapped", "unrelated", "constant")
+from unisono.maths.items.priors import (
+    LEAST_STYLE_NOISE,
+    NOISE_ANNOTATORS,
+    NOISE_NODES,
+    NOISE_SEARCH,
+    STYLE_PRIORS,
+    StylePrior,
+)
+
+# The kinds of style; for one annotator and dimension their probabilities add up to one.
+KINDS = tuple(STYLE_PRIORS)
 USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(KINDS))
 FOLLOWING = (USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED)
-
-
-class StylePrior(NamedTuple):
-    """What a kind of habit makes of the truths. A slope of one is what the typical annotator does."""
-
-    center: float = 0.0  # of the slope on the truth that is followed
-    width: float = 0.0  # its standard deviation between annotators
-    leak: float = 0.0  # standard deviation of the slopes on the other truths, around zero
-    noise: float = 1.0  # typical variance of the noise, in units of the crowd's
-    spread: float = 0.7  # sd of its logarithm between annotators
-
-
-# A smaller scale is smaller for truth, leakage and noise alike. Half the slope with all the noise is not a compressed
-# scale but a poor annotator, whom only the number of ratings tells from a spammer.
-LAWS = (
-    StylePrior(1.0, 0.3, 0.2),
-    StylePrior(0.35, 0.12, 0.07, noise=0.15),  # .1 to .6 of the typical
-    StylePrior(1.9, 0.3, 0.4, noise=3.0),
-    StylePrior(-1.0, 0.35, 0.2),
-    StylePrior(1.0, 0.3, 0.2),  # on another dimension's truth
-    StylePrior(spread=0.8),
-    StylePrior(spread=0.8),
-)
-NOISE_ANNOTATORS = 3.0  # imaginary annotators with the noise assumed at the start
-NODES = np.linspace(-3.5, 3.5, 11)  # of log t, in its posterior standard deviations
-SEARCH = 6  # fixed-point steps towards the most probable t
 
 
 class Sums(NamedTuple):
@@ -71,9 +54,9 @@ class TypicalNoise(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What the answers say about each habit of each annotator. A habit is a kind and the truth that it follows."""
+    """What the answers say about each style of each annotator. A style is a kind and the truth that it follows."""
 
-    kind: np.ndarray  # (D, H) the kind of each habit
+    kind: np.ndarray  # (D, H) the kind of each style
     follows: np.ndarray  # (D, H) the dimension whose truth it follows; the own one where it follows none
     loglik: np.ndarray  # (K, D, H) log density of the answers
     slope: np.ndarray  # (K, D, H) posterior mean of the slope on the own dimension's truth
@@ -108,41 +91,41 @@ def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int)
 
 
 def styles_of(d: int, D: int) -> list[tuple[int, int]]:
-    """The habits an annotator may have on dimension d: (kind, dimension of the truth that is followed)."""
+    """The styles an annotator may have on dimension d: (kind, dimension of the truth that is followed)."""
     own = [(kind, d) for kind in (USUAL, COMPRESSED, STRETCHED, FLIPPED)]
     return [*own, *((SWAPPED, e) for e in range(D) if e != d), (UNRELATED, d), (CONSTANT, d)]
 
 
-def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, worth: np.ndarray) -> Evidence:
-    """Evidence of every habit; one answer on a dimension counts as `worth` (D,) answers with normal noise.
+def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, effective: np.ndarray) -> Evidence:
+    """Evidence of every style; one answer on a dimension counts as `effective` (D,) answers with normal noise.
 
     `same` (K, D) is the log of how much likelier answers without any variation are from somebody who never varies
     than from somebody who does, -inf where they vary. Apart from that, a constant annotator is an unrelated one.
     """
     K, D = sums.n.shape
-    habits = [styles_of(d, D) for d in range(D)]
-    shape = (K, D, len(habits[0]))
+    styles = [styles_of(d, D) for d in range(D)]
+    shape = (K, D, len(styles[0]))
     loglik, slope, square, left = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    for d, own in enumerate(habits):
+    for d, own in enumerate(styles):
         for h, (kind, e) in enumerate(own):
             typical = (noise.following if kind in FOLLOWING else noise.idle)[d]
-            loglik[:, d, h], slope[:, d, h], square[:, d, h], left[:, d, h] = _one_habit(
-                sums, d, e, LAWS[kind], typical
+            loglik[:, d, h], slope[:, d, h], square[:, d, h], left[:, d, h] = _one_style(
+                sums, d, e, STYLE_PRIORS[KINDS[kind]], typical
             )
-            loglik[:, d, h] *= worth[d]
+            loglik[:, d, h] *= effective[d]
             if kind == CONSTANT:
                 loglik[:, d, h] += same[:, d]
-    kinds, follows = (np.array([[habit[i] for habit in own] for own in habits]) for i in (0, 1))
+    kinds, follows = (np.array([[style[i] for style in own] for own in styles]) for i in (0, 1))
     return Evidence(kinds, follows, loglik, slope, square, left)
 
 
-def _one_habit(
-    sums: Sums, d: int, e: int, law: StylePrior, typical: float
+def _one_style(
+    sums: Sums, d: int, e: int, prior: StylePrior, typical: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Log evidence, mean and mean square of the slope on truth d, noise variance, each (K,), of one habit.  eq. Q3"""
+    """Log evidence, mean and mean square of the slope on truth d, noise variance, each (K,), of one style.  eq. Q3"""
     D = sums.n.shape[1]
-    center, width = np.zeros(D), np.full(D, law.leak)
-    center[e], width[e] = law.center, law.width
+    center, width = np.zeros(D), np.full(D, prior.leak)
+    center[e], width[e] = prior.center, prior.width
     lean = sums.xy[:, d] - sums.xx[:, d] @ center
     rest = np.maximum(sums.yy[:, d] - (2 * sums.xy[:, d] - sums.xx[:, d] @ center) @ center, 0.0)
     freedom = np.maximum(sums.n[:, d] - 1, 0)  # one went into the mean
@@ -155,20 +138,20 @@ def _one_habit(
         """What slopes other than the center take off the sum of squares, for noise variances (K, T)."""
         return np.asarray((pull[:, None] ** 2 / (t[:, :, None] + stretch[:, None])).sum(axis=2))
 
-    middle, precision = np.log(typical * law.noise), 1 / law.spread**2
-    log_t = np.full(len(rest), middle)
-    for _ in range(SEARCH):
-        left = np.maximum(rest - explained(np.exp(log_t)[:, None])[:, 0], 0.0) + typical * law.noise * 1e-3
+    middle, precision = np.log(typical * prior.noise), 1 / prior.spread**2
+    log_t, least = np.full(len(rest), middle), typical * prior.noise * LEAST_STYLE_NOISE
+    for _ in range(NOISE_SEARCH):
+        left = np.maximum(rest - explained(np.exp(log_t)[:, None])[:, 0], 0.0) + least
         # The most probable log t, to first order around the last one.
         step = 0.5 * (left * np.exp(-log_t) - freedom) + precision * (middle - log_t)
         log_t = log_t + np.clip(step / (0.5 * left * np.exp(-log_t) + precision), -1.0, 1.0)
     scale = 1 / np.sqrt(freedom / 2 + precision)
-    grid = log_t[:, None] + scale[:, None] * NODES  # (K, T)
+    grid = log_t[:, None] + scale[:, None] * NOISE_NODES  # (K, T)
     t = np.exp(grid)
     log_density = -0.5 * (freedom[:, None] * (np.log(2 * np.pi) + grid) + (rest[:, None] - explained(t)) / t)
     log_density -= 0.5 * np.log1p(stretch[:, None] / t[:, :, None]).sum(axis=2)
     log_prior = -0.5 * precision * (grid - middle) ** 2 + 0.5 * np.log(precision / (2 * np.pi))
-    log_weight = log_density + log_prior + np.log(scale * (NODES[1] - NODES[0]))[:, None]
+    log_weight = log_density + log_prior + np.log(scale * (NOISE_NODES[1] - NOISE_NODES[0]))[:, None]
     total = logsumexp(log_weight, axis=1)
     weight = np.exp(log_weight - total[:, None])
     # Slope on truth d: width_d (vectors row d) times independent parts.
@@ -183,7 +166,7 @@ def typical_noise(
 ) -> TypicalNoise:
     """The geometric mean noise of those who follow a truth and of those who do not; `start` counts as a few of each."""
     weight = probability * answered[:, :, None]
-    scale = np.array([law.noise for law in LAWS])[evidence.kind]
+    scale = np.array([prior.noise for prior in STYLE_PRIORS.values()])[evidence.kind]
     log_noise = np.log(evidence.noise / scale)
 
     def mean(kinds: tuple[int, ...], before: np.ndarray) -> np.ndarray:

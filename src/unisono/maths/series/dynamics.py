@@ -14,8 +14,9 @@ from scipy.optimize import minimize_scalar
 from unisono.maths.linalg.lagged import Lagged
 from unisono.maths.series.moments import Moments
 from unisono.maths.series.noise import floored
-from unisono.maths.series.params import Latent, Priors, SeriesParams, Structure
+from unisono.maths.series.params import Priors, SeriesParams, Structure
 from unisono.maths.series.rows import solve_symmetric
+from unisono.words import Latent
 
 PHI_MAX = 0.9999  # the search for phi stays inside +-PHI_MAX
 

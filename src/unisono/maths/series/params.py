@@ -13,9 +13,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-Transform = Literal["identity", "gain", "full", "delay", "taps"]
-Noise = Literal["isotropic", "diagonal", "full", "scaled"]
-Latent = Literal["isotropic", "diagonal", "full"]
+from unisono.words import FrameNoise, Latent, SeriesTransform
+
 Autocorrelation = Literal["none", "shared", "own"]
 Start = Literal["preroll", "zero"]
 
@@ -51,10 +50,10 @@ class SeriesParams(NamedTuple):
 
 class Structure(NamedTuple):
     W: int = 1
-    transform: Transform = "full"
+    transform: SeriesTransform = "full"
     crosstalk: bool = False  # delay only: dimensions leak into each other, at the delay of the rated dimension
     bias: bool = True
-    noise: Noise = "diagonal"
+    noise: FrameNoise = "diagonal"
     autocorrelation: Autocorrelation = "none"  # of the noise: one rho per dimension, or per annotator and dimension
     latent: Latent = "full"
     level: bool = True  # mu is estimated; else it stays where it is

@@ -1,0 +1,77 @@
+"""The way of the data is short: in one fusion of items, with its summary and tables, nothing is computed twice."""
+
+import gc
+import sys
+import weakref
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import unisono as un
+from item_cases import ratings_of
+from unisono.data import ItemTable
+from unisono.fusers.signal import crowd_diagnosis, crowd_signal
+
+ONCE = (
+    "shared_signal",
+    "diagnose",
+    "censored_posterior",
+    "calibrate",
+    "left_out",
+    "find_bounds",
+    "variance_targets",
+)
+
+
+def crowd(seed=0, M=40, K=9):
+    """Whole numbers from 1 to 5 that pile up at the ends, by honest annotators and one spammer."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(M, 2))
+    item_of, annotator_of = np.repeat(np.arange(M), K), np.tile(np.arange(K), M)
+    value = 3 + 1.2 * truth[item_of] + 0.5 * rng.normal(size=(M * K, 2))
+    value[annotator_of == 0] = rng.uniform(1, 5, size=(M, 2))
+    return np.clip(np.round(value), 1, 5), item_of, annotator_of, truth
+
+
+def calls(action):
+    """How often each function of unisono is entered, by its qualified name."""
+    found: Counter[str] = Counter()
+
+    def watch(frame, event, _):
+        if event == "call" and "unisono" in frame.f_code.co_filename:
+            found[frame.f_code.co_qualname] += 1
+
+    sys.setprofile(watch)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.mark.parametrize("gold", [False, True])
+def test_a_fusion_computes_nothing_twice(gold):
+    value, item_of, annotator_of, truth = crowd()
+    ratings = ratings_of(value, item_of, annotator_of)
+    known = ItemTable.from_rows(3 + 1.2 * truth[:2], items=ratings.items[:2], columns=ratings.dimensions)
+
+    def everything():
+        result = un.fuse(ratings, gold=known if gold else None)
+        result.summary()
+        assert result.described.diagnosis.spammer[0] > 0.5
+        assert len(result.truth)
+        assert result.fit.arrays
+
+    found = calls(everything)
+    assert {name: found[name] for name in ONCE} == dict.fromkeys(ONCE, 1)
+
+
+def test_what_is_kept_of_ratings_goes_with_them():
+    ratings = ratings_of(*crowd()[:3])
+    assert crowd_diagnosis(ratings) is crowd_diagnosis(ratings)
+    assert crowd_signal(ratings) is crowd_diagnosis(ratings).signal
+    gone = weakref.ref(ratings)
+    del ratings
+    gc.collect()
+    assert gone() is None

@@ -1,0 +1,44 @@
+"""Constants of the default are in one file, and each says what it means and what it rests on."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from unisono.maths.items import priors
+
+PLACE = Path(priors.__file__)
+ROOMS = (PLACE.parent, PLACE.parents[1] / "raters")
+# Numerical, for any model: the size of a block, the rank of a linear system, the logarithm of two pi.
+ELSEWHERE = {"BLOCK_ITEMS", "PSEUDO_INVERSE_RCOND", "LOG_2PI"}
+EVIDENCE = re.compile(r"\[[DA]\]|convention|floor|ceiling|numerical|start of|accuracy\.md|the anchor")
+
+
+def numbers(path: Path) -> set[str]:
+    """Names of module-level constants that hold a number somewhere."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in ast.walk(node.value)
+        ):
+            names = [part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            found |= {name for name in names if name.isupper() and not name.startswith("_")}
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(p for room in ROOMS for p in room.glob("*.py")), ids=lambda path: path.stem)
+def test_constants_live_in_one_file(path):
+    if path != PLACE:
+        assert numbers(path) <= ELSEWHERE
+
+
+def test_every_constant_says_what_it_is():
+    lines = PLACE.read_text().splitlines()
+    fields = lines.index("UNGUARDED = Guards(")  # those of StylePrior have their evidence at STYLE_PRIORS
+    for n, line in enumerate(lines):
+        constant = re.match(r"[A-Z_]+ = \S", line) and n != fields
+        if constant or (n < fields and re.match(r"    [a-z_]+: (float|bool|tuple\S+ \S+) = ", line)):
+            block = " ".join(lines[max(n - 4, 0) : n + 1])
+            assert "#" in " ".join(lines[n - 1 : n + 1]), line
+            assert EVIDENCE.search(block), line
