@@ -1,8 +1,9 @@
 """The model of ratings of items: one number per annotator, item and dimension.
 
 data, params, structure, state           what goes in, what is estimated, which member of the family
+priors                                   every constant of the default, with its meaning and its evidence
 estep, rows, noise, latent, predictor    the E-step, and the M-steps of annotators, noise, truth and features
-ml, ml_start, vb, start, bound           maximum likelihood as published; variational Bayes, the default
+ml, vb, start, bound                     maximum likelihood as published; variational Bayes, the default
 guards, targets, ends, gold, gauge       what makes it safe: recentring, targets, censored ratings, known truths
-rescale, predictive, left_out, design    from posteriors to estimates, predictions, corrected intervals, advice
+rescale, predictive, design              from posteriors to estimates, predictions, corrected intervals, advice
 """
