@@ -14,6 +14,7 @@ import numpy as np
 from unisono.data.labels import listed
 from unisono.errors import DataWarning
 from unisono.io.reading import problems
+from unisono.io.reading.columns import KIND, plain_name
 from unisono.io.reading.naming import Coded, LabelColumn
 from unisono.io.reading.numbers import NumberColumn
 from unisono.io.reading.table import Chunk, Table
@@ -75,7 +76,7 @@ def usable(collected: Collected, columns: Sequence[int], *, wanted: bool, set_as
             raise trouble
         if column.kind == "numbers":
             found.append(index)
-        else:
+        elif plain_name(column.name) != KIND:
             aside.append(column.name)
     if not found:
         raise problems.no_numbers(collected.table.name, aside)

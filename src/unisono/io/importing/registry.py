@@ -1,0 +1,73 @@
+"""All kinds of files that can be imported, by name, with the words each one understands.
+
+Modules are imported when their kind is asked for, so that listing them costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from unisono.data.labels import nearest
+from unisono.io.importing.answers import Answers, Imported
+from unisono.io.importing.request import Request
+
+Reader = Callable[[Sequence[str], Answers, Request], None]
+_LABELS = frozenset({"--item", "--annotator"})
+_PATHS = frozenset({"--records", "--kind", "--dimension", "--value", "--time", "--time-unit"})
+_FILES = frozenset({"--names", "--shift"})
+_ALL = frozenset({"--dim"})
+
+
+class Kind(NamedTuple):
+    """A kind of file: who reads it, what it is, and which options mean something for it."""
+
+    family: str
+    reader: str  # module:function
+    about: str
+    takes: frozenset[str] = _ALL
+
+
+KINDS: dict[str, Kind] = {
+    "json": Kind("anything", "mapper:read_json", "any JSON or JSON lines, by paths", _ALL | _LABELS | _PATHS),
+    "mturk": Kind("crowd", "turk:read_mturk", "Mechanical Turk batch results (CSV)", _ALL | _LABELS),
+    "label-studio": Kind(
+        "crowd", "label_studio:read_label_studio", "Label Studio export (JSON, CSV, TSV)", _ALL | {"--item"}
+    ),
+    "argilla": Kind("crowd", "crowd_records:read_argilla", "Argilla records (JSON, flat or nested)", _ALL | {"--item"}),
+    "toloka": Kind("crowd", "crowd_tables:read_toloka", "Toloka assignments (TSV)", _ALL | {"--item"}),
+    "prolific": Kind(
+        "crowd", "crowd_tables:read_prolific", "a ratings table joined with a Prolific export (CSV)", _ALL | _LABELS
+    ),
+    "prodigy": Kind("crowd", "crowd_records:read_prodigy", "Prodigy db-out (JSON lines)", _ALL | {"--item"}),
+    "crowd-kit": Kind("crowd", "crowd_tables:read_crowd_kit", "crowd-kit table task, worker, label (CSV)"),
+    "doccano": Kind(
+        "crowd", "crowd_records:read_doccano", "doccano export (JSON lines per user, or their zip)", _ALL | {"--names"}
+    ),
+    "sureal": Kind("crowd", "panels:read_sureal", "sureal dataset (JSON)"),
+}
+
+
+def find_kind(name: str) -> Kind:
+    """The kind of that name; raises ValueError with the nearest one."""
+    if name in KINDS:
+        return KINDS[name]
+    close = nearest(name, KINDS)
+    raise ValueError(
+        f"There is no kind '{name}'.{f' Did you mean {close}?' if close else ''} See unisono import --list."
+    )
+
+
+def import_files(name: str, files: Sequence[str], answers: Answers, request: Request) -> Imported:
+    """Reads files of one kind; raises ValueError for options that mean nothing there, DataError for bad files."""
+    kind = find_kind(name)
+    for option in request.given():
+        if option not in kind.takes:
+            raise ValueError(f"{option} means nothing for {name}; it takes {', '.join(sorted(kind.takes))}.")
+    module, function = kind.reader.split(":")
+    reader: Reader = getattr(importlib.import_module(f"unisono.io.importing.{module}"), function)
+    if name != "json":
+        answers.rename = {source: named for named, source in request.dims}
+    reader(files, answers, request)
+    return answers.finish()
