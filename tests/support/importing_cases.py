@@ -118,6 +118,89 @@ CASES = {
         "item,annotator,kind,score",
         ["averaged (10 answers)", "score is empty (dataset.json line 83)"],
     ),
+    "inspect": Case(
+        "inspect",
+        ["inspect/log.json"],
+        29,
+        "item,annotator,kind,model_graded_qa,fluency,faithfulness,includes",
+        ["no scores (log.json line 370)", "fluency is empty", "a list of scores", "Epochs"],
+    ),
+    "inspect archive": Case(
+        "inspect",
+        ["inspect/log.eval"],
+        29,
+        "item,annotator,kind,model_graded_qa,fluency,faithfulness,includes",
+        ["log.eval/samples/9_epoch_1.json line 1"],
+    ),
+    "promptfoo": Case(
+        "promptfoo",
+        ["promptfoo/out.json"],
+        29,
+        "item,annotator,kind,fluency,faithfulness,x",
+        ["a component without assertion (out.json line 158)", "no graded components"],
+    ),
+    "deepeval": Case(
+        "deepeval",
+        ["deepeval/run1.json", "deepeval/run2.json"],
+        10,
+        "item,annotator,kind,Coherence,Faithfulness",
+        ["no score (run2.json line 33)"],
+    ),
+    "helm": Case(
+        "helm",
+        ["helm/scenario_state.json"],
+        14,
+        "item,annotator,kind,fluency,faithfulness,safety",
+        ["no annotations (scenario_state.json line 266)"],
+    ),
+    "mt-bench": Case(
+        "mt-bench",
+        ["mt-bench/human.jsonl", "mt-bench/judge-1_single.jsonl", "mt-bench/judge-2_single.jsonl"],
+        44,
+        "item,annotator,kind,score",
+        ["a comparison of two models", "the score is -1", "(judge-2_single.jsonl line 4)"],
+    ),
+    "alt-test": Case(
+        "alt-test",
+        ["alt-test/human_annotations.json", "alt-test/llm_annotations.json"],
+        25,
+        "item,annotator,kind,fluency,coherence",
+        ["fluency is empty (human_annotations.json line 19)"],
+    ),
+    "langfuse": Case(
+        "langfuse",
+        ["langfuse/scores.json"],
+        15,
+        "item,annotator,kind,fluency",
+        ["polite was not asked for", "userId"],
+        ("--dim", "fluency=human_fluency", "--dim", "fluency"),
+    ),
+    "langfuse table": Case(
+        "langfuse",
+        ["langfuse/scores.csv"],
+        10,
+        "item,annotator,kind,fluency",
+        ["Dropped nothing"],
+        ("--dim", "fluency=human_fluency", "--dim", "fluency"),
+    ),
+    "langsmith": Case(
+        "langsmith",
+        ["langsmith/feedback.jsonl"],
+        15,
+        "item,annotator,kind,fluency",
+        ["note is empty (feedback.jsonl line 17)", "the last one counts (feedback.jsonl line 2)"],
+    ),
+    "mlflow": Case(
+        "mlflow",
+        ["mlflow/traces.json"],
+        15,
+        "item,annotator,kind,fluency,grounded",
+        ["overridden by a later assessment (traces.json line 91)", "an expectation", "the judge failed"],
+    ),
+    "phoenix": Case("phoenix", ["phoenix/annotations.json"], 15, "item,annotator,kind,correctness", ["tone is text"]),
+    "phoenix table": Case(
+        "phoenix", ["phoenix/annotations.csv"], 15, "item,annotator,kind,correctness", ["Dropped nothing"]
+    ),
 }
 
 DAMAGES = [
@@ -151,4 +234,38 @@ DAMAGES = [
     Damage("doccano", "doccano/ben.jsonl", '{"id": 2', '[{"id": 2', ["ben.jsonl line 2", "not JSON"]),
     Damage("sureal", "sureal/dataset.json", '"os": {', '"os": "none", "x": {', ["dataset.json line", "not a list"]),
     Damage("sureal", "sureal/dataset.json", "dis_videos", "videos", ["dataset.json line 1", "'dis_videos'"]),
+    Damage("inspect", "inspect/log.json", '"samples": [', '"samples": 3, "x": [', ["log.json line", "not a list"]),
+    Damage("inspect", "inspect/log.json", '"eval"', '"run"', ["log.json line 1", "'eval'"]),
+    Damage(
+        "inspect", "inspect/log.json", '"fluency": 0.51', '"fluency": "fine"', ["log.json line", "'fine'", "--labels"]
+    ),
+    Damage("promptfoo", "promptfoo/out.json", '"testIdx"', '"idx"', ["out.json line", "testIdx"]),
+    Damage("promptfoo", "promptfoo/out.json", '"results": [', '"table": [', ["out.json line", "old version"]),
+    Damage("deepeval", "deepeval/run1.json", '"testCases"', '"cases"', ["run1.json line 1", "'testCases'"]),
+    Damage(
+        "deepeval",
+        "deepeval/run1.json",
+        '"metricsData": [',
+        '"metricsData": 1, "x": [',
+        ["run1.json line", "not a list"],
+    ),
+    Damage("helm", "helm/scenario_state.json", '"request_states"', '"states"', ["scenario_state.json line 1"]),
+    Damage("helm", "helm/scenario_state.json", '"score": 4', '"score": {}', ["scenario_state.json line", "an object"]),
+    Damage("mt-bench", "mt-bench/human.jsonl", '"question_id"', '"id"', ["human.jsonl line 1", "question_id"]),
+    Damage("mt-bench", "mt-bench/human.jsonl", '"score": 6', '"score": "six"', ["human.jsonl line 1", "'six'"]),
+    Damage(
+        "alt-test", "alt-test/llm_annotations.json", '"judge-1": {', '"judge-1": 3, "x": {', ["line 2", "an object"]
+    ),
+    Damage("alt-test", "alt-test/human_annotations.json", ": 4", ': "four"', ["human_annotations.json line", "'four'"]),
+    Damage("langfuse", "langfuse/scores.json", '"name"', '"label"', ["scores.json line", "'name'"]),
+    Damage("langfuse", "langfuse/scores.json", '"traceId"', '"trace"', ["scores.json line 8", "datasetRunId"]),
+    Damage("langfuse table", "langfuse/scores.csv", '""model""', "model", ["scores.csv row 3", "not an object"]),
+    Damage("langsmith", "langsmith/feedback.jsonl", '"key"', '"name"', ["feedback.jsonl line 1", "'key'"]),
+    Damage("langsmith", "langsmith/feedback.jsonl", '"feedback_source": {', '"feedback_source": 3, "x": {', ["line 1"]),
+    Damage(
+        "mlflow", "mlflow/traces.json", '"source": {', '"source": [], "x": {', ["traces.json line", "not an object"]
+    ),
+    Damage("mlflow", "mlflow/traces.json", '"trace_id"', '"id"', ["traces.json line", "request_id"]),
+    Damage("phoenix", "phoenix/annotations.json", '"name"', '"called"', ["annotations.json line", "annotation_name"]),
+    Damage("phoenix", "phoenix/annotations.json", '"result": {', '"result": [], "x": {', ["annotations.json line"]),
 ]

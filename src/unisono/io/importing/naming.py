@@ -13,10 +13,11 @@ from unisono.io.reading.columns import SYNONYMS, plain_name, takes_no_dimension
 FIELDS = ("item", "annotator", "dimension")
 
 
-def item_names(parts: Sequence[tuple[str, ...]]) -> list[str]:
-    """Names of items known by several parts: those parts that vary, and always the last one, joined by `/`."""
+def item_names(parts: Sequence[tuple[str, ...]], always: int = -1) -> list[str]:
+    """Names of items known by several parts: those parts that vary, and always one of them, joined by `/`."""
     columns = list(zip(*parts, strict=True))
-    kept = [index for index, column in enumerate(columns) if len(set(column)) > 1 or index == len(columns) - 1]
+    proper = always % len(columns)
+    kept = [index for index, column in enumerate(columns) if len(set(column)) > 1 or index == proper]
     return ["/".join(entry[index] for index in kept if entry[index]) for entry in parts]
 
 

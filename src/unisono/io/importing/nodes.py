@@ -5,6 +5,7 @@ A row of a delimited table is a node too, so that a preset reads both with the s
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from json.decoder import JSONDecoder
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +15,7 @@ from unisono.errors import DataError
 Step = str | int
 _NAMES = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
 _LONGEST = 40
+_DECODER = JSONDecoder()
 
 
 class Origin(Protocol):
@@ -84,7 +86,8 @@ class Node:
         """The same, where it has to be there."""
         node = self.at(*keys)
         if node.value is None:
-            raise DataError(f"{self}: there is no '{'.'.join(keys)}'. Is this the right kind of file?")
+            name = ".".join(keys) or _written(self.path[-1:])
+            raise DataError(f"{self}: there is no '{name}'. Is this the right kind of file?")
         return node
 
     def each(self, *keys: str) -> Iterator[Node]:
@@ -120,7 +123,8 @@ class Node:
         """A label that has to be there."""
         found = self.need(*keys).text()
         if not found:
-            raise DataError(f"{self.at(*keys)}: {'.'.join(keys)} is empty. Every answer needs it.")
+            name = ".".join(keys) or _written(self.path[-1:])
+            raise DataError(f"{self.at(*keys)}: {name} is empty. Every answer needs it.")
         return found
 
     def unlike(self, wanted: str) -> DataError:
@@ -138,35 +142,30 @@ def label_of(value: Any) -> str:
 
 def offset_of(text: str, path: tuple[Step, ...]) -> int:
     """Where in a JSON text a value begins; of the last thing found if the path leads out of it."""
-    decoder = JSONDecoder()
     at = _skip(text, 0)
     for step in path:
-        found = _inside(text, at, step, decoder)
+        found = _children(text, at).get(step)
         if found is None:
             return at
         at = found
     return at
 
 
-def _inside(text: str, at: int, step: Step, decoder: JSONDecoder) -> int | None:
-    """Where the value of a key, or the element of a list, begins; None if there is none."""
+@functools.lru_cache(maxsize=1 << 12)
+def _children(text: str, at: int) -> dict[Step, int]:
+    """Where the values of an object, or the elements of a list, begin; of a key written twice the last one counts."""
     end = {"{": "}", "[": "]"}.get(text[at : at + 1])
-    if end is None:
-        return None
-    at, index, found = _skip(text, at + 1), 0, None
-    while text[at] != end:
-        key: Step = index
+    found: dict[Step, int] = {}
+    at = _skip(text, at + 1)
+    while end and text[at] != end:
+        key: Step = len(found)
         if end == "}":
-            key, at = decoder.raw_decode(text, at)
+            key, at = _DECODER.raw_decode(text, at)
             at = _skip(text, _skip(text, at) + 1)  # behind the colon
-        if key == step:
-            found = at
-            if end == "]":
-                break
-        at = _skip(text, decoder.raw_decode(text, at)[1])
-        if text[at] == ",":
-            at, index = _skip(text, at + 1), index + 1
-    return found  # of a key written twice the last one counts, as for the parser
+        found[key] = at
+        at = _skip(text, _DECODER.raw_decode(text, at)[1])
+        at = _skip(text, at + 1) if text[at] == "," else at
+    return found
 
 
 def _skip(text: str, at: int) -> int:

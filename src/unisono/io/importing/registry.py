@@ -46,6 +46,22 @@ KINDS: dict[str, Kind] = {
         "crowd", "crowd_records:read_doccano", "doccano export (JSON lines per user, or their zip)", _ALL | {"--names"}
     ),
     "sureal": Kind("crowd", "panels:read_sureal", "sureal dataset (JSON)"),
+    "inspect": Kind("evaluation", "inspect_logs:read_inspect", "Inspect AI log (JSON or .eval)"),
+    "promptfoo": Kind("evaluation", "eval_runs:read_promptfoo", "promptfoo output (JSON)"),
+    "deepeval": Kind("evaluation", "eval_runs:read_deepeval", "DeepEval test run (JSON)"),
+    "helm": Kind("evaluation", "eval_runs:read_helm", "HELM scenario_state.json with a jury's annotations"),
+    "mt-bench": Kind("evaluation", "panels:read_mt_bench", "MT-Bench single judgments (JSON lines)"),
+    "alt-test": Kind("evaluation", "panels:read_alt_test", "alt-test annotations {annotator: {item: value}} (JSON)"),
+    "langfuse": Kind(
+        "evaluation", "observed:read_langfuse", "Langfuse scores (API JSON, JSON lines, CSV)", _ALL | _LABELS
+    ),
+    "langsmith": Kind(
+        "evaluation", "observed:read_langsmith", "LangSmith feedback (JSON, JSON lines, CSV)", _ALL | _LABELS
+    ),
+    "mlflow": Kind("evaluation", "observed:read_mlflow", "MLflow traces with assessments (JSON, JSON lines)"),
+    "phoenix": Kind(
+        "evaluation", "observed:read_phoenix", "Phoenix span annotations (JSON, JSON lines, CSV)", _ALL | _LABELS
+    ),
 }
 
 
