@@ -47,6 +47,7 @@ class Answers:
         self.facts: list[str] = []
         self.dropped: list[Dropped] = []
         self.rename: dict[str, str] = {}  # dimension in the source -> its name here; empty: all, under their own names
+        self.shift = 0.0  # seconds added to every time
         self._columns: dict[str, list[Any]] = {name: [] for name in ("item", "annotator", "kind", "time", "dimension")}
         self._value: list[float] = []
         self._place: list[object] = []
@@ -86,6 +87,7 @@ class Answers:
         number = self._number(value, dimension, place)
         if number is None:
             return
+        time = None if time is None else time + self.shift
         row = (item, annotator, kind, time, self.rename.get(dimension, dimension))
         for column, cell in zip(self._columns.values(), row, strict=True):
             column.append(cell)

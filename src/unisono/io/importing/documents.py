@@ -1,7 +1,6 @@
-"""Opening what other tools wrote: JSON, JSON lines, delimited text, XML; plain, gzipped, or inside a zip archive.
+"""Opening what other tools wrote: JSON, JSON lines and delimited text; plain, gzipped, or inside a zip archive.
 
-JSON lines and tables are read row by row. XML with a document type is refused: nothing here needs one, and entities can
-be made to grow without end.
+JSON lines and tables are read row by row.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
-from xml.etree import ElementTree
 
 from unisono.data.labels import listed, nearest
 from unisono.errors import DataError
@@ -179,23 +177,6 @@ def checked_header(name: str, cells: Sequence[str], needed: Sequence[str]) -> li
     if twice:
         raise DataError(f"{name} row 1: two columns are called '{twice[0]}'. Rename one of them.")
     return header
-
-
-def xml_root(path: str) -> ElementTree.Element:
-    """The outermost element of an XML file without a document type."""
-    name = source_name(path)
-    with open_bytes(path) as stream:
-        data = stream.read()
-    for form in ("utf-8", "utf-16-le", "utf-16-be"):
-        at = data.find("<!DOCTYPE".encode(form))
-        if at >= 0:
-            line = data.count(b"\n", 0, at) + 1
-            raise DataError(f"{name} line {line}: the file has a document type, which is not read. Remove that line.")
-    try:
-        return ElementTree.fromstring(data)
-    except (ElementTree.ParseError, ValueError) as error:
-        line = getattr(error, "position", (1, 0))[0]
-        raise DataError(f"{name} line {line}: this is not XML ({error}). Is the file whole?") from None
 
 
 def zip_members(path: str) -> Iterator[tuple[str, bytes]]:

@@ -46,6 +46,9 @@ class TableRow(NamedTuple):
     name: str
     row: int
 
+    def __str__(self) -> str:
+        return self.place(())
+
     def place(self, path: tuple[Step, ...]) -> str:
         return f"{self.name} row {self.row}"
 

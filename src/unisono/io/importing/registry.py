@@ -62,6 +62,24 @@ KINDS: dict[str, Kind] = {
     "phoenix": Kind(
         "evaluation", "observed:read_phoenix", "Phoenix span annotations (JSON, JSON lines, CSV)", _ALL | _LABELS
     ),
+    "carma": Kind("traces", "sliders:read_carma", "CARMA and carma2 (CSV)", _ALL | _FILES),
+    "darma": Kind("traces", "sliders:read_darma", "DARMA, two axes of a joystick (CSV)", _ALL | _FILES),
+    "pagan": Kind("traces", "pagan:read_pagan", "PAGAN log of GTrace or BTrace (CSV)", _ALL | _FILES),
+    "ranktrace": Kind("traces", "pagan:read_ranktrace", "PAGAN log of RankTrace, without ends (CSV)", _ALL | _FILES),
+    "affecttracker": Kind(
+        "traces", "sliders:read_affecttracker", "AffectTracker log (text without header)", _ALL | _FILES
+    ),
+    "nova": Kind("traces", "tiers:read_nova", "NOVA/SSI continuous annotations (.annotation)", _ALL | _FILES),
+    "elan": Kind("traces", "tiers:read_elan", "ELAN tiers that hold numbers (.eaf)", _ALL | _FILES | {"--rate"}),
+    "muse": Kind("traces", "corpora:read_muse", "MuSe-Toolbox raw annotations, or fused labels (CSV)", _ALL | _FILES),
+    "recola": Kind("traces", "corpora:read_recola", "RECOLA ratings (CSV)", _ALL | _FILES),
+    "avec": Kind("traces", "corpora:read_avec", "AVEC gold standard (ARFF): a reference", _ALL | _FILES),
+    "jspsych": Kind(
+        "traces",
+        "jspsych:read_jspsych",
+        "jsPsych trials: CoRVid traces, or sliders (JSON, CSV)",
+        _ALL | _FILES | _LABELS | {"--time-unit"},
+    ),
 }
 
 
@@ -85,5 +103,8 @@ def import_files(name: str, files: Sequence[str], answers: Answers, request: Req
     reader: Reader = getattr(importlib.import_module(f"unisono.io.importing.{module}"), function)
     if name != "json":
         answers.rename = {source: named for named, source in request.dims}
+    if request.shift is not None:
+        answers.shift = request.shift
+        answers.say(f"Every time was moved by {request.shift:g} s.")
     reader(files, answers, request)
     return answers.finish()
