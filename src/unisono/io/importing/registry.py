@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from unisono.data.labels import nearest
 from unisono.io.importing.answers import Answers, Imported
+from unisono.io.importing.naming import FileNames
 from unisono.io.importing.request import Request
 
 Reader = Callable[[Sequence[str], Answers, Request], None]
@@ -99,6 +100,8 @@ def import_files(name: str, files: Sequence[str], answers: Answers, request: Req
     for option in request.given():
         if option not in kind.takes:
             raise ValueError(f"{option} means nothing for {name}; it takes {', '.join(sorted(kind.takes))}.")
+    if request.names is not None:
+        FileNames(request.names)
     module, function = kind.reader.split(":")
     reader: Reader = getattr(importlib.import_module(f"unisono.io.importing.{module}"), function)
     if name != "json":
