@@ -136,7 +136,7 @@ CASES = {
         "promptfoo",
         ["promptfoo/out.json"],
         29,
-        "item,annotator,kind,fluency,faithfulness,x",
+        "item,annotator,kind,fluency,faithfulness,contains",
         ["a component without assertion (out.json line 158)", "no graded components"],
     ),
     "deepeval": Case(
@@ -398,6 +398,7 @@ DAMAGES = [
     Damage("affecttracker", "affecttracker/room/ben.txt", "31.200", "31,200", ["ben.txt row 1", "decimal commas"]),
     Damage("affecttracker", "affecttracker/room/ben.txt", "NA", "up", ["ben.txt row 1", "'up'"]),
     Damage("nova", "nova/session1/novice.arousal.anna.annotation", 'sr="5"', 'sr="x"', ["annotation line 5", "sr"]),
+    Damage("nova", "nova/session1/novice.arousal.ben.annotation", '"50"', '"60"', ["annotation~ line 50", "says 60"]),
     Damage("nova", "nova/session1/novice.arousal.anna.annotation", "<scheme", "<plan", ["line 2", "<scheme>"]),
     Damage("nova", "nova/session1/novice.valence.ben.annotation~", ";", "", ["annotation~ line 1", "score;confidence"]),
     Damage("elan", "elan/talk.eaf", 'TIME_VALUE="1000"', 'TIME_VALUE="soon"', ["talk.eaf line", "TIME_VALUE"]),

@@ -14,6 +14,7 @@ import polars as pl
 from unisono.data.labels import listed
 from unisono.errors import DataError
 from unisono.io.importing.naming import safe_names
+from unisono.io.importing.nodes import Node
 from unisono.io.reading.problems import LARGEST
 
 MISSING = {"", "na", "nan", "null", "none"}
@@ -67,7 +68,7 @@ class Answers:
 
     def drop(self, place: object, reason: str) -> None:
         """Leaves something out."""
-        self.dropped.append(Dropped(place, reason))
+        self.dropped.append(Dropped(_pinned(place), reason))
 
     def add(
         self,
@@ -92,7 +93,7 @@ class Answers:
         for column, cell in zip(self._columns.values(), row, strict=True):
             column.append(cell)
         self._value.append(number)
-        self._place.append(place)
+        self._place.append(_pinned(place))
 
     def finish(self) -> Imported:
         """The table: one row per item and annotator (and time), one column per dimension."""
@@ -142,7 +143,7 @@ class Answers:
         except ValueError as error:
             if isinstance(error, DataError):
                 raise
-            self._text.setdefault(dimension, []).append((place, text))
+            self._text.setdefault(dimension, []).append((_pinned(place), text))
             return None
 
     def _settle_text(self) -> None:
@@ -251,6 +252,10 @@ def _shortened(places: Sequence[str]) -> list[str]:
         found.append(place.removeprefix(f"{name} ") if name == file else place)
         file = name
     return found
+
+
+def _pinned(place: object) -> object:
+    return place.pinned() if isinstance(place, Node) else place
 
 
 def _finite(number: float, dimension: str, place: object) -> float:

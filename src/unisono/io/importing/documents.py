@@ -10,6 +10,7 @@ import functools
 import gzip
 import io
 import json
+import struct
 import sys
 import zipfile
 import zlib
@@ -81,10 +82,10 @@ def json_values(path: str) -> Iterator[Node]:
         raise DataError(f"{name} is empty. Expected JSON.")
     following = next(lines, None)
     if following is not None and _complete(begin[1]):
-        yield parsed(JsonText(name, begin[1], begin[0]))
-        yield parsed(JsonText(name, following[1], following[0]))
+        yield parsed(JsonText(name, begin[1], begin[0], single=True))
+        yield parsed(JsonText(name, following[1], following[0], single=True))
         for number, line in lines:
-            yield parsed(JsonText(name, line, number))
+            yield parsed(JsonText(name, line, number, single=True))
         return
     # One document. Blank lines were skipped above, so it is put together with its lines where they were.
     rows = [begin, *([following] if following else []), *lines]
@@ -189,7 +190,7 @@ def zip_members(path: str) -> Iterator[tuple[str, bytes]]:
                     yield info.filename, archive.read(info)
     except NotImplementedError:
         raise DataError(f"{name} is packed in a way that Python {_python()} cannot unpack.") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError):
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, struct.error):
         raise DataError(f"{name} line 1: the zip archive is damaged or cut short.") from None
 
 

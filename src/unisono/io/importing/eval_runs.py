@@ -16,7 +16,8 @@ _GRADED = re.compile(
     r"llm-rubric|search-rubric|g-eval|factuality|model-graded|relevance|faithfulness|recall|select-best"
 )
 _SCORE_KEY = re.compile(r"(.+)_score")
-Found = list[tuple[tuple[str, ...], str, str, Node, str]]  # parts of the item, annotator, dimension, value, kind
+Entry = tuple[tuple[str, ...], str, str, Node, str]  # parts of the item, annotator, dimension, value, kind
+Found = list[Entry]
 
 
 def read_promptfoo(files: Sequence[str], answers: Answers, request: Request) -> None:
@@ -36,24 +37,25 @@ def read_promptfoo(files: Sequence[str], answers: Answers, request: Request) -> 
             components = list(result.each("gradingResult", "componentResults"))
             if not components:
                 answers.drop(result, "no graded components")
-            found += [entry for entry in (_component(part, parts, answers) for part in components) if entry]
+            found += [entry for part in components for entry in _component(part, parts, answers)]
     _add_all(found, answers)
 
 
-def _component(
-    part: Node, parts: tuple[str, ...], answers: Answers
-) -> tuple[tuple[str, ...], str, str, Node, str] | None:
+def _component(part: Node, parts: tuple[str, ...], answers: Answers) -> Iterator[Entry]:
     assertion = part.at("assertion")
     if not isinstance(assertion.value, dict):
         answers.drop(part, "a component without assertion")
-        return None
+        return
     form = assertion.text("type").removeprefix("not-")
     provider = assertion.at("provider")
     judge = provider.first("id", "label").text() if isinstance(provider.value, dict) else provider.text()
     kind = "human" if form == "human" else "judge" if judge or _GRADED.search(form) else "code"
     criterion = assertion.at("value")
-    shown = criterion.text()[:60] if isinstance(criterion.value, str) else ""
-    return parts, judge or form, assertion.text("metric") or shown or form, part.need("score"), kind
+    # The criterion of a judge names what is judged; that of code may be the code.
+    shown = criterion.text()[:60] if isinstance(criterion.value, str) and kind == "judge" else ""
+    named = list(part.entries("namedScores"))
+    for name, score in named or [(assertion.text("metric") or shown or form, part.need("score"))]:
+        yield parts, judge or form, name, score, kind
 
 
 def read_deepeval(files: Sequence[str], answers: Answers, request: Request) -> None:

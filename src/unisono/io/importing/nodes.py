@@ -35,6 +35,7 @@ class JsonText(NamedTuple):
     name: str
     text: str
     first: int = 1
+    single: bool = False  # a line of its own, as in JSON lines
 
     def place(self, path: tuple[Step, ...]) -> str:
         return f"{self.name} line {self.first + self.text.count(chr(10), 0, offset_of(self.text, path))}"
@@ -53,6 +54,16 @@ class TableRow(NamedTuple):
         return f"{self.name} row {self.row}"
 
 
+class TextLine(NamedTuple):
+    """A line of a text."""
+
+    name: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.name} line {self.line}"
+
+
 class Node:
     """A value inside a document. `value` is None for null and for what is not there."""
 
@@ -66,6 +77,12 @@ class Node:
 
     def __str__(self) -> str:
         return self.origin.place(self.path)
+
+    def pinned(self) -> object:
+        """Something whose text says where this stands, and that does not keep a line of JSON lines in memory."""
+        if isinstance(self.origin, JsonText) and self.origin.single:
+            return TextLine(self.origin.name, self.origin.first)
+        return self.origin if isinstance(self.origin, TableRow) else self
 
     def at(self, *keys: str) -> Node:
         """What lies under the keys, one inside the other; a node without value where something is missing."""

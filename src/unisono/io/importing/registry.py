@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from unisono.data.labels import nearest
-from unisono.io.importing.answers import Answers, Imported
-from unisono.io.importing.naming import FileNames
 from unisono.io.importing.request import Request
 
-Reader = Callable[[Sequence[str], Answers, Request], None]
+if TYPE_CHECKING:
+    from unisono.io.importing.answers import Answers, Imported
+
+Reader = Callable[[Sequence[str], "Answers", Request], None]
 _LABELS = frozenset({"--item", "--annotator"})
 _PATHS = frozenset({"--records", "--kind", "--dimension", "--value", "--time", "--time-unit"})
 _FILES = frozenset({"--names", "--shift"})
@@ -101,6 +102,8 @@ def import_files(name: str, files: Sequence[str], answers: Answers, request: Req
         if option not in kind.takes:
             raise ValueError(f"{option} means nothing for {name}; it takes {', '.join(sorted(kind.takes))}.")
     if request.names is not None:
+        from unisono.io.importing.naming import FileNames
+
         FileNames(request.names)
     module, function = kind.reader.split(":")
     reader: Reader = getattr(importlib.import_module(f"unisono.io.importing.{module}"), function)
