@@ -124,3 +124,19 @@ def test_values_on_a_tier_hold_until_the_end(tmp_path):
     assert (table.get_column("time").min(), table.get_column("time").max()) == (0.1, 10.0)
     assert table.filter(pl.col("time").is_between(0.05, 1.05)).get_column("valence").n_unique() == 1
     assert table.get_column("item").unique().to_list() == ["talk 1"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="zipfile unpacks zstd there")
+def test_logs_packed_with_zstd_come_with_the_way_out(tmp_path):
+    data = bytearray((SAMPLES / "inspect" / "log.eval").read_bytes())
+    # The method of packing stands at byte 8 of a local header and at byte 10 of an entry in the directory.
+    for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        at = data.find(mark)
+        while at >= 0:
+            data[at + offset : at + offset + 2] = (93).to_bytes(2, "little")
+            at = data.find(mark, at + 4)
+    (tmp_path / "log.eval").write_bytes(data)
+    done = unisono_here("import", "inspect", "log.eval", "-o", "out.csv", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "log.eval is packed in a way" in done.stderr
+    assert "inspect log convert --to json" in done.stderr

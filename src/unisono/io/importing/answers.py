@@ -6,6 +6,7 @@ A preset adds one answer at a time (item, annotator, dimension, value, where it 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -89,7 +90,9 @@ class Answers:
         if number is None:
             return
         time = None if time is None else time + self.shift
-        row = (item, annotator, kind, time, self.rename.get(dimension, dimension))
+        # A name is kept once, however often it comes.
+        who = None if annotator is None else sys.intern(annotator)
+        row = (sys.intern(item), who, kind, time, sys.intern(self.rename.get(dimension, dimension)))
         for column, cell in zip(self._columns.values(), row, strict=True):
             column.append(cell)
         self._value.append(number)

@@ -180,13 +180,13 @@ def checked_header(name: str, cells: Sequence[str], needed: Sequence[str]) -> li
     return header
 
 
-def zip_members(path: str) -> Iterator[tuple[str, bytes]]:
-    """Names and bytes of the files in a zip archive."""
+def zip_members(path: str, begins: tuple[str, ...] = ("",)) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of the files in a zip archive whose names begin so."""
     name = source_name(path)
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
-                if not info.is_dir():
+                if not info.is_dir() and info.filename.startswith(begins):
                     yield info.filename, archive.read(info)
     except NotImplementedError:
         raise DataError(f"{name} is packed in a way that Python {_python()} cannot unpack.") from None

@@ -62,7 +62,7 @@ def _log(file: str) -> tuple[Node, Iterator[Node]]:
         return document, document.each("samples")
     name = source_name(file)
     try:
-        members = dict(zip_members(file))
+        members = dict(zip_members(file, ("header.json", "samples/")))
     except DataError as error:
         if "cannot unpack" not in str(error):
             raise
@@ -72,7 +72,7 @@ def _log(file: str) -> tuple[Node, Iterator[Node]]:
     read = {
         inner: parsed(JsonText(f"{name}/{inner}", data.decode("utf-8", errors="replace")))
         for inner, data in members.items()
-        if inner == "header.json" or (inner.startswith("samples/") and inner.endswith(".json"))
+        if inner.endswith(".json")
     }
     return read.pop("header.json"), iter(read.values())
 

@@ -9,7 +9,6 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from unisono.data.labels import nearest
 from unisono.io.importing.request import Request
 
 if TYPE_CHECKING:
@@ -89,6 +88,8 @@ def find_kind(name: str) -> Kind:
     """The kind of that name; raises ValueError with the nearest one."""
     if name in KINDS:
         return KINDS[name]
+    from unisono.data.labels import nearest
+
     close = nearest(name, KINDS)
     raise ValueError(
         f"There is no kind '{name}'.{f' Did you mean {close}?' if close else ''} See unisono import --list."
