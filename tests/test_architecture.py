@@ -36,7 +36,7 @@ ROOMS = {
     "maths": {"linalg": set(), "items": {"linalg"}, "raters": {"linalg", "items"}, "series": {"linalg"}},
     "fusers": {"items": set(), "series": {"items"}},
     "evaluate": {"compare": set(), "protocol": set()},
-    "io": {"reading": set()},
+    "io": {"reading": set(), "importing": {"reading"}, "exporting": {"reading"}},
     "reproduce": {"inputs": set(), "engine": {"inputs"}, "experiments": {"inputs", "engine"}},
     "collect": {
         "stimuli": set(),

@@ -20,6 +20,8 @@ from unisono.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
+    "import": ("import_", "Make a table of ratings from the files of another tool."),
+    "export": ("export", "Hand fused truth back to another tool."),
     "score": ("score", "Compare a fused truth with a reference."),
     "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
     "evaluate": ("evaluate", "Cross-validate models against a reference, with the paper's protocol."),

@@ -12,6 +12,7 @@ import numpy as np
 
 from unisono.data.reading import LeftOut
 from unisono.io.reading import problems
+from unisono.io.reading.columns import KIND, plain_name
 from unisono.io.reading.naming import Coded, LabelColumn
 from unisono.io.reading.numbers import NumberColumn
 from unisono.io.reading.table import Chunk, Table
@@ -72,7 +73,7 @@ def usable(collected: Collected, columns: Sequence[int], *, wanted: bool) -> tup
             raise trouble
         if column.kind == "numbers":
             found.append(index)
-        else:
+        elif plain_name(column.name) != KIND:
             aside.append(LeftOut(column.name, "text" if column.kind == "text" else "empty"))
     return found, aside
 

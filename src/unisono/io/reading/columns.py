@@ -46,6 +46,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 UNIT_OF_NAME = {"timems": "ms", "milliseconds": "ms", "ms": "ms", "minutes": "min"} | dict.fromkeys(
     ("frame", "frameid", "frameindex", "framenumber"), "frames"
 )
+# What an annotator is (human, judge, code): known, though nothing to compute with.
+KIND = "kind"
 _BOOKKEEPING = {
     *("", "index", "row", "rowid", "unnamed0", "level0", "annotationid", "assignmentid", "session", "sessionid"),
     *("leadtime", "createdat", "updatedat", "submittime", "accepttime", "worktimeinseconds", "hittypeid", "responseid"),
@@ -102,6 +104,14 @@ def find_long(table: Table, roles: Roles) -> Roles:
     if dimension is None or value is None:
         return roles
     return Roles(roles.place | {"dimension": dimension, "value": value}, roles.named)
+
+
+def takes_no_dimension(column: str) -> bool:
+    """Whether a column of this name is taken for a label, for bookkeeping, or for the name of the dimension."""
+    plain = plain_name(column)
+    if plain in _BOOKKEEPING | {KIND} or any(plain in SYNONYMS[role] for role in SYNONYMS if role != "value"):
+        return True
+    return described_by_name(column) is not None
 
 
 def candidates(table: Table, roles: Roles) -> tuple[list[int], list[LeftOut]]:
