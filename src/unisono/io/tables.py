@@ -67,6 +67,7 @@ def read_item_table(
     time: str | None = None,
     columns: Names = None,
     complete: bool = False,
+    companions: bool = False,
     time_unit: str | None = None,
     rate: float | None = None,
     max_gap: float | None = None,
@@ -74,12 +75,13 @@ def read_item_table(
     """Numbers that belong to items, or to frames of recordings: features, gold, a reference.
 
     One row per item, or per recording and time; one column per number. `columns` maps the name of a column here to its
-    name in the table; `complete` refuses empty cells; the other words are those of `read_ratings`.
+    name in the table; `complete` refuses empty cells; `companions` takes in errors and interval ends (`joy_sd` beside
+    `joy`), which are left out otherwise; the other words are those of `read_ratings`.
     """
     table = open_table(source)
     wanted = _wanted(columns)
     roles = find_roles(table, ("item",), ("time",), {"item": item, "time": time}, _taken(table, wanted))
-    rows, times = shaped(table, roles, wanted, complete=complete)
+    rows, times = shaped(table, roles, wanted, complete=complete, companions=companions)
     if times is not None:
         return series_table(rows, times, _timing(table, roles, time_unit, rate, max_gap))
     order = _order(rows)

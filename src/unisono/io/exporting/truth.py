@@ -53,7 +53,7 @@ def read_truth(path: Path, wanted: Sequence[str] = ()) -> Truth:
     file = path / "truth.csv" if path.is_dir() else path
     if not file.is_file():
         raise DataError(f"{path.name} holds no truth.csv. Give the folder that unisono fuse --out wrote.")
-    table = read_item_table(file)
+    table = read_item_table(file, companions=True)
     known = [name for name in table.columns if f"{name}_sd" in table.columns]
     missing = [name for name in wanted if name not in known]
     if missing or not known:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from unisono.data.labels import listed
 from unisono.errors import DataError
 from unisono.io.reading.columns import SYNONYMS, plain_name, takes_no_dimension
+from unisono.io.reading.descriptors import described_by_name
 
 FIELDS = ("item", "annotator", "dimension")
 
@@ -34,7 +35,7 @@ def safe_names(dimensions: Sequence[str]) -> dict[str, str]:
         safe = " ".join(name.split()) or "rating"
         if takes_no_dimension(re.split(r"[.:]", safe)[-1]):
             safe = re.sub(r"[.:]", "_", safe)
-        if takes_no_dimension(safe):
+        if takes_no_dimension(safe) or described_by_name(safe):
             safe += "_rating"
         while safe in found.values():
             safe += "_"

@@ -109,17 +109,18 @@ def find_long(table: Table, roles: Roles) -> Roles:
 def takes_no_dimension(column: str) -> bool:
     """Whether a column of this name is taken for a label, for bookkeeping, or for the name of the dimension."""
     plain = plain_name(column)
-    if plain in _BOOKKEEPING | {KIND} or any(plain in SYNONYMS[role] for role in SYNONYMS if role != "value"):
-        return True
-    return described_by_name(column) is not None
+    return plain in _BOOKKEEPING | {KIND} or any(plain in SYNONYMS[role] for role in SYNONYMS if role != "value")
 
 
-def candidates(table: Table, roles: Roles) -> tuple[list[int], list[LeftOut]]:
-    """Columns that may hold numbers to use, and those that by their name do not."""
+def candidates(table: Table, roles: Roles, *, companions: bool = False) -> tuple[list[int], list[LeftOut]]:
+    """Columns that may hold numbers to use, and those that by their name do not.
+
+    `companions` takes in what goes with another column: its error, the ends of its interval.
+    """
     used = set(roles.place.values())
     kept, aside = [], []
     for index, column in enumerate(table.columns):
-        why = _labels_rows(column) or goes_with(column, table.columns)
+        why = _labels_rows(column) or (None if companions else goes_with(column, table.columns))
         if why is None and "annotator" in roles.place:  # durations, counts and years are good features of items
             why = described_by_name(column)
         if index in used or not column:

@@ -12,16 +12,16 @@ from unisono.errors import DataWarning, LeftOutWarning
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, collect, number_column, peek, usable
 from unisono.io.reading.columns import Roles, candidates, find_column
-from unisono.io.reading.descriptors import described_by_numbers
+from unisono.io.reading.descriptors import described_by_numbers, goes_with
 from unisono.io.reading.rows import LongRows, Rows, WideRows
 from unisono.io.reading.table import Table
 
 
 def shaped(
-    table: Table, roles: Roles, wanted: Mapping[str, str], *, complete: bool = False
+    table: Table, roles: Roles, wanted: Mapping[str, str], *, complete: bool = False, companions: bool = False
 ) -> tuple[Rows, np.ndarray | None]:
     """The rows of a table, and their times if it is a series; `wanted` maps names to columns (or to dimensions)."""
-    names, aside = _number_columns(table, roles, wanted)
+    names, aside = _number_columns(table, roles, wanted, companions)
     labels = {role: index for role, index in roles.place.items() if role not in ("time", "value")}
     clock = [roles.place["time"]] if "time" in roles.place else []
     found = collect(table, labels, [*names.values(), *clock])
@@ -37,8 +37,11 @@ def shaped(
         if not kept:
             raise problems.no_numbers(table.name, aside)
         rows = WideRows(found, {name: index for name, index in names.items() if index in kept}, complete)
-    if aside and not wanted:
-        _warn_aside(table.name, aside)
+    # Errors and interval ends beside the estimates of a table of items are there to be left alone.
+    quiet = "annotator" not in roles.place
+    surprising = [one for one in aside if not (quiet and goes_with(one.column, table.columns))]
+    if surprising and not wanted:
+        _warn_aside(table.name, surprising)
     rows.left_out = tuple(aside)
     return rows, _if_series(rows, times, roles)
 
@@ -70,7 +73,9 @@ def _warn_aside(name: str, aside: Sequence[LeftOut]) -> None:
     )
 
 
-def _number_columns(table: Table, roles: Roles, wanted: Mapping[str, str]) -> tuple[dict[str, int], list[LeftOut]]:
+def _number_columns(
+    table: Table, roles: Roles, wanted: Mapping[str, str], companions: bool
+) -> tuple[dict[str, int], list[LeftOut]]:
     """The columns to read numbers from, by name, and those that will not be looked at."""
     if roles.is_long:
         return {"value": roles.place["value"]}, []
@@ -81,7 +86,7 @@ def _number_columns(table: Table, roles: Roles, wanted: Mapping[str, str]) -> tu
             if len(sharing) > 1:
                 raise problems.column_named_twice(table.name, table.columns[index], sharing)
         return names, []
-    free, aside = candidates(table, roles)
+    free, aside = candidates(table, roles, companions=companions)
     return {table.columns[index]: index for index in free}, aside
 
 
