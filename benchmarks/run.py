@@ -15,6 +15,7 @@ BENCHMARKS = {
     "help": "benchmarks.help_time",
     "global": "benchmarks.global_model",
     "series": "benchmarks.series",
+    "agreement": "benchmarks.agreement",
     "collect": "benchmarks.collect_load",
 }
 

@@ -20,6 +20,7 @@ from unisono.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
+    "agreement": ("agreement", "Measure how far annotators agree, with intervals, for the paper."),
     "score": ("score", "Compare a fused truth with a reference."),
     "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
     "evaluate": ("evaluate", "Cross-validate models against a reference, with the paper's protocol."),
