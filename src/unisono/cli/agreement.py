@@ -117,7 +117,7 @@ def _print_design(dimensions: tuple[DimensionAgreement, ...]) -> None:
         + [f"{100 * share:.0f} %" for share in (one.at_low, one.at_high)]
         for one in dimensions
     ]
-    print_table(["dimension", "ratings", "k", "q", "lowest", "highest", "at lowest", "at highest"], rows)
+    print_table(["dimension", "ratings", "k", "q", "lowest", "highest", "at low", "at high"], rows)
 
 
 def _print_pairs(found: Agreement) -> None:

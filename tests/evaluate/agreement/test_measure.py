@@ -154,3 +154,14 @@ def test_bad_settings_and_ratings_without_overlap_are_refused():
     alone = pl.DataFrame({"item": ["a", "b"], "annotator": ["x", "y"], "v": [1.0, 2.0]})
     with pytest.raises(un.DataError, match="two annotators"):
         un.agreement(alone)
+
+
+def test_a_dimension_nobody_answered_is_told_apart_from_one_that_was():
+    ratings = table()
+    value = ratings.value.copy()
+    value[:, 1] = np.nan
+    found = un.agreement(ratings.with_value(value), draws=50)
+    assert np.isfinite(found.dimensions[0].figures["ICC(A,1)"].low)
+    assert all(np.isnan(figure.value) for figure in found.dimensions[1].figures.values())
+    assert np.isnan(found.multivariate["all dimensions"].value)
+    assert "d1" in found.apa()

@@ -12,7 +12,7 @@ from unisono.maths.agreement.alpha import interval_alpha, ordinal_alpha
 from unisono.maths.agreement.bootstrap import Blocks, Interval, bootstrap, make_blocks
 from unisono.maths.agreement.chance_corrected import gwet_ac2
 from unisono.maths.agreement.coded import Coded, coded
-from unisono.maths.agreement.icc import NAMES, Design, design_of, icc_draws
+from unisono.maths.agreement.icc import NAMES, Design, IccDraws, design_of, icc_draws
 
 LEAST_RECORDINGS = 20  # below, stretches of recordings are drawn instead
 STRETCH = 10.0  # seconds, longer than traces remember
@@ -36,6 +36,7 @@ class Measured(NamedTuple):
     data: Coded
     design: Design
     figures: dict[str, Interval]
+    icc: IccDraws  # first of the ratings as they are, then of the draws
 
 
 def measured(ratings: Ratings, d: int, drawing: Drawing) -> Measured:
@@ -44,20 +45,23 @@ def measured(ratings: Ratings, d: int, drawing: Drawing) -> Measured:
     design = design_of(data)
     rng = np.random.default_rng([drawing.seed, d])
     blocks = make_blocks(clusters(ratings.length, ratings.clock)[data.units], rng)
-    if data.n < 2:
-        return Measured(data, design, dict.fromkeys(FIGURES, Interval(*[float("nan")] * 3)))
-    found = bootstrap(lambda W: _figures(data, design, blocks, W), blocks.G, drawing.draws, drawing.level, rng)
-    return Measured(data, design, dict(zip(FIGURES, found, strict=True)))
+    icc: list[IccDraws] = []
+
+    def figures(W: np.ndarray) -> np.ndarray:
+        icc.append(icc_draws(data, design, blocks, W))
+        return _figures(data, icc[0], blocks, W)
+
+    found = bootstrap(figures, blocks.G, drawing.draws, drawing.level, rng)
+    return Measured(data, design, dict(zip(FIGURES, found, strict=True)), icc[0])
 
 
-def _figures(data: Coded, design: Design, blocks: Blocks, W: np.ndarray) -> np.ndarray:
+def _figures(data: Coded, icc: IccDraws, blocks: Blocks, W: np.ndarray) -> np.ndarray:
     """(B, P) in the order of `FIGURES`."""
-    found = icc_draws(data, design, blocks, W)
-    variances = np.maximum(np.stack(found.components, axis=1), 0.0)
+    variances = np.maximum(np.stack(icc.components, axis=1), 0.0)
     total = variances.sum(axis=1, keepdims=True)
     shares = np.where(total > 0, variances / np.where(total > 0, total, 1.0), np.nan)
     alphas = (interval_alpha(data, blocks, W), ordinal_alpha(data, blocks, W), gwet_ac2(data, blocks, W))
-    return np.column_stack([*found.icc.values(), *alphas, found.sem, found.sem_mean, shares])
+    return np.column_stack([*icc.icc.values(), *alphas, icc.sem, icc.sem_mean, shares])
 
 
 def unit_codes(ratings: Ratings) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from unisono.data import Ratings
-from unisono.data.coverage import connected_groups, coverage
+from unisono.data.coverage import Coverage, connected_groups, coverage
 from unisono.data.labels import listed
 from unisono.errors import DataError, SettingsError
 from unisono.evaluate.agreement.figures import (
@@ -24,10 +24,8 @@ from unisono.evaluate.agreement.traces import without_delays
 from unisono.fusers import Fused
 from unisono.maths.agreement.bootstrap import Interval, bootstrap, make_blocks
 from unisono.maths.agreement.chance_corrected import dominant_share
-from unisono.maths.agreement.coded import Coded
 from unisono.maths.agreement.estimate import estimate_reliability
 from unisono.maths.agreement.fit_statistics import rater_fit
-from unisono.maths.agreement.icc import icc_draws
 from unisono.maths.agreement.multivariate import multivariate_agreement, standardised
 from unisono.maths.agreement.others import against_others
 from unisono.maths.agreement.pairs import PairFigures, pair_figures, spread_over_pairs
@@ -75,7 +73,7 @@ def measure_agreement(
         items=ratings.M,
         judgements=ratings.J,
         annotators=ratings.annotators,
-        design=_design(counts.per_item, counts.per_annotator),
+        design=_design(counts, nested=not ratings.is_series),
         groups=len(connected_groups(ratings)),
         filled=float(counts.per_item.sum() / max(ratings.M * ratings.K, 1)),
         per_item=span(counts.per_item),
@@ -128,7 +126,7 @@ def _dimension(ratings: Ratings, d: int, found: Measured, matrices: bool) -> Dim
         at_high=float(np.mean(column == column.max())) if data.n else float("nan"),
         dominant=dominant_share(data),
         figures=found.figures,
-        truncated=_truncated(found),
+        truncated=bool(found.icc.truncated[0]),
         pairs={
             "CCC": spread_over_pairs(pairs.ccc),
             "Pearson": spread_over_pairs(pairs.pearson),
@@ -148,18 +146,9 @@ def _by_annotator(ratings: Ratings, found: Sequence[Measured]) -> dict[str, np.n
     """(K, D) figures of annotators, by the names of RATER_FIGURES; NaN where somebody did not rate."""
     table = {name: np.full((ratings.K, ratings.D), np.nan) for name in RATER_FIGURES}
     for d, one in enumerate(found):
-        for name, values in _of_raters(one.data).items():
+        for name, values in _of_raters(one).items():
             table[name][one.data.raters, d] = values
     return table
-
-
-def _truncated(found: Measured) -> bool:
-    """Whether the variance of any error was estimated below zero, beyond rounding."""
-    if found.data.n < 2 or found.data.flat:
-        return False
-    parts = icc_draws(found.data, found.design).components
-    errors = np.array([parts.residual[0], (parts.rater + parts.residual)[0]])
-    return bool(np.any(errors < -1e-9 * found.data.scale**2))
 
 
 def _matrices(found: PairFigures, raters: np.ndarray, K: int) -> dict[str, np.ndarray]:
@@ -171,9 +160,9 @@ def _matrices(found: PairFigures, raters: np.ndarray, K: int) -> dict[str, np.nd
     return whole
 
 
-def _of_raters(data: Coded) -> dict[str, np.ndarray]:
+def _of_raters(found: Measured) -> dict[str, np.ndarray]:
     """(R,) figures of the annotators of one dimension, by the names of RATER_FIGURES."""
-    fit, others = rater_fit(data), against_others(data)
+    fit, others = rater_fit(found.data, found.icc.components), against_others(found.data)
     values = (fit.severity, fit.infit, fit.outfit, others.pearson, others.ccc, others.exact, others.adjacent)
     return dict(zip(RATER_FIGURES, values, strict=True))
 
@@ -216,8 +205,9 @@ def _together(ratings: Ratings, drawing: Drawing) -> dict[str, Interval]:
     return dict(zip(COMPOSITES, found, strict=True))
 
 
-def _design(per_item: np.ndarray, per_annotator: np.ndarray) -> str:
-    active = per_annotator[per_annotator > 0]
-    if np.all(per_item[per_item > 0] == len(active)):
+def _design(counts: Coverage, *, nested: bool) -> str:
+    """A trace is many ratings, so that annotators of one recording each are not nested in its frames."""
+    active = counts.per_annotator[counts.per_annotator > 0]
+    if np.all(counts.per_item[counts.per_item > 0] == len(active)):
         return "crossed"
-    return "nested" if np.all(active == 1) else "incomplete"
+    return "nested" if nested and np.all(active == 1) else "incomplete"

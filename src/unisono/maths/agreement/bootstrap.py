@@ -46,10 +46,14 @@ def make_blocks(cluster: np.ndarray, rng: np.random.Generator) -> Blocks:
 
 
 def bootstrap_weights(G: int, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """(1 + draws + G, G) weights of blocks: as they are, drawn with replacement, and each block left out once."""
-    drawn = rng.multinomial(G, np.full(G, 1 / G), size=draws)
-    left_out = 1.0 - np.eye(G)
-    return np.concatenate([np.ones((1, G)), drawn.astype(np.float64), left_out if draws else left_out[:0]])
+    """(1 + draws + G, G) weights of blocks: as they are, drawn with replacement, and each block left out once.
+
+    Without draws only the first row.
+    """
+    if not draws:
+        return np.ones((1, G))
+    drawn = rng.multinomial(G, np.full(G, 1 / G), size=draws).astype(np.float64)
+    return np.concatenate([np.ones((1, G)), drawn, 1.0 - np.eye(G)])
 
 
 def bootstrap(

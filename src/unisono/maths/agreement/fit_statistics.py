@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.agreement.coded import Coded, sums_by
-from unisono.maths.agreement.variance_components import variance_components
+from unisono.maths.agreement.variance_components import Components, variance_components
 
 MOST_ROUNDS = 200
 TOLERANCE = 1e-8  # standard deviations of all ratings
@@ -32,9 +32,10 @@ class RaterFit(NamedTuple):
     outfit: np.ndarray
 
 
-def rater_fit(data: Coded) -> RaterFit:
-    """Severity and fit of the raters of one dimension."""
-    found = [float(part[0]) / data.scale**2 for part in variance_components(data)]
+def rater_fit(data: Coded, components: Components | None = None) -> RaterFit:
+    """Severity and fit of the raters of one dimension, given its variance components if they are known already."""
+    components = variance_components(data) if components is None else components
+    found = [float(part[0]) / data.scale**2 for part in components]
     nothing = np.full(data.R, np.nan)
     if not np.isfinite(found).all() or found[2] <= 0:
         return RaterFit(nothing, nothing, nothing)

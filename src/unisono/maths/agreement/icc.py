@@ -52,6 +52,12 @@ class IccDraws(NamedTuple):
     sem: np.ndarray  # standard error of measurement of a single rating, in rating units
     sem_mean: np.ndarray  # of the mean of a unit's ratings
 
+    @property
+    def truncated(self) -> np.ndarray:
+        """(B,) whether a variance of error was estimated below zero, beyond rounding, and counts as none."""
+        least = np.minimum(self.components.residual, self.components.rater + self.components.residual)
+        return np.asarray(least < -1e-9 * np.abs(self.components.unit))
+
 
 def design_of(data: Coded) -> Design:
     """The design of the ratings at hand."""

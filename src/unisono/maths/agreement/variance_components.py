@@ -101,7 +101,9 @@ def weighted_sums(data: Coded, blocks: Blocks, W: np.ndarray) -> WeightedSums:
 
 def _rater_sums(data: Coded, blocks: Blocks, W: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """T_r, the sum of n_r^2, and the sum of v_r / n_r, (B,) each; a few hundred raters at a time."""
-    order = np.argsort(data.rater, kind="stable") if data.R > RATERS_AT_ONCE else np.arange(data.n)
+    # Sixteen bits are sorted much faster than thirty-two.
+    code = data.rater.astype(np.uint16) if data.R <= 2**16 else data.rater
+    order = np.argsort(code, kind="stable") if data.R > RATERS_AT_ONCE else np.arange(data.n)
     end = np.cumsum(data.per_rater)
     squares = W**2
     Tr, counts, spread = (np.zeros(len(W)) for _ in range(3))
