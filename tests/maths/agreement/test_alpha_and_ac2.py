@@ -7,6 +7,8 @@ import warnings
 import krippendorff
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rated_tables import KRIPPENDORFF, crossed, discrete
 from reference import naive_agreement
@@ -80,3 +82,17 @@ def test_perfect_agreement_is_one():
 def test_ordinal_alpha_asks_for_the_order_alone():
     y, unit, rater = discrete(2, missing=0.2)
     np.testing.assert_allclose(ordinal_alpha(coded(y, unit, rater)), ordinal_alpha(coded(y**5, unit, rater)), rtol=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.4]), st.floats(0.01, 100), st.floats(-1e3, 1e3))
+def test_order_names_and_units_do_not_matter(seed, missing, scale, shift):
+    rng = np.random.default_rng(seed)
+    y, unit, rater = discrete(seed, 8, 3, missing)
+    order = rng.permutation(len(y))
+    first = coded(y, unit, rater)
+    again = coded(
+        (np.round(y * 2) / 2 * scale + shift)[order], rng.permutation(12)[unit[order]], rng.permutation(5)[rater[order]]
+    )
+    for figure in (interval_alpha, ordinal_alpha, gwet_ac2):
+        np.testing.assert_allclose(figure(again), figure(first), rtol=1e-6, atol=1e-8)
