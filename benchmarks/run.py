@@ -15,6 +15,7 @@ BENCHMARKS = {
     "help": "benchmarks.help_time",
     "items": "benchmarks.items_model",
     "series": "benchmarks.series",
+    "agreement": "benchmarks.agreement",
     "collect": "benchmarks.collect_load",
 }
 

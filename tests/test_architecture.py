@@ -33,9 +33,15 @@ ALLOWED = {
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.
 ROOMS = {
-    "maths": {"linalg": set(), "items": {"linalg"}, "raters": {"linalg", "items"}, "series": {"linalg"}},
+    "maths": {
+        "linalg": set(),
+        "items": {"linalg"},
+        "raters": {"linalg", "items"},
+        "series": {"linalg"},
+        "agreement": set(),
+    },
     "fusers": {"items": set(), "series": {"items"}},
-    "evaluate": {"compare": set(), "protocol": set()},
+    "evaluate": {"compare": set(), "protocol": set(), "agreement": set()},
     "io": {"reading": set(), "importing": {"reading"}, "exporting": {"reading"}},
     "reproduce": {"inputs": set(), "engine": {"inputs"}, "experiments": {"inputs", "engine"}},
     "collect": {

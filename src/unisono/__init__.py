@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from unisono.version import __version__
 
 if TYPE_CHECKING:
-    from unisono.api import Fusion, compare, cross_validate, fuse, load
+    from unisono.api import Fusion, agreement, compare, cross_validate, fuse, load
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
     from unisono.datasets import load_dataset, load_dataset_table
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from unisono.simulate import simulate_items, simulate_series
 
 _HOME = {
-    "unisono.api": ("Fusion", "compare", "cross_validate", "fuse", "load"),
+    "unisono.api": ("Fusion", "agreement", "compare", "cross_validate", "fuse", "load"),
     "unisono.data": ("ItemTable", "Ratings"),
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
@@ -89,6 +89,7 @@ __all__ = [
     "WeightedMean",
     "ZScoreMean",
     "__version__",
+    "agreement",
     "align_to",
     "check_ratings",
     "compare",

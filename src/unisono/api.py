@@ -36,6 +36,7 @@ from unisono.report.summary import summarise, summary_text
 from unisono.version import __version__
 
 if TYPE_CHECKING:
+    from unisono.evaluate.agreement.results import Agreement
     from unisono.evaluate.compare.leaderboard import Comparison
     from unisono.evaluate.protocol.results import CrossValidation
 
@@ -180,6 +181,35 @@ class Fusion:
         return target
 
 
+def agreement(
+    ratings: Any,
+    *,
+    fit: Any = None,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    matrices: bool = False,
+    window: float | None = None,
+    on_task: Callable[[int, int], None] | None = None,
+) -> Agreement:
+    """How far annotators agree: intraclass correlations, alpha, AC2, pairs, fit of annotators; intervals by bootstrap.
+
+    `fit` is a `Fusion`, a `Fused` or the directory of a saved fusion of the same items: the figure 'reliability' is
+    then that of its estimate, otherwise that of the mean rating. Items are drawn again `draws` times for the `level`
+    intervals (0: none), with `seed`. `matrices` keeps the figures of every pair of annotators. For traces, `window` is
+    how many seconds apart delays may lie (3 by default). `on_task(done, total)` is called after every dimension.
+    """
+    from unisono.evaluate.agreement.figures import Drawing
+    from unisono.evaluate.agreement.measure import measure_agreement
+
+    table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
+    require_overlap(table)
+    fused, shrunk = (None, False) if fit is None else _estimate_of(fit)
+    drawing = Drawing(draws, level, seed)
+    asked: dict[str, Any] = {"matrices": matrices, "window": window, "on_task": on_task}
+    return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, **asked)
+
+
 def compare(
     ratings: Any,
     *,
@@ -251,6 +281,16 @@ def cross_validate(
 def load(directory: str | Path) -> Fuser:
     """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data."""
     return revive(load_fit(Path(directory)))
+
+
+def _estimate_of(fit: Any) -> tuple[Fused, bool]:
+    """An estimate with its uncertainty, and whether it is a posterior mean, which is drawn to the middle."""
+    if isinstance(fit, Fused):
+        return fit, False
+    if isinstance(fit, Fusion):
+        return fit.fused, fit.fuser.gives_posterior_means()
+    saved = load_fit(Path(fit))
+    return saved.fused(), revive(saved).gives_posterior_means()
 
 
 def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:

@@ -53,16 +53,19 @@ def _print(found: Overview) -> None:
         click.echo(f"{found.seconds:.1f} seconds in all, brought to {found.rate:g} frames per second")
     click.echo(f"annotators per {what[:-1]}: {_span(found.annotators_per_item)}")
     click.echo(f"{what} per annotator: {_span(found.items_per_annotator)}")
+    from unisono.report.agreement import in_brackets
+
     values = [
         [row.name, str(row.ratings), str(row.missing), *(f"{value:.4g}" for value in (row.low, row.mean, row.high))]
         for row in found.dimensions
     ]
     print_table(["dimension", "n", "missing", "min", "mean", "max"], values)
     agreed = [
-        [row.name, *map(number, (row.alpha, row.icc_a1, row.icc_ak, row.icc_c1, row.icc_ck, row.others))]
+        [row.name, *(in_brackets(one._asdict()) for one in (row.alpha, row.icc_a1, row.icc_ak)), number(row.others)]
         for row in found.dimensions
     ]
-    print_table(["agreement", "alpha", "ICC(A,1)", "ICC(A,k)", "ICC(C,1)", "ICC(C,k)", "r others"], agreed)
+    print_table(["agreement", "alpha", "ICC(A,1)", "ICC(A,k)", "r others"], agreed)
+    click.echo("In brackets: 95 % intervals. `unisono agreement` has more.")
     click.echo("Nothing looks suspicious." if not found.alerts else "Worth a look:")
     for alert in found.alerts:
         click.echo(f"  {alert.severity}: {alert.message}")

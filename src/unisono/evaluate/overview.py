@@ -9,9 +9,11 @@ import numpy as np
 
 from unisono.data import Ratings
 from unisono.data.checks import Alert, check_ratings
-from unisono.data.coverage import coverage, frame_index
+from unisono.data.coverage import coverage
+from unisono.evaluate.agreement.figures import ALPHA, Drawing, measured
 from unisono.fusers.signal import crowd_signal
-from unisono.maths.agreement import agreement
+from unisono.maths.agreement.bootstrap import Interval
+from unisono.maths.agreement.others import leave_one_out
 from unisono.report.alerts import signal_alerts
 from unisono.report.reading import reading_data
 
@@ -26,11 +28,11 @@ class DimensionOverview:
     low: float
     mean: float
     high: float
-    alpha: float  # Krippendorff's alpha, interval data
-    icc_a1: float
-    icc_ak: float
-    icc_c1: float
-    icc_ck: float
+    alpha: Interval  # Krippendorff's alpha, interval data
+    icc_a1: Interval
+    icc_ak: Interval
+    icc_c1: Interval
+    icc_ck: Interval
     others: float  # median over annotators of Pearson with the mean of the others
 
 
@@ -53,7 +55,12 @@ class Overview:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return asdict(self)
+        found = asdict(self)
+        for row, own in zip(found["dimensions"], self.dimensions, strict=True):
+            agreed = {name: getattr(own, name) for name in ("alpha", "icc_a1", "icc_ak", "icc_c1", "icc_ck")}
+            row |= {name: one.value for name, one in agreed.items()}
+            row["intervals"] = {name: [one.low, one.high] for name, one in agreed.items()}
+        return found
 
 
 def overview(ratings: Ratings) -> Overview:
@@ -77,17 +84,21 @@ def overview(ratings: Ratings) -> Overview:
 
 
 def _dimensions(ratings: Ratings) -> tuple[DimensionOverview, ...]:
-    who = np.repeat(ratings.annotator_of, ratings.length[ratings.item_of])
-    found = agreement(ratings.value, frame_index(ratings), who, ratings.K)
-    return tuple(
-        DimensionOverview(
-            name,
-            *_extent(ratings.value[:, d]),
-            float(found.alpha[d]),
-            *found.icc[d][:4],
-            _median(found.others[:, d]),
-        )
-        for d, name in enumerate(ratings.dimensions)
+    return tuple(_dimension(ratings, d) for d in range(ratings.D))
+
+
+def _dimension(ratings: Ratings, d: int) -> DimensionOverview:
+    found = measured(ratings, d, Drawing())
+    others, _ = leave_one_out(found.data)
+    return DimensionOverview(
+        ratings.dimensions[d],
+        *_extent(ratings.value[:, d]),
+        alpha=found.figures[ALPHA],
+        icc_a1=found.figures["ICC(A,1)"],
+        icc_ak=found.figures["ICC(A,k)"],
+        icc_c1=found.figures["ICC(C,1)"],
+        icc_ck=found.figures["ICC(C,k)"],
+        others=_median(others),
     )
 
 

@@ -113,6 +113,11 @@ class Fuser(Parameterised, ABC):
         """What the summary has to say beyond what every model has; `delay_words` are printed."""
         return {}
 
+    def gives_posterior_means(self) -> bool:
+        """Whether estimates are drawn to the middle, so that they spread less than the truth; averages are not."""
+        settings = self.get_params()
+        return settings.get("estimate") == "posterior" or settings.get("inference", "bayes") != "bayes"
+
     def require_fitted(self) -> None:
         if not hasattr(self, "trace_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")

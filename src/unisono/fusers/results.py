@@ -9,6 +9,7 @@ import numpy as np
 
 from unisono.data import Clock
 from unisono.data.introduction import Introduction, counted
+from unisono.errors import DataError
 from unisono.maths.em import EmTrace
 from unisono.maths.items.predictive import half_width
 from unisono.maths.raters.diagnosis import Diagnosis
@@ -162,3 +163,11 @@ class Fit:
     def __repr__(self) -> str:
         counts = f"{counted(len(self.items), 'item')}, {counted(len(self.annotators), 'annotator')}"
         return f"Fit of the model '{self.model}': {counts}, {counted(len(self.dimensions), 'dimension')}"
+
+    def fused(self) -> Fused:
+        """The estimate that was saved; fits of traces do not keep theirs."""
+        if "item_cov" not in self.arrays:
+            raise DataError("This fit does not hold the uncertainty of its truth. Fuse again, and give the result.")
+        length = np.ones(len(self.items), dtype=np.int64)
+        mean, cov = self.arrays["item_mean"], self.arrays["item_cov"]
+        return Fused(mean, cov, self.items, self.dimensions, length)

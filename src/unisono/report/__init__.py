@@ -1,1 +1,1 @@
-"""Finished numbers in words: summary, findings about annotators, alerts. Computes nothing."""
+"""Finished numbers in words: summary, findings about annotators, alerts, agreement. Computes nothing."""

@@ -1,0 +1,152 @@
+"""`unisono agreement`: the figures reviewers ask for, with intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.options import json_option, out_option, ratings_argument, reading_options, seed_option
+from unisono.cli.progress import task_progress
+from unisono.cli.talk import number, print_json, print_table, say, write_json
+
+if TYPE_CHECKING:
+    from unisono.evaluate.agreement.results import Agreement, DimensionAgreement
+
+WIDTH = 80  # columns of a plain terminal
+WORST = 10  # annotators shown, those with the largest misfit first
+
+
+@click.command("agreement")
+@ratings_argument
+@reading_options
+@click.option(
+    "--bootstrap",
+    "draws",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Draws behind the intervals; 0 for none.",
+)
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@seed_option
+@click.option(
+    "--fit",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="A saved fusion of these ratings, whose estimate's reliability is told.  [default: of the mean]",
+)
+@click.option("--pairs", "matrices", is_flag=True, help="Keep the figures of every pair of annotators in the JSON.")
+@out_option
+@json_option
+def command(ratings: str, reading: dict[str, Any], out: Path | None, as_json: bool, **settings: Any) -> None:
+    """Measure how far the annotators of RATINGS agree: ICC under both names, alpha, AC2, pairs, fit of annotators.
+
+    Every figure has a bootstrap interval over items (over recordings or stretches of them for traces, which are also
+    compared with relative delays taken out). A sentence in APA style is printed; --json also has a fragment for the
+    Human Evaluation Datasheet. docs/agreement.md says which figure answers which question.
+    """
+    from unisono.api import agreement
+    from unisono.io.tables import read_ratings
+
+    table = read_ratings(ratings, **reading)
+    with task_progress("Measuring") as on_task:
+        found = agreement(table, on_task=on_task, **settings)
+    if out is not None:
+        write_json(found.to_dict(), out)
+        say(f"Written to {out}.")
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+
+
+def _print(found: Agreement) -> None:
+    what = "recordings" if found.kind == "traces" else "items"
+    click.echo(
+        f"{found.source}: {found.items} {what}, {len(found.annotators)} annotators, {found.judgements} judgements; "
+        f"{found.design} design"
+    )
+    click.echo(f"In brackets: {found.level:.0%} intervals over {found.resampled}, {found.draws} draws.")
+    _print_design(found.dimensions)
+    _print_figures(found.dimensions)
+    if found.lag_corrected:
+        click.echo("The same with relative delays taken out")
+        _print_icc(found.lag_corrected)
+    _print_pairs(found)
+    if found.multivariate:
+        rows = [[name, _cell(one)] for name, one in found.multivariate.items()]
+        print_table(["reliability of a single rating", "value"], rows)
+    _print_annotators(found)
+    for note in found.notes:
+        click.echo(click.wrap_text(f"Note: {note}", WIDTH))
+    click.echo(click.wrap_text(found.apa(), WIDTH))
+
+
+def _print_figures(dimensions: tuple[DimensionAgreement, ...]) -> None:
+    """Several narrow tables: one wide one would not fit a terminal."""
+    _print_icc(dimensions)
+    _print_table(dimensions, {"ICC(1) = (1,1)": "ICC(1)", "ICC(k) = (1,k)": "ICC(k)", "G(q,k)": "G(q,k)"})
+    discrete = any(one.figures["AC2"].value == one.figures["AC2"].value for one in dimensions)
+    alphas = {"alpha, interval": "alpha (interval)", "alpha, ordinal": "alpha (ordinal)"}
+    _print_table(dimensions, alphas | ({"AC2": "AC2"} if discrete else {}))
+    rows = [
+        [one.name, *(f"{one.figures[name].value:.3g}" for name in ("SEM", "SEM of the mean"))]
+        + [f"{100 * one.figures[f'share of {part}'].value:.0f} %" for part in ("items", "annotators", "the rest")]
+        + [_cell(one.figures["reliability"]) if "reliability" in one.figures else "–"]
+        for one in dimensions
+    ]
+    print_table(["dimension", "SEM", "of mean", "items", "annot.", "rest", "reliability"], rows)
+
+
+def _print_icc(dimensions: tuple[DimensionAgreement, ...]) -> None:
+    _print_table(dimensions, {"ICC(A,1) = (2,1)": "ICC(A,1)", "ICC(A,k) = (2,k)": "ICC(A,k)"})
+    _print_table(dimensions, {"ICC(C,1) = (3,1)": "ICC(C,1)", "ICC(C,k) = (3,k)": "ICC(C,k)"})
+
+
+def _print_table(dimensions: tuple[DimensionAgreement, ...], names: dict[str, str]) -> None:
+    rows = [[one.name, *(_cell(one.figures[name]) for name in names.values())] for one in dimensions]
+    print_table(["dimension", *names], rows)
+
+
+def _print_design(dimensions: tuple[DimensionAgreement, ...]) -> None:
+    rows = [
+        [one.name, str(one.ratings), number(one.k, 2), number(one.q, 2), f"{one.low:.4g}", f"{one.high:.4g}"]
+        + [f"{100 * share:.0f} %" for share in (one.at_low, one.at_high)]
+        for one in dimensions
+    ]
+    print_table(["dimension", "ratings", "k", "q", "lowest", "highest", "at low", "at high"], rows)
+
+
+def _print_pairs(found: Agreement) -> None:
+    rows = [
+        [f"{one.name}, {name}", *map(number, spread[:4]), str(spread.pairs)]
+        for one in found.dimensions
+        for name, spread in one.pairs.items()
+        if spread.pairs
+    ]
+    if rows:
+        print_table(["pairs of annotators", "mean", "median", "min", "max", "pairs"], rows)
+
+
+def _print_annotators(found: Agreement) -> None:
+    """The annotators who fit worst in any dimension."""
+    misfit = [max((abs(x - 1) for x in row if x == x), default=-1.0) for row in found.by_annotator["infit"].tolist()]
+    order = sorted(range(len(misfit)), key=lambda k: -misfit[k])[:WORST]
+    names = ("severity", "infit", "outfit", "r_others", "exact")
+    rows = [
+        [f"{found.annotators[k]}, {one.name}", *(number(float(found.by_annotator[name][k, d]), 2) for name in names)]
+        for k in order
+        for d, one in enumerate(found.dimensions)
+    ]
+    print_table(["annotator", "severity", "infit", "outfit", "r others", "equal"], rows)
+    if len(found.annotators) > WORST:
+        click.echo(f"The {WORST} who fit worst of {len(found.annotators)} annotators; --json has all.")
+
+
+def _cell(found: Any) -> str:
+    from unisono.report.agreement import in_brackets
+
+    return in_brackets(found._asdict())

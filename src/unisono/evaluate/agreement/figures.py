@@ -1,0 +1,93 @@
+"""Figures of one dimension with bootstrap intervals, and what the bootstrap draws: items, recordings or stretches."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.data import Clock, Ratings
+from unisono.data.coverage import frame_index
+from unisono.maths.agreement.alpha import interval_alpha, ordinal_alpha
+from unisono.maths.agreement.bootstrap import Blocks, Interval, bootstrap, make_blocks
+from unisono.maths.agreement.chance_corrected import gwet_ac2
+from unisono.maths.agreement.coded import Coded, coded
+from unisono.maths.agreement.icc import NAMES, Design, IccDraws, design_of, icc_draws
+
+LEAST_RECORDINGS = 20  # below, stretches of recordings are drawn instead
+STRETCH = 10.0  # seconds, longer than traces remember
+ALPHA, ORDINAL, AC2 = "alpha (interval)", "alpha (ordinal)", "AC2"
+SEM, SEM_MEAN = "SEM", "SEM of the mean"
+SHARES = ("share of items", "share of annotators", "share of the rest")
+FIGURES = (*NAMES, ALPHA, ORDINAL, AC2, SEM, SEM_MEAN, *SHARES)
+
+
+class Drawing(NamedTuple):
+    """How intervals are made."""
+
+    draws: int = 1000
+    level: float = 0.95
+    seed: int = 0
+
+
+class Measured(NamedTuple):
+    """One dimension: its ratings as codes, its design, its figures."""
+
+    data: Coded
+    design: Design
+    figures: dict[str, Interval]
+    icc: IccDraws  # first of the ratings as they are, then of the draws
+
+
+def measured(ratings: Ratings, d: int, drawing: Drawing) -> Measured:
+    """All figures of dimension d that have intervals."""
+    data = coded(ratings.value[:, d], unit_codes(ratings), annotator_codes(ratings))
+    design = design_of(data)
+    rng = np.random.default_rng([drawing.seed, d])
+    blocks = make_blocks(clusters(ratings.length, ratings.clock)[data.units], rng)
+    icc: list[IccDraws] = []
+
+    def figures(W: np.ndarray) -> np.ndarray:
+        icc.append(icc_draws(data, design, blocks, W))
+        return _figures(data, icc[0], blocks, W)
+
+    found = bootstrap(figures, blocks.G, drawing.draws, drawing.level, rng)
+    return Measured(data, design, dict(zip(FIGURES, found, strict=True)), icc[0])
+
+
+def _figures(data: Coded, icc: IccDraws, blocks: Blocks, W: np.ndarray) -> np.ndarray:
+    """(B, P) in the order of `FIGURES`."""
+    variances = np.maximum(np.stack(icc.components, axis=1), 0.0)
+    total = variances.sum(axis=1, keepdims=True)
+    shares = np.where(total > 0, variances / np.where(total > 0, total, 1.0), np.nan)
+    alphas = (interval_alpha(data, blocks, W), ordinal_alpha(data, blocks, W), gwet_ac2(data, blocks, W))
+    return np.column_stack([*icc.icc.values(), *alphas, icc.sem, icc.sem_mean, shares])
+
+
+def unit_codes(ratings: Ratings) -> np.ndarray:
+    """(S,) what each number is about: an item, or a frame of a recording."""
+    return frame_index(ratings) if ratings.is_series else ratings.item_of
+
+
+def annotator_codes(ratings: Ratings) -> np.ndarray:
+    """(S,) who gave each number."""
+    if not ratings.is_series:
+        return ratings.annotator_of
+    return np.asarray(np.repeat(ratings.annotator_of, ratings.length[ratings.item_of]))
+
+
+def clusters(length: np.ndarray, clock: Clock | None) -> np.ndarray:
+    """(sum T,) what is drawn together with each item or frame: itself, its recording, or its stretch of one."""
+    item = np.repeat(np.arange(len(length)), length)
+    if clock is None or len(length) >= LEAST_RECORDINGS:
+        return item
+    within = np.arange(len(item)) - np.repeat(np.cumsum(length) - length, length)
+    stretch = (within / max(round(STRETCH * clock.rate), 1)).astype(np.int64)
+    return np.asarray(item * (int(stretch.max(initial=0)) + 1) + stretch)
+
+
+def what_is_drawn(ratings: Ratings) -> str:
+    """In words."""
+    if not ratings.is_series:
+        return "items"
+    return "recordings" if ratings.M >= LEAST_RECORDINGS else f"stretches of {STRETCH:g} s"

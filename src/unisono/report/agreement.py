@@ -1,0 +1,152 @@
+"""Agreement in words: what to keep in mind, a paragraph in APA style, a fragment for the Human Evaluation Datasheet.
+
+Takes the plain data that `Agreement.to_dict` holds; computes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+DOMINANT = 0.8  # share of one answer from which chance-corrected figures collapse
+FIRST = ("ICC(A,1)", "ICC(A,k)")
+
+
+def agreement_notes(data: dict[str, Any]) -> list[str]:
+    """What to keep in mind when reading the figures."""
+    notes = [note for one in data["dimensions"] for note in _dimension_notes(one, data)]
+    if data["groups"] > 1:
+        notes.append(
+            f"Annotators fall into {data['groups']} groups that share no item: figures compare strangers across them."
+        )
+    if data["design"] == "nested":
+        notes.append(
+            "Every annotator rated one item, so annotators and chance cannot be told apart: there is no ICC(C,·)."
+        )
+    elif data["design"] == "incomplete":
+        notes.append(
+            "Not everybody rated everything: ICCs come from variance components, and G(q,k) is the reliability of the "
+            "mean rating under this design."
+        )
+    if data["draws"] < 1:
+        notes.append("No intervals were asked for.")
+    return notes
+
+
+def apa_sentences(data: dict[str, Any]) -> str:
+    """A paragraph for the results section."""
+    percent = f"{100 * data['level']:g}"
+    opening = (
+        f"Agreement between {_count(data['annotators'], 'annotator')} on "
+        f"{_count(data['items'], 'item' if data['kind'] == 'items' else 'recording')} was estimated from a two-way "
+        f"random-effects model ({data['design']} design); {percent}% confidence intervals are from a bootstrap over "
+        f"{data['resampled']} ({data['draws']:,} draws, bias-corrected and accelerated)."
+    )
+    corrected = {one["name"]: one for one in data["lag_corrected"]}
+    sentences = [_apa_sentence(one, corrected.get(one["name"]), percent, data) for one in data["dimensions"]]
+    return " ".join([opening, *sentences])
+
+
+def heds_fragment(data: dict[str, Any]) -> dict[str, Any]:
+    """Per quality criterion: how agreement was measured, and the scores."""
+    method = (
+        f"Two-way random-effects intraclass correlations (absolute agreement; {data['design']} design) and "
+        f"Krippendorff's alpha, {100 * data['level']:g} % intervals by bootstrap over {data['resampled']}"
+    )
+    criteria = []
+    for one in data["dimensions"]:
+        shown = [name for name in (*FIRST, "alpha (interval)", "alpha (ordinal)", *_ac2(one)) if _known(one, name)]
+        scores = {_named(name, one): in_brackets(one["figures"][name]) for name in shown}
+        criteria.append(
+            {
+                "criterion_name": one["name"],
+                "rating_scale": f"{one['low']:g} to {one['high']:g} as used",
+                "number_of_evaluators": one["annotators"],
+                "ratings": one["ratings"],
+                "inter_annotator_agreement_measured": "yes",
+                "inter_annotator_agreement_method": method,
+                "inter_annotator_agreement_scores": scores,
+                "intra_annotator_agreement_measured": "no",
+            }
+        )
+    return {"heds_version": "3.0", "section": "4.3", "quality_criteria": criteria}
+
+
+def _apa_sentence(one: dict[str, Any], corrected: dict[str, Any] | None, percent: str, data: dict[str, Any]) -> str:
+    if not _known(one, FIRST[0]):
+        return f"For {one['name']}, the ratings do not determine an intraclass correlation."
+    first = [_with_interval(name, one, percent) for name in FIRST if _known(one, name)]
+    alphas = [
+        f"Krippendorff's {name.replace('(', 'for ').replace(')', ' data')} = {in_brackets(one['figures'][name])}"
+        for name in ("alpha (interval)", "alpha (ordinal)")
+        if _known(one, name)
+    ]
+    rest = [*alphas, *(f"Gwet's AC2 = {in_brackets(one['figures']['AC2'])}" for _ in _ac2(one))]
+    sentence = f"For {one['name']}, {' and '.join(first)} (k = {one['k']:.2g}); {', '.join(rest)}" if rest else first[0]
+    reliability = one["figures"]["reliability"]
+    if math.isfinite(reliability["value"]):
+        sentence += f"; the reliability of {data['reliability_of']} was {in_brackets(reliability)}"
+    if math.isfinite(one["figures"]["SEM"]["value"]):
+        sentence += f", and the standard error of measurement of a single rating {one['figures']['SEM']['value']:.3g}"
+    if corrected is not None and _known(corrected, FIRST[0]):
+        sentence += f"; with relative delays removed, {_with_interval(FIRST[0], corrected, percent)}"
+    return sentence + "."
+
+
+def _dimension_notes(one: dict[str, Any], data: dict[str, Any]) -> list[str]:
+    name, figures, notes = one["name"], one["figures"], []
+    if one["ratings"] and one["low"] == one["high"]:
+        return [f"{name}: all answers are equal, so agreement cannot be told from a lack of choice."]
+    if not _known(one, FIRST[0]):
+        notes.append(f"{name}: too few items or annotators in common for variance components.")
+    elif figures[FIRST[0]]["value"] < 0:
+        notes.append(f"{name}: items differ less than chance would have it; read a negative ICC as no agreement.")
+    elif data["draws"] > 0 and not math.isfinite(figures[FIRST[0]]["low"]):
+        notes.append(f"{name}: fewer than five {data['resampled']}, too few for intervals.")
+    if one["truncated"]:
+        notes.append(f"{name}: a variance of error was estimated below zero and counts as none; ICCs are upper bounds.")
+    if one["dominant"] >= DOMINANT and _known(one, "AC2"):
+        share = f"{100 * one['dominant']:.0f} %"
+        notes.append(f"{name}: {share} of the answers are one and the same, so alpha is low by nature; see AC2.")
+    return notes
+
+
+def _with_interval(name: str, one: dict[str, Any], percent: str) -> str:
+    figure = one["figures"][name]
+    text = f"{_named(name, one)} = {without_zero(figure['value'])}"
+    return f"{text}, {percent}% CI {_ends(figure)}" if math.isfinite(figure["low"]) else f"{text}, CI not available"
+
+
+def _named(name: str, one: dict[str, Any]) -> str:
+    """A figure under both names where there are two."""
+    also = one["figures"][name]["also"]
+    return f"{name} [Shrout and Fleiss: {also}]" if also else name
+
+
+def _ac2(one: dict[str, Any]) -> tuple[str, ...]:
+    return ("AC2",) if one["dominant"] >= DOMINANT and _known(one, "AC2") else ()
+
+
+def _known(one: dict[str, Any], name: str) -> bool:
+    return math.isfinite(one["figures"][name]["value"])
+
+
+def in_brackets(figure: dict[str, Any]) -> str:
+    """'.52 [.44, .60]'; a dash where the figure is not defined, a question mark where its interval is not."""
+    if not math.isfinite(figure["value"]):
+        return "–"
+    return f"{without_zero(figure['value'])} {_ends(figure)}"
+
+
+def _ends(figure: dict[str, Any]) -> str:
+    return f"[{without_zero(figure['low'])}, {without_zero(figure['high'])}]" if math.isfinite(figure["low"]) else "[?]"
+
+
+def without_zero(value: float) -> str:
+    """Two decimals, without the zero before the point, as APA writes what cannot exceed 1."""
+    text = f"{round(value, 2) + 0.0:.2f}"
+    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
