@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from unittest.mock import patch
 
 import httpx
 import pytest
 
-from collect_support import Postgres, Rater, Server, rate_study
-from unisono.cli.main import run as run_command
+from collect_support import Postgres, Rater, Server, collect, rate_study
 from unisono.collect.studies.starters import STARTERS
-
-
-def collect(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """The command, inside this process: the same entry point and exit code, without the time to start Python."""
-    argv = ["unisono", "collect", *map(str, words)]
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", argv):
-        try:
-            run_command()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
 
 
 @pytest.mark.parametrize("name", STARTERS)

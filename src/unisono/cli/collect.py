@@ -88,7 +88,12 @@ def invite(folder: Path, database: str | None, names: tuple[str, ...], count: in
 
     if bool(names) == bool(count):
         raise click.UsageError("Give either NAMES or --count.")
-    study, store = _open(folder, database)
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import open_folder
+
+    study = open_folder(folder, all_there=False)
+    store = Database(database or study.database_url)
+    store.create()
     for name, link in invitations(study, store, names, count or 0, public_url):
         click.echo(f"{name},{link}")
 
@@ -125,12 +130,12 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 
 
 def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:
-    """The study and its database, for commands that work beside a running server or without one."""
-    from unisono.collect.app.context import prepare
+    """The study and its database to look at, beside a running server or without one; nothing is changed."""
+    from unisono.collect.store.agree import check_meaning
     from unisono.collect.store.database import Database
     from unisono.collect.studies import open_folder
 
-    study = open_folder(folder)
-    store = Database(database or study.database_url)
-    prepare(store, study)
+    study = open_folder(folder, all_there=False)
+    store = Database.to_read(database or study.database_url)
+    check_meaning(store, study)
     return study, store

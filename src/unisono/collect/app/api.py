@@ -74,7 +74,8 @@ async def media(request: Request, site: Site, rater_id: int) -> Response:
     wanted = _number(request.path_params["slot"])
     slots = await site.read(lambda connection: reading.slots_of(connection, rater_id))
     names = [slot.item for slot in slots if slot.id == wanted and slot.role != "check"]
-    return _file(site.catalogue.find(names[0])) if names else answer({"error": "not found"}, 404)
+    item = site.catalogue.find(names[0]) if names else None
+    return _file(item) if item else answer({"error": "not found"}, 404)
 
 
 async def practice(request: Request, site: Site, rater_id: int) -> Response:
@@ -94,7 +95,7 @@ def _file(item: Item) -> Response:
     if item.walk is not None:
         frames = "".join(f"{red:02x}{green:02x}{blue:02x}" for red, green, blue in item.walk.frames)
         return answer({"rate": item.walk.rate, "seconds": item.walk.seconds, "frames": frames}, headers=headers)
-    if item.path is None or not item.path.is_file():
+    if item.path is None or not item.is_there:
         return answer({"error": "not found"}, 404)
     kind = mimetypes.guess_type(item.path.name)[0] or "application/octet-stream"
     return FileResponse(item.path, media_type=kind, headers=headers)

@@ -35,7 +35,7 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
         "steps": sorted(set(steps)),
         "breaks": steps.count("break"),
         "commented": any(done.kind == "comment" for done in past),
-        "slots": [_slot(site, slot, answers.get(slot.id)) for slot in slots],
+        "slots": [_slot(site, slot, answers.get(slot.id)) for slot in slots if site.shows(slot.role, slot.item)],
         "finish": _finish(site, row) if row.state == "finished" else None,
     }
 
@@ -94,10 +94,10 @@ def _slot(site: Site, slot: Any, values: dict[str, float] | None) -> dict[str, A
         "start": {name: _start(scales[name], site.study.seed, f"slot/{slot.id}") for name in names},
         "values": values,
     }
-    if slot.role == "check":
-        check = site.study.checks[int(slot.item.removeprefix("check-")) - 1]
+    if check := site.study.find_check(slot.item) if slot.role == "check" else None:
         return view | {"media": "check", "text": check.text}
-    return view | shown(site.catalogue.find(slot.item), f"media/{slot.id}")
+    item = site.catalogue.find(slot.item)
+    return view | (shown(item, f"media/{slot.id}") if item else {})
 
 
 def _start(dimension: Dimension, seed: int, where: str) -> float:

@@ -15,7 +15,9 @@ from sqlalchemy import Connection
 from unisono.collect.export.answers import Answer, label
 from unisono.collect.export.references import reference_distances
 from unisono.collect.store import reading
+from unisono.collect.store.agree import known_checks
 from unisono.collect.studies import StudyFolder
+from unisono.collect.studies.schema import Check
 
 HEADER = [
     "annotator", "state", "source", "outside_id", "session", "code", "joined", "last_seen", "finished", "returns",
@@ -45,8 +47,9 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     for answer in rated:
         by_rater.setdefault(answer.annotator, []).append(answer)
     distances = reference_distances(connection, folder, rated)
+    checks = known_checks(connection, folder)
     return [
-        _standing(row, by_rater.get(label(row.id), []), folder, distances.get(label(row.id), []))
+        _standing(row, by_rater.get(label(row.id), []), checks, distances.get(label(row.id), []))
         for row in reading.rater_rows(connection)
     ]
 
@@ -61,9 +64,9 @@ def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]
     ]
 
 
-def _standing(row: Any, mine: list[Answer], folder: StudyFolder, distances: list[float]) -> Standing:
+def _standing(row: Any, mine: list[Answer], checks: dict[str, Check], distances: list[float]) -> Standing:
     times = [answer.shown_ms / 1000 for answer in mine]
-    verdicts = [_passed(folder, answer) for answer in mine if answer.role == "check"]
+    verdicts = [_passed(checks[a.item], a) for a in mine if a.role == "check" and a.item in checks]
     return Standing(
         annotator=label(row.id),
         state=row.state,
@@ -79,8 +82,7 @@ def _standing(row: Any, mine: list[Answer], folder: StudyFolder, distances: list
     )
 
 
-def _passed(folder: StudyFolder, answer: Answer) -> bool:
-    check = folder.study.checks[int(answer.item.removeprefix("check-")) - 1]
+def _passed(check: Check, answer: Answer) -> bool:
     return all(abs(answer.values[name] - value) <= check.tolerance for name, value in check.expected.items())
 
 

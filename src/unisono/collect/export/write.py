@@ -67,10 +67,10 @@ def _write_ratings(folder: StudyFolder, rated: list[Answer], place: Path) -> Non
     names = folder.study.names
     items = [answer for answer in rated if answer.role == "item"]
     _csv(place / "ratings.csv", ["item", "annotator", *names], (_rating(a, names) for a in items))
-    hidden = (
+    hidden = [
         [a.item, a.annotator, str(a.repetition), *_cells(a.values, names)] for a in rated if a.role == "reference"
-    )
-    if folder.catalogue.references:
+    ]
+    if folder.catalogue.references or hidden:
         _csv(place / "references.csv", ["item", "annotator", "repetition", *names], hidden)
     _write_known(folder.catalogue.items, names, place)
     groups = sorted({item.group for item in folder.catalogue.items})

@@ -44,7 +44,8 @@ class Plan:
     items: tuple[str, ...]
     references: tuple[str, ...] = ()
     reference_every: int = 10
-    checks: tuple[int, ...] = ()
+    # (key, after so many items)
+    checks: tuple[tuple[str, int], ...] = ()
     parts: int = 1
     ratings_per_item: int = 0
     items_per_rater: int = 0
@@ -127,7 +128,9 @@ def lock_items(connection: Connection) -> None:
 
 def _choose(connection: Connection, plan: Plan, rng: Random) -> list[str]:
     rows = connection.execute(select(item.c.name, item.c.load, item.c.place).where(item.c.place >= 0)).all()
-    wanted = [row for row in rows if not plan.ratings_per_item or row.load < plan.ratings_per_item]
+    # The table may know of items that this server does not: another one may have started since, on a newer file.
+    mine = set(plan.items)
+    wanted = [r for r in rows if r.name in mine and (not plan.ratings_per_item or r.load < plan.ratings_per_item)]
     count = plan.items_per_rater or len(wanted)
     ranked = sorted(wanted, key=lambda row: (row.load, rng.random()))[:count]
     if plan.shuffled:
@@ -147,9 +150,7 @@ def _way(names: list[str], plan: Plan, rng: Random) -> list[Stop]:
             hidden = plan.references[int(rng.random() * len(plan.references))]
             stops += [Stop(hidden, "reference", met.get(hidden, 0), part) for part in range(plan.parts)]
             met[hidden] = met.get(hidden, 0) + 1
-        stops += [
-            Stop(f"check-{index + 1}", "check", 0, 0) for index, after in enumerate(plan.checks) if after == number
-        ]
+        stops += [Stop(key, "check", 0, 0) for key, after in plan.checks if after == number]
     return stops
 
 

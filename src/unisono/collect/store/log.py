@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from unisono.collect.store import assign, raters
@@ -42,11 +42,13 @@ class Receipt(NamedTuple):
 
 
 class Book(NamedTuple):
-    """What appending has to know of the study: its plan and its limit."""
+    """What appending has to know of the study: its plan, its limit, and which pages it can still show."""
 
     plan: assign.Plan
     most_events: int
     rng: Random
+    # (role, item) -> whether the page can be answered; those of an edited study that cannot hold nobody up.
+    shows: Callable[[str, str], bool] = lambda role, item: True
 
 
 def append(connection: Connection, rater_id: int, tab: str, entries: Sequence[Entry], book: Book, now: int) -> Receipt:
@@ -89,7 +91,7 @@ def _take(
     connection: Connection, rater_id: int, tab: str, entry: Entry, slots: dict[int, assign.Slot], book: Book, now: int
 ) -> str | None:
     """Inserts one entry; its effects only when it is new."""
-    if entry.kind == "finish" and _unfinished(connection, rater_id):
+    if entry.kind == "finish" and _unfinished(connection, rater_id, book):
         return "not all items are rated yet"
     if not _insert(connection, rater_id, tab, entry, now):
         return None
@@ -119,10 +121,10 @@ def _insert(connection: Connection, rater_id: int, tab: str, entry: Entry, now: 
     return connection.execute(statement.returning(event.c.id), values).first() is not None
 
 
-def _unfinished(connection: Connection, rater_id: int) -> bool:
-    mine = select(func.count()).select_from(slot).where(slot.c.rater_id == rater_id)
-    waiting = connection.scalar(mine.where(slot.c.state.in_(("open", "free"))))
-    return bool(waiting) or not connection.scalar(mine)
+def _unfinished(connection: Connection, rater_id: int, book: Book) -> bool:
+    mine = select(slot.c.role, slot.c.item, slot.c.state).where(slot.c.rater_id == rater_id)
+    rows = connection.execute(mine).all()
+    return not rows or any(row.state in ("open", "free") and book.shows(row.role, row.item) for row in rows)
 
 
 def _consent(connection: Connection, rater_id: int, book: Book, now: int) -> None:

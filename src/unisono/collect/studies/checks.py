@@ -145,6 +145,8 @@ def _attention(study: Study) -> Iterator[Finding]:
             scale = study.dimensions[study.names.index(name)]
             if not scale.min <= value <= scale.max:
                 yield f"{key}.expected.{name}", value, f"The scale runs from {scale.min} to {scale.max}."
+        if check.id and check.id in [one.id for one in study.checks[: number - 1]]:
+            yield f"{key}.id", check.id, "Another check has this id; choose another."
         if not check.tolerance >= 0:
             yield f"{key}.tolerance", check.tolerance, "It must be 0 or more."
 

@@ -40,12 +40,12 @@ class StudyFolder:
         return f"sqlite:///{self.path.resolve() / 'collect.db'}"
 
 
-def open_folder(path: Path) -> StudyFolder:
-    """Reads the study in `path`, with all its items."""
+def open_folder(path: Path, *, all_there: bool = True) -> StudyFolder:
+    """Reads the study in `path`, with all its items; `all_there` as in `list_items`."""
     if not path.is_dir():
         raise DataError(f"{path}: there is no such folder. `unisono collect new {path}` makes one.")
     study = load_study(path / "study.toml")
-    return StudyFolder(path, study, list_items(study, path))
+    return StudyFolder(path, study, list_items(study, path, all_there=all_there))
 
 
 class Keys:

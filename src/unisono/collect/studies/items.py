@@ -36,6 +36,11 @@ class Item:
     path: Path | None = None
     text: str = ""
 
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be shown now: a file may have been taken away while the study runs."""
+        return self.path is None or self.path.is_file()
+
 
 @dataclass(frozen=True)
 class Catalogue:
@@ -45,9 +50,9 @@ class Catalogue:
     references: tuple[Item, ...]
     practice: tuple[Item, ...]
 
-    def find(self, name: str) -> Item:
-        """The item or reference of this name."""
-        return self._by_name[name]
+    def find(self, name: str) -> Item | None:
+        """The item or reference of this name, if the study (still) has it."""
+        return self._by_name.get(name)
 
     @property
     def _by_name(self) -> dict[str, Item]:
@@ -58,14 +63,18 @@ class Catalogue:
         return found
 
 
-def list_items(study: Study, folder: Path) -> Catalogue:
-    """Every item of the study that lives in `folder`."""
+def list_items(study: Study, folder: Path, *, all_there: bool = True) -> Catalogue:
+    """Every item of the study that lives in `folder`.
+
+    With `all_there` false, files that the study names and that are gone are left out instead of refused: what came in
+    for them can still be looked at and exported.
+    """
     if study.items.source == "colours":
         return _colours(study)
     if study.items.source == "walks":
         return _walks(study)
-    found = _files(study, folder) if study.items.source == "files" else _table(study, folder)
-    return _by_role(study, folder, found)
+    found = _files(study, folder, all_there) if study.items.source == "files" else _table(study, folder)
+    return _by_role(study, folder, found, all_there)
 
 
 def _colours(study: Study) -> Catalogue:
@@ -108,11 +117,11 @@ def _walks(study: Study) -> Catalogue:
     return Catalogue(_only(items, "item"), _only(items, "reference"), tuple(practice))
 
 
-def _files(study: Study, folder: Path) -> list[Item]:
+def _files(study: Study, folder: Path, all_there: bool) -> list[Item]:
     place = _inside(folder, study.items.folder, "items.folder")
     suffixes = SUFFIXES[study.items.media]
     paths = [path for path in place.rglob("*") if path.suffix.lower() in suffixes] if place.is_dir() else []
-    if not paths:
+    if not paths and all_there:
         raise DataError(
             f"{folder / 'study.toml'}: items.folder is '{study.items.folder}', and {place} holds no "
             f"{study.items.media} ({', '.join(suffixes)}). Put the files there, or name the folder that has them."
@@ -140,27 +149,30 @@ def _table(study: Study, folder: Path) -> list[Item]:
     return [Item(row["item"], "item", "text", text=row["text"]) for row in rows]
 
 
-def _by_role(study: Study, folder: Path, found: list[Item]) -> Catalogue:
+def _by_role(study: Study, folder: Path, found: list[Item], all_there: bool) -> Catalogue:
     names = [item.name for item in found]
-    hidden = _named(study.reference.items if study.reference else [], names, "reference.items")
-    tried = _named(study.practice.items, names, "practice.items")
-    truth = _truth(study, folder, names)
+    hidden, tried = study.reference.items if study.reference else [], study.practice.items
+    truth = _truth(study, folder, names if all_there else None)
+    if all_there:
+        _named(hidden, names, "reference.items")
+        _named(tried, names, "practice.items")
     roles: dict[str, Role] = dict.fromkeys(names, "item")
     roles.update(dict.fromkeys(hidden, "reference"))
     roles.update(dict.fromkeys(tried, "practice"))
     items = [Item(i.name, roles[i.name], i.media, truth=truth.get(i.name, {}), path=i.path, text=i.text) for i in found]
-    if not _only(items, "item"):
+    if all_there and not _only(items, "item"):
         raise DataError(f"{folder / 'study.toml'}: every item is a reference or practice. Leave some to be rated.")
     return Catalogue(_only(items, "item"), _only(items, "reference"), _only(items, "practice"))
 
 
-def _truth(study: Study, folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
+def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dict[str, float]]:
     if not study.items.truth:
         return {}
     path = _inside(folder, study.items.truth, "items.truth")
     table: dict[str, dict[str, float]] = {}
     for number, row in enumerate(_read_csv(path, ("item",)), 2):
-        _named([row["item"]], names, f"{path.name} row {number}, item")
+        if names is not None:
+            _named([row["item"]], names, f"{path.name} row {number}, item")
         try:
             table[row["item"]] = {name: float(row[name]) for name in study.names if row.get(name)}
         except ValueError as error:
