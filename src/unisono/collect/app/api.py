@@ -63,7 +63,7 @@ async def events(request: Request, site: Site, rater_id: int) -> Response:
         batch = decode_batch(await request.body())
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return answer({"error": str(error)[:300]}, 422)
-    entries = [site.judge.entry(event) for event in batch.events]
+    entries = site.judge.entries(batch, now_ms())
     receipt = await site.write(lambda c: append(c, rater_id, batch.tab, entries, site.book, now_ms()))
     rejected = [{"seq": seq, "why": why} for seq, why in receipt.rejected.items()]
     return answer({**receipt._asdict(), "rejected": rejected})

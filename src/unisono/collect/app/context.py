@@ -42,7 +42,9 @@ class Site:
         self.database = database
         self.plan = plan_of(folder)
         self.judge = Judge(self.study)
-        self.book = Book(self.plan, self.study.limits.events_per_rater, SystemRandom(), self.shows)
+        self.book = Book(
+            self.plan, self.study.limits.events_per_rater, SystemRandom(), self.shows, self.study.design.final
+        )
         self.limiter = Limiter(self.study.limits)
         self.pages = _environment()
         self._ids: dict[str, int] = {}

@@ -22,13 +22,18 @@ class Judge:
         self._study = study
         self._scales = {dimension.name: dimension for dimension in study.dimensions}
 
-    def entry(self, event: messages.Event) -> Entry:
+    def entries(self, batch: messages.Batch, now: int) -> list[Entry]:
+        """The events as the log keeps them, their moments put on our clock."""
+        shift = now - batch.now if batch.now is not None else 0
+        return [self.entry(event, max(0, min(now, event.at + shift))) for event in batch.events]
+
+    def entry(self, event: messages.Event, sent_at: int) -> Entry:
         """The event as the log keeps it."""
         payload = msgspec.json.encode(event).decode()
         slot = getattr(event, "slot", None)
         completes = isinstance(event, messages.Rating | messages.Pass)
         kind = str(event.__struct_config__.tag)
-        return Entry(event.seq, kind, event.at, payload, slot, completes, lambda found: self.fault(event, found))
+        return Entry(event.seq, kind, sent_at, payload, slot, completes, lambda found: self.fault(event, found))
 
     def dimensions(self, slot: Slot) -> list[str]:
         """What is judged in this slot: checks ask for everything at once, traces for one pass at a time."""

@@ -24,18 +24,22 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
     if raters.touch(connection, rater_id, now_ms()).state == "left":
         assign.reclaim(connection, rater_id, site.plan)
     row = raters.by_id(connection, rater_id)
-    past = reading.payloads_of(connection, rater_id, ("step", "rating", "comment"))
+    past = reading.payloads_of(connection, rater_id, ("step", "comment"))
     steps = [msgspec.json.decode(done.payload)["name"] for done in past if done.kind == "step"]
-    answers = {done.slot_id: msgspec.json.decode(done.payload)["values"] for done in past if done.kind == "rating"}
-    slots = reading.slots_of(connection, rater_id)
+    rated = reading.latest(connection, "rating", rater_id)
+    answers = {done.slot_id: msgspec.json.decode(done.payload)["values"] for done in rated}
+    mine = reading.slots_of(connection, rater_id)
+    slots = [slot for slot in mine if site.shows(slot.role, slot.item)]
+    # All that this rater had to do has left the study, and nothing of it was done.
+    spent = row.state == "active" and not slots and not any(slot.state == "done" for slot in mine)
     return {
         "rater": row.name,
-        "state": row.state,
+        "state": "full" if spent else row.state,
         "phase": raters.phase(connection),
         "steps": sorted(set(steps)),
         "breaks": steps.count("break"),
         "commented": any(done.kind == "comment" for done in past),
-        "slots": [_slot(site, slot, answers.get(slot.id)) for slot in slots if site.shows(slot.role, slot.item)],
+        "slots": [_slot(site, slot, answers.get(slot.id)) for slot in slots],
         "finish": _finish(site, row) if row.state == "finished" else None,
     }
 

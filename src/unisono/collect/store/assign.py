@@ -71,9 +71,10 @@ def assign(connection: Connection, rater_id: int, plan: Plan, rng: Random) -> in
     if not names:
         return 0
     connection.execute(update(item).where(item.c.name.in_(names)).values(load=item.c.load + 1))
+    last = connection.scalar(select(func.max(slot.c.position)).where(slot.c.rater_id == rater_id))
     rows = [
         {"rater_id": rater_id, "position": position, "state": "open", **stop._asdict()}
-        for position, stop in enumerate(_way(names, plan, rng))
+        for position, stop in enumerate(_way(names, plan, rng), 0 if last is None else last + 1)
     ]
     connection.execute(insert(slot), rows)
     return len(rows)
@@ -102,7 +103,8 @@ def reclaim(connection: Connection, rater_id: int, plan: Plan) -> None:
     # References and checks only make sense among items.
     rest = "open" if needed else "dropped"
     connection.execute(update(slot).where(*mine).values(state=rest))
-    change = {"state": "active", "returns": rater.c.returns + 1}
+    done = connection.scalar(select(slot.c.id).where(slot.c.rater_id == rater_id, slot.c.state == "done").limit(1))
+    change = {"state": "active" if needed or done else "full", "returns": rater.c.returns + 1}
     connection.execute(update(rater).where(rater.c.id == rater_id).values(change))
 
 

@@ -49,6 +49,8 @@ class Book(NamedTuple):
     rng: Random
     # (role, item) -> whether the page can be answered; those of an edited study that cannot hold nobody up.
     shows: Callable[[str, str], bool] = lambda role, item: True
+    # Whether answers can no longer be changed once the rater has finished.
+    final: bool = False
 
 
 def append(connection: Connection, rater_id: int, tab: str, entries: Sequence[Entry], book: Book, now: int) -> Receipt:
@@ -91,8 +93,10 @@ def _take(
     connection: Connection, rater_id: int, tab: str, entry: Entry, slots: dict[int, assign.Slot], book: Book, now: int
 ) -> str | None:
     """Inserts one entry; its effects only when it is new."""
-    if entry.kind == "finish" and _unfinished(connection, rater_id, book):
-        return "not all items are rated yet"
+    if entry.kind == "finish" and (reason := _unfinished(connection, rater_id, book)):
+        return reason
+    if book.final and _is_too_late(connection, rater_id, tab, entry):
+        return "the study is finished and its answers are final"
     if not _insert(connection, rater_id, tab, entry, now):
         return None
     if entry.completes and entry.slot_id is not None:
@@ -121,10 +125,21 @@ def _insert(connection: Connection, rater_id: int, tab: str, entry: Entry, now: 
     return connection.execute(statement.returning(event.c.id), values).first() is not None
 
 
-def _unfinished(connection: Connection, rater_id: int, book: Book) -> bool:
+def _unfinished(connection: Connection, rater_id: int, book: Book) -> str | None:
     mine = select(slot.c.role, slot.c.item, slot.c.state).where(slot.c.rater_id == rater_id)
     rows = connection.execute(mine).all()
-    return not rows or any(row.state in ("open", "free") and book.shows(row.role, row.item) for row in rows)
+    if not rows or any(row.state in ("open", "free") and book.shows(row.role, row.item) for row in rows):
+        return "not all items are rated yet"
+    # Nothing was left to do for somebody who came late or came back: no reason to be paid.
+    return None if any(row.state == "done" for row in rows) else "nothing was answered"
+
+
+def _is_too_late(connection: Connection, rater_id: int, tab: str, entry: Entry) -> bool:
+    """Whether this would change an answer after the end. What is only sent again was stored in time."""
+    if entry.kind not in ("rating", "samples", "pass") or raters.by_id(connection, rater_id).state != "finished":
+        return False
+    same = (event.c.rater_id == rater_id, event.c.tab == tab, event.c.seq == entry.seq)
+    return connection.scalar(select(event.c.id).where(*same)) is None
 
 
 def _consent(connection: Connection, rater_id: int, book: Book, now: int) -> None:
@@ -141,7 +156,9 @@ def _decline(connection: Connection, rater_id: int, book: Book, now: int) -> Non
 
 
 def _finish(connection: Connection, rater_id: int, book: Book, now: int) -> None:
-    raters.set_state(connection, rater_id, "finished", finished_at=now)
+    # Said again, it was still the first time that counts.
+    if raters.by_id(connection, rater_id).state != "finished":
+        raters.set_state(connection, rater_id, "finished", finished_at=now)
 
 
 _EFFECTS: dict[str, Callable[[Connection, int, Book, int], None]] = {

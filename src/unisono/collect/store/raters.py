@@ -30,6 +30,9 @@ def join(connection: Connection, arrival: Arrival, most: int, now: int) -> str:
         known = connection.execute(_outside(arrival)).one_or_none()
         if known is not None:
             return _again(known, arrival)
+    # Back and Begin: who shows the same ticket has the same place.
+    elif find(connection, arrival.name) is not None:
+        return arrival.name
     if phase(connection) != "open":
         raise RefusedError("closed")
     if (connection.scalar(select(func.count()).select_from(rater)) or 0) >= most:

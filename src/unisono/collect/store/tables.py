@@ -77,7 +77,7 @@ event = Table(
     Column("seq", Integer, nullable=False),
     Column("kind", String(20), nullable=False),
     Column("slot_id", _Id, ForeignKey("slot.id")),
-    # The rater's clock, and ours.
+    # When the rater did it, put on our clock, and when it came in.
     Column("sent_at", BigInteger, nullable=False),
     Column("stored_at", BigInteger, nullable=False),
     Column("payload", Text, nullable=False),

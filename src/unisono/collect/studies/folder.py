@@ -84,6 +84,10 @@ class Keys:
         right = self.rater_token(name)
         return name if hmac.compare_digest(right.encode(), token.encode("utf-8", "replace")) else None
 
+    def name_for(self, ticket: str) -> str:
+        """The public name of whoever holds this ticket: the same ticket, the same rater."""
+        return self._sign(f"ticket:{ticket}")[:12]
+
     @property
     def admin_token(self) -> str:
         """What opens the researcher's page."""

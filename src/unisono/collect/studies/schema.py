@@ -96,6 +96,8 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     break_every: int = 0
     # A rater who was not heard of for so long has left: the items go to others until the rater comes back.
     free_after_minutes: float = 60.0
+    # Whether answers stay as they are once the rater has finished.
+    final: bool = False
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):

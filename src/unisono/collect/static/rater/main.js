@@ -72,7 +72,12 @@ function go() {
   const { study, state, phase } = view;
   const open = view.slots.filter((slot) => !slot.done);
   setProgress(0, 0);
-  if (state === "finished") return steps.finishedPage(study, view.finish);
+  if (state === "finished") {
+    forgetTicket();
+    return steps.finishedPage(study, view.finish);
+  }
+  // Whoever has done everything gets the code, also when the study takes no more ratings.
+  if (state === "active" && open.length === 0) return wrapUp(study);
   if (phase !== "open") return waitForPhase();
   if (state === "joined") return steps.consentPage(study, { onAgree: agree, onDecline: decline });
   if (state === "declined") return steps.declinedPage(() => { view.state = "joined"; go(); });
@@ -80,12 +85,20 @@ function go() {
   return prepare(study, open);
 }
 
+// The next person at this screen begins anew; see welcome.js.
+function forgetTicket() {
+  try {
+    sessionStorage.removeItem(`unisono${base.split("/r/")[0]}/ticket`);
+  } catch {
+    // Then it was never there.
+  }
+}
+
 function prepare(study, open) {
   const seen = (name) => view.steps.includes(name);
   if (!seen("instructions")) return steps.instructionsPage(study, () => pass("instructions"));
   if (study.play && !seen("play")) return steps.playPage(() => pass("play"));
   if (study.practice.length && !seen("practice")) return practise(study);
-  if (open.length === 0) return wrapUp(study);
   const done = view.slots.length - open.length;
   if (study.practice.length && done === 0 && !warmedUp) {
     warmedUp = true;
