@@ -41,7 +41,7 @@ class Site:
         self.keys = Keys.of(folder.path)
         self.database = database
         self.plan = plan_of(folder)
-        self.judge = Judge(self.study)
+        self.judge = Judge(self.study, self.catalogue)
         self.book = Book(
             self.plan, self.study.limits.events_per_rater, SystemRandom(), self.shows, self.study.design.final
         )

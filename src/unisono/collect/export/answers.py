@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from unisono.collect.export.series import Sample, held
 from unisono.collect.store import reading
 from unisono.collect.studies import Study, StudyFolder
+from unisono.collect.studies.duration import longest
 
 
 class Answer(NamedTuple):
@@ -84,9 +85,10 @@ def _samples(connection: Connection, slot_id: int, attempt: str) -> list[Sample]
 
 
 def _frames(folder: StudyFolder, item: str, parts: list[tuple[int, int, str]]) -> int:
-    """How many frames the recording has: as made here, or as long as the player said."""
-    walk = next((i.walk for i in (*folder.catalogue.items, *folder.catalogue.references) if i.name == item), None)
-    if walk is not None:
-        return len(walk.saturation)
-    seconds = max(float(msgspec.json.decode(payload)["seconds"]) for _, _, payload in parts)
+    """How many frames the recording has: as made here, or as long as the player said, within what the file says."""
+    known = folder.catalogue.find(item)
+    if known is not None and known.walk is not None:
+        return len(known.walk.saturation)
+    played = max(float(msgspec.json.decode(payload)["seconds"]) for _, _, payload in parts)
+    seconds = min(played, longest(known.seconds if known else None))
     return max(1, round(seconds * folder.study.trace.rate))

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from unisono.collect.store import assign, raters
+from unisono.collect.store.passes import Claim, claim_fault
 from unisono.collect.store.tables import event, slot
 
 
@@ -30,6 +31,8 @@ class Entry(NamedTuple):
     completes: bool = False
     # What is wrong with it, seen together with its slot; None when nothing is.
     fault: Callable[[assign.Slot | None], str | None] = lambda slot: None
+    # What it says to have been sent before it.
+    claim: Claim | None = None
 
 
 class Receipt(NamedTuple):
@@ -97,6 +100,8 @@ def _take(
         return reason
     if book.final and _is_too_late(connection, rater_id, tab, entry):
         return "the study is finished and its answers are final"
+    if entry.claim and entry.slot_id and (reason := claim_fault(connection, entry.slot_id, entry.claim)):
+        return reason
     if not _insert(connection, rater_id, tab, entry, now):
         return None
     if entry.completes and entry.slot_id is not None:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from unisono.collect.stimuli.colours import Colour, practice_colours, reference_colours, regime_colours
 from unisono.collect.stimuli.walks import Pace, Walk, make_walk
+from unisono.collect.studies.duration import clip_seconds
 from unisono.collect.studies.schema import Media, Study
 from unisono.data.labels import listed, nearest, sort_labels
 from unisono.errors import DataError
@@ -35,6 +36,13 @@ class Item:
     walk: Walk | None = None
     path: Path | None = None
     text: str = ""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it plays, None where that is not known."""
+        if self.walk is not None:
+            return self.walk.seconds
+        return clip_seconds(self.path) if self.path is not None else None
 
     @property
     def is_there(self) -> bool:
