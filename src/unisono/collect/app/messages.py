@@ -86,7 +86,7 @@ class Practice(Sent, frozen=True, tag="practice"):
 class Note(Sent, frozen=True, tag="note"):
     """Something worth knowing when a trace looks odd."""
 
-    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart"]
+    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart", "broken"]
     slot: Id | None = None
     media_ms: Milliseconds = 0.0
 

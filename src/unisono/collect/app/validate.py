@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 
 import msgspec
 
@@ -37,7 +38,9 @@ class Judge:
         completes = isinstance(event, messages.Rating | messages.Pass)
         kind = str(event.__struct_config__.tag)
         claim = Claim(event.attempt, event.samples, event.seconds) if isinstance(event, messages.Pass) else None
-        return Entry(event.seq, kind, sent_at, payload, slot, completes, lambda found: self.fault(event, found), claim)
+        breaks = isinstance(event, messages.Note) and event.name == "broken"
+        fault = partial(self.fault, event)
+        return Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim, breaks)
 
     def dimensions(self, slot: Slot) -> list[str]:
         """What is judged in this slot: checks ask for everything at once, traces for one pass at a time."""

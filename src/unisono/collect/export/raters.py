@@ -21,7 +21,8 @@ from unisono.collect.studies.schema import Check
 
 HEADER = [
     "annotator", "state", "source", "outside_id", "session", "code", "joined", "last_seen", "finished", "returns",
-    "pages", "pages_done", "median_seconds", "reference_error_percent", "checks_passed", "checks_failed", "comment",
+    "pages", "pages_done", "pages_broken", "median_seconds", "reference_error_percent", "checks_passed",
+    "checks_failed", "comment",
 ]  # fmt: skip
 
 
@@ -108,6 +109,7 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         str(person.returns),
         str(standing.pages),
         str(standing.done),
+        str(person.broken),
         *("" if value is None else f"{value:g}" for value in (standing.median_seconds, standing.reference_error)),
         str(standing.checks_passed),
         str(standing.checks_failed),

@@ -117,9 +117,20 @@ def complete(connection: Connection, row: Slot, now: int) -> None:
     left = connection.scalar(select(func.count()).select_from(slot).where(*same, slot.c.state != "done"))
     if left == 0:
         # What a rater sends late, for an item that has gone to another, is one more rating than was planned.
-        again = 1 if row.state == "dropped" else 0
+        again = 1 if row.state in ("dropped", "broken") else 0
         change = {"done": item.c.done + 1, "load": item.c.load + again}
         connection.execute(update(item).where(item.c.name == row.item).values(change))
+
+
+def give_up(connection: Connection, row: Slot) -> None:
+    """A page that could not be shown holds its rater up no longer; its item goes to others."""
+    if row.state != "open":
+        return
+    same = (slot.c.rater_id == row.rater_id, slot.c.item == row.item, slot.c.role == row.role, slot.c.state == "open")
+    lock_items(connection)
+    connection.execute(update(slot).where(*same).values(state="broken"))
+    if row.role == "item":
+        connection.execute(update(item).where(item.c.name == row.item).values(load=item.c.load - 1))
 
 
 def lock_items(connection: Connection) -> None:

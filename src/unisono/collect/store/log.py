@@ -33,6 +33,8 @@ class Entry(NamedTuple):
     fault: Callable[[assign.Slot | None], str | None] = lambda slot: None
     # What it says to have been sent before it.
     claim: Claim | None = None
+    # Its slot could not be shown.
+    breaks: bool = False
 
 
 class Receipt(NamedTuple):
@@ -108,6 +110,8 @@ def _take(
         if slots[entry.slot_id].state != "done":
             assign.complete(connection, slots[entry.slot_id], now)
             slots[entry.slot_id] = slots[entry.slot_id]._replace(state="done")
+    elif entry.breaks and entry.slot_id is not None:
+        assign.give_up(connection, slots[entry.slot_id])
     elif entry.kind in _EFFECTS:
         _EFFECTS[entry.kind](connection, rater_id, book, now)
     return None

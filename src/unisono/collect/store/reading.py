@@ -9,10 +9,13 @@ from sqlalchemy import Connection, func, select
 
 from unisono.collect.store.tables import event, item, rater, slot
 
+# Slots that are no longer part of a rater's way.
+_GONE = ("dropped", "broken")
+
 
 def slots_of(connection: Connection, rater_id: int) -> Sequence[Any]:
     """The rater's way, in order, without what was dropped."""
-    mine = select(slot).where(slot.c.rater_id == rater_id, slot.c.state != "dropped")
+    mine = select(slot).where(slot.c.rater_id == rater_id, slot.c.state.not_in(_GONE))
     return connection.execute(mine.order_by(slot.c.position)).all()
 
 
@@ -25,10 +28,12 @@ def payloads_of(connection: Connection, rater_id: int, kinds: Sequence[str]) -> 
 
 def rater_rows(connection: Connection) -> Sequence[Any]:
     """All raters with the number of their slots, and of those done."""
-    total = func.count(slot.c.id).filter(slot.c.state != "dropped")
+    total = func.count(slot.c.id).filter(slot.c.state.not_in(_GONE))
     done = func.count(slot.c.id).filter(slot.c.state == "done")
+    broken = func.count(slot.c.id).filter(slot.c.state == "broken")
     columns = list(rater.c)
-    joined = select(*columns, total.label("slots"), done.label("done")).join(slot, isouter=True)
+    counts = (total.label("slots"), done.label("done"), broken.label("broken"))
+    joined = select(*columns, *counts).join(slot, isouter=True)
     return connection.execute(joined.group_by(*columns).order_by(rater.c.id)).all()
 
 

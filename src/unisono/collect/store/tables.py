@@ -61,7 +61,8 @@ slot = Table(
     Column("repetition", Integer, nullable=False, default=0),
     # Which pass over the item: traces take one dimension at a time.
     Column("part", Integer, nullable=False, default=0),
-    # open, done, free (the rater left), dropped (the rater came back and the item was no longer needed)
+    # open, done, free (the rater left), dropped (the rater came back and the item was no longer needed), broken (it
+    # could not be shown)
     Column("state", String(10), nullable=False),
     Column("done_at", BigInteger),
     UniqueConstraint("rater_id", "position"),
