@@ -190,12 +190,15 @@ def collect(*words: str | Path) -> subprocess.CompletedProcess[str]:
 class Server:
     """`unisono collect serve` as a process of its own."""
 
-    def __init__(self, folder: Path, *options: str, port: int | None = None, prefix: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, *options: str, port: int | None = None, prefix: tuple[str, ...] = (), code: str = ""
+    ) -> None:
         self.folder = folder
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder.parent / f"server-{self.port}.log"
-        words = [*prefix, *COMMAND, "collect", "serve", str(folder), "--port", str(self.port), *options]
+        command = [sys.executable, "-c", code] if code else COMMAND
+        words = [*prefix, *command, "collect", "serve", str(folder), "--port", str(self.port), *options]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(words, stdout=log, stderr=log)
         self.wait()

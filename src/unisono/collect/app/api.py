@@ -35,7 +35,7 @@ def for_rater(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         rater_id = await site.rater_id(token)
         if rater_id is None:
             sender = request.client.host if request.client else ""
-            status = 404 if site.limiter.allows("wrong", sender) else 429
+            status = 404 if site.limiter.allows("link", sender) else 429
             return _unknown(request, site, status)
         if not site.limiter.allows("rater", str(rater_id)):
             return answer({"error": "too many requests"}, 429, {"retry-after": "2"})

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from unisono.collect.app.build import build
+from unisono.collect.app.connections import ImpatientProtocol
 from unisono.collect.app.context import Site
 from unisono.collect.store.database import Database
 from unisono.collect.studies import Keys, StudyFolder
@@ -63,6 +64,7 @@ def serve(folder: StudyFolder, database_url: str, address: Address) -> None:
         server_header=False,
         proxy_headers=bool(address.proxies),
         forwarded_allow_ips=address.proxies or None,
+        http=ImpatientProtocol,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
     )

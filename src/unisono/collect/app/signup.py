@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 from typing import NamedTuple
-from urllib.parse import parse_qsl
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -13,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from unisono.collect.app.context import Site, now_ms
+from unisono.collect.app.forms import read_form
 from unisono.collect.store.raters import Arrival, join, phase
 from unisono.collect.store.writer import RefusedError
 from unisono.collect.studies.folder import new_name
@@ -73,9 +73,8 @@ async def begin(request: Request) -> Response:
     sender = request.client.host if request.client else ""
     if not site.limiter.allows("join", sender):
         return _refuse(site, "slow", 429)
-    body = (await request.body()).decode("utf-8", "replace")
-    form = QueryParams(parse_qsl(body, max_num_fields=20))
-    given = identifiers(form, source)
+    form = await read_form(request)
+    given = identifiers(QueryParams(form), source)
     if source == "invited" or given is None:
         return _refuse(site, "invited" if source == "invited" else "stranger")
     ticket = form.get("ticket", "")

@@ -5,6 +5,7 @@ Plain counts and medians for the researcher's eye; what raters do with a scale i
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -118,8 +119,12 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that strangers typed: a spreadsheet would run a cell that starts like a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    """Text that strangers typed: a spreadsheet would run a cell that starts like a formula.
+
+    Some skip white space and line ends before it, and take the wide forms of the signs for the signs.
+    """
+    begins = unicodedata.normalize("NFKC", text).lstrip()
+    return f"'{text}" if begins.startswith(("=", "+", "-", "@")) or text.startswith(("\t", "\r", "\n")) else text
 
 
 def _moment(at: int | None) -> str:

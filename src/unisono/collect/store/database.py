@@ -5,6 +5,7 @@ SQLite runs in WAL mode with synchronous=FULL: what was acknowledged survives a 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,6 +51,7 @@ class Database:
 
     def create(self) -> None:
         """Makes the tables where they are missing; refuses those of another version."""
+        self._keep_private()
         try:
             with self._writing.begin() as connection:
                 tables.metadata.create_all(connection)
@@ -74,6 +76,15 @@ class Database:
     def close(self) -> None:
         """Gives all connections back."""
         self._engine.dispose()
+
+    def _keep_private(self) -> None:
+        """Ratings are for their owner's eyes; SQLite gives its other files the same rights."""
+        if not self.is_sqlite or not self.url.database or self.url.database == ":memory:":
+            return
+        path = Path(self.url.database)
+        with contextlib.suppress(OSError):
+            path.touch(mode=0o600)
+            path.chmod(0o600)
 
     def _is_begun(self) -> bool:
         if self.is_sqlite and not Path(self.url.database or "").is_file():

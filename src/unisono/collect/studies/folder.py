@@ -94,9 +94,9 @@ class Keys:
         return self._sign("admin")
 
     @property
-    def admin_cookie(self) -> str:
-        """What the browser keeps after the admin token was given: worthless as a token."""
-        return self._sign("admin cookie")
+    def admin_cookie_name(self) -> str:
+        """What the researcher's cookie is called: another name for every study."""
+        return f"unisono_admin_{self._sign('admin cookie')[:8]}"
 
     def code(self, name: str) -> str:
         """The completion code of a rater."""
