@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from collect_media import SHAPES, png, write_films
 from collect_people import Mouse
@@ -144,10 +144,12 @@ def test_pictures_that_are_not_there_cannot_be_judged(tmp_path: Path, open_page:
     for name in ("a", "c", "d", "e"):
         (study / "media" / f"{name}.png").write_bytes(png(240, 320))
     (study / "media" / "b.png").write_bytes(b"no picture at all")
-    (study / "study.toml").write_text(STUDY.format(mode="rate", media="image"))
+    # Names in another script are names too: two scales, two ids.
+    text = STUDY.format(mode="rate", media="image").replace('"valence"', '"快乐"').replace('"arousal"', '"悲伤"')
+    (study / "study.toml").write_text(text, encoding="utf-8")
     with Server(study) as server:
         page = open_page()
-        waiting = []
+        waiting: list[Route] = []
         page.route("**/media/1", lambda route: waiting.append(route))
         person = begin(page, server)
         # Still on its way: nothing to judge yet, and the clock stands.
@@ -158,6 +160,7 @@ def test_pictures_that_are_not_there_cannot_be_judged(tmp_path: Path, open_page:
         page.locator("button.primary").click()
         assert page.locator("h1").inner_text() == "1 of 5"
         assert page.evaluate("document.querySelectorAll('input.untouched').length") == 2
+        assert len({slider.get_attribute("id") for slider in page.locator("input[type=range]").all()}) == 2
         waiting[0].continue_()
         ready(page)
         for screen in SCREENS:

@@ -25,7 +25,12 @@ _SWEEP_SECONDS = 30.0
 NOT_SAVED = {"error": "not saved yet", "retry": True}
 
 
-def build(site: Site, hosts: frozenset[str] = frozenset(), on_start: Callable[[], None] | None = None) -> Starlette:
+def build(
+    site: Site,
+    hosts: frozenset[str] = frozenset(),
+    on_start: Callable[[], None] | None = None,
+    on_stop: Callable[[], None] | None = None,
+) -> Starlette:
     """The study as an ASGI application; `hosts` are the names it answers to, none for any."""
 
     @contextlib.asynccontextmanager
@@ -36,6 +41,8 @@ def build(site: Site, hosts: frozenset[str] = frozenset(), on_start: Callable[[]
         yield
         sweeper.cancel()
         site.close()
+        if on_stop is not None:
+            on_stop()
 
     app = Starlette(
         routes=[

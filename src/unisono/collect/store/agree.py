@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.store import assign, raters, reading
-from unisono.collect.store.database import Database
+from unisono.collect.store.database import Database, lock_start
 from unisono.collect.studies import StudyFolder
 from unisono.collect.studies.schema import Check
 from unisono.errors import DataError
@@ -34,6 +34,7 @@ def prepare(database: Database, folder: StudyFolder) -> None:
     """Makes database and study file agree, or says why they cannot."""
     database.create()
     with database.write() as connection:
+        lock_start(connection)
         _refuse_new_meaning(connection, folder)
         raters.put_setting(connection, "scales", _meaning(folder))
         checks = known_checks(connection, folder)

@@ -6,6 +6,7 @@ SQLite runs in WAL mode with synchronous=FULL: what was acknowledged survives a 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,10 @@ from unisono.collect.store import tables
 from unisono.errors import DataError
 
 T = TypeVar("T")
+# What PostgreSQL, or the lack of it, says while it starts.
+_STARTING = ("starting up", "Connection refused", "No such file or directory", "not yet accepting")
+# Servers that start together agree on who makes the tables.
+_START_LOCK = 7_210_337
 
 
 class NotSavedError(Exception):
@@ -54,6 +59,7 @@ class Database:
         self._keep_private()
         try:
             with self._writing.begin() as connection:
+                lock_start(connection)
                 tables.metadata.create_all(connection)
                 found = _version(connection)
                 if found is None:
@@ -61,6 +67,21 @@ class Database:
         except DBAPIError as error:
             raise self._unusable(error) from None
         self._refuse_other(found)
+
+    def wait_until_up(self, patience: float, tell: Callable[[], None]) -> None:
+        """Waits for a server that does not listen yet or is still starting; `tell` is called once if it has to."""
+        end, told = time.monotonic() + patience, False
+        while not self.is_sqlite:
+            try:
+                return self.read(lambda connection: None)
+            except NotSavedError as error:
+                if time.monotonic() > end or not any(word in str(error) for word in _STARTING):
+                    return None  # what is wrong is said by whoever needs the database
+            if not told:
+                tell()
+            told = True
+            time.sleep(0.5)
+        return None
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -119,6 +140,12 @@ def _translated() -> Iterator[None]:
         if error.connection_invalidated:
             raise NotSavedError(_reason(error)) from error
         raise
+
+
+def lock_start(connection: Connection) -> None:
+    """Lets one server at a time make database and study agree. SQLite's writers are alone already."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_START_LOCK})")
 
 
 def _version(connection: Connection) -> str | None:

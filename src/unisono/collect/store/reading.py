@@ -47,6 +47,13 @@ def has_ratings(connection: Connection) -> bool:
     return connection.scalar(select(event.c.id).where(event.c.kind.in_(("rating", "pass"))).limit(1)) is not None
 
 
+def totals(connection: Connection) -> tuple[int, int]:
+    """How many pages were answered, and by how many raters."""
+    columns = (func.count(), func.count(slot.c.rater_id.distinct()))
+    answers, people = connection.execute(select(*columns).where(slot.c.state == "done")).one()
+    return answers, people
+
+
 def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Sequence[Any]:
     """The last event of this kind of every slot that is done, by rater and position: what counts as the answer.
 

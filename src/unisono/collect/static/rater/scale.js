@@ -13,7 +13,8 @@ export class Scale {
     this.touched = value !== null;
     // Where the handle stood when a finger came down, until it is clear that the finger means it.
     this.before = null;
-    const id = `scale-${dimension.name.replace(/\W/g, "_")}`;
+    // Letters of every script stay, so that two names never make one id.
+    const id = `scale-${dimension.name.replace(/[^\p{L}\p{N}_-]/gu, (sign) => `_${sign.codePointAt(0).toString(16)}_`)}`;
     this.input = el("input", {
       type: "range", id, min: dimension.min, max: dimension.max, step: dimension.step, class: "untouched",
     });
