@@ -86,7 +86,6 @@ def test_semicolons_are_read(tmp_path: Path) -> None:
         ("item,saturation\na,inf\n", ["truth.csv row 2", "saturation is inf"]),
         ("item,saturation\na,nan\n", ["truth.csv row 2", "saturation is 'nan'", "Leave the cell empty"]),
         ("item,saturaton\na,5\n", ["truth.csv row 1", "'saturaton'", "Did you mean 'saturation'?"]),
-        ("item,saturation\nx,5\n", ["truth.csv row 2", "'x'"]),
     ],
 )
 def test_a_truth_that_cannot_be_true_is_said(truth: str, said: list[str], tmp_path: Path) -> None:

@@ -129,6 +129,42 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
         show(found)
 
 
+@command.command()
+@_folder
+@_database
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/pay]")
+@click.option("--max-failed", type=click.IntRange(0), help="Reject who failed more attention checks than this.")
+@click.option("--min-seconds", type=click.FloatRange(0), help="Reject whose median seconds per item are below this.")
+@click.option(
+    "--annotators",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="annotators.csv of `unisono fuse`: reject likely spammers.",
+)
+@click.option(
+    "--max-spammer", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="How likely is too likely."
+)
+@click.option("--bonus", type=click.FloatRange(0), default=0.0, help="A bonus for everybody who is approved ...")
+@click.option("--bonus-error", type=click.FloatRange(0), help="... and within so many percent of the references.")
+def pay(
+    folder: Path,
+    database: str | None,
+    out: Path | None,
+    max_failed: int | None,
+    min_seconds: float | None,
+    annotators: Path | None,
+    max_spammer: float,
+    bonus: float,
+    bonus_error: float | None,
+) -> None:
+    """Write lists of finished raters to approve, to reject (with the reason) and to give a bonus."""
+    from unisono.cli.collect_pay import write_pay
+    from unisono.collect.export.pay import Rules
+
+    study, store = _open(folder, database)
+    rules = Rules(max_failed, min_seconds, max_spammer, bonus, bonus_error)
+    write_pay(study, store, out or folder / "pay", rules, annotators)
+
+
 def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:
     """The study and its database to look at, beside a running server or without one; nothing is changed."""
     from unisono.collect.store.agree import check_meaning

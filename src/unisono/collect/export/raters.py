@@ -6,6 +6,7 @@ Plain counts and medians for the researcher's eye; what raters do with a scale i
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -17,13 +18,13 @@ from unisono.collect.export.answers import Answer, label
 from unisono.collect.export.references import reference_distances
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
-from unisono.collect.studies import StudyFolder
+from unisono.collect.studies import Keys, StudyFolder
 from unisono.collect.studies.schema import Check
 
 HEADER = [
     "annotator", "state", "source", "outside_id", "session", "code", "joined", "last_seen", "finished", "returns",
     "pages", "pages_done", "pages_broken", "median_seconds", "reference_error_percent", "checks_passed",
-    "checks_failed", "comment",
+    "checks_failed", "completion_code", "comment",
 ]  # fmt: skip
 
 
@@ -41,6 +42,7 @@ class Standing(NamedTuple):
     reference_error: float | None  # mean distance from the references, in percent of the scale
     checks_passed: int
     checks_failed: int
+    completion_code: str  # empty until the rater has finished
 
 
 def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[Standing]:
@@ -50,10 +52,23 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
         by_rater.setdefault(answer.annotator, []).append(answer)
     distances = reference_distances(connection, folder, rated)
     checks = known_checks(connection, folder)
+    code = _codes(folder)
     return [
-        _standing(row, by_rater.get(label(row.id), []), checks, distances.get(label(row.id), []))
+        _standing(row, by_rater.get(label(row.id), []), checks, distances.get(label(row.id), []), code(row))
         for row in reading.rater_rows(connection)
     ]
+
+
+def _codes(folder: StudyFolder) -> Callable[[Any], str]:
+    """What every rater was shown at the end, or nothing for those who have not come there."""
+    keys, common = Keys.found(folder.path), folder.study.raters.completion_code
+
+    def code(row: Any) -> str:
+        if row.state != "finished":
+            return ""
+        return common or (keys.code(row.name) if keys else "")
+
+    return code
 
 
 def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[list[str]]:
@@ -66,7 +81,7 @@ def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]
     ]
 
 
-def _standing(row: Any, mine: list[Answer], checks: dict[str, Check], distances: list[float]) -> Standing:
+def _standing(row: Any, mine: list[Answer], checks: dict[str, Check], distances: list[float], code: str) -> Standing:
     times = [answer.shown_ms / 1000 for answer in mine]
     verdicts = [_passed(checks[a.item], a) for a in mine if a.role == "check" and a.item in checks]
     return Standing(
@@ -81,6 +96,7 @@ def _standing(row: Any, mine: list[Answer], checks: dict[str, Check], distances:
         reference_error=round(fmean(distances), 2) if distances else None,
         checks_passed=sum(verdicts),
         checks_failed=len(verdicts) - sum(verdicts),
+        completion_code=code,
     )
 
 
@@ -103,9 +119,9 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         standing.annotator,
         standing.state,
         person.source,
-        _plain(person.outside or ""),
-        _plain(person.session),
-        _plain(told.get("code", "")),
+        plain(person.outside or ""),
+        plain(person.session),
+        plain(told.get("code", "")),
         *(_moment(at) for at in (standing.joined_at, standing.seen_at, standing.finished_at)),
         str(person.returns),
         str(standing.pages),
@@ -114,11 +130,12 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         *("" if value is None else f"{value:g}" for value in (standing.median_seconds, standing.reference_error)),
         str(standing.checks_passed),
         str(standing.checks_failed),
-        _plain(told.get("comment", "")),
+        standing.completion_code,
+        plain(told.get("comment", "")),
     ]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that strangers typed: a spreadsheet would run a cell that starts like a formula.
 
     Some skip white space and line ends before it, and take the wide forms of the signs for the signs.

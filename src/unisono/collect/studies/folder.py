@@ -74,6 +74,11 @@ class Keys:
             )
         return cls(secret)
 
+    @classmethod
+    def found(cls, folder: Path) -> Keys | None:
+        """The keys of a folder if it has any yet: for those who only look."""
+        return cls.of(folder) if (folder / "secret.key").exists() else None
+
     def rater_token(self, name: str) -> str:
         """The token in a rater's link; it begins with the rater's public name."""
         return f"{name}.{self._sign(f'rater:{name}')}"
