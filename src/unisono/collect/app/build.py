@@ -13,11 +13,11 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 
 from unisono.collect.app import admin, api, signup
-from unisono.collect.app.context import Site, now_ms, static_folder
+from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.guard import Guard, TooLargeError, log
+from unisono.collect.app.static import HashedFiles
 from unisono.collect.store.assign import free_idle
 from unisono.collect.store.database import NotSavedError
 
@@ -50,7 +50,7 @@ def build(
             *api.routes,
             *admin.routes,
             Route("/health", health),
-            Mount("/static", StaticFiles(directory=static_folder())),
+            Mount("/static", HashedFiles()),
         ],
         middleware=[Middleware(Guard, source=site.study.raters.source, hosts=hosts)],
         exception_handlers={

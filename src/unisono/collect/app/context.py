@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from random import SystemRandom
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from unisono.collect.app.limits import Limiter
 from unisono.collect.app.prose import prose
+from unisono.collect.app.static import static_version
 from unisono.collect.app.validate import Judge
 from unisono.collect.store import raters
 from unisono.collect.store.agree import plan_of, prepare
@@ -81,7 +81,8 @@ class Site:
 
     def render(self, template: str, **values: object) -> str:
         """A page; everything put into it is escaped."""
-        return self.pages.get_template(template).render(study=self.study, root=self.root, **values)
+        given = {"study": self.study, "root": self.root, "static": f"{self.root}/static/{static_version()}"}
+        return self.pages.get_template(template).render(**given, **values)
 
     def close(self) -> None:
         """Commits what is waiting and lets go of the database."""
@@ -92,11 +93,6 @@ class Site:
 def now_ms() -> int:
     """Milliseconds since 1970."""
     return time.time_ns() // 1_000_000
-
-
-def static_folder() -> Path:
-    """Scripts and style sheets."""
-    return Path(__file__).parent.parent / "static"
 
 
 def _environment() -> Environment:
