@@ -32,7 +32,7 @@ def test_mistakes_end_with_the_right_code_and_no_traceback(tmp_path: Path) -> No
         (("serve", tmp_path), 3, "study.toml"),
         (("serve", tmp_path / "nowhere"), 3, "no such folder"),
         (("export", tmp_path / "nowhere"), 3, "no such folder"),
-        (("invite", tmp_path), 2, "either NAMES or --count"),
+        (("invite", tmp_path), 2, "either NAMES or --count or --from"),
         (("status", tmp_path, "--database", "mysql://x/y"), 3, "study.toml"),
     ]
     for words, code, said in cases:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from unisono.errors import DataError
 
 try:
     from unisono.collect.studies.starters import STARTERS, write_starter
@@ -80,22 +84,31 @@ def serve(folder: Path, database: str | None, host: str, port: int, public_url: 
 @click.argument("names", nargs=-1)
 @click.option("--count", type=click.IntRange(1, 10_000), help="So many links, without names.")
 @click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A CSV file whose column `name` has the names.",
+)
+@click.option(
     "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
 )
-def invite(folder: Path, database: str | None, names: tuple[str, ...], count: int | None, public_url: str) -> None:
+def invite(
+    folder: Path, database: str | None, names: tuple[str, ...], count: int | None, source: Path | None, public_url: str
+) -> None:
     """Make personal links for raters: `name,link` lines; a name given before gets the same link."""
     from unisono.collect.invite import invitations
 
-    if bool(names) == bool(count):
-        raise click.UsageError("Give either NAMES or --count.")
+    if sum(map(bool, (names, count, source))) != 1:
+        raise click.UsageError("Give either NAMES or --count or --from.")
     from unisono.collect.store.database import Database
     from unisono.collect.studies import open_folder
 
     study = open_folder(folder, all_there=False)
     store = Database(database or study.database_url)
     store.create()
-    for name, link in invitations(study, store, names, count or 0, public_url):
-        click.echo(f"{name},{link}")
+    wanted = _names_in(source) if source else names
+    lines = csv.writer(sys.stdout, lineterminator="\n")
+    lines.writerows(invitations(study, store, wanted, count or 0, public_url))
 
 
 @command.command()
@@ -163,6 +176,18 @@ def pay(
     study, store = _open(folder, database)
     rules = Rules(max_failed, min_seconds, max_spammer, bonus, bonus_error)
     write_pay(study, store, out or folder / "pay", rules, annotators)
+
+
+def _names_in(path: Path) -> list[str]:
+    from unisono.collect.studies.tables import read_rows
+
+    found = [(where, cells["name"].strip()) for where, cells in read_rows(path, ("name",))]
+    seen: set[str] = set()
+    for where, name in found:
+        if not name or name in seen:
+            raise DataError(f"{where}: name is '{name}'. Every row needs a name of its own.")
+        seen.add(name)
+    return [name for _, name in found]
 
 
 def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:

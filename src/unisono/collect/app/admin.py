@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from sqlalchemy import Connection
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -23,7 +24,9 @@ from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.forms import read_form
 from unisono.collect.export.summary import summary
 from unisono.collect.export.write import export_zip
-from unisono.collect.store import sessions
+from unisono.collect.store import reading, sessions
+from unisono.collect.store.assign import lock_items
+from unisono.collect.store.excluded import set_excluded
 from unisono.collect.store.raters import PHASES, set_phase
 
 _DAY = 24 * 3600
@@ -106,6 +109,25 @@ async def change_phase(request: Request, site: Site) -> Response:
     return answer({"phase": chosen})
 
 
+async def exclude(request: Request, site: Site) -> Response:
+    """Excludes a rater from the export, or takes that back."""
+    form = await read_form(request)
+    digits = form.get("rater", "").removeprefix("r")
+    wanted = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+    excluded = form.get("excluded") == "yes"
+
+    def change(connection: Connection) -> bool:
+        known = wanted in {row.id for row in reading.rater_rows(connection)}
+        if known:
+            lock_items(connection)
+            set_excluded(connection, wanted, excluded, now_ms())
+        return known
+
+    if not await site.write(change):
+        return answer({"error": "there is no such rater"}, 422)
+    return answer({"rater": f"r{wanted:04d}", "excluded": excluded})
+
+
 async def download(request: Request, site: Site) -> Response:
     """The export as one archive."""
     place = tempfile.TemporaryDirectory(prefix="unisono-export-")
@@ -125,5 +147,6 @@ routes = [
     Route("/admin/logout", for_admin(logout), methods=["POST"]),
     Route("/admin/data", for_admin(data)),
     Route("/admin/phase", for_admin(change_phase), methods=["POST"]),
+    Route("/admin/exclude", for_admin(exclude), methods=["POST"]),
     Route("/admin/export.zip", for_admin(download)),
 ]

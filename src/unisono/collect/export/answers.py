@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from unisono.collect.export.series import Sample, held
 from unisono.collect.store import reading
+from unisono.collect.store.excluded import excluded_ids
 from unisono.collect.studies import Study, StudyFolder
 from unisono.collect.studies.duration import longest
 
@@ -50,13 +51,20 @@ def answers(connection: Connection) -> list[Answer]:
     return found
 
 
+def counting(connection: Connection, rated: list[Answer]) -> list[Answer]:
+    """The answers of those who are not excluded."""
+    left_out = {label(rater_id) for rater_id in excluded_ids(connection)}
+    return [answer for answer in rated if answer.annotator not in left_out]
+
+
 def traces(
     connection: Connection, folder: StudyFolder, roles: tuple[str, ...] = ("item", "reference")
 ) -> Iterator[TracedPass]:
     """All traces that count, the passes of a rater over a recording put together; one in memory at a time."""
     groups: dict[tuple[int, str, str, int], list[tuple[int, int, str]]] = {}
+    left_out = excluded_ids(connection)
     for row in reading.latest(connection, "pass"):
-        if row.role not in roles:
+        if row.role not in roles or row.rater_id in left_out:
             continue
         key = (row.rater_id, row.item, row.role, row.repetition)
         groups.setdefault(key, []).append((row.part, row.slot_id, row.payload))

@@ -93,7 +93,7 @@ def _tables(source: str, good: list[Verdict], bad: list[Verdict], paid: list[Ver
 
 
 def _reason(standing: Standing, rules: Rules, spammer: float) -> str:
-    reasons = []
+    reasons = ["excluded by the researcher"] if standing.excluded else []
     if rules.most_failed is not None and standing.checks_failed > rules.most_failed:
         asked = standing.checks_passed + standing.checks_failed
         reasons.append(f"{standing.checks_failed} of {asked} attention checks failed")

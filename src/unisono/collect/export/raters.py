@@ -18,12 +18,13 @@ from unisono.collect.export.answers import Answer, label
 from unisono.collect.export.references import reference_distances
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
+from unisono.collect.store.excluded import excluded_ids
 from unisono.collect.studies import Keys, StudyFolder
 from unisono.collect.studies.schema import Check
 
 HEADER = [
-    "annotator", "state", "source", "outside_id", "session", "code", "joined", "last_seen", "finished", "returns",
-    "pages", "pages_done", "pages_broken", "median_seconds", "reference_error_percent", "checks_passed",
+    "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
+    "returns", "pages", "pages_done", "pages_broken", "median_seconds", "reference_error_percent", "checks_passed",
     "checks_failed", "completion_code", "comment",
 ]  # fmt: skip
 
@@ -43,6 +44,10 @@ class Standing(NamedTuple):
     checks_passed: int
     checks_failed: int
     completion_code: str  # empty until the rater has finished
+    excluded: bool
+    # What the researcher calls an invited rater, and what the rater had to say.
+    name: str
+    comment: str
 
 
 def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[Standing]:
@@ -52,11 +57,18 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
         by_rater.setdefault(answer.annotator, []).append(answer)
     distances = reference_distances(connection, folder, rated)
     checks = known_checks(connection, folder)
-    code = _codes(folder)
-    return [
-        _standing(row, by_rater.get(label(row.id), []), checks, distances.get(label(row.id), []), code(row))
-        for row in reading.rater_rows(connection)
-    ]
+    code, told, left_out = _codes(folder), _told(connection), excluded_ids(connection)
+    found = []
+    for row in reading.rater_rows(connection):
+        mine, away = by_rater.get(label(row.id), []), distances.get(label(row.id), [])
+        words = {
+            "completion_code": code(row),
+            "excluded": row.id in left_out,
+            "name": (row.outside or "") if row.source == "invited" else "",
+            "comment": told.get(label(row.id), {}).get("comment", ""),
+        }
+        found.append(_standing(row, mine, checks, away, words))
+    return found
 
 
 def _codes(folder: StudyFolder) -> Callable[[Any], str]:
@@ -81,7 +93,9 @@ def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]
     ]
 
 
-def _standing(row: Any, mine: list[Answer], checks: dict[str, Check], distances: list[float], code: str) -> Standing:
+def _standing(
+    row: Any, mine: list[Answer], checks: dict[str, Check], distances: list[float], words: dict[str, Any]
+) -> Standing:
     times = [answer.shown_ms / 1000 for answer in mine]
     verdicts = [_passed(checks[a.item], a) for a in mine if a.role == "check" and a.item in checks]
     return Standing(
@@ -96,7 +110,7 @@ def _standing(row: Any, mine: list[Answer], checks: dict[str, Check], distances:
         reference_error=round(fmean(distances), 2) if distances else None,
         checks_passed=sum(verdicts),
         checks_failed=len(verdicts) - sum(verdicts),
-        completion_code=code,
+        **words,
     )
 
 
@@ -118,6 +132,7 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
     return [
         standing.annotator,
         standing.state,
+        "yes" if standing.excluded else "",
         person.source,
         plain(person.outside or ""),
         plain(person.session),

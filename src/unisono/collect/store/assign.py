@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, func, insert, select, text, update
 
+from unisono.collect.store.excluded import is_excluded
 from unisono.collect.store.tables import item, rater, slot
 
 
@@ -70,7 +71,7 @@ def assign(connection: Connection, rater_id: int, plan: Plan, rng: Random) -> in
     names = _choose(connection, plan, rng)
     if not names:
         return 0
-    connection.execute(update(item).where(item.c.name.in_(names)).values(load=item.c.load + 1))
+    _shift(connection, rater_id, names, load=1)
     last = connection.scalar(select(func.max(slot.c.position)).where(slot.c.rater_id == rater_id))
     rows = [
         {"rater_id": rater_id, "position": position, "state": "open", **stop._asdict()}
@@ -97,7 +98,7 @@ def reclaim(connection: Connection, rater_id: int, plan: Plan) -> None:
     mine = (slot.c.rater_id == rater_id, slot.c.state == "free")
     names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
     needed = [name for name in names if _is_needed(connection, name, plan)]
-    connection.execute(update(item).where(item.c.name.in_(needed)).values(load=item.c.load + 1))
+    _shift(connection, rater_id, needed, load=1)
     unneeded = [name for name in names if name not in needed]
     connection.execute(update(slot).where(*mine, slot.c.item.in_(unneeded)).values(state="dropped"))
     # References and checks only make sense among items.
@@ -118,8 +119,7 @@ def complete(connection: Connection, row: Slot, now: int) -> None:
     if left == 0:
         # What a rater sends late, for an item that has gone to another, is one more rating than was planned.
         again = 1 if row.state in ("dropped", "broken") else 0
-        change = {"done": item.c.done + 1, "load": item.c.load + again}
-        connection.execute(update(item).where(item.c.name == row.item).values(change))
+        _shift(connection, row.rater_id, [row.item], load=again, done=1)
 
 
 def give_up(connection: Connection, row: Slot) -> None:
@@ -130,7 +130,7 @@ def give_up(connection: Connection, row: Slot) -> None:
     lock_items(connection)
     connection.execute(update(slot).where(*same).values(state="broken"))
     if row.role == "item":
-        connection.execute(update(item).where(item.c.name == row.item).values(load=item.c.load - 1))
+        _shift(connection, row.rater_id, [row.item], load=-1)
 
 
 def lock_items(connection: Connection) -> None:
@@ -170,9 +170,16 @@ def _way(names: list[str], plan: Plan, rng: Random) -> list[Stop]:
 def _release(connection: Connection, rater_id: int) -> None:
     mine = (slot.c.rater_id == rater_id, slot.c.state == "open")
     names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
-    connection.execute(update(item).where(item.c.name.in_(names)).values(load=item.c.load - 1))
+    _shift(connection, rater_id, names, load=-1)
     connection.execute(update(slot).where(*mine).values(state="free"))
     connection.execute(update(rater).where(rater.c.id == rater_id).values(state="left"))
+
+
+def _shift(connection: Connection, rater_id: int, names: list[str], load: int = 0, done: int = 0) -> None:
+    """Counts for these items; those of an excluded rater do not count."""
+    if not is_excluded(connection, rater_id):
+        change = {"load": item.c.load + load, "done": item.c.done + done}
+        connection.execute(update(item).where(item.c.name.in_(names)).values(change))
 
 
 def _is_needed(connection: Connection, name: str, plan: Plan) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -59,8 +60,9 @@ def invite(connection: Connection, outside: str, name: str, now: int) -> str:
 
 def guests(connection: Connection, count: int) -> list[str]:
     """So many numbered words for guests, none used before."""
-    before = connection.scalar(select(func.count()).select_from(rater).where(rater.c.source == "invited")) or 0
-    return [f"guest-{before + number}" for number in range(1, count + 1)]
+    used = set(connection.scalars(select(rater.c.outside).where(rater.c.source == "invited")))
+    fresh = (name for number in itertools.count(1) if (name := f"guest-{number}") not in used)
+    return list(itertools.islice(fresh, count))
 
 
 def by_id(connection: Connection, rater_id: int) -> Any:
