@@ -59,6 +59,27 @@ def new(folder: Path, template: str) -> None:
 
 @command.command()
 @_folder
+@click.option(
+    "--seconds-per-answer", type=click.FloatRange(0), default=5.0, show_default=True, help="For one scale of one item."
+)
+@click.option("--pay-per-hour", type=click.FloatRange(0), default=0.0, help="What a rater is paid; tells the cost.")
+@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json: bool) -> None:
+    """Check the study in DIR: mistakes, items, files that are no items, minutes per rater, cost."""
+    from unisono.collect.studies import open_folder
+    from unisono.collect.studies.estimate import estimate
+
+    found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)
+    if as_json:
+        click.echo(json.dumps(found._asdict(), indent=2))
+    else:
+        from unisono.cli.collect_status import show_estimate
+
+        show_estimate(found._asdict())
+
+
+@command.command()
+@_folder
 @_database
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; the default is this machine."

@@ -67,13 +67,13 @@ function paintPeople(data) {
   const one = (person) => row(
     cell(person.name ? `${person.annotator} (${person.name})` : person.annotator, "th"),
     cell(person.excluded ? "excluded" : STATES[person.state] ?? person.state),
+    excluding(person),
     cell(`${person.done} / ${person.pages}`, "td", "number"),
     cell(person.median_seconds ?? "–", "td", "number"),
     cell(person.reference_error === null ? "–" : `${person.reference_error} %`, "td", "number"),
     cell(person.checks_passed + person.checks_failed ? `${person.checks_passed} / ${person.checks_passed + person.checks_failed}` : "–", "td", person.checks_failed ? "number bad" : "number"),
     cell(ago(person.seen_at)),
-    cell(person.comment, "td", "comment"),
-    excluding(person));
+    cell(person.comment, "td", "comment"));
   // Painting would take the button from under a keyboard that is on it.
   const held = document.activeElement?.dataset?.rater;
   byId("people").replaceChildren(...data.people.map(one));
