@@ -8,6 +8,7 @@ import ipaddress
 import logging
 import socket
 import sys
+import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -83,21 +84,25 @@ def serve(folder: StudyFolder, database_url: str, address: Address) -> None:
         uvicorn.Server(config).run(sockets=[line])
 
 
-def listen(address: Address) -> socket.socket:
-    """The address, taken."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    line = socket.socket(family)
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        line.bind((address.host, address.port))
-    except OSError as error:
-        line.close()
-        if error.errno == errno.EADDRINUSE:
-            raise DataError(
-                f"port {address.port} of {address.host} is in use. Stop what listens there, or choose another: --port."
-            ) from None
-        raise DataError(f"--host {address.host} --port {address.port}: {error.strerror or error}.") from None
-    return line
+def listen(address: Address, patience: float = 2.0) -> socket.socket:
+    """The address, taken. A server that was just killed may hold it for another moment."""
+    end = time.monotonic() + patience
+    while True:
+        line = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            line.bind((address.host, address.port))
+            # Two servers that start together could both bind; only one of them can listen.
+            line.listen(2048)
+            return line
+        except OSError as error:
+            line.close()
+            if error.errno != errno.EADDRINUSE:
+                raise DataError(f"--host {address.host} --port {address.port}: {error.strerror or error}.") from None
+        if time.monotonic() > end:
+            where = f"port {address.port} of {address.host}"
+            raise DataError(f"{where} is in use. Stop what listens there, or choose another: --port.")
+        time.sleep(0.05)
 
 
 def farewell(database_url: str) -> None:
