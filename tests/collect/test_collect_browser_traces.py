@@ -262,7 +262,7 @@ def test_files_of_the_researcher_are_traced_on_their_own_clock(
         for number in range(100):
             if page.get_by_text("One last thing").is_visible():
                 break
-            page.mouse.move(box["x"] + box["width"] * min(number, 30) / 40, box["y"] + box["height"] / 4)
+            page.mouse.move(box["x"] + box["width"] * min(number, 10) / 13, box["y"] + box["height"] / 4)
             page.wait_for_timeout(40)
         assert len(person.finish()) == 8
         _, ratings, log = exported(server)

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from unittest.mock import patch
 
 import httpx
 import pytest
 
-from collect_support import Postgres, Rater, Server, rate_study
-from unisono.cli.main import run as run_command
+from collect_support import Postgres, Rater, Server, collect, rate_study
 from unisono.collect.studies.starters import STARTERS
-
-
-def collect(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """The command, inside this process: the same entry point and exit code, without the time to start Python."""
-    argv = ["unisono", "collect", *map(str, words)]
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", argv):
-        try:
-            run_command()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
 
 
 @pytest.mark.parametrize("name", STARTERS)
@@ -48,7 +32,7 @@ def test_mistakes_end_with_the_right_code_and_no_traceback(tmp_path: Path) -> No
         (("serve", tmp_path), 3, "study.toml"),
         (("serve", tmp_path / "nowhere"), 3, "no such folder"),
         (("export", tmp_path / "nowhere"), 3, "no such folder"),
-        (("invite", tmp_path), 2, "either NAMES or --count"),
+        (("invite", tmp_path), 2, "either NAMES or --count or --from"),
         (("status", tmp_path, "--database", "mysql://x/y"), 3, "study.toml"),
     ]
     for words, code, said in cases:

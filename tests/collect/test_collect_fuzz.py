@@ -147,7 +147,8 @@ def test_any_header(rater: Rater, name: str, value: str) -> None:
 
 
 def test_after_all_of_it_the_study_still_works(rater: Rater) -> None:
-    rater.client.cookies.set("unisono_admin", rater.client.app.state.site.keys.admin_cookie)  # type: ignore[attr-defined]
+    token = rater.client.app.state.site.keys.admin_token  # type: ignore[attr-defined]
+    rater.client.post("/admin/login", data={"token": token})
     rater.client.post("/admin/phase", data={"phase": "open"})
     newcomer = Rater.join(rater.client, "tab99999", workerId="newcomer", assignmentId="b")
     assert newcomer.state["state"] == "active"

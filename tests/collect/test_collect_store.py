@@ -187,12 +187,12 @@ def test_a_traced_item_is_done_when_every_pass_is(ready: Database) -> None:
 
 
 def test_references_come_after_every_so_many_and_checks_where_they_should(ready: Database) -> None:
-    plan = assign.Plan(items=PLAN.items, references=("ref",), reference_every=2, checks=(3,), shuffled=False)
+    plan = assign.Plan(items=PLAN.items, references=("ref",), reference_every=2, checks=(("look", 3),), shuffled=False)
     with ready.write() as connection:
         way = slots(connection, arrive(connection, "one", plan))
     roles = [(one.item, one.repetition) for one in way]
     assert roles == [
-        ("a", 0), ("b", 0), ("ref", 0), ("c", 0), ("check-1", 0), ("d", 0), ("ref", 1), ("e", 0), ("f", 0), ("ref", 2),
+        ("a", 0), ("b", 0), ("ref", 0), ("c", 0), ("look", 0), ("d", 0), ("ref", 1), ("e", 0), ("f", 0), ("ref", 2),
     ]  # fmt: skip
 
 
@@ -229,6 +229,12 @@ def test_items_that_leave_the_study_file_are_not_given_out_again(ready: Database
         assign.sync_items(connection, assign.Plan(items=("b", "g")))
         way = slots(connection, arrive(connection, "one", assign.Plan(items=("b", "g"))))
         assert sorted(one.item for one in way) == ["b", "g"]
+
+
+def test_a_server_with_an_older_file_hands_out_what_it_can_show(ready: Database) -> None:
+    with ready.write() as connection:
+        assign.sync_items(connection, assign.Plan(items=(*PLAN.items, "new")))
+        assert "new" not in [one.item for one in slots(connection, arrive(connection, "one"))]
 
 
 def test_one_job_that_fails_takes_no_other_down(ready: Database) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from unisono.errors import DataError
 
 try:
     from unisono.collect.studies.starters import STARTERS, write_starter
@@ -55,6 +59,27 @@ def new(folder: Path, template: str) -> None:
 
 @command.command()
 @_folder
+@click.option(
+    "--seconds-per-answer", type=click.FloatRange(0), default=5.0, show_default=True, help="For one scale of one item."
+)
+@click.option("--pay-per-hour", type=click.FloatRange(0), default=0.0, help="What a rater is paid; tells the cost.")
+@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json: bool) -> None:
+    """Check the study in DIR: mistakes, items, files that are no items, minutes per rater, cost."""
+    from unisono.collect.studies import open_folder
+    from unisono.collect.studies.estimate import estimate
+
+    found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)
+    if as_json:
+        click.echo(json.dumps(found._asdict(), indent=2))
+    else:
+        from unisono.cli.collect_status import show_estimate
+
+        show_estimate(found._asdict())
+
+
+@command.command()
+@_folder
 @_database
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; the default is this machine."
@@ -80,17 +105,31 @@ def serve(folder: Path, database: str | None, host: str, port: int, public_url: 
 @click.argument("names", nargs=-1)
 @click.option("--count", type=click.IntRange(1, 10_000), help="So many links, without names.")
 @click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A CSV file whose column `name` has the names.",
+)
+@click.option(
     "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
 )
-def invite(folder: Path, database: str | None, names: tuple[str, ...], count: int | None, public_url: str) -> None:
+def invite(
+    folder: Path, database: str | None, names: tuple[str, ...], count: int | None, source: Path | None, public_url: str
+) -> None:
     """Make personal links for raters: `name,link` lines; a name given before gets the same link."""
     from unisono.collect.invite import invitations
 
-    if bool(names) == bool(count):
-        raise click.UsageError("Give either NAMES or --count.")
-    study, store = _open(folder, database)
-    for name, link in invitations(study, store, names, count or 0, public_url):
-        click.echo(f"{name},{link}")
+    if sum(map(bool, (names, count, source))) != 1:
+        raise click.UsageError("Give either NAMES or --count or --from.")
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import open_folder
+
+    study = open_folder(folder, all_there=False)
+    store = Database(database or study.database_url)
+    store.create()
+    wanted = _names_in(source) if source else names
+    lines = csv.writer(sys.stdout, lineterminator="\n")
+    lines.writerows(invitations(study, store, wanted, count or 0, public_url))
 
 
 @command.command()
@@ -124,13 +163,61 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
         show(found)
 
 
+@command.command()
+@_folder
+@_database
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/pay]")
+@click.option("--max-failed", type=click.IntRange(0), help="Reject who failed more attention checks than this.")
+@click.option("--min-seconds", type=click.FloatRange(0), help="Reject whose median seconds per item are below this.")
+@click.option(
+    "--annotators",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="annotators.csv of `unisono fuse`: reject likely spammers.",
+)
+@click.option(
+    "--max-spammer", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="How likely is too likely."
+)
+@click.option("--bonus", type=click.FloatRange(0), default=0.0, help="A bonus for everybody who is approved ...")
+@click.option("--bonus-error", type=click.FloatRange(0), help="... and within so many percent of the references.")
+def pay(
+    folder: Path,
+    database: str | None,
+    out: Path | None,
+    max_failed: int | None,
+    min_seconds: float | None,
+    annotators: Path | None,
+    max_spammer: float,
+    bonus: float,
+    bonus_error: float | None,
+) -> None:
+    """Write lists of finished raters to approve, to reject (with the reason) and to give a bonus."""
+    from unisono.cli.collect_pay import write_pay
+    from unisono.collect.export.pay import Rules
+
+    study, store = _open(folder, database)
+    rules = Rules(max_failed, min_seconds, max_spammer, bonus, bonus_error)
+    write_pay(study, store, out or folder / "pay", rules, annotators)
+
+
+def _names_in(path: Path) -> list[str]:
+    from unisono.collect.studies.tables import read_rows
+
+    found = [(where, cells["name"].strip()) for where, cells in read_rows(path, ("name",))]
+    seen: set[str] = set()
+    for where, name in found:
+        if not name or name in seen:
+            raise DataError(f"{where}: name is '{name}'. Every row needs a name of its own.")
+        seen.add(name)
+    return [name for _, name in found]
+
+
 def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:
-    """The study and its database, for commands that work beside a running server or without one."""
-    from unisono.collect.app.context import prepare
+    """The study and its database to look at, beside a running server or without one; nothing is changed."""
+    from unisono.collect.store.agree import check_meaning
     from unisono.collect.store.database import Database
     from unisono.collect.studies import open_folder
 
-    study = open_folder(folder)
-    store = Database(database or study.database_url)
-    prepare(store, study)
+    study = open_folder(folder, all_there=False)
+    store = Database.to_read(database or study.database_url)
+    check_meaning(store, study)
     return study, store

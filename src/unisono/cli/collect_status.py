@@ -19,6 +19,19 @@ def show(found: dict[str, Any]) -> None:
         console.print(_people(found["people"]))
 
 
+def show_estimate(found: dict[str, Any]) -> None:
+    """Prints the figures of `unisono.collect.studies.estimate`."""
+    console = Console(highlight=False, soft_wrap=True)
+    others = [f"{found[name]} {name}" for name in ("references", "practice") if found[name]]
+    console.print(", ".join([f"{found['items']} items", *others]))
+    if found["skipped"]:
+        console.print(f"no items: {', '.join(found['skipped'])}", markup=False)
+    console.print(f"{found['pages_per_rater']} pages and about {found['minutes_per_rater']:g} minutes per rater")
+    if found["raters"] is not None:
+        cost = "" if found["cost"] is None else f", {found['cost']:.2f} in all before fees"
+        console.print(f"{found['raters']} raters for the ratings that the study wants{cost}")
+
+
 def _people(people: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("rater")

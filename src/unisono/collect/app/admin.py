@@ -1,4 +1,4 @@
-"""The researcher's page: behind the admin token, which goes into a form once and into a cookie as a proof of it.
+"""The researcher's page: behind the admin token, which goes into a form once and opens a session of a day.
 
 The printed link carries the token after `#`, a part of the address that browsers keep to themselves: it is in no log
 and in no history of a proxy.
@@ -7,11 +7,12 @@ and in no history of a proxy.
 from __future__ import annotations
 
 import hmac
+import secrets
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from urllib.parse import parse_qs
 
+from sqlalchemy import Connection
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,12 +20,15 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from unisono.collect.app.api import answer
-from unisono.collect.app.context import Site
+from unisono.collect.app.context import Site, now_ms
+from unisono.collect.app.forms import read_form
 from unisono.collect.export.summary import summary
 from unisono.collect.export.write import export_zip
+from unisono.collect.store import reading, sessions
+from unisono.collect.store.assign import lock_items
+from unisono.collect.store.excluded import set_excluded
 from unisono.collect.store.raters import PHASES, set_phase
 
-COOKIE = "unisono_admin"
 _DAY = 24 * 3600
 Handler = Callable[[Request, Site], Awaitable[Response]]
 
@@ -34,14 +38,18 @@ def for_admin(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 
     async def guarded(request: Request) -> Response:
         site: Site = request.app.state.site
-        proof = request.cookies.get(COOKIE, "").encode()
-        if not hmac.compare_digest(proof, site.keys.admin_cookie.encode()):
+        if not await _is_signed_in(request, site):
             if request.method == "GET" and request.url.path.endswith("/admin"):
                 return RedirectResponse(f"{site.root}/admin/login", 303)
             return answer({"error": "sign in first"}, 401)
         return await handler(request, site)
 
     return guarded
+
+
+async def _is_signed_in(request: Request, site: Site) -> bool:
+    word = request.cookies.get(site.keys.admin_cookie_name, "")
+    return bool(word) and await site.read(lambda connection: sessions.is_open(connection, word, now_ms()))
 
 
 async def login_page(request: Request) -> Response:
@@ -51,24 +59,33 @@ async def login_page(request: Request) -> Response:
 
 
 async def login(request: Request) -> Response:
-    """Takes the token once and gives the cookie for it."""
+    """Takes the token once and opens a session for it. Who was wrong too often is not even compared for a while."""
     site: Site = request.app.state.site
     sender = request.client.host if request.client else ""
-    body = (await request.body()).decode("utf-8", "replace")
-    token = parse_qs(body, max_num_fields=20).get("token", [""])[0].strip()
+    token = (await read_form(request)).get("token", "").strip()
+    if site.limiter.is_spent("wrong", sender):
+        return HTMLResponse(site.render("login.html", wrong=True), 429, {"retry-after": "10"})
     if not hmac.compare_digest(token.encode("utf-8", "replace"), site.keys.admin_token.encode()):
-        allowed = site.limiter.allows("wrong", sender)
-        return HTMLResponse(site.render("login.html", wrong=True), 403 if allowed else 429)
+        site.limiter.allows("wrong", sender)
+        return HTMLResponse(site.render("login.html", wrong=True), 403)
+    word, now = secrets.token_hex(20), now_ms()
+    await site.write(lambda connection: sessions.open_session(connection, word, now + 1000 * _DAY, now))
     response = RedirectResponse(f"{site.root}/admin", 303)
     secure = request.url.scheme == "https" or site.public_url.startswith("https:")
-    response.set_cookie(COOKIE, site.keys.admin_cookie, _DAY, path="/", secure=secure, httponly=True, samesite="strict")
+    # Browsers send cookies to every port of a host: the name keeps studies on one machine apart, the path those below
+    # one address.
+    name, path = site.keys.admin_cookie_name, f"{site.root}/admin"
+    response.set_cookie(name, word, _DAY, path=path, secure=secure, httponly=True, samesite="strict")
     return response
 
 
 async def logout(request: Request, site: Site) -> Response:
-    """Forgets the cookie."""
+    """Ends the session, and forgets the cookie."""
+    name = site.keys.admin_cookie_name
+    word = request.cookies.get(name, "")
+    await site.write(lambda connection: sessions.close_session(connection, word))
     response = RedirectResponse(f"{site.root}/admin/login", 303)
-    response.delete_cookie(COOKIE, path="/")
+    response.delete_cookie(name, path=f"{site.root}/admin")
     return response
 
 
@@ -84,13 +101,31 @@ async def data(request: Request, site: Site) -> Response:
 
 async def change_phase(request: Request, site: Site) -> Response:
     """Opens, pauses or closes the study."""
-    body = (await request.body()).decode("utf-8", "replace")
-    wanted = parse_qs(body, max_num_fields=20).get("phase", [""])[0]
+    wanted = (await read_form(request)).get("phase", "")
     chosen = next((phase for phase in PHASES if phase == wanted), None)
     if chosen is None:
         return answer({"error": f"phase must be one of {', '.join(PHASES)}"}, 422)
     await site.write(lambda connection: set_phase(connection, chosen))
     return answer({"phase": chosen})
+
+
+async def exclude(request: Request, site: Site) -> Response:
+    """Excludes a rater from the export, or takes that back."""
+    form = await read_form(request)
+    digits = form.get("rater", "").removeprefix("r")
+    wanted = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+    excluded = form.get("excluded") == "yes"
+
+    def change(connection: Connection) -> bool:
+        known = wanted in {row.id for row in reading.rater_rows(connection)}
+        if known:
+            lock_items(connection)
+            set_excluded(connection, wanted, excluded, now_ms())
+        return known
+
+    if not await site.write(change):
+        return answer({"error": "there is no such rater"}, 422)
+    return answer({"rater": f"r{wanted:04d}", "excluded": excluded})
 
 
 async def download(request: Request, site: Site) -> Response:
@@ -112,5 +147,6 @@ routes = [
     Route("/admin/logout", for_admin(logout), methods=["POST"]),
     Route("/admin/data", for_admin(data)),
     Route("/admin/phase", for_admin(change_phase), methods=["POST"]),
+    Route("/admin/exclude", for_admin(exclude), methods=["POST"]),
     Route("/admin/export.zip", for_admin(download)),
 ]

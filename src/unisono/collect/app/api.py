@@ -35,7 +35,7 @@ def for_rater(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         rater_id = await site.rater_id(token)
         if rater_id is None:
             sender = request.client.host if request.client else ""
-            status = 404 if site.limiter.allows("wrong", sender) else 429
+            status = 404 if site.limiter.allows("link", sender) else 429
             return _unknown(request, site, status)
         if not site.limiter.allows("rater", str(rater_id)):
             return answer({"error": "too many requests"}, 429, {"retry-after": "2"})
@@ -63,7 +63,7 @@ async def events(request: Request, site: Site, rater_id: int) -> Response:
         batch = decode_batch(await request.body())
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return answer({"error": str(error)[:300]}, 422)
-    entries = [site.judge.entry(event) for event in batch.events]
+    entries = site.judge.entries(batch, now_ms())
     receipt = await site.write(lambda c: append(c, rater_id, batch.tab, entries, site.book, now_ms()))
     rejected = [{"seq": seq, "why": why} for seq, why in receipt.rejected.items()]
     return answer({**receipt._asdict(), "rejected": rejected})
@@ -74,7 +74,8 @@ async def media(request: Request, site: Site, rater_id: int) -> Response:
     wanted = _number(request.path_params["slot"])
     slots = await site.read(lambda connection: reading.slots_of(connection, rater_id))
     names = [slot.item for slot in slots if slot.id == wanted and slot.role != "check"]
-    return _file(site.catalogue.find(names[0])) if names else answer({"error": "not found"}, 404)
+    item = site.catalogue.find(names[0]) if names else None
+    return _file(item) if item else answer({"error": "not found"}, 404)
 
 
 async def practice(request: Request, site: Site, rater_id: int) -> Response:
@@ -94,7 +95,7 @@ def _file(item: Item) -> Response:
     if item.walk is not None:
         frames = "".join(f"{red:02x}{green:02x}{blue:02x}" for red, green, blue in item.walk.frames)
         return answer({"rate": item.walk.rate, "seconds": item.walk.seconds, "frames": frames}, headers=headers)
-    if item.path is None or not item.path.is_file():
+    if item.path is None or not item.is_there:
         return answer({"error": "not found"}, 404)
     kind = mimetypes.guess_type(item.path.name)[0] or "application/octet-stream"
     return FileResponse(item.path, media_type=kind, headers=headers)

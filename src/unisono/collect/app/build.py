@@ -13,11 +13,11 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 
 from unisono.collect.app import admin, api, signup
-from unisono.collect.app.context import Site, now_ms, static_folder
+from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.guard import Guard, TooLargeError, log
+from unisono.collect.app.static import HashedFiles
 from unisono.collect.store.assign import free_idle
 from unisono.collect.store.database import NotSavedError
 
@@ -25,7 +25,12 @@ _SWEEP_SECONDS = 30.0
 NOT_SAVED = {"error": "not saved yet", "retry": True}
 
 
-def build(site: Site, hosts: frozenset[str] = frozenset(), on_start: Callable[[], None] | None = None) -> Starlette:
+def build(
+    site: Site,
+    hosts: frozenset[str] = frozenset(),
+    on_start: Callable[[], None] | None = None,
+    on_stop: Callable[[], None] | None = None,
+) -> Starlette:
     """The study as an ASGI application; `hosts` are the names it answers to, none for any."""
 
     @contextlib.asynccontextmanager
@@ -36,6 +41,8 @@ def build(site: Site, hosts: frozenset[str] = frozenset(), on_start: Callable[[]
         yield
         sweeper.cancel()
         site.close()
+        if on_stop is not None:
+            on_stop()
 
     app = Starlette(
         routes=[
@@ -43,7 +50,7 @@ def build(site: Site, hosts: frozenset[str] = frozenset(), on_start: Callable[[]
             *api.routes,
             *admin.routes,
             Route("/health", health),
-            Mount("/static", StaticFiles(directory=static_folder())),
+            Mount("/static", HashedFiles()),
         ],
         middleware=[Middleware(Guard, source=site.study.raters.source, hosts=hosts)],
         exception_handlers={

@@ -86,7 +86,7 @@ class Practice(Sent, frozen=True, tag="practice"):
 class Note(Sent, frozen=True, tag="note"):
     """Something worth knowing when a trace looks odd."""
 
-    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart"]
+    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart", "broken"]
     slot: Id | None = None
     media_ms: Milliseconds = 0.0
 
@@ -109,6 +109,8 @@ class Batch(Struct, frozen=True, forbid_unknown_fields=True):
 
     tab: Annotated[str, Meta(pattern="^[0-9a-z]{8,32}$")]
     events: Annotated[list[Event], Meta(min_length=1, max_length=200)]
+    # The rater's clock as this is sent: with it the age of an event is known even where the clock is wrong.
+    now: Moment | None = None
 
 
 _batch = msgspec.json.Decoder(Batch)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from typing import NamedTuple
-from urllib.parse import parse_qsl
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -11,11 +12,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from unisono.collect.app.context import Site, now_ms
+from unisono.collect.app.forms import read_form
 from unisono.collect.store.raters import Arrival, join, phase
 from unisono.collect.store.writer import RefusedError
 from unisono.collect.studies.folder import new_name
 
 _LONGEST = 200
+_TICKET = re.compile(r"[0-9a-f]{32}")
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
@@ -53,12 +56,14 @@ async def welcome(request: Request) -> Response:
         return _refuse(site, "invited")
     given = identifiers(request.query_params, source)
     if source == "mturk" and request.query_params.get("assignmentId") == PREVIEW:
-        return HTMLResponse(site.render("welcome.html", given={}, preview=True))
+        return HTMLResponse(site.render("welcome.html", given={}, ticket="", preview=True))
     if given is None:
         return _refuse(site, "stranger")
     if await site.read(phase) != "open":
         return _refuse(site, "closed")
-    return HTMLResponse(site.render("welcome.html", given=given, preview=False))
+    # Who comes with identifiers is known by them; others get a ticket, so that Back and Begin lead to the same place.
+    ticket = secrets.token_hex(16) if source == "open" else ""
+    return HTMLResponse(site.render("welcome.html", given=given, ticket=ticket, preview=False))
 
 
 async def begin(request: Request) -> Response:
@@ -68,11 +73,13 @@ async def begin(request: Request) -> Response:
     sender = request.client.host if request.client else ""
     if not site.limiter.allows("join", sender):
         return _refuse(site, "slow", 429)
-    body = (await request.body()).decode("utf-8", "replace")
-    given = identifiers(QueryParams(parse_qsl(body, max_num_fields=20)), source)
+    form = await read_form(request)
+    given = identifiers(QueryParams(form), source)
     if source == "invited" or given is None:
         return _refuse(site, "invited" if source == "invited" else "stranger")
-    arrival = _arrival(given, source)
+    ticket = form.get("ticket", "")
+    name = site.keys.name_for(ticket) if _TICKET.fullmatch(ticket) else new_name()
+    arrival = _arrival(name, given, source)
     try:
         name = await site.write(lambda c: join(c, arrival, site.study.limits.raters, now_ms()))
     except RefusedError as refusal:
@@ -95,11 +102,11 @@ def _is_word(text: str) -> bool:
     return 0 < len(text) <= _LONGEST and text.isprintable()
 
 
-def _arrival(given: dict[str, str], source: str) -> Arrival:
+def _arrival(name: str, given: dict[str, str], source: str) -> Arrival:
     platform = PLATFORMS.get(source)
     if platform is None:
-        return Arrival(new_name(), source)
-    return Arrival(new_name(), source, given[platform.person], given[platform.session], given)
+        return Arrival(name, source)
+    return Arrival(name, source, given[platform.person], given[platform.session], given)
 
 
 def _refuse(site: Site, why: str, status: int = 403) -> Response:

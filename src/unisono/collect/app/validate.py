@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 
 import msgspec
 
 from unisono.collect.app import messages
 from unisono.collect.store.assign import Slot
 from unisono.collect.store.log import Entry
-from unisono.collect.studies import Study
+from unisono.collect.store.passes import Claim
+from unisono.collect.studies import Catalogue, Study
+from unisono.collect.studies.duration import longest, shortest
 
 _CODES = (0, 1, 2, 3, 8, 9, 10, 11)
 
@@ -18,17 +21,26 @@ _CODES = (0, 1, 2, 3, 8, 9, 10, 11)
 class Judge:
     """Turns events into log entries and finds what is wrong with them."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, catalogue: Catalogue) -> None:
         self._study = study
+        self._catalogue = catalogue
         self._scales = {dimension.name: dimension for dimension in study.dimensions}
 
-    def entry(self, event: messages.Event) -> Entry:
+    def entries(self, batch: messages.Batch, now: int) -> list[Entry]:
+        """The events as the log keeps them, their moments put on our clock."""
+        shift = now - batch.now if batch.now is not None else 0
+        return [self.entry(event, max(0, min(now, event.at + shift))) for event in batch.events]
+
+    def entry(self, event: messages.Event, sent_at: int) -> Entry:
         """The event as the log keeps it."""
         payload = msgspec.json.encode(event).decode()
         slot = getattr(event, "slot", None)
         completes = isinstance(event, messages.Rating | messages.Pass)
         kind = str(event.__struct_config__.tag)
-        return Entry(event.seq, kind, event.at, payload, slot, completes, lambda found: self.fault(event, found))
+        claim = Claim(event.attempt, event.samples, event.seconds) if isinstance(event, messages.Pass) else None
+        breaks = isinstance(event, messages.Note) and event.name == "broken"
+        fault = partial(self.fault, event)
+        return Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim, breaks)
 
     def dimensions(self, slot: Slot) -> list[str]:
         """What is judged in this slot: checks ask for everything at once, traces for one pass at a time."""
@@ -47,7 +59,7 @@ class Judge:
         if isinstance(event, messages.Samples):
             return self._wrong_samples(event, slot)
         if isinstance(event, messages.Pass):
-            return None if self._is_trace(slot) else "this item is rated, not traced"
+            return self._wrong_pass(event, slot)
         return None
 
     def _is_trace(self, slot: Slot) -> bool:
@@ -60,14 +72,27 @@ class Judge:
             return "every dimension needs exactly one value"
         return self._off_scale(event.values) or self._off_scale(event.start)
 
+    def _wrong_pass(self, event: messages.Pass, slot: Slot) -> str | None:
+        if not self._is_trace(slot):
+            return "this item is rated, not traced"
+        length = self._length(slot)
+        if not shortest(length) <= event.seconds <= longest(length):
+            return "the recording is not that long"
+        return self._off_scale(event.start)
+
+    def _length(self, slot: Slot) -> float | None:
+        item = self._catalogue.find(slot.item)
+        return item.seconds if item else None
+
     def _wrong_samples(self, event: messages.Samples, slot: Slot) -> str | None:
         if not self._is_trace(slot):
             return "this item is rated, not traced"
         names = self.dimensions(slot)
+        last = 1000 * longest(self._length(slot))
         for row in event.rows:
             if len(row) != 3 + len(names):
                 return "a sample has the wrong number of values"
-            if not _has_time(*row[:3]):
+            if not _has_time(row[0], row[1], row[2], last):
                 return "a sample has no valid time or code"
             if fault := self._off_scale(zip(names, row[3:], strict=True)):
                 return fault
@@ -83,7 +108,7 @@ class Judge:
         return None
 
 
-def _has_time(media: float | None, page: float | None, code: float | None) -> bool:
+def _has_time(media: float | None, page: float | None, code: float | None, last: float) -> bool:
     if media is None or page is None:
         return False
-    return 0 <= media <= 1e9 and 0 <= page <= 1e12 and code in _CODES
+    return 0 <= media <= last and 0 <= page <= 1e12 and code in _CODES

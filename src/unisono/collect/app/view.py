@@ -24,13 +24,17 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
     if raters.touch(connection, rater_id, now_ms()).state == "left":
         assign.reclaim(connection, rater_id, site.plan)
     row = raters.by_id(connection, rater_id)
-    past = reading.payloads_of(connection, rater_id, ("step", "rating", "comment"))
+    past = reading.payloads_of(connection, rater_id, ("step", "comment"))
     steps = [msgspec.json.decode(done.payload)["name"] for done in past if done.kind == "step"]
-    answers = {done.slot_id: msgspec.json.decode(done.payload)["values"] for done in past if done.kind == "rating"}
-    slots = reading.slots_of(connection, rater_id)
+    rated = reading.latest(connection, "rating", rater_id)
+    answers = {done.slot_id: msgspec.json.decode(done.payload)["values"] for done in rated}
+    mine = reading.slots_of(connection, rater_id)
+    slots = [slot for slot in mine if site.shows(slot.role, slot.item)]
+    # All that this rater had to do has left the study, and nothing of it was done.
+    spent = row.state == "active" and not slots and not any(slot.state == "done" for slot in mine)
     return {
         "rater": row.name,
-        "state": row.state,
+        "state": "full" if spent else row.state,
         "phase": raters.phase(connection),
         "steps": sorted(set(steps)),
         "breaks": steps.count("break"),
@@ -94,10 +98,10 @@ def _slot(site: Site, slot: Any, values: dict[str, float] | None) -> dict[str, A
         "start": {name: _start(scales[name], site.study.seed, f"slot/{slot.id}") for name in names},
         "values": values,
     }
-    if slot.role == "check":
-        check = site.study.checks[int(slot.item.removeprefix("check-")) - 1]
+    if check := site.study.find_check(slot.item) if slot.role == "check" else None:
         return view | {"media": "check", "text": check.text}
-    return view | shown(site.catalogue.find(slot.item), f"media/{slot.id}")
+    item = site.catalogue.find(slot.item)
+    return view | (shown(item, f"media/{slot.id}") if item else {})
 
 
 def _start(dimension: Dimension, seed: int, where: str) -> float:

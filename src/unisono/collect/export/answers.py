@@ -10,7 +10,9 @@ from sqlalchemy import Connection
 
 from unisono.collect.export.series import Sample, held
 from unisono.collect.store import reading
+from unisono.collect.store.excluded import excluded_ids
 from unisono.collect.studies import Study, StudyFolder
+from unisono.collect.studies.duration import longest
 
 
 class Answer(NamedTuple):
@@ -49,13 +51,20 @@ def answers(connection: Connection) -> list[Answer]:
     return found
 
 
+def counting(connection: Connection, rated: list[Answer]) -> list[Answer]:
+    """The answers of those who are not excluded."""
+    left_out = {label(rater_id) for rater_id in excluded_ids(connection)}
+    return [answer for answer in rated if answer.annotator not in left_out]
+
+
 def traces(
     connection: Connection, folder: StudyFolder, roles: tuple[str, ...] = ("item", "reference")
 ) -> Iterator[TracedPass]:
     """All traces that count, the passes of a rater over a recording put together; one in memory at a time."""
     groups: dict[tuple[int, str, str, int], list[tuple[int, int, str]]] = {}
+    left_out = excluded_ids(connection)
     for row in reading.latest(connection, "pass"):
-        if row.role not in roles:
+        if row.role not in roles or row.rater_id in left_out:
             continue
         key = (row.rater_id, row.item, row.role, row.repetition)
         groups.setdefault(key, []).append((row.part, row.slot_id, row.payload))
@@ -84,9 +93,10 @@ def _samples(connection: Connection, slot_id: int, attempt: str) -> list[Sample]
 
 
 def _frames(folder: StudyFolder, item: str, parts: list[tuple[int, int, str]]) -> int:
-    """How many frames the recording has: as made here, or as long as the player said."""
-    walk = next((i.walk for i in (*folder.catalogue.items, *folder.catalogue.references) if i.name == item), None)
-    if walk is not None:
-        return len(walk.saturation)
-    seconds = max(float(msgspec.json.decode(payload)["seconds"]) for _, _, payload in parts)
+    """How many frames the recording has: as made here, or as long as the player said, within what the file says."""
+    known = folder.catalogue.find(item)
+    if known is not None and known.walk is not None:
+        return len(known.walk.saturation)
+    played = max(float(msgspec.json.decode(payload)["seconds"]) for _, _, payload in parts)
+    seconds = min(played, longest(known.seconds if known else None))
     return max(1, round(seconds * folder.study.trace.rate))

@@ -5,6 +5,8 @@ Plain counts and medians for the researcher's eye; what raters do with a scale i
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -15,11 +17,15 @@ from sqlalchemy import Connection
 from unisono.collect.export.answers import Answer, label
 from unisono.collect.export.references import reference_distances
 from unisono.collect.store import reading
-from unisono.collect.studies import StudyFolder
+from unisono.collect.store.agree import known_checks
+from unisono.collect.store.excluded import excluded_ids
+from unisono.collect.studies import Keys, StudyFolder
+from unisono.collect.studies.schema import Check
 
 HEADER = [
-    "annotator", "state", "source", "outside_id", "session", "code", "joined", "last_seen", "finished", "returns",
-    "pages", "pages_done", "median_seconds", "reference_error_percent", "checks_passed", "checks_failed", "comment",
+    "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
+    "returns", "pages", "pages_done", "pages_broken", "median_seconds", "reference_error_percent", "checks_passed",
+    "checks_failed", "completion_code", "comment",
 ]  # fmt: skip
 
 
@@ -37,6 +43,11 @@ class Standing(NamedTuple):
     reference_error: float | None  # mean distance from the references, in percent of the scale
     checks_passed: int
     checks_failed: int
+    completion_code: str  # empty until the rater has finished
+    excluded: bool
+    # What the researcher calls an invited rater, and what the rater had to say.
+    name: str
+    comment: str
 
 
 def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[Standing]:
@@ -45,10 +56,31 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     for answer in rated:
         by_rater.setdefault(answer.annotator, []).append(answer)
     distances = reference_distances(connection, folder, rated)
-    return [
-        _standing(row, by_rater.get(label(row.id), []), folder, distances.get(label(row.id), []))
-        for row in reading.rater_rows(connection)
-    ]
+    checks = known_checks(connection, folder)
+    code, told, left_out = _codes(folder), _told(connection), excluded_ids(connection)
+    found = []
+    for row in reading.rater_rows(connection):
+        mine, away = by_rater.get(label(row.id), []), distances.get(label(row.id), [])
+        words = {
+            "completion_code": code(row),
+            "excluded": row.id in left_out,
+            "name": (row.outside or "") if row.source == "invited" else "",
+            "comment": told.get(label(row.id), {}).get("comment", ""),
+        }
+        found.append(_standing(row, mine, checks, away, words))
+    return found
+
+
+def _codes(folder: StudyFolder) -> Callable[[Any], str]:
+    """What every rater was shown at the end, or nothing for those who have not come there."""
+    keys, common = Keys.found(folder.path), folder.study.raters.completion_code
+
+    def code(row: Any) -> str:
+        if row.state != "finished":
+            return ""
+        return common or (keys.code(row.name) if keys else "")
+
+    return code
 
 
 def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[list[str]]:
@@ -61,9 +93,11 @@ def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]
     ]
 
 
-def _standing(row: Any, mine: list[Answer], folder: StudyFolder, distances: list[float]) -> Standing:
+def _standing(
+    row: Any, mine: list[Answer], checks: dict[str, Check], distances: list[float], words: dict[str, Any]
+) -> Standing:
     times = [answer.shown_ms / 1000 for answer in mine]
-    verdicts = [_passed(folder, answer) for answer in mine if answer.role == "check"]
+    verdicts = [_passed(checks[a.item], a) for a in mine if a.role == "check" and a.item in checks]
     return Standing(
         annotator=label(row.id),
         state=row.state,
@@ -76,11 +110,11 @@ def _standing(row: Any, mine: list[Answer], folder: StudyFolder, distances: list
         reference_error=round(fmean(distances), 2) if distances else None,
         checks_passed=sum(verdicts),
         checks_failed=len(verdicts) - sum(verdicts),
+        **words,
     )
 
 
-def _passed(folder: StudyFolder, answer: Answer) -> bool:
-    check = folder.study.checks[int(answer.item.removeprefix("check-")) - 1]
+def _passed(check: Check, answer: Answer) -> bool:
     return all(abs(answer.values[name] - value) <= check.tolerance for name, value in check.expected.items())
 
 
@@ -98,24 +132,31 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
     return [
         standing.annotator,
         standing.state,
+        "yes" if standing.excluded else "",
         person.source,
-        _plain(person.outside or ""),
-        _plain(person.session),
-        _plain(told.get("code", "")),
+        plain(person.outside or ""),
+        plain(person.session),
+        plain(told.get("code", "")),
         *(_moment(at) for at in (standing.joined_at, standing.seen_at, standing.finished_at)),
         str(person.returns),
         str(standing.pages),
         str(standing.done),
+        str(person.broken),
         *("" if value is None else f"{value:g}" for value in (standing.median_seconds, standing.reference_error)),
         str(standing.checks_passed),
         str(standing.checks_failed),
-        _plain(told.get("comment", "")),
+        standing.completion_code,
+        plain(told.get("comment", "")),
     ]
 
 
-def _plain(text: str) -> str:
-    """Text that strangers typed: a spreadsheet would run a cell that starts like a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+def plain(text: str) -> str:
+    """Text that strangers typed: a spreadsheet would run a cell that starts like a formula.
+
+    Some skip white space and line ends before it, and take the wide forms of the signs for the signs.
+    """
+    begins = unicodedata.normalize("NFKC", text).lstrip()
+    return f"'{text}" if begins.startswith(("=", "+", "-", "@")) or text.startswith(("\t", "\r", "\n")) else text
 
 
 def _moment(at: int | None) -> str:

@@ -28,7 +28,7 @@ class Said(NamedTuple):
 
 def reference_distances(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> dict[str, list[float]]:
     """All distances, by rater."""
-    if not folder.catalogue.references:
+    if folder.study.reference is None:
         return {}
     said = list(_traced(connection, folder) if folder.study.mode == "trace" else _rated(rated))
     truth = _averages(said) | _known(folder)

@@ -16,8 +16,8 @@ from unisono.collect.studies import StudyFolder
 def summary(connection: Connection, folder: StudyFolder) -> dict[str, Any]:
     """Everything on the researcher's page."""
     people = standings(connection, folder, answers(connection))
-    items = [row for row in reading.item_rows(connection) if row.place >= 0 or row.done]
-    done = [row.done for row in items]
+    items = _items(connection, folder)
+    done = [item["done"] for item in items[: len(folder.catalogue.items)]]
     target = folder.study.design.ratings_per_item
     states = Counter(person.state for person in people)
     return {
@@ -25,13 +25,26 @@ def summary(connection: Connection, folder: StudyFolder) -> dict[str, Any]:
         "mode": folder.study.mode,
         "phase": raters.phase(connection),
         "target": target,
-        "ratings": sum(done),
-        "wanted": target * len(items),
+        "ratings": sum(item["done"] for item in items),
+        "wanted": target * len(done),
         "fewest": min(done, default=0),
         "most": max(done, default=0),
         "raters": {
             state: states.get(state, 0) for state in ("joined", "active", "finished", "left", "declined", "full")
         },
-        "items": [{"name": row.name, "done": row.done, "active": row.load - row.done} for row in items],
+        "items": items,
         "people": [person._asdict() for person in people],
     }
+
+
+def _items(connection: Connection, folder: StudyFolder) -> list[dict[str, Any]]:
+    """The items of the study file, rated or not, then those that have left it with ratings."""
+    rows = {row.name: row for row in reading.item_rows(connection)}
+    now = [item.name for item in folder.catalogue.items]
+    gone = [name for name, row in rows.items() if row.done and name not in set(now)]
+    counts = {name: (row.done, row.load - row.done) for name, row in rows.items()}
+    return [
+        {"name": name, "done": done, "active": active}
+        for name in (*now, *gone)
+        for done, active in (counts.get(name, (0, 0)),)
+    ]

@@ -22,7 +22,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export import raters as rater_table
-from unisono.collect.export.answers import Answer, TracedPass, answers, label, traces
+from unisono.collect.export.answers import Answer, TracedPass, answers, counting, label, traces
 from unisono.collect.export.series import seconds
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database
@@ -56,7 +56,7 @@ def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None
     if study.mode == "trace":
         _write_traces(connection, folder, place)
     else:
-        _write_ratings(folder, rated, place)
+        _write_ratings(folder, counting(connection, rated), place)
     table = rater_table.rater_table(connection, folder, rated)
     _csv(place / "raters.csv", rater_table.HEADER, table)
     _write_log(connection, place / "log.jsonl")
@@ -67,10 +67,10 @@ def _write_ratings(folder: StudyFolder, rated: list[Answer], place: Path) -> Non
     names = folder.study.names
     items = [answer for answer in rated if answer.role == "item"]
     _csv(place / "ratings.csv", ["item", "annotator", *names], (_rating(a, names) for a in items))
-    hidden = (
+    hidden = [
         [a.item, a.annotator, str(a.repetition), *_cells(a.values, names)] for a in rated if a.role == "reference"
-    )
-    if folder.catalogue.references:
+    ]
+    if folder.catalogue.references or hidden:
         _csv(place / "references.csv", ["item", "annotator", "repetition", *names], hidden)
     _write_known(folder.catalogue.items, names, place)
     groups = sorted({item.group for item in folder.catalogue.items})

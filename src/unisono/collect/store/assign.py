@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, func, insert, select, text, update
 
+from unisono.collect.store.excluded import is_excluded
 from unisono.collect.store.tables import item, rater, slot
 
 
@@ -44,7 +45,8 @@ class Plan:
     items: tuple[str, ...]
     references: tuple[str, ...] = ()
     reference_every: int = 10
-    checks: tuple[int, ...] = ()
+    # (key, after so many items)
+    checks: tuple[tuple[str, int], ...] = ()
     parts: int = 1
     ratings_per_item: int = 0
     items_per_rater: int = 0
@@ -69,10 +71,11 @@ def assign(connection: Connection, rater_id: int, plan: Plan, rng: Random) -> in
     names = _choose(connection, plan, rng)
     if not names:
         return 0
-    connection.execute(update(item).where(item.c.name.in_(names)).values(load=item.c.load + 1))
+    _shift(connection, rater_id, names, load=1)
+    last = connection.scalar(select(func.max(slot.c.position)).where(slot.c.rater_id == rater_id))
     rows = [
         {"rater_id": rater_id, "position": position, "state": "open", **stop._asdict()}
-        for position, stop in enumerate(_way(names, plan, rng))
+        for position, stop in enumerate(_way(names, plan, rng), 0 if last is None else last + 1)
     ]
     connection.execute(insert(slot), rows)
     return len(rows)
@@ -95,13 +98,14 @@ def reclaim(connection: Connection, rater_id: int, plan: Plan) -> None:
     mine = (slot.c.rater_id == rater_id, slot.c.state == "free")
     names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
     needed = [name for name in names if _is_needed(connection, name, plan)]
-    connection.execute(update(item).where(item.c.name.in_(needed)).values(load=item.c.load + 1))
+    _shift(connection, rater_id, needed, load=1)
     unneeded = [name for name in names if name not in needed]
     connection.execute(update(slot).where(*mine, slot.c.item.in_(unneeded)).values(state="dropped"))
     # References and checks only make sense among items.
     rest = "open" if needed else "dropped"
     connection.execute(update(slot).where(*mine).values(state=rest))
-    change = {"state": "active", "returns": rater.c.returns + 1}
+    done = connection.scalar(select(slot.c.id).where(slot.c.rater_id == rater_id, slot.c.state == "done").limit(1))
+    change = {"state": "active" if needed or done else "full", "returns": rater.c.returns + 1}
     connection.execute(update(rater).where(rater.c.id == rater_id).values(change))
 
 
@@ -114,9 +118,19 @@ def complete(connection: Connection, row: Slot, now: int) -> None:
     left = connection.scalar(select(func.count()).select_from(slot).where(*same, slot.c.state != "done"))
     if left == 0:
         # What a rater sends late, for an item that has gone to another, is one more rating than was planned.
-        again = 1 if row.state == "dropped" else 0
-        change = {"done": item.c.done + 1, "load": item.c.load + again}
-        connection.execute(update(item).where(item.c.name == row.item).values(change))
+        again = 1 if row.state in ("dropped", "broken") else 0
+        _shift(connection, row.rater_id, [row.item], load=again, done=1)
+
+
+def give_up(connection: Connection, row: Slot) -> None:
+    """A page that could not be shown holds its rater up no longer; its item goes to others."""
+    if row.state != "open":
+        return
+    same = (slot.c.rater_id == row.rater_id, slot.c.item == row.item, slot.c.role == row.role, slot.c.state == "open")
+    lock_items(connection)
+    connection.execute(update(slot).where(*same).values(state="broken"))
+    if row.role == "item":
+        _shift(connection, row.rater_id, [row.item], load=-1)
 
 
 def lock_items(connection: Connection) -> None:
@@ -127,7 +141,9 @@ def lock_items(connection: Connection) -> None:
 
 def _choose(connection: Connection, plan: Plan, rng: Random) -> list[str]:
     rows = connection.execute(select(item.c.name, item.c.load, item.c.place).where(item.c.place >= 0)).all()
-    wanted = [row for row in rows if not plan.ratings_per_item or row.load < plan.ratings_per_item]
+    # The table may know of items that this server does not: another one may have started since, on a newer file.
+    mine = set(plan.items)
+    wanted = [r for r in rows if r.name in mine and (not plan.ratings_per_item or r.load < plan.ratings_per_item)]
     count = plan.items_per_rater or len(wanted)
     ranked = sorted(wanted, key=lambda row: (row.load, rng.random()))[:count]
     if plan.shuffled:
@@ -147,18 +163,23 @@ def _way(names: list[str], plan: Plan, rng: Random) -> list[Stop]:
             hidden = plan.references[int(rng.random() * len(plan.references))]
             stops += [Stop(hidden, "reference", met.get(hidden, 0), part) for part in range(plan.parts)]
             met[hidden] = met.get(hidden, 0) + 1
-        stops += [
-            Stop(f"check-{index + 1}", "check", 0, 0) for index, after in enumerate(plan.checks) if after == number
-        ]
+        stops += [Stop(key, "check", 0, 0) for key, after in plan.checks if after == number]
     return stops
 
 
 def _release(connection: Connection, rater_id: int) -> None:
     mine = (slot.c.rater_id == rater_id, slot.c.state == "open")
     names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
-    connection.execute(update(item).where(item.c.name.in_(names)).values(load=item.c.load - 1))
+    _shift(connection, rater_id, names, load=-1)
     connection.execute(update(slot).where(*mine).values(state="free"))
     connection.execute(update(rater).where(rater.c.id == rater_id).values(state="left"))
+
+
+def _shift(connection: Connection, rater_id: int, names: list[str], load: int = 0, done: int = 0) -> None:
+    """Counts for these items; those of an excluded rater do not count."""
+    if not is_excluded(connection, rater_id):
+        change = {"load": item.c.load + load, "done": item.c.done + done}
+        connection.execute(update(item).where(item.c.name.in_(names)).values(change))
 
 
 def _is_needed(connection: Connection, name: str, plan: Plan) -> bool:

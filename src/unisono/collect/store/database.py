@@ -5,11 +5,15 @@ SQLite runs in WAL mode with synchronous=FULL: what was acknowledged survives a 
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -18,6 +22,10 @@ from unisono.collect.store import tables
 from unisono.errors import DataError
 
 T = TypeVar("T")
+# What PostgreSQL, or the lack of it, says while it starts.
+_STARTING = ("starting up", "Connection refused", "No such file or directory", "not yet accepting")
+# Servers that start together agree on who makes the tables.
+_START_LOCK = 7_210_337
 
 
 class NotSavedError(Exception):
@@ -27,28 +35,53 @@ class NotSavedError(Exception):
 class Database:
     """One database of one study."""
 
-    def __init__(self, url: str, wait_seconds: float = 3.0) -> None:
+    def __init__(self, url: str, wait_seconds: float = 3.0, read_only: bool = False) -> None:
         self.url = _parsed(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self._engine = _sqlite(self.url, wait_seconds) if self.is_sqlite else _postgres(self.url)
+        self._engine = _sqlite(self.url, wait_seconds, read_only) if self.is_sqlite else _postgres(self.url)
         self._writing = self._engine.execution_options(writes=True)
         # SQLite reads from one moment anyhow; PostgreSQL has to be asked to.
-        isolation = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        isolation = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         self._reading = self._engine.execution_options(**isolation)
+
+    @classmethod
+    def to_read(cls, url: str) -> Database:
+        """A database to look at: nothing is written, and one that was never begun is simply empty."""
+        found = cls(url, read_only=True)
+        if found._is_begun():
+            return found
+        empty = cls("sqlite://")
+        empty.create()
+        return empty
 
     def create(self) -> None:
         """Makes the tables where they are missing; refuses those of another version."""
+        self._keep_private()
         try:
             with self._writing.begin() as connection:
+                lock_start(connection)
                 tables.metadata.create_all(connection)
-                key = tables.setting.c.key
-                found = connection.scalar(select(tables.setting.c.value).where(key == "version"))
+                found = _version(connection)
                 if found is None:
                     connection.execute(insert(tables.setting).values(key="version", value=str(tables.VERSION)))
         except DBAPIError as error:
-            raise DataError(f"{self.shown}: cannot be opened as a database: {_reason(error)}.") from None
-        if found not in (None, str(tables.VERSION)):
-            raise DataError(f"{self.shown}: written by another version of unisono ({found}). Use that version.")
+            raise self._unusable(error) from None
+        self._refuse_other(found)
+
+    def wait_until_up(self, patience: float, tell: Callable[[], None]) -> None:
+        """Waits for a server that does not listen yet or is still starting; `tell` is called once if it has to."""
+        end, told = time.monotonic() + patience, False
+        while not self.is_sqlite:
+            try:
+                return self.read(lambda connection: None)
+            except NotSavedError as error:
+                if time.monotonic() > end or not any(word in str(error) for word in _STARTING):
+                    return None  # what is wrong is said by whoever needs the database
+            if not told:
+                tell()
+            told = True
+            time.sleep(0.5)
+        return None
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -64,6 +97,32 @@ class Database:
     def close(self) -> None:
         """Gives all connections back."""
         self._engine.dispose()
+
+    def _keep_private(self) -> None:
+        """Ratings are for their owner's eyes; SQLite gives its other files the same rights."""
+        if not self.is_sqlite or not self.url.database or self.url.database == ":memory:":
+            return
+        path = Path(self.url.database)
+        with contextlib.suppress(OSError):
+            path.touch(mode=0o600)
+            path.chmod(0o600)
+
+    def _is_begun(self) -> bool:
+        if self.is_sqlite and not Path(self.url.database or "").is_file():
+            return False
+        try:
+            found = self.read(lambda c: _version(c) if inspect(c).has_table("setting") else None)
+        except (DBAPIError, NotSavedError) as error:
+            raise self._unusable(error) from None
+        self._refuse_other(found)
+        return found is not None
+
+    def _unusable(self, error: Exception) -> DataError:
+        return DataError(f"{self.shown}: cannot be opened as a database: {_reason(error)}.")
+
+    def _refuse_other(self, version: str | None) -> None:
+        if version not in (None, str(tables.VERSION)):
+            raise DataError(f"{self.shown}: written by another version of unisono ({version}). Use that version.")
 
     @property
     def shown(self) -> str:
@@ -81,6 +140,16 @@ def _translated() -> Iterator[None]:
         if error.connection_invalidated:
             raise NotSavedError(_reason(error)) from error
         raise
+
+
+def lock_start(connection: Connection) -> None:
+    """Lets one server at a time make database and study agree. SQLite's writers are alone already."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_START_LOCK})")
+
+
+def _version(connection: Connection) -> str | None:
+    return connection.scalar(select(tables.setting.c.value).where(tables.setting.c.key == "version"))
 
 
 def _reason(error: Exception) -> str:
@@ -109,16 +178,23 @@ def _postgres(url: URL) -> Engine:
         raise DataError("PostgreSQL needs one more package: pip install 'unisono[postgres]'.") from None
 
 
-def _sqlite(url: URL, wait_seconds: float) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": wait_seconds, "check_same_thread": False})
-    event.listen(engine, "connect", _configure_sqlite)
+def _sqlite(url: URL, wait_seconds: float, read_only: bool) -> Engine:
+    options: dict[str, Any] = {"timeout": wait_seconds, "check_same_thread": False}
+    if read_only:
+        url = url.set(database=f"file:{quote(url.database or '')}", query={"mode": "ro", "uri": "true"})
+    engine = create_engine(url, connect_args=options)
+    event.listen(engine, "connect", _begin_by_hand if read_only else _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _configure_sqlite(connection: Any, _record: Any) -> None:
+def _begin_by_hand(connection: Any, _record: Any) -> None:
     # The driver's own guess at when a transaction begins would leave reads outside of it.
     connection.isolation_level = None
+
+
+def _configure_sqlite(connection: Any, record: Any) -> None:
+    _begin_by_hand(connection, record)
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 

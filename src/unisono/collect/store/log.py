@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from unisono.collect.store import assign, raters
+from unisono.collect.store.passes import Claim, claim_fault
 from unisono.collect.store.tables import event, slot
 
 
@@ -30,6 +31,10 @@ class Entry(NamedTuple):
     completes: bool = False
     # What is wrong with it, seen together with its slot; None when nothing is.
     fault: Callable[[assign.Slot | None], str | None] = lambda slot: None
+    # What it says to have been sent before it.
+    claim: Claim | None = None
+    # Its slot could not be shown.
+    breaks: bool = False
 
 
 class Receipt(NamedTuple):
@@ -42,11 +47,15 @@ class Receipt(NamedTuple):
 
 
 class Book(NamedTuple):
-    """What appending has to know of the study: its plan and its limit."""
+    """What appending has to know of the study: its plan, its limit, and which pages it can still show."""
 
     plan: assign.Plan
     most_events: int
     rng: Random
+    # (role, item) -> whether the page can be answered; those of an edited study that cannot hold nobody up.
+    shows: Callable[[str, str], bool] = lambda role, item: True
+    # Whether answers can no longer be changed once the rater has finished.
+    final: bool = False
 
 
 def append(connection: Connection, rater_id: int, tab: str, entries: Sequence[Entry], book: Book, now: int) -> Receipt:
@@ -89,14 +98,20 @@ def _take(
     connection: Connection, rater_id: int, tab: str, entry: Entry, slots: dict[int, assign.Slot], book: Book, now: int
 ) -> str | None:
     """Inserts one entry; its effects only when it is new."""
-    if entry.kind == "finish" and _unfinished(connection, rater_id):
-        return "not all items are rated yet"
+    if entry.kind == "finish" and (reason := _unfinished(connection, rater_id, book)):
+        return reason
+    if book.final and _is_too_late(connection, rater_id, tab, entry):
+        return "the study is finished and its answers are final"
+    if entry.claim and entry.slot_id and (reason := claim_fault(connection, entry.slot_id, entry.claim)):
+        return reason
     if not _insert(connection, rater_id, tab, entry, now):
         return None
     if entry.completes and entry.slot_id is not None:
         if slots[entry.slot_id].state != "done":
             assign.complete(connection, slots[entry.slot_id], now)
             slots[entry.slot_id] = slots[entry.slot_id]._replace(state="done")
+    elif entry.breaks and entry.slot_id is not None:
+        assign.give_up(connection, slots[entry.slot_id])
     elif entry.kind in _EFFECTS:
         _EFFECTS[entry.kind](connection, rater_id, book, now)
     return None
@@ -119,10 +134,21 @@ def _insert(connection: Connection, rater_id: int, tab: str, entry: Entry, now: 
     return connection.execute(statement.returning(event.c.id), values).first() is not None
 
 
-def _unfinished(connection: Connection, rater_id: int) -> bool:
-    mine = select(func.count()).select_from(slot).where(slot.c.rater_id == rater_id)
-    waiting = connection.scalar(mine.where(slot.c.state.in_(("open", "free"))))
-    return bool(waiting) or not connection.scalar(mine)
+def _unfinished(connection: Connection, rater_id: int, book: Book) -> str | None:
+    mine = select(slot.c.role, slot.c.item, slot.c.state).where(slot.c.rater_id == rater_id)
+    rows = connection.execute(mine).all()
+    if not rows or any(row.state in ("open", "free") and book.shows(row.role, row.item) for row in rows):
+        return "not all items are rated yet"
+    # Nothing was left to do for somebody who came late or came back: no reason to be paid.
+    return None if any(row.state == "done" for row in rows) else "nothing was answered"
+
+
+def _is_too_late(connection: Connection, rater_id: int, tab: str, entry: Entry) -> bool:
+    """Whether this would change an answer after the end. What is only sent again was stored in time."""
+    if entry.kind not in ("rating", "samples", "pass") or raters.by_id(connection, rater_id).state != "finished":
+        return False
+    same = (event.c.rater_id == rater_id, event.c.tab == tab, event.c.seq == entry.seq)
+    return connection.scalar(select(event.c.id).where(*same)) is None
 
 
 def _consent(connection: Connection, rater_id: int, book: Book, now: int) -> None:
@@ -139,7 +165,9 @@ def _decline(connection: Connection, rater_id: int, book: Book, now: int) -> Non
 
 
 def _finish(connection: Connection, rater_id: int, book: Book, now: int) -> None:
-    raters.set_state(connection, rater_id, "finished", finished_at=now)
+    # Said again, it was still the first time that counts.
+    if raters.by_id(connection, rater_id).state != "finished":
+        raters.set_state(connection, rater_id, "finished", finished_at=now)
 
 
 _EFFECTS: dict[str, Callable[[Connection, int, Book, int], None]] = {

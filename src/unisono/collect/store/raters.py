@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -30,6 +31,9 @@ def join(connection: Connection, arrival: Arrival, most: int, now: int) -> str:
         known = connection.execute(_outside(arrival)).one_or_none()
         if known is not None:
             return _again(known, arrival)
+    # Back and Begin: who shows the same ticket has the same place.
+    elif find(connection, arrival.name) is not None:
+        return arrival.name
     if phase(connection) != "open":
         raise RefusedError("closed")
     if (connection.scalar(select(func.count()).select_from(rater)) or 0) >= most:
@@ -56,8 +60,9 @@ def invite(connection: Connection, outside: str, name: str, now: int) -> str:
 
 def guests(connection: Connection, count: int) -> list[str]:
     """So many numbered words for guests, none used before."""
-    before = connection.scalar(select(func.count()).select_from(rater).where(rater.c.source == "invited")) or 0
-    return [f"guest-{before + number}" for number in range(1, count + 1)]
+    used = set(connection.scalars(select(rater.c.outside).where(rater.c.source == "invited")))
+    fresh = (name for number in itertools.count(1) if (name := f"guest-{number}") not in used)
+    return list(itertools.islice(fresh, count))
 
 
 def by_id(connection: Connection, rater_id: int) -> Any:

@@ -9,10 +9,13 @@ from sqlalchemy import Connection, func, select
 
 from unisono.collect.store.tables import event, item, rater, slot
 
+# Slots that are no longer part of a rater's way.
+_GONE = ("dropped", "broken")
+
 
 def slots_of(connection: Connection, rater_id: int) -> Sequence[Any]:
     """The rater's way, in order, without what was dropped."""
-    mine = select(slot).where(slot.c.rater_id == rater_id, slot.c.state != "dropped")
+    mine = select(slot).where(slot.c.rater_id == rater_id, slot.c.state.not_in(_GONE))
     return connection.execute(mine.order_by(slot.c.position)).all()
 
 
@@ -25,10 +28,12 @@ def payloads_of(connection: Connection, rater_id: int, kinds: Sequence[str]) -> 
 
 def rater_rows(connection: Connection) -> Sequence[Any]:
     """All raters with the number of their slots, and of those done."""
-    total = func.count(slot.c.id).filter(slot.c.state != "dropped")
+    total = func.count(slot.c.id).filter(slot.c.state.not_in(_GONE))
     done = func.count(slot.c.id).filter(slot.c.state == "done")
+    broken = func.count(slot.c.id).filter(slot.c.state == "broken")
     columns = list(rater.c)
-    joined = select(*columns, total.label("slots"), done.label("done")).join(slot, isouter=True)
+    counts = (total.label("slots"), done.label("done"), broken.label("broken"))
+    joined = select(*columns, *counts).join(slot, isouter=True)
     return connection.execute(joined.group_by(*columns).order_by(rater.c.id)).all()
 
 
@@ -42,14 +47,28 @@ def has_ratings(connection: Connection) -> bool:
     return connection.scalar(select(event.c.id).where(event.c.kind.in_(("rating", "pass"))).limit(1)) is not None
 
 
-def latest(connection: Connection, kind: str) -> Sequence[Any]:
-    """The last event of this kind of every slot that is done, by rater and position: what counts as the answer."""
-    last = (
-        select(func.max(event.c.id).label("id"))
-        .where(event.c.kind == kind, event.c.slot_id.is_not(None))
-        .group_by(event.c.slot_id)
-        .subquery()
-    )
+def totals(connection: Connection) -> tuple[int, int]:
+    """How many pages were answered, and by how many raters."""
+    columns = (func.count(), func.count(slot.c.rater_id.distinct()))
+    answers, people = connection.execute(select(*columns).where(slot.c.state == "done")).one()
+    return answers, people
+
+
+def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Sequence[Any]:
+    """The last event of this kind of every slot that is done, by rater and position: what counts as the answer.
+
+    Last is what the rater did last, not what arrived last: a tab that was offline may deliver after a newer one. Within
+    a tab its own numbers say what came later; between tabs the moment does, told by our clock.
+    """
+    wanted = [event.c.kind == kind, event.c.slot_id.is_not(None)]
+    if rater_id is not None:
+        wanted.append(event.c.rater_id == rater_id)
+    back = func.row_number().over(partition_by=(event.c.slot_id, event.c.tab), order_by=event.c.seq.desc())
+    tabs = select(event.c.id, event.c.slot_id, event.c.sent_at, back.label("back")).where(*wanted).subquery()
+    order = (tabs.c.sent_at.desc(), tabs.c.id.desc())
+    place = func.row_number().over(partition_by=tabs.c.slot_id, order_by=order)
+    ends = select(tabs.c.id, place.label("place")).where(tabs.c.back == 1).subquery()
+    last = select(ends.c.id).where(ends.c.place == 1).subquery()
     columns = (slot.c.id.label("slot_id"), slot.c.rater_id, slot.c.item, slot.c.role, slot.c.repetition, slot.c.part)
     chosen = select(*columns, event.c.payload, event.c.stored_at).join(last, last.c.id == event.c.id)
     return connection.execute(chosen.join(slot).order_by(slot.c.rater_id, slot.c.position)).all()

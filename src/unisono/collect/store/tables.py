@@ -61,7 +61,8 @@ slot = Table(
     Column("repetition", Integer, nullable=False, default=0),
     # Which pass over the item: traces take one dimension at a time.
     Column("part", Integer, nullable=False, default=0),
-    # open, done, free (the rater left), dropped (the rater came back and the item was no longer needed)
+    # open, done, free (the rater left), dropped (the rater came back and the item was no longer needed), broken (it
+    # could not be shown)
     Column("state", String(10), nullable=False),
     Column("done_at", BigInteger),
     UniqueConstraint("rater_id", "position"),
@@ -77,7 +78,7 @@ event = Table(
     Column("seq", Integer, nullable=False),
     Column("kind", String(20), nullable=False),
     Column("slot_id", _Id, ForeignKey("slot.id")),
-    # The rater's clock, and ours.
+    # When the rater did it, put on our clock, and when it came in.
     Column("sent_at", BigInteger, nullable=False),
     Column("stored_at", BigInteger, nullable=False),
     Column("payload", Text, nullable=False),

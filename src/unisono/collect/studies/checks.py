@@ -16,6 +16,7 @@ from unisono.errors import DataError
 RESERVED = ("item", "recording", "time", "annotator", "repetition")
 _NAME = re.compile(r"[^\W\d][\w -]{0,39}")
 _LONGEST = 20_000
+_YEAR = 365 * 24 * 60
 
 
 def check_study(study: Study, path: Path) -> None:
@@ -93,9 +94,15 @@ def _items(study: Study) -> Iterator[Finding]:
         low, high = getattr(items, key)
         if not 0 < low <= high:
             yield f"items.{key}", [low, high], "Write [least, most] seconds, both above 0."
+    if not items.regimes or len(set(items.regimes)) < len(items.regimes):
+        yield "items.regimes", items.regimes, "Name one or both of 'saturation' and 'brightness', each once."
+    if study.practice.count < 0:
+        yield "practice.count", study.practice.count, "Use 0 for no practice, or a number above it."
     if items.source in ("colours", "walks"):
         yield from _colour_names(study)
     still = items.source in ("colours", "table") or (items.source == "files" and items.media in ("image", "text"))
+    if study.mode == "rate" and items.source == "walks":
+        yield "mode", study.mode, 'Colours that move are traced: write mode = "trace", or choose another source.'
     if study.mode == "trace" and still:
         yield "mode", study.mode, "Only moving items can be traced: source 'walks', or files that are video or audio."
 
@@ -114,8 +121,8 @@ def _design(study: Study) -> Iterator[Finding]:
     for key in ("ratings_per_item", "items_per_rater", "break_every"):
         if getattr(study.design, key) < 0:
             yield f"design.{key}", getattr(study.design, key), "Use 0 for no limit, or a number above it."
-    if not study.design.free_after_minutes > 0:
-        yield "design.free_after_minutes", study.design.free_after_minutes, "It must be above 0."
+    if not 0 < study.design.free_after_minutes <= _YEAR:
+        yield "design.free_after_minutes", study.design.free_after_minutes, "Choose minutes above 0, a year at most."
 
 
 def _reference(study: Study) -> Iterator[Finding]:
@@ -145,6 +152,8 @@ def _attention(study: Study) -> Iterator[Finding]:
             scale = study.dimensions[study.names.index(name)]
             if not scale.min <= value <= scale.max:
                 yield f"{key}.expected.{name}", value, f"The scale runs from {scale.min} to {scale.max}."
+        if check.id and check.id in [one.id for one in study.checks[: number - 1]]:
+            yield f"{key}.id", check.id, "Another check has this id; choose another."
         if not check.tolerance >= 0:
             yield f"{key}.tolerance", check.tolerance, "It must be 0 or more."
 
@@ -157,8 +166,10 @@ def _raters(study: Study) -> Iterator[Finding]:
         yield "raters.completion_code", "", "Copy the completion code from your study's page at Prolific."
     if not re.fullmatch(r"[\w-]{0,40}", raters.completion_code):
         yield "raters.completion_code", raters.completion_code, "Use letters, digits, '_' and '-', at most 40."
-    if not study.limits.requests_per_second > 0:
-        yield "limits.requests_per_second", study.limits.requests_per_second, "It must be above 0."
+    for key in ("requests_per_second", "joins_per_minute", "raters", "events_per_rater"):
+        value = getattr(study.limits, key)
+        if not (value > 0 and math.isfinite(value)):
+            yield f"limits.{key}", value, "It must be a number above 0."
 
 
 def _trace(study: Study) -> Iterator[Finding]:

@@ -40,12 +40,12 @@ class StudyFolder:
         return f"sqlite:///{self.path.resolve() / 'collect.db'}"
 
 
-def open_folder(path: Path) -> StudyFolder:
-    """Reads the study in `path`, with all its items."""
+def open_folder(path: Path, *, all_there: bool = True) -> StudyFolder:
+    """Reads the study in `path`, with all its items; `all_there` as in `list_items`."""
     if not path.is_dir():
         raise DataError(f"{path}: there is no such folder. `unisono collect new {path}` makes one.")
     study = load_study(path / "study.toml")
-    return StudyFolder(path, study, list_items(study, path))
+    return StudyFolder(path, study, list_items(study, path, all_there=all_there))
 
 
 class Keys:
@@ -74,6 +74,11 @@ class Keys:
             )
         return cls(secret)
 
+    @classmethod
+    def found(cls, folder: Path) -> Keys | None:
+        """The keys of a folder if it has any yet: for those who only look."""
+        return cls.of(folder) if (folder / "secret.key").exists() else None
+
     def rater_token(self, name: str) -> str:
         """The token in a rater's link; it begins with the rater's public name."""
         return f"{name}.{self._sign(f'rater:{name}')}"
@@ -84,15 +89,19 @@ class Keys:
         right = self.rater_token(name)
         return name if hmac.compare_digest(right.encode(), token.encode("utf-8", "replace")) else None
 
+    def name_for(self, ticket: str) -> str:
+        """The public name of whoever holds this ticket: the same ticket, the same rater."""
+        return self._sign(f"ticket:{ticket}")[:12]
+
     @property
     def admin_token(self) -> str:
         """What opens the researcher's page."""
         return self._sign("admin")
 
     @property
-    def admin_cookie(self) -> str:
-        """What the browser keeps after the admin token was given: worthless as a token."""
-        return self._sign("admin cookie")
+    def admin_cookie_name(self) -> str:
+        """What the researcher's cookie is called: another name for every study."""
+        return f"unisono_admin_{self._sign('admin cookie')[:8]}"
 
     def code(self, name: str) -> str:
         """The completion code of a rater."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import csv
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from unisono.collect.stimuli.colours import Colour, practice_colours, reference_colours, regime_colours
 from unisono.collect.stimuli.walks import Pace, Walk, make_walk
-from unisono.collect.studies.schema import Media, Study
+from unisono.collect.studies.duration import clip_seconds
+from unisono.collect.studies.schema import Dimension, Media, Study
+from unisono.collect.studies.tables import read_rows
 from unisono.data.labels import listed, nearest, sort_labels
 from unisono.errors import DataError
 
@@ -19,6 +21,13 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
     "video": (".mp4", ".webm", ".m4v", ".ogv"),
     "audio": (".mp3", ".wav", ".ogg", ".oga", ".opus", ".m4a", ".flac"),
     "text": (".txt",),
+}
+# Files that were meant to be shown and that browsers cannot show -> what to turn them into.
+_UNSHOWABLE = {
+    "image": ((".heic", ".heif", ".tif", ".tiff", ".raw", ".dng", ".psd"), "JPEG or PNG"),
+    "video": ((".mov", ".avi", ".mkv", ".wmv", ".mpg", ".mpeg", ".flv"), "MP4 (H.264) or WebM"),
+    "audio": ((".wma", ".aiff", ".aif", ".amr"), "MP3 or WAV"),
+    "text": ((".doc", ".docx", ".rtf", ".odt", ".pdf"), "plain text (.txt)"),
 }
 
 
@@ -36,6 +45,18 @@ class Item:
     path: Path | None = None
     text: str = ""
 
+    @property
+    def seconds(self) -> float | None:
+        """How long it plays, None where that is not known."""
+        if self.walk is not None:
+            return self.walk.seconds
+        return clip_seconds(self.path) if self.path is not None else None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be shown now: a file may have been taken away while the study runs."""
+        return self.path is None or self.path.is_file()
+
 
 @dataclass(frozen=True)
 class Catalogue:
@@ -45,9 +66,9 @@ class Catalogue:
     references: tuple[Item, ...]
     practice: tuple[Item, ...]
 
-    def find(self, name: str) -> Item:
-        """The item or reference of this name."""
-        return self._by_name[name]
+    def find(self, name: str) -> Item | None:
+        """The item or reference of this name, if the study (still) has it."""
+        return self._by_name.get(name)
 
     @property
     def _by_name(self) -> dict[str, Item]:
@@ -58,14 +79,18 @@ class Catalogue:
         return found
 
 
-def list_items(study: Study, folder: Path) -> Catalogue:
-    """Every item of the study that lives in `folder`."""
+def list_items(study: Study, folder: Path, *, all_there: bool = True) -> Catalogue:
+    """Every item of the study that lives in `folder`.
+
+    With `all_there` false, files that the study names and that are gone are left out instead of refused: what came in
+    for them can still be looked at and exported.
+    """
     if study.items.source == "colours":
         return _colours(study)
     if study.items.source == "walks":
         return _walks(study)
-    found = _files(study, folder) if study.items.source == "files" else _table(study, folder)
-    return _by_role(study, folder, found)
+    found = _files(study, folder, all_there) if study.items.source == "files" else _table(study, folder)
+    return _by_role(study, folder, found, all_there)
 
 
 def _colours(study: Study) -> Catalogue:
@@ -108,11 +133,13 @@ def _walks(study: Study) -> Catalogue:
     return Catalogue(_only(items, "item"), _only(items, "reference"), tuple(practice))
 
 
-def _files(study: Study, folder: Path) -> list[Item]:
+def _files(study: Study, folder: Path, all_there: bool) -> list[Item]:
     place = _inside(folder, study.items.folder, "items.folder")
     suffixes = SUFFIXES[study.items.media]
-    paths = [path for path in place.rglob("*") if path.suffix.lower() in suffixes] if place.is_dir() else []
-    if not paths:
+    if all_there and place.is_dir():
+        _refuse_unshowable(place, study.items.media)
+    paths = [path for path in place.rglob("*") if _is_media(path, suffixes)] if place.is_dir() else []
+    if not paths and all_there:
         raise DataError(
             f"{folder / 'study.toml'}: items.folder is '{study.items.folder}', and {place} holds no "
             f"{study.items.media} ({', '.join(suffixes)}). Put the files there, or name the folder that has them."
@@ -121,65 +148,98 @@ def _files(study: Study, folder: Path) -> list[Item]:
     return [_file_item(study, folder, name, by_name[name]) for name in sort_labels(by_name)]
 
 
+def _is_media(path: Path, suffixes: tuple[str, ...]) -> bool:
+    return path.suffix.lower() in suffixes and not path.name.startswith("._")
+
+
+def _refuse_unshowable(place: Path, media: Media) -> None:
+    """Left out without a word, such a file would be missed only when the study is over."""
+    suffixes, better = _UNSHOWABLE[media]
+    for path in sorted(place.rglob("*")):
+        if path.name.startswith("._"):
+            raise DataError(f"{path}: this is a leftover of macOS and no {media}. Delete it (`dot_clean {place}`).")
+        if path.suffix.lower() in suffixes:
+            raise DataError(f"{path}: browsers cannot show {path.suffix} files. Save it as {better}.")
+
+
 def _file_item(study: Study, folder: Path, name: str, path: Path) -> Item:
     # A link out of the folder would publish whatever it points to.
     if not path.resolve().is_relative_to(folder.resolve()):
         raise DataError(f"{path}: this is a link out of {folder}. Copy the file into the study's folder.")
     if study.items.media == "text":
-        return Item(name, "item", "text", text=path.read_text(encoding="utf-8"))
+        return Item(name, "item", "text", text=_text_of(path))
     return Item(name, "item", study.items.media, path=path)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: byte {error.start} is not UTF-8. Save the file with UTF-8 encoding.") from None
 
 
 def _table(study: Study, folder: Path) -> list[Item]:
     path = _inside(folder, study.items.table, "items.table")
-    rows = _read_csv(path, ("item", "text"))
-    names = [row["item"] for row in rows]
-    for number, name in enumerate(names):
-        if name in names[:number] or not name:
-            raise DataError(f"{path} row {number + 2}: item is '{name}'. Every row needs a name of its own.")
-    return [Item(row["item"], "item", "text", text=row["text"]) for row in rows]
+    found: dict[str, Item] = {}
+    for where, cells in read_rows(path, ("item", "text")):
+        name = cells["item"].strip()
+        if name in found or not name:
+            raise DataError(f"{where}: item is '{name}'. Every row needs a name of its own.")
+        found[name] = Item(name, "item", "text", text=cells["text"])
+    return list(found.values())
 
 
-def _by_role(study: Study, folder: Path, found: list[Item]) -> Catalogue:
+def _by_role(study: Study, folder: Path, found: list[Item], all_there: bool) -> Catalogue:
     names = [item.name for item in found]
-    hidden = _named(study.reference.items if study.reference else [], names, "reference.items")
-    tried = _named(study.practice.items, names, "practice.items")
-    truth = _truth(study, folder, names)
+    hidden, tried = study.reference.items if study.reference else [], study.practice.items
+    truth = _truth(study, folder, names if all_there else None)
+    if all_there:
+        _named(hidden, names, "reference.items")
+        _named(tried, names, "practice.items")
     roles: dict[str, Role] = dict.fromkeys(names, "item")
     roles.update(dict.fromkeys(hidden, "reference"))
     roles.update(dict.fromkeys(tried, "practice"))
     items = [Item(i.name, roles[i.name], i.media, truth=truth.get(i.name, {}), path=i.path, text=i.text) for i in found]
-    if not _only(items, "item"):
+    if all_there and not _only(items, "item"):
         raise DataError(f"{folder / 'study.toml'}: every item is a reference or practice. Leave some to be rated.")
     return Catalogue(_only(items, "item"), _only(items, "reference"), _only(items, "practice"))
 
 
-def _truth(study: Study, folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
+def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dict[str, float]]:
     if not study.items.truth:
         return {}
     path = _inside(folder, study.items.truth, "items.truth")
+    rows = read_rows(path, ("item",))
+    for column in rows[0].cells:
+        if column not in ("item", *study.names):
+            close = nearest(column, study.names)
+            hint = f"Did you mean '{close}'?" if close else f"The dimensions are {listed(study.names)}."
+            raise DataError(f"{path} row 1: the column '{column}' is no dimension. {hint}")
     table: dict[str, dict[str, float]] = {}
-    for number, row in enumerate(_read_csv(path, ("item",)), 2):
-        _named([row["item"]], names, f"{path.name} row {number}, item")
-        try:
-            table[row["item"]] = {name: float(row[name]) for name in study.names if row.get(name)}
-        except ValueError as error:
-            raise DataError(f"{path} row {number}: {error}. Leave the cell empty if the value is not known.") from None
+    for where, cells in rows:
+        if names is not None:
+            _named([cells["item"]], names, f"{where}, item")
+        table[cells["item"]] = {
+            scale.name: _true_value(where, scale, cells[scale.name])
+            for scale in study.dimensions
+            if cells.get(scale.name, "").strip()
+        }
     return table
 
 
-def _read_csv(path: Path, needed: tuple[str, ...]) -> list[dict[str, str]]:
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file. Write it, with the columns {', '.join(needed)}.")
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.DictReader(stream)
-        missing = [name for name in needed if name not in (reader.fieldnames or ())]
-        if missing:
-            raise DataError(f"{path} row 1: there is no column {listed(missing)}. Add it to the header.")
-        rows = [{key: value or "" for key, value in row.items() if key} for row in reader]
-    if not rows:
-        raise DataError(f"{path}: no rows below the header. Add one row per item.")
-    return rows
+def _true_value(where: str, scale: Dimension, cell: str) -> float:
+    try:
+        # A comma can be here as the decimal mark only; as a separator it would have ended the cell.
+        value = float(cell.replace(",", "."))
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise DataError(
+            f"{where}: {scale.name} is '{cell}', which is no number. Leave the cell empty if the value is not known."
+        )
+    if not scale.min <= value <= scale.max:
+        raise DataError(f"{where}: {scale.name} is {cell}. The scale runs from {scale.min:g} to {scale.max:g}.")
+    return value
 
 
 def _inside(folder: Path, name: str, key: str) -> Path:

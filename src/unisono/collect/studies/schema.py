@@ -5,9 +5,11 @@ Only types and shapes live here; `checks` finds contradictions between keys, `it
 
 from __future__ import annotations
 
+import hashlib
 from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.json import encode
 
 
 class Anchor(Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,6 +96,8 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     break_every: int = 0
     # A rater who was not heard of for so long has left: the items go to others until the rater comes back.
     free_after_minutes: float = 60.0
+    # Whether answers stay as they are once the rater has finished.
+    final: bool = False
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,6 +116,14 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     expected: dict[str, float]
     tolerance: float = 10.0
+    # What the check is called in the log. Without one, text and expected values name it: place and order never do.
+    id: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name that stays while other checks come and go."""
+        content = encode([self.text, sorted(self.expected.items())])
+        return self.id or f"check-{hashlib.sha256(content).hexdigest()[:8]}"
 
 
 class Practice(Struct, frozen=True, forbid_unknown_fields=True):
@@ -181,6 +193,10 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     def names(self) -> list[str]:
         """Names of the dimensions, in the order of the file."""
         return [dimension.name for dimension in self.dimensions]
+
+    def find_check(self, key: str) -> Check | None:
+        """The attention check of this key, if the study (still) has it."""
+        return next((check for check in self.checks if check.key == key), None)
 
     @property
     def passes(self) -> list[list[str]]:

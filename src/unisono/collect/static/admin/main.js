@@ -65,14 +65,35 @@ function ago(moment) {
 
 function paintPeople(data) {
   const one = (person) => row(
-    cell(person.annotator, "th"),
-    cell(STATES[person.state] ?? person.state),
+    cell(person.name ? `${person.annotator} (${person.name})` : person.annotator, "th"),
+    cell(person.excluded ? "excluded" : STATES[person.state] ?? person.state),
+    excluding(person),
     cell(`${person.done} / ${person.pages}`, "td", "number"),
     cell(person.median_seconds ?? "–", "td", "number"),
     cell(person.reference_error === null ? "–" : `${person.reference_error} %`, "td", "number"),
     cell(person.checks_passed + person.checks_failed ? `${person.checks_passed} / ${person.checks_passed + person.checks_failed}` : "–", "td", person.checks_failed ? "number bad" : "number"),
-    cell(ago(person.seen_at)));
+    cell(ago(person.seen_at)),
+    cell(person.comment, "td", "comment"));
+  // Painting would take the button from under a keyboard that is on it.
+  const held = document.activeElement?.dataset?.rater;
   byId("people").replaceChildren(...data.people.map(one));
+  if (held) document.querySelector(`[data-rater="${held}"]`)?.focus();
+}
+
+function excluding(person) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.rater = person.annotator;
+  button.textContent = person.excluded ? "Take back" : "Exclude";
+  button.setAttribute("aria-label", `${button.textContent} ${person.annotator}`);
+  button.addEventListener("click", async () => {
+    const body = new URLSearchParams({ rater: person.annotator, excluded: person.excluded ? "no" : "yes" });
+    await fetch(`${root}/admin/exclude`, { method: "POST", body });
+    update();
+  });
+  const node = cell("");
+  node.append(button);
+  return node;
 }
 
 function paint(data) {

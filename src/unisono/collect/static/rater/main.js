@@ -72,7 +72,12 @@ function go() {
   const { study, state, phase } = view;
   const open = view.slots.filter((slot) => !slot.done);
   setProgress(0, 0);
-  if (state === "finished") return steps.finishedPage(study, view.finish);
+  if (state === "finished") {
+    forgetTicket();
+    return steps.finishedPage(study, view.finish);
+  }
+  // Whoever has done everything gets the code, also when the study takes no more ratings.
+  if (state === "active" && open.length === 0) return wrapUp(study);
   if (phase !== "open") return waitForPhase();
   if (state === "joined") return steps.consentPage(study, { onAgree: agree, onDecline: decline });
   if (state === "declined") return steps.declinedPage(() => { view.state = "joined"; go(); });
@@ -80,12 +85,20 @@ function go() {
   return prepare(study, open);
 }
 
+// The next person at this screen begins anew; see welcome.js.
+function forgetTicket() {
+  try {
+    sessionStorage.removeItem(`unisono${base.split("/r/")[0]}/ticket`);
+  } catch {
+    // Then it was never there.
+  }
+}
+
 function prepare(study, open) {
   const seen = (name) => view.steps.includes(name);
   if (!seen("instructions")) return steps.instructionsPage(study, () => pass("instructions"));
   if (study.play && !seen("play")) return steps.playPage(() => pass("play"));
   if (study.practice.length && !seen("practice")) return practise(study);
-  if (open.length === 0) return wrapUp(study);
   const done = view.slots.length - open.length;
   if (study.practice.length && done === 0 && !warmedUp) {
     warmedUp = true;
@@ -125,9 +138,10 @@ function practise(study) {
       one(index + 1);
     };
     const heading = `Practice ${index + 1} of ${items.length}`;
+    const onBroken = () => brokenPage(`practice/${index}`, () => one(index), () => one(index + 1));
     return study.mode === "trace"
-      ? openTrace({ item: { ...items[index], dimensions: study.passes[0] }, heading, add: null, onDone: () => done({}) })
-      : ratePage({ study, item: items[index], base, heading, neutral: study.neutral, truth: items[index].truth, onDone: ({ values }) => done(values) });
+      ? openTrace({ item: { ...items[index], dimensions: study.passes[0] }, heading, add: null, onBroken, onDone: () => done({}) })
+      : ratePage({ study, item: items[index], base, heading, neutral: study.neutral, truth: items[index].truth, onBroken, onDone: ({ values }) => done(values) });
   };
   return steps.practicePage(items.length, () => one(0));
 }
@@ -137,11 +151,12 @@ function item(study, index) {
   const heading = `${index + 1} of ${view.slots.length}`;
   setProgress(index, view.slots.length);
   preload(view.slots[index + 1], base);
+  const onBroken = () => brokenPage(slot.id, async () => { await refresh(); go(); }, () => skip(slot));
   if (study.mode === "trace" && slot.media !== "check") {
-    return openTrace({ item: slot, heading, add: (event) => outbox.add(event), onDone: () => { slot.done = true; go(); } });
+    return openTrace({ item: slot, heading, add: (event) => outbox.add(event), onBroken, onDone: () => { slot.done = true; go(); } });
   }
   return ratePage({
-    study, item: slot, base, heading, neutral: study.neutral && slot.media !== "check", values: slot.values,
+    study, item: slot, base, heading, neutral: study.neutral && slot.media !== "check", values: slot.values, onBroken,
     onBack: canGoBack(study, index) && (() => item(study, index - 1)),
     onDone: (answer) => {
       if (!sameAnswer(slot, answer)) outbox.add({ kind: "rating", slot: slot.id, ...answer });
@@ -162,11 +177,23 @@ function sameAnswer(slot, { values }) {
 }
 
 function openTrace(options) {
-  trace = new TracePass({
-    study: view.study, base, neutral: view.study.neutral, ...options,
-    onBroken: () => steps.messagePage("The video could not be loaded", "Your connection may be slow or gone.", { text: "Try again", onclick: go }),
-  });
+  trace = new TracePass({ study: view.study, base, neutral: view.study.neutral, ...options });
   trace.open();
+}
+
+// A slow connection gets better; a broken file does not, and must not hold the rater up.
+const failed = new Map();
+function brokenPage(what, again, without) {
+  trace?.close();
+  failed.set(what, (failed.get(what) ?? 0) + 1);
+  steps.messagePage("This one could not be loaded", "Your connection may be slow or gone. Please try again.",
+    { text: "Try again", onclick: again }, failed.get(what) > 1 && { text: "Go on without it", onclick: without });
+}
+
+function skip(slot) {
+  outbox.add({ kind: "note", name: "broken", slot: slot.id });
+  view.slots = view.slots.filter((one) => one !== slot);
+  go();
 }
 
 function wrapUp(study) {

@@ -91,7 +91,7 @@ export class Outbox {
   }
 
   body({ tab, keys }) {
-    return `{"tab":${JSON.stringify(tab)},"events":[${keys.map((key) => this.memory.get(key)).join(",")}]}`;
+    return `{"tab":${JSON.stringify(tab)},"now":${Date.now()},"events":[${keys.map((key) => this.memory.get(key)).join(",")}]}`;
   }
 
   async post(batch) {

@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { Scale } from "./scale.js";
+import { decideTouch } from "./touch.js";
 
 export class Pad {
   constructor(x, y) {
@@ -15,11 +16,17 @@ export class Pad {
         el("div", { class: "pad-right" }, ends[0][1]), el("div", { class: "pad-bottom" }, ends[1][0])),
       x.element, y.element);
     for (const scale of this.scales) this.follow(scale);
+    this.undecided = false;
+    decideTouch(this.plane, {
+      begin: () => { this.undecided = true; },
+      takes: (event) => { this.undecided = false; this.track(event); },
+      undo: () => {},
+    });
     this.plane.addEventListener("pointerdown", (event) => {
       this.plane.setPointerCapture(event.pointerId);
-      this.track(event);
+      if (event.pointerType !== "touch") this.track(event);
     });
-    this.plane.addEventListener("pointermove", (event) => event.buttons && this.track(event));
+    this.plane.addEventListener("pointermove", (event) => event.buttons && !(event.pointerType === "touch" && this.undecided) && this.track(event));
     this.paint();
   }
 

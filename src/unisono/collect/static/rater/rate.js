@@ -2,23 +2,26 @@
 
 import { el, say, show } from "./dom.js";
 import { makeControls } from "./pad.js";
-import { stimulus } from "./stimulus.js";
+import { stimulus, whenShown } from "./stimulus.js";
 
 const FLOWING = new Set(["text", "check", "audio"]);
 
-// options: study, item, base, heading, neutral, values, truth, onBack, onDone({values, start, sources, shown_ms})
+// options: study, item, base, heading, neutral, values, truth, onBack, onBroken(), onDone({values, start, sources, shown_ms})
 export function ratePage(options) {
   const { study, item, base, heading, neutral } = options;
   const names = item.dimensions ?? study.dimensions.map((one) => one.name);
-  const shownAt = performance.now();
+  // Not before it is seen: what was never shown cannot be judged.
+  let shownAt = null;
   const hint = el("p", { class: "hint", role: "status" });
   const controls = makeControls(study, names, { start: item.start, values: options.values, onChange: update });
   const next = el("button", { type: "submit", class: "primary" }, options.button ?? "Next");
   const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, "Back");
+  const shown = stimulus(item, base);
+  const panel = el("div", { class: "panel" }, controls.elements);
   const form = el("form", { class: "rate", novalidate: true },
     el("h1", { class: "hidden-visually" }, heading),
-    el("div", { class: FLOWING.has(item.media) ? "stimulus flow" : "stimulus" }, stimulus(item, base)),
-    el("div", { class: "panel" }, controls.elements),
+    el("div", { class: FLOWING.has(item.media) ? "stimulus flow" : "stimulus" }, shown),
+    panel,
     el("div", { class: "actions" }, back || el("span"), hint, next));
   let told = false;
 
@@ -46,6 +49,7 @@ export function ratePage(options) {
   }
 
   function submit() {
+    if (shownAt === null) return undefined;
     const left = missing();
     if (left.length) return complain(left);
     if (options.truth && !told && reveal()) return undefined;
@@ -75,8 +79,21 @@ export function ratePage(options) {
     return known.length > 0;
   }
 
+  function begin() {
+    shownAt = performance.now();
+    panel.inert = false;
+    panel.classList.remove("waiting");
+    update();
+    controls.scales[0].input.focus({ preventScroll: true });
+  }
+
   show(form, { neutral, focus: false });
-  update();
-  controls.scales[0].input.focus({ preventScroll: true });
   say(heading);
+  const waiting = whenShown(shown);
+  if (!waiting) return begin();
+  panel.inert = true;
+  panel.classList.add("waiting");
+  hint.textContent = "Loading…";
+  waiting.then(begin, () => form.isConnected && options.onBroken());
+  return undefined;
 }

@@ -1,6 +1,7 @@
 // One scale: a native range input with labelled anchors. Until the rater touches it, it has no value.
 
 import { el } from "./dom.js";
+import { decideTouch } from "./touch.js";
 
 export class Scale {
   constructor(dimension, { start, value = null, onChange = () => {} }) {
@@ -10,7 +11,10 @@ export class Scale {
     this.source = null;
     this.pointer = "mouse";
     this.touched = value !== null;
-    const id = `scale-${dimension.name.replace(/\W/g, "_")}`;
+    // Where the handle stood when a finger came down, until it is clear that the finger means it.
+    this.before = null;
+    // Letters of every script stay, so that two names never make one id.
+    const id = `scale-${dimension.name.replace(/[^\p{L}\p{N}_-]/gu, (sign) => `_${sign.codePointAt(0).toString(16)}_`)}`;
     this.input = el("input", {
       type: "range", id, min: dimension.min, max: dimension.max, step: dimension.step, class: "untouched",
     });
@@ -28,15 +32,27 @@ export class Scale {
     this.input.addEventListener("pointerdown", (event) => {
       this.pointer = event.pointerType || "mouse";
       // A press on the handle where it stands is an answer too, though it changes nothing.
-      queueMicrotask(() => this.take(this.pointer));
+      if (this.pointer !== "touch") queueMicrotask(() => this.take(this.pointer));
+    });
+    decideTouch(this.input, {
+      begin: () => { this.before = this.input.value; },
+      takes: () => this.take("touch"),
+      undo: () => this.putBack(),
     });
     this.input.addEventListener("keydown", (event) => {
       if (/^(Arrow|Page|Home|End)/.test(event.key)) this.pointer = "key";
     });
-    this.input.addEventListener("input", () => this.take(this.pointer));
+    this.input.addEventListener("input", () => this.before === null && this.take(this.pointer));
+  }
+
+  putBack() {
+    this.input.value = this.before;
+    this.before = null;
+    this.paint();
   }
 
   take(source) {
+    this.before = null;
     this.touched = true;
     this.source = source;
     this.paint();

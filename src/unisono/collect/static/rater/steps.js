@@ -101,6 +101,7 @@ export function finishedPage(study, finish) {
     el("strong", { class: "code", id: "code" }, finish.code), submit, back, prose(study.texts.contact)));
 }
 
-export function messagePage(heading, text, button = null) {
-  show(sheet(heading, el("p", {}, text), button && actions(primary(button.text, button.onclick))));
+export function messagePage(heading, text, button = null, other = null) {
+  const second = other && el("button", { type: "button", onclick: other.onclick }, other.text);
+  show(sheet(heading, el("p", {}, text), button && actions(primary(button.text, button.onclick), second)));
 }

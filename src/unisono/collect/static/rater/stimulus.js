@@ -13,6 +13,16 @@ export function stimulus(item, base) {
   }
 }
 
+// Resolves when there is something to see or hear, and fails when there never will be.
+export function whenShown(element) {
+  if (element.tagName === "IMG") return element.decode();
+  if (element.tagName !== "VIDEO" && element.tagName !== "AUDIO") return null;
+  return new Promise((resolve, reject) => {
+    element.addEventListener("loadedmetadata", resolve, { once: true });
+    element.addEventListener("error", () => reject(new Error("media")), { once: true });
+  });
+}
+
 export function swatch([red, green, blue]) {
   const canvas = el("canvas", { class: "swatch", width: 8, height: 8, role: "img", "aria-label": "A plain colour" });
   paint(canvas, red, green, blue);

@@ -69,11 +69,27 @@ export class TracePass {
       event.preventDefault();
       this.toggle();
     }, options);
-    this.zone.addEventListener("pointermove", (event) => this.hover(event), options);
+    // A mouse traces wherever it is; a finger where it is down on the panel.
+    document.addEventListener("pointermove", (event) => event.pointerType !== "touch" && this.hover(event), options);
+    this.zone.addEventListener("pointermove", (event) => event.pointerType === "touch" && this.hover(event), options);
     this.zone.addEventListener("pointerdown", (event) => {
+      if (!this.isLive) return;
       this.zone.setPointerCapture(event.pointerId);
       this.hover(event);
     }, options);
+  }
+
+  get isLive() {
+    return this.state === "playing" || this.state === "counting";
+  }
+
+  get state() {
+    return this.stage;
+  }
+
+  set state(word) {
+    this.stage = word;
+    this.zone?.classList.toggle("live", this.isLive);
   }
 
   setCover(...content) {
@@ -146,12 +162,10 @@ export class TracePass {
 
   // Hovering is enough for a mouse; a finger has to be down, which is when it moves at all.
   hover(event) {
-    if (this.state !== "playing" && this.state !== "counting") return;
+    if (!this.isLive) return;
     const { scales, pads } = this.controls;
     if (pads.length) {
-      const box = pads[0].plane.getBoundingClientRect();
-      const inside = event.clientX > box.left - 20 && event.clientX < box.right + 20 && event.clientY < box.bottom + 20;
-      if (inside) pads[0].track(event);
+      pads[0].track(event);
       return;
     }
     const box = scales[0].input.getBoundingClientRect();

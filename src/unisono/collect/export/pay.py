@@ -1,0 +1,116 @@
+"""Who is to be paid: finished raters, each with a verdict and the reason for it, as the lists that platforms take.
+
+Prolific   approve.csv: one participant a line; reject.csv; bonus.csv: participant,amount
+MTurk      approve.csv, reject.csv: AssignmentId,Approve,Reject as its results page takes them; bonus.csv
+others     the rater's label, name and completion code
+
+The lists are proposals: nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from unisono.collect.export.answers import answers, label
+from unisono.collect.export.raters import Standing, plain, standings
+from unisono.collect.store import reading
+from unisono.collect.studies import StudyFolder
+from unisono.io.atomic import atomic_directory
+
+
+class Rules(NamedTuple):
+    """What is good enough; None for no rule."""
+
+    most_failed: int | None = None
+    least_seconds: float | None = None
+    most_spammer: float = 0.9
+    # Paid in addition to those whose distance from the references is no larger, in percent of the scale.
+    bonus: float = 0.0
+    bonus_error: float | None = None
+
+
+class Verdict(NamedTuple):
+    """What one finished rater gets. `reason` is empty for those who are approved."""
+
+    annotator: str
+    outside: str
+    session: str
+    code: str
+    reason: str
+    bonus: float
+
+
+def verdicts(connection: Connection, folder: StudyFolder, rules: Rules, spammers: dict[str, float]) -> list[Verdict]:
+    """All who have finished. `spammers` holds the probability of being one, where a fit has told."""
+    people = {label(row.id): row for row in reading.rater_rows(connection)}
+    found = []
+    for standing in standings(connection, folder, answers(connection)):
+        if standing.state == "finished":
+            row = people[standing.annotator]
+            reason = _reason(standing, rules, spammers.get(standing.annotator, 0.0))
+            known = (standing.annotator, plain(row.outside or ""), plain(row.session), standing.completion_code)
+            found.append(Verdict(*known, reason, 0.0 if reason else _bonus(standing, rules)))
+    return found
+
+
+def write_lists(found: Sequence[Verdict], source: str, out: Path) -> list[Path]:
+    """approve.csv, reject.csv and bonus.csv as the platform wants them; the files written."""
+    good, bad = [one for one in found if not one.reason], [one for one in found if one.reason]
+    paid = [one for one in good if one.bonus > 0]
+    with atomic_directory(out) as place:
+        for name, rows in zip(_NAMES, _tables(source, good, bad, paid), strict=True):
+            with (place / name).open("w", encoding="utf-8", newline="") as stream:
+                csv.writer(stream, lineterminator="\n").writerows(rows)
+    return [out / name for name in _NAMES]
+
+
+_NAMES = ("approve.csv", "reject.csv", "bonus.csv")
+Table = list[list[str]]
+
+
+def _tables(source: str, good: list[Verdict], bad: list[Verdict], paid: list[Verdict]) -> tuple[Table, Table, Table]:
+    if source == "prolific":
+        reject = [["participant_id", "session_id", "reason"], *([v.outside, v.session, v.reason] for v in bad)]
+        return [[v.outside] for v in good], reject, [[v.outside, _amount(v)] for v in paid]
+    if source == "mturk":
+        head = ["AssignmentId", "WorkerId", "Approve", "Reject"]
+        approve = [head, *([v.session, v.outside, "x", ""] for v in good)]
+        reject = [head, *([v.session, v.outside, "", v.reason] for v in bad)]
+        bonus = [["WorkerId", "AssignmentId", "BonusAmount", "Reason"]]
+        return approve, reject, bonus + [[v.outside, v.session, _amount(v), "Careful ratings"] for v in paid]
+    head = ["annotator", "name", "completion_code"]
+    known = {v.annotator: [v.annotator, v.outside, v.code] for v in (*good, *bad)}
+    return (
+        [head, *(known[v.annotator] for v in good)],
+        [[*head, "reason"], *([*known[v.annotator], v.reason] for v in bad)],
+        [[*head, "amount"], *([*known[v.annotator], _amount(v)] for v in paid)],
+    )
+
+
+def _reason(standing: Standing, rules: Rules, spammer: float) -> str:
+    reasons = ["excluded by the researcher"] if standing.excluded else []
+    if rules.most_failed is not None and standing.checks_failed > rules.most_failed:
+        asked = standing.checks_passed + standing.checks_failed
+        reasons.append(f"{standing.checks_failed} of {asked} attention checks failed")
+    seconds = standing.median_seconds
+    if rules.least_seconds is not None and seconds is not None and seconds < rules.least_seconds:
+        reasons.append(f"too fast: {seconds:g} seconds per item, {rules.least_seconds:g} are needed to look at one")
+    if spammer > rules.most_spammer:
+        reasons.append(f"answers follow nobody else's (probability {spammer:.2f})")
+    return "; ".join(reasons)
+
+
+def _bonus(standing: Standing, rules: Rules) -> float:
+    if rules.bonus_error is None:
+        return rules.bonus
+    error = standing.reference_error
+    return rules.bonus if error is not None and error <= rules.bonus_error else 0.0
+
+
+def _amount(verdict: Verdict) -> str:
+    return f"{verdict.bonus:.2f}"

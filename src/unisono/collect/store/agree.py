@@ -1,0 +1,74 @@
+"""Database and study file: what the one keeps of the other, and whether they still speak of the same ratings.
+
+Only a server that starts writes here (`prepare`). Commands that look at a study check and change nothing.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from sqlalchemy import Connection
+
+from unisono.collect.store import assign, raters, reading
+from unisono.collect.store.database import Database, lock_start
+from unisono.collect.studies import StudyFolder
+from unisono.collect.studies.schema import Check
+from unisono.errors import DataError
+
+
+def plan_of(folder: StudyFolder) -> assign.Plan:
+    """What assignment has to know of the study."""
+    study, catalogue = folder.study, folder.catalogue
+    return assign.Plan(
+        items=tuple(item.name for item in catalogue.items),
+        references=tuple(item.name for item in catalogue.references),
+        reference_every=study.reference.every if study.reference else 10,
+        checks=tuple((check.key, check.after) for check in study.checks),
+        parts=len(study.passes),
+        ratings_per_item=study.design.ratings_per_item,
+        items_per_rater=study.design.items_per_rater,
+        shuffled=study.design.order == "random",
+    )
+
+
+def prepare(database: Database, folder: StudyFolder) -> None:
+    """Makes database and study file agree, or says why they cannot."""
+    database.create()
+    with database.write() as connection:
+        lock_start(connection)
+        _refuse_new_meaning(connection, folder)
+        raters.put_setting(connection, "scales", _meaning(folder))
+        checks = known_checks(connection, folder)
+        raters.put_setting(connection, "checks", msgspec.json.encode(checks).decode())
+        assign.sync_items(connection, plan_of(folder))
+
+
+def check_meaning(database: Database, folder: StudyFolder) -> None:
+    """Refuses a study file under which the stored ratings would mean something else; changes nothing."""
+    database.read(lambda connection: _refuse_new_meaning(connection, folder))
+
+
+def known_checks(connection: Connection, folder: StudyFolder) -> dict[str, Check]:
+    """Every attention check that raters may have met: those of the file, and those that were in it before."""
+    stored = raters.get_setting(connection, "checks")
+    before = msgspec.json.decode(stored, type=dict[str, Check]) if stored else {}
+    return before | {check.key: check for check in folder.study.checks}
+
+
+def _refuse_new_meaning(connection: Connection, folder: StudyFolder) -> None:
+    before, told = raters.get_setting(connection, "scales"), _meaning(folder)
+    if before not in (None, told) and reading.has_ratings(connection):
+        raise DataError(
+            f"{folder.path / 'study.toml'}: what ratings mean changed after ratings had come in. It was {before}, "
+            f"and is {told} now. Put it back, or start a new folder for the new study."
+        )
+
+
+def _meaning(folder: StudyFolder) -> str:
+    """All that gives a rating its meaning: scales, passes and, for stimuli made here, what they are made from."""
+    study = folder.study
+    parts: dict[str, object] = {"mode": study.mode, "passes": study.passes}
+    parts["scales"] = [(scale.name, scale.min, scale.max) for scale in study.dimensions]
+    if study.items.source in ("colours", "walks"):
+        parts |= {"seed": study.seed, "items": study.items, "rate": study.trace.rate}
+        parts["reference"] = study.reference and study.reference.values
+    return msgspec.json.encode(parts).decode()

@@ -1,0 +1,49 @@
+"""Whether a trace is all there: what a browser claims to have sent, beside what was received."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import msgspec
+from sqlalchemy import Connection
+
+from unisono.collect.store import reading
+
+# A page that plays samples many times a second; a hole this long was not played.
+_LONGEST_HOLE_MS = 5000.0
+
+
+class Claim(NamedTuple):
+    """What the end of a pass says: so many samples in this attempt, so many seconds of media."""
+
+    attempt: str
+    samples: int
+    seconds: float
+
+
+class _Samples(msgspec.Struct):
+    attempt: str
+    first: int
+    rows: list[list[float | None]]
+
+
+def claim_fault(connection: Connection, slot_id: int, claim: Claim) -> str | None:
+    """What is wrong with the claim, or None."""
+    batches = [msgspec.json.decode(payload, type=_Samples) for payload in reading.sample_payloads(connection, slot_id)]
+    mine = sorted((one for one in batches if one.attempt == claim.attempt), key=lambda one: one.first)
+    received = 0
+    for batch in mine:
+        if batch.first != received:
+            return "samples of this pass are missing"
+        received += len(batch.rows)
+    if received != claim.samples:
+        return "samples of this pass are missing"
+    moments = [row[0] or 0.0 for batch in mine for row in batch.rows]
+    if _widest_hole([0.0, *moments, 1000 * claim.seconds]) > _LONGEST_HOLE_MS:
+        return "the samples do not cover the recording"
+    return None
+
+
+def _widest_hole(moments: list[float]) -> float:
+    return max(after - before for before, after in pairwise(moments))

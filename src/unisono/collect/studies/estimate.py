@@ -1,0 +1,71 @@
+"""What a study asks of its raters before anybody has come: pages, minutes, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from unisono.collect.studies.folder import StudyFolder
+from unisono.collect.studies.items import Item
+
+# Seconds for reading consent and instructions, and for the last page.
+_AROUND = 90.0
+# Of a recording that does not say how long it is.
+_UNKNOWN_SECONDS = 60.0
+
+
+class Estimate(NamedTuple):
+    """Figures for `unisono collect check`; raters and cost are None where the study sets no number of ratings."""
+
+    items: int
+    references: int
+    practice: int
+    skipped: list[str]
+    pages_per_rater: int
+    minutes_per_rater: float
+    raters: int | None
+    cost: float | None
+
+
+def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float) -> Estimate:
+    """What to expect of the study."""
+    study, catalogue = folder.study, folder.catalogue
+    items = min(study.design.items_per_rater or len(catalogue.items), len(catalogue.items))
+    hidden = items // study.reference.every if study.reference and catalogue.references else 0
+    checks = sum(check.after <= items for check in study.checks)
+    shown = (items + hidden) * _seconds(folder, catalogue.items, seconds_per_answer)
+    tried = len(catalogue.practice) * _seconds(folder, catalogue.practice, seconds_per_answer)
+    seconds = _AROUND + shown + tried + checks * seconds_per_answer * len(study.names)
+    wanted = study.design.ratings_per_item
+    raters = math.ceil(wanted * len(catalogue.items) / items) if wanted and items else None
+    return Estimate(
+        items=len(catalogue.items),
+        references=len(catalogue.references),
+        practice=len(catalogue.practice),
+        skipped=_skipped(folder),
+        pages_per_rater=(items + hidden) * len(study.passes) + checks,
+        minutes_per_rater=round(seconds / 60, 1),
+        raters=raters,
+        cost=None if raters is None or not pay_per_hour else round(raters * seconds / 3600 * pay_per_hour, 2),
+    )
+
+
+def _seconds(folder: StudyFolder, items: Sequence[Item], seconds_per_answer: float) -> float:
+    """Mean seconds for one item: traces take as long as they play, once for every pass."""
+    study = folder.study
+    if study.mode == "rate" or not items:
+        return seconds_per_answer * len(study.names)
+    played = sum(item.seconds or _UNKNOWN_SECONDS for item in items) / len(items)
+    return (played + study.trace.countdown + seconds_per_answer) * len(study.passes)
+
+
+def _skipped(folder: StudyFolder) -> list[str]:
+    """Files in the folder of media that are no items: a wrong ending is easily missed."""
+    if folder.study.items.source != "files":
+        return []
+    catalogue, place = folder.catalogue, folder.path / folder.study.items.folder
+    known = {item.name for item in (*catalogue.items, *catalogue.references, *catalogue.practice)}
+    names = (path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file())
+    return sorted(name for name in names if name not in known and Path(name).name != "README")
