@@ -8,7 +8,6 @@ Sits above io and fusers; the command line calls nothing else.
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,10 +26,10 @@ from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, rev
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
 from unisono.fusers.signal import crowd_signal
 from unisono.io.align import align_to
-from unisono.io.atomic import atomic_directory
 from unisono.io.reading.frames import frame_like
-from unisono.io.saved import load_fit, write_fit
+from unisono.io.saved import load_fit
 from unisono.io.tables import read_item_table, read_ratings
+from unisono.io.writing import csv_text, write_results
 from unisono.report.alerts import NO_SIGNAL, signal_alerts
 from unisono.report.summary import summarise, summary_text
 from unisono.version import __version__
@@ -162,7 +161,7 @@ class Fusion:
 
     def truth_csv(self) -> str:
         """The text of truth.csv."""
-        return pl.DataFrame(self.fused.columns()).write_csv()
+        return csv_text(self.fused.columns())
 
     def fused_rows(self) -> list[dict[str, Any]]:
         """The rows of truth.csv as plain values."""
@@ -171,13 +170,7 @@ class Fusion:
     def save(self, directory: str | Path) -> Path:
         """Writes truth.csv, annotators.csv, summary.json and fit/; all of them or none."""
         target = Path(directory)
-        with atomic_directory(target) as folder:
-            (folder / "truth.csv").write_text(self.truth_csv(), encoding="utf-8")
-            annotators = pl.DataFrame(self.described.columns())
-            annotators.fill_nan(None).write_csv(folder / "annotators.csv")
-            text = json.dumps(self.summary_data, ensure_ascii=False, indent=1)
-            (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-            write_fit(self.fit, folder / "fit")
+        write_results(target, self.fused.columns(), self.described.columns(), self.summary_data, self.fit)
         return target
 
 

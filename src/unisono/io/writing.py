@@ -1,12 +1,35 @@
-"""Containers as columns of a table: what a reader of the file would want to see, in the shape that can be read back."""
+"""What goes into files: the results of a fusion as a folder, and containers as tables that can be read back."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from unisono.data import ItemTable, Ratings
+from unisono.fusers.results import Fit
+from unisono.io.atomic import atomic_directory
+from unisono.io.json_text import json_text
+from unisono.io.saved import write_fit
+
+
+def write_results(
+    directory: Path, truth: Mapping[str, Any], annotators: Mapping[str, Any], summary: Mapping[str, Any], fit: Fit
+) -> None:
+    """truth.csv, annotators.csv, summary.json and fit/ in a folder; all of them or none."""
+    with atomic_directory(directory) as folder:
+        (folder / "truth.csv").write_text(csv_text(truth), encoding="utf-8")
+        pl.DataFrame(dict(annotators)).fill_nan(None).write_csv(folder / "annotators.csv")
+        (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
+        write_fit(fit, folder / "fit")
+
+
+def csv_text(columns: Mapping[str, Any]) -> str:
+    """A table as CSV."""
+    return pl.DataFrame(dict(columns)).write_csv()
 
 
 def rating_columns(ratings: Ratings) -> dict[str, Any]:
