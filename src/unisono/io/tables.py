@@ -24,7 +24,7 @@ from unisono.io.reading.shape import shaped
 from unisono.io.reading.source import open_table
 from unisono.io.reading.table import Table
 
-Names = Mapping[str, str] | Sequence[str] | None  # NAME -> COLUMN, or names that are columns
+Names = Mapping[str, str] | Sequence[str] | str | None  # NAME -> COLUMN, names that are columns, or one of them
 
 
 def read_ratings(
@@ -140,6 +140,8 @@ def _timing(table: Table, roles: Roles, unit: str | None, rate: float | None, ma
 def _wanted(dims: Names) -> dict[str, str]:
     if dims is None:
         return {}
+    if isinstance(dims, str):
+        return {dims: dims}
     return dict(dims) if isinstance(dims, Mapping) else {name: name for name in dims}
 
 

@@ -72,6 +72,12 @@ def test_whatever_is_asked_for_is_taken():
         assert read_ratings(frame, dims=["valence", "age"]).dimensions == ("valence", "age")
 
 
+def test_a_string_is_one_dimension():
+    frame = crowd(age=lambda item, rater, row: 20 + rater)
+    assert read_ratings(frame, dims="age").dimensions == ("age",)
+    assert read_item_table(pl.DataFrame({"item": list("ab"), "f": [1, 2]}), columns="f").columns == ("f",)
+
+
 def test_two_people_who_agree_on_two_items_describe_nothing():
     frame = pl.DataFrame({"item": [1, 1, 2, 2], "rater": list("xyxy"), "v": [1, 2, 4, 3], "a": [2, 2, 1, 1]})
     assert left_out(frame) == (("v", "a"), {})
