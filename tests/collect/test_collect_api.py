@@ -14,6 +14,8 @@ from starlette.testclient import TestClient
 
 from collect_support import Rater, make_app, rate_study, trace_study
 
+pytestmark = pytest.mark.slow
+
 BOTH = "\n[reference]\nevery = 2\nvalues = { saturation = 50, brightness = 70 }\n"
 
 

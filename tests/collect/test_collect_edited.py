@@ -15,6 +15,8 @@ from starlette.testclient import TestClient
 from collect_support import Rater, Server, collect, make_app
 from unisono.collect.studies import open_folder
 
+pytestmark = pytest.mark.slow
+
 STUDY = """
 title = "Pictures"
 mode = "rate"

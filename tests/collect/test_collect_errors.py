@@ -18,6 +18,8 @@ from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.studies import load_study, open_folder
 from unisono.errors import DataError
 
+pytestmark = pytest.mark.slow
+
 RATE = RATE_STUDY.format(per_regime=3)
 TABLE = RATE.replace('source = "colours"', 'source = "table"\ntruth = "{truth}"').replace("per_regime = 3\n", "")
 FILES = RATE.replace('source = "colours"', 'source = "files"\nmedia = "{media}"').replace("per_regime = 3\n", "")

@@ -11,6 +11,8 @@ from starlette.testclient import TestClient
 
 from collect_support import Rater, collect, make_app, rate_study
 
+pytestmark = pytest.mark.slow
+
 CHECK = '\n[[checks]]\nafter = 1\ntext = "Far right."\nexpected = { saturation = 100, brightness = 100 }\n'
 REFERENCE = "\n[reference]\nevery = 3\nvalues = { saturation = 50, brightness = 70 }\n"
 SOURCES = {

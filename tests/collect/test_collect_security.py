@@ -15,6 +15,8 @@ from unisono.collect.app.guard import masked, policy
 from unisono.collect.app.serve import Address, is_loopback
 from unisono.collect.studies import Keys
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert(1)</script>"
 POSTS = ["/", "/admin/login", "/admin/logout", "/admin/phase"]
 

@@ -17,6 +17,8 @@ from unisono.collect.app.connections import ImpatientProtocol
 from unisono.collect.app.context import now_ms
 from unisono.collect.store import sessions
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:

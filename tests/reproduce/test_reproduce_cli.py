@@ -19,6 +19,8 @@ from unisono.reproduce.engine.claims import ClaimPart, Lead, judge
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Unit
 from unisono.reproduce.engine.registry import EARLIER, find_experiments
 
+pytestmark = pytest.mark.slow
+
 
 def invoke(*arguments):
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])

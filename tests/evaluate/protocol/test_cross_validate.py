@@ -12,6 +12,8 @@ from unisono.evaluate.protocol.results import differences, model_result
 from unisono.evaluate.splits import item_folds
 from unisono.simulate import simulate_items
 
+pytestmark = pytest.mark.slow
+
 FOLDS = 4
 
 

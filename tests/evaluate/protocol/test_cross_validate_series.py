@@ -12,6 +12,8 @@ from unisono.evaluate.splits import item_folds
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc
 
+pytestmark = pytest.mark.slow
+
 FOLDS = 3
 LENGTHS = (60, 50, 60, 45, 60, 40)
 

@@ -10,6 +10,8 @@ from unisono.evaluate.protocol.selection import Labelled, Selection, estimate, s
 from unisono.fusers import Independent, Joint, make_fuser
 from unisono.simulate import simulate_items
 
+pytestmark = pytest.mark.slow
+
 ML = {"inference": "ml", "noise": "diagonal", "anchor": "none"}
 
 

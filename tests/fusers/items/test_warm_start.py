@@ -7,6 +7,8 @@ import unisono as un
 from item_cases import drawn_from_the_model
 from trace_world import trace_world
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = 0.15  # standard deviations of the error of an estimate, root mean square
 
 

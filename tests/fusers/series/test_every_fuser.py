@@ -150,6 +150,7 @@ def test_awkward_traces(name):
     assert np.isnan(table.agreement[1]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_saved_fits_come_back_bit_for_bit(name, world, tmp_path):
     with warnings.catch_warnings():

@@ -12,6 +12,8 @@ from unisono.errors import DataError
 from unisono.fusers import make_fuser
 from unisono.fusers.series import base as series_base
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def world():

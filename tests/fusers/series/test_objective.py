@@ -13,6 +13,8 @@ from trace_world import trace_world, with_spoiled_annotator
 from unisono.fusers import make_fuser
 from unisono.maths.series import default
 
+pytestmark = pytest.mark.slow
+
 MAY_FALL = 0.1  # nats in one step; the worst of 216 runs on simulated traces was 0.05
 
 WORLDS = {

@@ -7,6 +7,8 @@ import pytest
 from trace_world import trace_world
 from unisono.fusers import series
 
+pytestmark = pytest.mark.slow
+
 
 class Recorder:
     """Somebody who watches and remembers."""

@@ -14,6 +14,8 @@ from unisono.io.importing.answers import Answers
 from unisono.io.importing.registry import import_files
 from unisono.io.importing.request import Request
 
+pytestmark = pytest.mark.slow
+
 RUNS = 25
 PIECES = [
     b"{",

@@ -15,6 +15,8 @@ from unisono.io.importing.paths import only, parse_path, select
 from unisono.io.importing.registry import import_files
 from unisono.io.importing.request import Request
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = {
     "run": "r1",
     "states": [

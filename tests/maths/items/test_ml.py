@@ -55,7 +55,13 @@ def test_the_start_is_the_sample_mean_and_covariance_of_each_item():
 
 
 @pytest.mark.parametrize(("transform", "bias", "noise", "latent"), STRUCTURES)
-@pytest.mark.parametrize(("missing", "features", "recentred"), [(0.0, True, False), (0.25, False, True)])
+@pytest.mark.parametrize(
+    ("missing", "features", "recentred"),
+    [
+        pytest.param(0.0, True, False, marks=pytest.mark.slow),
+        (0.25, False, True),
+    ],
+)
 def test_likelihood_rises_at_every_step(transform, bias, noise, latent, missing, features, recentred):
     structure = Structure(transform, bias, noise, latent, intercept=bias or features)
     y, item_of, annotator_of, X, K = simulated(3, D=2, missing=missing, features=features)

@@ -21,7 +21,13 @@ SHARED = [(*words[:2], "shared", words[3]) for words in STRUCTURES if words[2] =
 
 
 @pytest.mark.parametrize(("transform", "bias", "noise", "latent"), STRUCTURES + SHARED)
-@pytest.mark.parametrize(("missing", "features", "gold"), [(0.0, True, False), (0.25, False, True)])
+@pytest.mark.parametrize(
+    ("missing", "features", "gold"),
+    [
+        pytest.param(0.0, True, False, marks=pytest.mark.slow),
+        (0.25, False, True),
+    ],
+)
 def test_bound_rises_at_every_step_without_guards(transform, bias, noise, latent, missing, features, gold):
     structure = Structure(transform, bias, noise, latent, intercept=True)
     y, item_of, annotator_of, X, K = standardised(3, missing=missing, features=features)

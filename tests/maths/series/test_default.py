@@ -9,6 +9,8 @@ from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import SeriesData, Structure, identity_params
 
+pytestmark = pytest.mark.slow
+
 RATE = 5.0
 
 

@@ -6,6 +6,8 @@ import pytest
 from series_cases import rotated
 from unisono.maths.series.gold import GoldSettings, fit_with_gold, gold_memory, with_known
 
+pytestmark = pytest.mark.slow
+
 
 def test_one_known_recording_brings_the_truth_back():
     data, truth = rotated()

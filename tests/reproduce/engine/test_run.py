@@ -11,6 +11,8 @@ from unisono.reproduce.engine.charts import Bar, score_bars
 from unisono.reproduce.engine.claims import ClaimPart, judge
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Picture, Settings, Unit
 
+pytestmark = pytest.mark.slow
+
 CALLS: list[int] = []
 INTERRUPT_AT: list[int] = []
 

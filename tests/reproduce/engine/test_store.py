@@ -11,6 +11,8 @@ import unisono
 from unisono.reproduce.engine import store
 from unisono.reproduce.engine.experiment import Unit
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(unisono.__file__).parent
 
 
