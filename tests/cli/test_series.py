@@ -11,6 +11,8 @@ from command_line import unisono, unisono_here
 from trace_world import trace_world
 from unisono.io.writing import item_columns, rating_columns
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

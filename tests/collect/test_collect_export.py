@@ -15,6 +15,8 @@ from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database
 from unisono.collect.studies import StudyFolder
 
+pytestmark = pytest.mark.slow
+
 REFERENCE = "\n[reference]\nevery = 3\nvalues = { saturation = 50, brightness = 70 }\n"
 
 

@@ -18,6 +18,8 @@ from unisono.maths.items.predictive import held_out_scores
 from unisono.maths.metrics import ccc
 from unisono.simulate import simulate_items
 
+pytestmark = pytest.mark.slow
+
 # ---- known truths
 
 

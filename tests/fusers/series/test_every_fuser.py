@@ -11,6 +11,8 @@ from unisono.data import Ratings
 from unisono.fusers import make_fuser
 from unisono.io.saved import load_fit, save_fit
 
+pytestmark = pytest.mark.slow
+
 MODELS = tuple(un.SERIES_MODELS)
 PAPER = ("paper-joint", "paper-independent")
 SMALL = {"restarts": 1, "width": 3}  # of the published models
@@ -121,7 +123,6 @@ def test_scores_prefer_sense_to_noise(name, fusers, world):
     assert fusers[name].score(other) > fusers[name].score(other.with_value(nonsense))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in PAPER])
 def test_features_predict(name, world):
     train = world.ratings.select_items(["clip 0", "clip 1"])
@@ -150,7 +151,6 @@ def test_awkward_traces(name):
     assert np.isnan(table.agreement[1]).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_saved_fits_come_back_bit_for_bit(name, world, tmp_path):
     with warnings.catch_warnings():
