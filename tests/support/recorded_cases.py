@@ -1,8 +1,8 @@
 """Fits whose results are on record: every model, on bundled data and on small simulations.
 
 `CASES` has one function per fit; `digest` shrinks the tables of a result to a few numbers per column, which move when
-any entry of the column moves. `python tests/recorded_cases.py` writes the record anew: do that only where results are
-meant to change.
+any entry of the column moves. `python tests/support/recorded_cases.py` writes the record anew: do that only where
+results are meant to change.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import click
 
 from unisono.cli.options import json_option, out_option, ratings_argument, reading_options, seed_option
 from unisono.cli.progress import task_progress
-from unisono.cli.talk import number, print_json, print_table, say, write_json
+from unisono.cli.talk import deliver, number, print_table
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement.results import Agreement, DimensionAgreement
@@ -54,13 +54,7 @@ def command(ratings: str, reading: dict[str, Any], out: Path | None, as_json: bo
     table = read_ratings(ratings, **reading)
     with task_progress("Measuring") as on_task:
         found = agreement(table, on_task=on_task, **settings)
-    if out is not None:
-        write_json(found.to_dict(), out)
-        say(f"Written to {out}.")
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print(found)
+    deliver(found, out, as_json, _print)
 
 
 def _print(found: Agreement) -> None:

@@ -6,6 +6,7 @@ as a `Fit` and how to come back from one.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -15,7 +16,7 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import require_known_items
 from unisono.data.labels import listed
-from unisono.errors import DataError, NotFittedError
+from unisono.errors import ConvergenceWarning, DataError, NotFittedError
 from unisono.fusers.features import FeatureSpace
 from unisono.fusers.params import Parameterised
 from unisono.fusers.results import Annotators, Fit, Fused
@@ -110,13 +111,27 @@ class Fuser(Parameterised, ABC):
         """Raises a SettingsError for settings that make no sense, whatever the ratings are. Default: no check."""
 
     def notes(self) -> dict[str, Any]:
-        """What the summary has to say beyond what every model has; `delay_words` are printed."""
+        """Numbers that the summary has beyond those of every model; words are made of them in `report`."""
         return {}
 
     def gives_posterior_means(self) -> bool:
         """Whether estimates are drawn to the middle, so that they spread less than the truth; averages are not."""
         settings = self.get_params()
         return settings.get("estimate") == "posterior" or settings.get("inference", "bayes") != "bayes"
+
+    def forget(self) -> None:
+        """Leaves the settings alone: a fit rests on nothing that was learned before."""
+        for name in [name for name in vars(self) if name.startswith("_") or name.endswith("_")]:
+            delattr(self, name)
+
+    def warn_unless_converged(self) -> None:
+        """For the end of `fit`, so that the warning points at whoever called it."""
+        if not self.trace_.converged:
+            warnings.warn(
+                f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def require_fitted(self) -> None:
         if not hasattr(self, "trace_"):

@@ -281,3 +281,14 @@ def _shortened(table):
     return un.ItemTable.from_rows(
         one.value[:50], items=one.items, columns=one.columns, length=np.array([50]), clock=one.clock
     )
+
+
+def test_a_refit_keeps_nothing_of_the_fit_before():
+    first, second = trace_world(seed=0), trace_world(seed=1)
+    fuser = make_fuser("joint", series=True).fit(first.ratings, gold=first.truth.select_items(first.truth.items[:1]))
+    fuser.leftover_ = "of an earlier fit"
+    fuser.fit(second.ratings)
+    assert not hasattr(fuser, "leftover_")
+    fresh = make_fuser("joint", series=True).fit(second.ratings)
+    np.testing.assert_array_equal(fuser.fuse().mean, fresh.fuse().mean)
+    assert fuser.notes() == fresh.notes()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
-from unisono.errors import ConvergenceWarning, DataError
+from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
 from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, honest_posterior
@@ -109,7 +108,7 @@ class Joint(Fuser):
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
         given = prepared(ratings, features, gold, self._earlier, paper=self.paper)
-        self._forget()
+        self.forget()
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert on_state is not None
@@ -118,21 +117,11 @@ class Joint(Fuser):
         self._ratings = ratings
         run = self._run(on_step, snapshot if on_state is not None else None)
         self._learnt(self._estimate(given, run), given)
-        if not self.trace_.converged:
-            warnings.warn(
-                f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self.warn_unless_converged()
         return self
 
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
-
-    def _forget(self) -> None:
-        """Leaves the settings alone: a fit rests on nothing that was learned before."""
-        for name in [name for name in vars(self) if name.startswith("_") or name.endswith("_")]:
-            delattr(self, name)
 
     def _learnt(self, estimate: Estimate, given: Prepared) -> Self:
         ratings, data = given.ratings, given.data
@@ -290,7 +279,7 @@ class Joint(Fuser):
         return learned_arrays(self)
 
     def restore(self, fit: Fit) -> Self:
-        self._forget()
+        self.forget()
         restore_learned(self, fit)
         return self
 

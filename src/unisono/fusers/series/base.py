@@ -5,14 +5,13 @@ A fuser holds one model of all dimensions, or one of each: `parts_`. How they ar
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 
 from unisono.data import Clock, ItemTable, Ratings
-from unisono.errors import ConvergenceWarning, DataError
+from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling
@@ -88,6 +87,7 @@ class SeriesFuser(Fuser):
         on_state: OnState | None = None,
     ) -> Self:
         self.check_settings()
+        self.forget()
         self.rate_ = require_series(ratings)
         self.scaling_ = self._scaling(ratings)
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
@@ -104,12 +104,7 @@ class SeriesFuser(Fuser):
         standardised = None if known is None else self.scaling_.standardise(known)
         rated, self._active = active_annotators(self._data)
         self._learnt(self._estimate(rated, standardised, watch, on_state))
-        if not self.trace_.converged:
-            warnings.warn(
-                f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self.warn_unless_converged()
         return self
 
     def _learnt(self, found: Estimated) -> Self:

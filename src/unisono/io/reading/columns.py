@@ -120,11 +120,11 @@ def candidates(table: Table, roles: Roles, *, companions: bool = False) -> tuple
     used = set(roles.place.values())
     kept, aside = [], []
     for index, column in enumerate(table.columns):
+        if index in used or not column:
+            continue
         why = _labels_rows(column) or (None if companions else goes_with(column, table.columns))
         if why is None and "annotator" in roles.place:  # durations, counts and years are good features of items
             why = described_by_name(column)
-        if index in used or not column:
-            continue
         if why is None:
             kept.append(index)
         else:
