@@ -197,6 +197,7 @@ def as_frames(ratings: Ratings) -> Ratings:
         items=[str(t) for t in range(total)],
         annotators=ratings.annotators,
         dimensions=ratings.dimensions,
+        scale=ratings.scale,
         source=ratings.source,
     )
 
