@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 
 from command_line import unisono, unisono_here
@@ -55,3 +56,44 @@ def test_words_that_make_no_sense_are_a_matter_of_usage(words):
     done = unisono_here("fuse", "-", "--scale", words, stdin=LIKERT.encode())
     assert done.returncode == 2
     assert "scale" in done.stderr
+
+
+EXTREME = "item,annotator,joy\n" + "".join(
+    f"c{m},{who},{(1, 5, 5, 1, 2, 4, 1)[(m * step) % 7]}\n"
+    for m in range(9)
+    for who, step in (("x", 1), ("y", 2), ("z", 5))
+)
+
+
+def spread_of(path):
+    """The lowest and the highest number among estimates and interval ends."""
+    table = pl.read_csv(path).select("joy", "joy_low", "joy_high")
+    return table.min_horizontal().min(), table.max_horizontal().max()
+
+
+@pytest.mark.parametrize("model", ["auto", "mean", "zscore-mean"])
+def test_truth_and_predictions_keep_to_the_scale(model, tmp_path):
+    (tmp_path / "ratings.csv").write_text(EXTREME)
+    (tmp_path / "features.csv").write_text("item,f\n" + "".join(f"c{m},{m % 3}\n" for m in range(9)))
+    (tmp_path / "new.csv").write_text("item,f\nn1,-90\nn2,90\n")
+    fuse = ("fuse", "ratings.csv", "--features", "features.csv", "--model", model)
+    assert unisono_here(*fuse, "--out", "cut", cwd=tmp_path).returncode == 0
+    assert unisono_here(*fuse, "--out", "free", "--scale", "none", cwd=tmp_path).returncode == 0
+    for out in ("cut", "free"):
+        assert unisono_here("predict", out, "new.csv", "--out", f"{out}.csv", cwd=tmp_path).returncode == 0
+    for name in ("cut/truth.csv", "cut.csv"):
+        low, high = spread_of(tmp_path / name)
+        assert low >= 1
+        assert high <= 5
+    for name in ("free/truth.csv", "free.csv"):
+        low, high = spread_of(tmp_path / name)
+        assert low < 1 or high > 5
+
+
+def test_gold_outside_a_given_scale_names_the_item(tmp_path):
+    (tmp_path / "ratings.csv").write_text(EXTREME)
+    (tmp_path / "gold.csv").write_text("item,joy\nc1,3\nc2,6\n")
+    done = unisono_here("fuse", "ratings.csv", "--gold", "gold.csv", "--scale", "1:5", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "gold.csv: joy of item 'c2' is 6, outside the scale 1 to 5" in done.stderr
+    assert unisono_here("fuse", "ratings.csv", "--gold", "gold.csv", cwd=tmp_path).returncode == 0

@@ -227,11 +227,9 @@ class Ratings:
             row, d = outside[0]
             j = int(np.searchsorted(self.offset, row, side="right")) - 1
             who, item = self.annotators[self.annotator_of[j]], self.items[self.item_of[j]]
-            ends = self.scale[d]
-            assert ends is not None
             raise DataError(
                 f"{self.source}: {self.dimensions[d]} is {self.value[row, d]:g} by annotator '{who}' on '{item}', "
-                f"outside the scale {span(ends)}. Correct the answer, or give another scale."
+                f"outside the scale {span(self.scale[d])}. Correct the answer, or give another scale."
             )
 
     def _indices(self, wanted: Iterable[str] | np.ndarray, labels: tuple[str, ...], what: str) -> np.ndarray:

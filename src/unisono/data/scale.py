@@ -54,26 +54,27 @@ class Scale:
         """Some of the dimensions, in this order."""
         return Scale(tuple(self.ends[d] for d in index), tuple(self.given[d] for d in index))
 
-    def leaves(self, value: np.ndarray, slack: float = 0.0) -> np.ndarray:
+    def leaves(self, value: np.ndarray) -> np.ndarray:
         """(S, D) whether numbers lie outside; missing ones do not."""
-        return np.asarray((value < self.low - slack) | (value > self.high + slack))
+        return np.asarray((value < self.low) | (value > self.high))
 
-    def widened(self, value: np.ndarray, dimensions: Sequence[str], source: str) -> Scale:
-        """Inferred ends made wide enough for known truths (M, D); truths outside a given scale are a DataError."""
-        ends: list[Ends | None] = []
-        for d, own in enumerate(self.ends):
-            known = value[~np.isnan(value[:, d]), d]
-            if own is None or not len(known):
-                ends.append(own)
-                continue
-            outside = known[(known < own[0]) | (known > own[1])]
-            if len(outside) and self.given[d]:
-                raise DataError(
-                    f"{source}: {dimensions[d]} is {outside[0]:g}, outside the scale {span(own)}. "
-                    "Correct the number, or give another scale with --scale."
-                )
-            ends.append((min(own[0], float(known.min())), max(own[1], float(known.max()))))
-        return replace(self, ends=tuple(ends))
+    def widened(
+        self, value: np.ndarray, dimensions: Sequence[str], source: str, items: Sequence[str] | None = None
+    ) -> Scale:
+        """Inferred ends made wide enough for known truths (M, D); truths outside a given scale are a DataError.
+
+        `items` are the names of the rows, where each is an item.
+        """
+        outside = np.argwhere(self.leaves(value) & np.array(self.given, dtype=bool))
+        if len(outside):
+            m, d = outside[0]
+            whose = "" if items is None else f" of item '{items[m]}'"
+            raise DataError(
+                f"{source}: {dimensions[d]}{whose} is {value[m, d]:g}, outside the scale {span(self.ends[d])}. "
+                "Correct the number, or give another scale (--scale)."
+            )
+        ends = tuple(own if own is None else _holding(own, value[:, d]) for d, own in enumerate(self.ends))
+        return replace(self, ends=ends)
 
     def words(self, d: int) -> str:
         """`scale 1 to 7 (inferred)`"""
@@ -95,12 +96,18 @@ class Scale:
         }
 
 
-def span(ends: Ends) -> str:
+def span(ends: Ends | None) -> str:
     """`1 to 7`, `from 0`, `up to 10`"""
-    low, high = ends
+    low, high = ends or (-np.inf, np.inf)
     if np.isinf(high):
         return f"from {low:g}"
     return f"up to {high:g}" if np.isinf(low) else f"{low:g} to {high:g}"
+
+
+def _holding(ends: Ends, value: np.ndarray) -> Ends:
+    """The ends, or the lowest and highest number where these lie beyond."""
+    known = value[~np.isnan(value)]
+    return float(known.min(initial=ends[0])), float(known.max(initial=ends[1]))
 
 
 def _finite(end: float) -> float | None:
