@@ -45,5 +45,6 @@ def test_finite_results_or_a_data_error(table, model):
             return
     assert np.isfinite(result.fused.mean).all()
     assert np.isfinite(result.fused.cov).all()
-    assert len(result.annotators) == result.ratings.K
+    assert len(result.annotators) == result.ratings.K * result.ratings.D
+    assert len(result.annotators_overall) == result.ratings.K
     result.summary()

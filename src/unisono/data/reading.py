@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -14,6 +16,14 @@ class LeftOut:
     numeric: bool = False  # it holds numbers, so that it could be taken in
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Identifiers:
+    """The ids of a table as they came: inside, labels are text; results give back what the table had."""
+
+    place: Mapping[str, int]  # where the id behind each label stands among the values
+    values: Any  # a column of the library that the table came from, with its own type
+
+
 @dataclass(frozen=True)
 class Reading:
     """The roles of the columns of a table of ratings."""
@@ -23,3 +33,5 @@ class Reading:
     time: str | None
     dimensions: dict[str, str]  # dimension -> the column (or the level of a long table) it was read from
     left_out: tuple[LeftOut, ...] = ()
+    item_ids: Identifiers | None = field(default=None, compare=False, repr=False)  # None: the labels are the ids
+    annotator_ids: Identifiers | None = field(default=None, compare=False, repr=False)

@@ -19,6 +19,7 @@ from unisono.data.reading import Reading
 from unisono.data.scale_words import ScaleWords, said_scale, scale_by_dimension
 from unisono.io.reading.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
 from unisono.io.reading.frames import kind_of
+from unisono.io.reading.identifiers import identifiers
 from unisono.io.reading.rows import Rows, sorted_claims
 from unisono.io.reading.series import TIME_UNITS, Timing, series_ratings, series_table
 from unisono.io.reading.shape import shaped
@@ -124,7 +125,8 @@ def _reading(table: Table, roles: Roles, rows: Rows, series: bool) -> Reading:
     """Which column became what."""
     column = {role: table.columns[index] for role, index in roles.place.items()}
     time = column["time"] if series else None
-    return Reading(column["item"], column["annotator"], time, rows.sources, rows.left_out)
+    ids = [identifiers(rows.found, roles.place[role], rows.found.label[role]) for role in ("item", "annotator")]
+    return Reading(column["item"], column["annotator"], time, rows.sources, rows.left_out, *ids)
 
 
 def _order(rows: Rows) -> np.ndarray:

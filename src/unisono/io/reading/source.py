@@ -34,7 +34,8 @@ def open_table(source: Any) -> Table:
     if isinstance(source, str | os.PathLike):
         name, data = _bytes_of(os.fspath(source))
         return table_of_bytes(name, data)
-    return FrameTable("data frame", to_polars(source), counted_from=0)
+    frame = to_polars(source)
+    return FrameTable("data frame", frame, counted_from=0, native=frame if isinstance(source, pl.LazyFrame) else source)
 
 
 def table_of_bytes(name: str, data: np.ndarray) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -55,6 +56,10 @@ class Table(ABC):
     @abstractmethod
     def parts(self) -> Iterator[Chunk]:
         """The rows, each exactly once, in order."""
+
+    def original(self, index: int) -> Any:
+        """A column with the type it came in, as a narwhals series; None where cells are text."""
+        return None
 
     @abstractmethod
     def where(self, record: int) -> str:
