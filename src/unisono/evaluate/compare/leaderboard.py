@@ -76,9 +76,9 @@ class Comparison:
             (row.model, *(f"{x:.3f}" for x in (row.log_density, row.rmse, row.coverage, row.agreement)))
             for row in self.rows
         ]
-        title = f"{counted(len(self.rows), 'model')} on '{self.source}', best first. {self.answer}"
+        title = f"{counted(len(self.rows), 'model')} on '{self.source}', best first"
         header = ("model", "log density", "RMSE", "90 % cover", "agreement")
-        return Introduction.of(title, header, rows, "See .rows, .contrasts and .to_dict().")
+        return Introduction.of(title, header, rows, "See .answer, .rows, .contrasts and .to_dict().")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
