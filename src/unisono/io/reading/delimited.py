@@ -1,4 +1,4 @@
-"""Delimited text (CSV, TSV, semicolons) as a table of text cells, read stretch by stretch.
+"""Delimited text (CSV, TSV, semicolons, pipes), in UTF-8, as a table of text cells, read stretch by stretch.
 
 Every cell is read as text, so that what is wrong with it can be said in the user's own words; the numbers are made
 elsewhere. Imports Polars, and the record scanner beside it.
@@ -7,16 +7,19 @@ elsewhere. Imports Polars, and the record scanner beside it.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 
 from unisono.io.reading import problems
+from unisono.io.reading.encoding import refuse_binary
 from unisono.io.reading.records import BLOCK, Records, line_of, scan
 from unisono.io.reading.table import Chunk, Table
 
-SEPARATORS = (",", "\t", ";")
+SEPARATORS = (",", "\t", ";", "|")
+_ANNOUNCED = re.compile(rb"\s*\"?sep=(.)\"?\s*\r?\n")  # the first line that Excel heeds
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -30,8 +33,11 @@ class TextTable(Table):
         self._block = block
         refuse_binary(name, self._data[:BLOCK])
         begin = len(_BOM) if self._data[:3].tobytes() == _BOM else 0
-        header, self._body = self._first_record(name, begin)
-        self.separator = max(SEPARATORS, key=lambda mark: len(_cells(name, header, mark)))
+        announced = _ANNOUNCED.match(self._data[begin : begin + 16].tobytes())
+        if announced:
+            begin += announced.end()
+        header, self._body = self._record(name, begin)
+        self.separator = announced[1].decode() if announced else self._separator(name, header)
         columns = tuple(cell.strip() for cell in _cells(name, header, self.separator))
         super().__init__(name, columns)
         # Semicolons separate cells where the comma is the decimal mark.
@@ -55,13 +61,23 @@ class TextTable(Table):
             record -= len(records.start)
         raise IndexError(record)
 
-    def _first_record(self, name: str, begin: int) -> tuple[str, int]:
+    def _record(self, name: str, begin: int) -> tuple[str, int]:
+        """The first record from a byte on, and the byte behind it."""
         for records in scan(self._data, begin, SEPARATORS[0], 1 << 16):
             if len(records.start):
                 start = int(records.start[0])
                 stop = int(records.start[1]) if len(records.start) > 1 else records.stop
-                return _decode(name, self._data, start, stop).strip("\r\n"), stop
+                return self._data[start:stop].tobytes().decode().strip("\r\n"), stop
         raise problems.empty_file(name)
+
+    def _separator(self, name: str, header: str) -> str:
+        """The mark that splits the header into most cells; pipes also occur in names, so they have to go on below."""
+        count = {mark: len(_cells(name, header, mark)) for mark in SEPARATORS}
+        if count["|"] > 1 and self._body < len(self._data):
+            below, _ = self._record(name, self._body)
+            if len(_cells(name, below, "|")) != count["|"]:
+                del count["|"]
+        return max(count, key=lambda mark: count[mark])
 
     def _check(self, records: Records) -> None:
         refuse_binary(self.name, self._data[records.begin : records.stop])
@@ -74,8 +90,6 @@ class TextTable(Table):
 
     def _parse(self, records: Records) -> pl.DataFrame:
         part = self._data[records.begin : records.stop]
-        if int(part.max()) > 127:
-            _decode(self.name, self._data, records.begin, records.stop)
         text = part.tobytes() if not records.blank else _without_blanks(self._data, records)
         try:
             frame = pl.read_csv(
@@ -91,15 +105,6 @@ class TextTable(Table):
             place = line_of(self._data, int(records.start[0]))
             raise problems.stray_quotes(self.name, place)
         return frame
-
-
-def refuse_binary(name: str, part: np.ndarray) -> None:
-    """Zero bytes never occur in text, and soon occur in everything else."""
-    if not np.all(part):
-        start = part[:4].tobytes()
-        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise problems.not_a_table(name, "it is UTF-16 text", "Save the file with UTF-8 encoding.")
-        raise problems.not_a_table(name, "it holds binary data")
 
 
 def _unix_line_ends(data: np.ndarray) -> np.ndarray:
@@ -121,11 +126,3 @@ def _without_blanks(data: np.ndarray, records: Records) -> bytes:
     stop = np.append(records.start[1:], records.stop)
     rows = zip(records.start.tolist(), stop.tolist(), strict=True)
     return b"\n".join(data[low:high].tobytes().rstrip(b"\r\n") for low, high in rows)
-
-
-def _decode(name: str, data: np.ndarray, begin: int, stop: int) -> str:
-    try:
-        return data[begin:stop].tobytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        offset = begin + error.start
-        raise problems.not_utf8(name, line_of(data, offset), int(data[offset])) from None

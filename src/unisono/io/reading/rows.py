@@ -51,6 +51,15 @@ class Rows(ABC):
     def numbers(self, d: int) -> np.ndarray:
         """(rows,) the numbers of dimension d; NaN where missing, and in rows about something else. Handed out once."""
 
+    def where(self, row: int) -> str:
+        """`ratings.csv row 18`"""
+        return self.found.where(row)
+
+    def places(self, first: int, second: int) -> tuple[str, str]:
+        """Two rows for one message, in the order of the file."""
+        low, high = sorted((int(first), int(second)))
+        return problems.join_places(self.where(low), self.where(high), self.source)
+
     def who(self, row: int) -> str:
         """The trace that a row belongs to, in words."""
         item = self.items.labels[self.items.code[row]]
@@ -60,7 +69,7 @@ class Rows(ABC):
 
     def refuse_twice(self, first: int, second: int) -> DataError:
         """The error for two rows that make the same claim."""
-        places = self.found.places(first, second)
+        places = self.places(first, second)
         item = self.items.labels[self.items.code[first]]
         if self.annotators is None:
             return problems.item_twice(*places, item)
@@ -68,7 +77,7 @@ class Rows(ABC):
         return self._rated_twice(places, annotator, item, first)
 
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
-        return problems.rated_twice(*places, annotator, item)
+        return problems.rated_twice(*places, annotator, item, self.items.column)
 
 
 class WideRows(Rows):
@@ -118,7 +127,7 @@ class LongRows(Rows):
 
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
         dimension = self._dimension.labels[self._dimension.code[row]]
-        return problems.answered_twice(*places, annotator, item, dimension)
+        return problems.answered_twice(*places, annotator, item, dimension, self.items.column)
 
 
 def sorted_claims(claim: np.ndarray, time: np.ndarray | None = None) -> tuple[np.ndarray, tuple[int, int] | None]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from unisono.data.reading import LeftOut
 from unisono.errors import DataWarning, LeftOutWarning
 from unisono.io.reading import problems
+from unisono.io.reading.cells import Labels, Words
 from unisono.io.reading.collecting import Collected, collect, number_column, peek, usable
 from unisono.io.reading.columns import Roles, candidates, find_column
 from unisono.io.reading.descriptors import described_by_numbers, goes_with
@@ -18,14 +19,24 @@ from unisono.io.reading.table import Table
 
 
 def shaped(
-    table: Table, roles: Roles, wanted: Mapping[str, str], *, complete: bool = False, companions: bool = False
+    table: Table,
+    roles: Roles,
+    wanted: Mapping[str, str],
+    *,
+    complete: bool = False,
+    companions: bool = False,
+    meanings: Labels | None = None,
 ) -> tuple[Rows, np.ndarray | None]:
-    """The rows of a table, and their times if it is a series; `wanted` maps names to columns (or to dimensions)."""
+    """The rows of a table, and their times if it is a series; `wanted` maps names to columns (or to dimensions).
+
+    `complete` refuses empty cells, `companions` takes in errors of other columns, `meanings` are numbers for words.
+    """
     names, aside = _number_columns(table, roles, wanted, companions)
     labels = {role: index for role, index in roles.place.items() if role not in ("time", "value")}
-    clock = [roles.place["time"]] if "time" in roles.place else []
-    found = collect(table, labels, [*names.values(), *clock])
-    times = _times(found, roles, aside) if clock else None
+    clock = roles.place.get("time")
+    asked = [table.columns[index] for index in names.values()] if wanted or roles.is_long else []
+    found = collect(table, labels, list(names.values()), clock, Words(meanings, asked))
+    times = _times(found, roles, aside) if clock is not None else None
     rows: Rows
     if roles.is_long:
         rows = LongRows(found, roles.place["value"], dict(wanted))
@@ -35,7 +46,7 @@ def shaped(
         if not wanted:
             kept = _ratings_among(found, kept, times, aside)
         if not kept:
-            raise problems.no_numbers(table.name, aside)
+            raise problems.no_numbers(table.name, aside, _worded(found, names.values()))
         rows = WideRows(found, {name: index for name, index in names.items() if index in kept}, complete)
     # Errors and interval ends beside the estimates of a table of items are there to be left alone.
     quiet = "annotator" not in roles.place
@@ -44,6 +55,11 @@ def shaped(
         _warn_aside(table.name, surprising)
     rows.left_out = tuple(aside)
     return rows, _if_series(rows, times, roles)
+
+
+def _worded(found: Collected, columns: Iterable[int]) -> dict[str, list[str]]:
+    """The columns that hold a few words, which might be answers."""
+    return {column.name: column.words for column in map(found.number.__getitem__, columns) if column.words}
 
 
 def _ratings_among(found: Collected, kept: list[int], times: np.ndarray | None, aside: list[LeftOut]) -> list[int]:
