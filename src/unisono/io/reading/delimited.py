@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from typing import NoReturn
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,8 @@ from unisono.io.reading.records import BLOCK, Records, line_of, scan
 from unisono.io.reading.table import Chunk, Table
 
 SEPARATORS = (",", "\t", ";", "|")
-_ANNOUNCED = re.compile(rb"\s*\"?sep=(.)\"?\s*\r?\n")  # the first line that Excel heeds
+_ANNOUNCED = re.compile(rb"\"?sep=([,;|\t])\"?\r?\n")  # the first line that Excel heeds
+_TITLES, _NARROWEST = 10, 3  # lines above a header that are looked past, if it has at least so many columns
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -36,10 +38,12 @@ class TextTable(Table):
         announced = _ANNOUNCED.match(self._data[begin : begin + 16].tobytes())
         if announced:
             begin += announced.end()
-        header, self._body = self._record(name, begin)
+        header, self._body = self._record(begin) or self._nothing(name)
         self.separator = announced[1].decode() if announced else self._separator(name, header)
-        columns = tuple(cell.strip() for cell in _cells(name, header, self.separator))
-        super().__init__(name, columns)
+        columns = _cells(name, header, self.separator)
+        if len(columns) == 1:
+            columns = self._below_titles(name, columns)
+        super().__init__(name, tuple(cell.strip() for cell in columns))
         # Semicolons separate cells where the comma is the decimal mark.
         self.decimal_comma = self.separator == ";"
 
@@ -61,23 +65,45 @@ class TextTable(Table):
             record -= len(records.start)
         raise IndexError(record)
 
-    def _record(self, name: str, begin: int) -> tuple[str, int]:
+    def _record(self, begin: int) -> tuple[str, int] | None:
         """The first record from a byte on, and the byte behind it."""
         for records in scan(self._data, begin, SEPARATORS[0], 1 << 16):
             if len(records.start):
                 start = int(records.start[0])
                 stop = int(records.start[1]) if len(records.start) > 1 else records.stop
                 return self._data[start:stop].tobytes().decode().strip("\r\n"), stop
+        return None
+
+    def _nothing(self, name: str) -> NoReturn:
         raise problems.empty_file(name)
 
     def _separator(self, name: str, header: str) -> str:
-        """The mark that splits the header into most cells; pipes also occur in names, so they have to go on below."""
+        """The mark that splits the header into most cells; bars also occur in names, so they have to go on below."""
         count = {mark: len(_cells(name, header, mark)) for mark in SEPARATORS}
-        if count["|"] > 1 and self._body < len(self._data):
-            below, _ = self._record(name, self._body)
-            if len(_cells(name, below, "|")) != count["|"]:
-                del count["|"]
+        below = self._record(self._body) if count["|"] > 1 else None
+        if below is not None and len(_cells(name, below[0], "|")) != count["|"]:
+            del count["|"]
         return max(count, key=lambda mark: count[mark])
+
+    def _below_titles(self, name: str, first: list[str]) -> list[str]:
+        """The header below lines of prose, if there is one: a single cell cannot be the header of ratings."""
+        stop = self._body
+        for _ in range(_TITLES):
+            below = self._record(stop)
+            if below is None:
+                break
+            stop, before = below[1], stop
+            mark = self._separator(name, below[0])
+            cells = _cells(name, below[0], mark)
+            if len(cells) >= _NARROWEST:
+                self._body, self.separator = stop, mark
+                self.notes = (f"The header is row {self._line_of_record(before)}.",)
+                return cells
+        return first
+
+    def _line_of_record(self, begin: int) -> int:
+        (records, *_) = scan(self._data, begin, SEPARATORS[0], 1 << 16)
+        return line_of(self._data, int(records.start[0]))
 
     def _check(self, records: Records) -> None:
         refuse_binary(self.name, self._data[records.begin : records.stop])
