@@ -7,6 +7,7 @@ two rows claim the same place.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -113,6 +114,11 @@ class LongRows(Rows):
                 raise problems.no_such_column(found.table.name, level, self._dimension.labels)
         super().__init__(found, tuple(levels))
         self._levels = [self._dimension.labels.index(level) for level in levels.values()]
+
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Leaves dimensions out: all but these."""
+        self.dimensions = tuple(self.dimensions[d] for d in chosen)
+        self._levels = [self._levels[d] for d in chosen]
 
     @property
     def claim(self) -> np.ndarray:

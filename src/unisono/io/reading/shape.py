@@ -13,7 +13,7 @@ from unisono.io.reading import problems
 from unisono.io.reading.cells import Labels, Words
 from unisono.io.reading.collecting import Collected, collect, number_column, peek, usable
 from unisono.io.reading.columns import Roles, candidates, find_column
-from unisono.io.reading.descriptors import described_by_numbers, goes_with
+from unisono.io.reading.descriptors import described_by_name, described_by_numbers, goes_with
 from unisono.io.reading.rows import LongRows, Rows, WideRows
 from unisono.io.reading.table import Table
 
@@ -40,6 +40,10 @@ def shaped(
     rows: Rows
     if roles.is_long:
         rows = LongRows(found, roles.place["value"], dict(wanted))
+        if not wanted:
+            rows.keep(_levels_that_rate(rows, times, aside))
+        if not rows.dimensions:
+            raise problems.no_numbers(table.name, aside, {})
     else:
         kept, text = usable(found, list(names.values()), wanted=bool(wanted))
         aside += text
@@ -66,10 +70,7 @@ def _ratings_among(found: Collected, kept: list[int], times: np.ndarray | None, 
     """The columns that vary as ratings do; the others are added to those left out."""
     if "annotator" not in found.label:
         return kept  # a table of items holds nothing but numbers that describe items
-    item = found.label["item"].code
-    if times is not None:
-        # What everybody has in common at one moment of a recording describes the recording.
-        item = np.unique(np.stack([item, times]), axis=1, return_inverse=True)[1].reshape(-1)
+    item = _moments(found, times)
     ratings = []
     for index in kept:
         why = described_by_numbers(peek(found, index), item, found.label["annotator"].code)
@@ -78,6 +79,33 @@ def _ratings_among(found: Collected, kept: list[int], times: np.ndarray | None, 
         else:
             aside.append(LeftOut(found.table.columns[index], why, numeric=True))
     return ratings
+
+
+def _levels_that_rate(rows: LongRows, times: np.ndarray | None, aside: list[LeftOut]) -> list[int]:
+    """The dimensions of a long table that vary as ratings do; the others are added to those left out."""
+    if rows.annotators is None:
+        return list(range(len(rows.dimensions)))
+    item = _moments(rows.found, times)
+    ratings = []
+    for d, name in enumerate(rows.dimensions):
+        own = rows.numbers(d)
+        why = goes_with(name, rows.dimensions) or described_by_name(name)
+        why = why or described_by_numbers(own, item, rows.annotators.code)
+        if np.isnan(own).all():
+            aside.append(LeftOut(name, "empty"))
+        elif why is None:
+            ratings.append(d)
+        else:
+            aside.append(LeftOut(name, why, numeric=True))
+    return ratings
+
+
+def _moments(found: Collected, times: np.ndarray | None) -> np.ndarray:
+    """(rows,) codes of items; of items at a time where there are times: what all have in common there is no rating."""
+    item = found.label["item"].code
+    if times is None:
+        return item
+    return np.unique(np.stack([item, times]), axis=1, return_inverse=True)[1].reshape(-1)
 
 
 def _warn_aside(name: str, aside: Sequence[LeftOut]) -> None:
