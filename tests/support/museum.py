@@ -257,6 +257,14 @@ reads(
     left_out={"age": "by its name it is an age", "note": "text"},
 )
 
+refuses(
+    "an item in two pieces",
+    "system,prompt,judge,v\ng,1,x,1\ng,1,y,2\ng,2,x,4\ng,2,y,3\n",
+    "r.csv has no column that looks like the item; it has 'system', 'prompt', 'judge' and 'v'. Say which one it is "
+    "with --item COLUMN (item=... in Python), for example --item system,prompt. If columns stand for items, say "
+    "--items-in-columns 'prompt,v'.",
+)
+
 # Other files
 ROWS = [["item", "annotator", "v"], ["1", "x", 1], ["1", "y", 2], ["2", "x", 4], ["2", "y", 3]]
 reads("a workbook", sheet(*ROWS))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unisono.errors import DataError, InterpretedWarning, SettingsError
+from unisono.errors import DataError, DataWarning, InterpretedWarning, SettingsError
 from unisono.io.tables import read_item_table, read_ratings
 
 ROWS = [("1", "x", 1.0, 2.0), ("1", "y", 2.0, None), ("2", "x", 4.0, 1.0), ("2", "y", 3.0, 5.0)]
@@ -44,6 +44,17 @@ def test_policies(policy, expected):
     found = read_ratings(table, duplicates=policy)
     np.testing.assert_array_equal(found.value[:, 0], expected)
     assert found.reading.notes[-1].endswith("holds where somebody answered more than once (2).")
+
+
+def test_a_time_stamp_does_not_make_traces_of_somebody_who_answered_again():
+    table = frame(("1", "x", 5.0, 2.0)).with_columns(pl.Series("timestamp", [100, 110, 120, 130, 140]))
+    with (
+        pytest.warns(DataWarning, match="'timestamp' left out, since hardly anything is rated at two times"),
+        pytest.raises(DataError, match=r"row 0 .* and row 4 .*: annotator 'x' rated item '1' twice"),
+    ):
+        read_ratings(table)
+    with pytest.warns(DataWarning, match="hardly anything"):
+        assert not read_ratings(table, duplicates="last").is_series
 
 
 @pytest.mark.filterwarnings("ignore::unisono.errors.InterpretedWarning")

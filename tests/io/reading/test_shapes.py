@@ -218,7 +218,7 @@ def test_wide_and_tidy_are_the_same_ratings(items, raters, dims, random):
     cell = {
         (m, k, d): random.choice([None, *range(9)]) for m in range(items) for k in range(raters) for d in range(dims)
     }
-    cell[0, 0, 0] = 3
+    cell |= {(0, 0, d): 3 for d in range(dims)}
     tidy = [
         {"item": f"m{m}", "annotator": f"A{k}"} | {names[d]: cell[m, k, d] for d in range(dims)}
         for m in range(items) for k in range(raters) if any(cell[m, k, d] is not None for d in range(dims))

@@ -42,7 +42,7 @@ def to_polars(source: Any) -> pl.DataFrame:
     if isinstance(source, pl.DataFrame):
         return source
     try:
-        frame = nw.from_native(_with_index(source), eager_only=True)
+        frame = nw.from_native(source, eager_only=True)
         return pl.DataFrame([_series(str(name), frame.get_column(name)) for name in frame.columns])
     except TypeError:
         kind = type(source).__name__
@@ -56,7 +56,7 @@ def kind_of(source: Any) -> str | None:
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
         return "polars"
     try:
-        return str(nw.from_native(_with_index(source), eager_only=True).implementation.value)
+        return str(nw.from_native(with_index(source), eager_only=True).implementation.value)
     except TypeError:
         return None
 
@@ -70,7 +70,7 @@ def frame_like(kind: str | None, columns: Mapping[str, Any]) -> Any:
     return nw.from_dict(plain, backend=backend).to_native()
 
 
-def _with_index(source: Any) -> Any:
+def with_index(source: Any) -> Any:
     """A pandas frame with the named levels of its index as columns, names of columns as text; a series as a frame."""
     if hasattr(source, "to_frame") and hasattr(source, "index") and not hasattr(source, "columns"):
         source = source.to_frame("rating" if source.name is None else source.name)

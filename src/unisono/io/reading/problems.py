@@ -6,6 +6,7 @@ Imports labels and errors alone.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from unisono.data.labels import listed, nearest
@@ -107,12 +108,19 @@ def column_named_twice(name: str, column: str, dimensions: Sequence[str]) -> Dat
 
 
 def no_role_column(
-    name: str, role: str, columns: Sequence[str], option: str = "", pattern: str | None = None
+    name: str,
+    role: str,
+    columns: Sequence[str],
+    likely: str | None = None,
+    option: str = "",
+    pattern: str | None = None,
 ) -> DataError:
+    """`likely` is a column that would do, `pattern` what the option for columns side by side would take."""
+    example = f", for example --{role} {shlex.quote(likely)}" if likely else ""
     side = f" If columns stand for {role}s, say {option} '{pattern}'." if pattern else ""
     return DataError(
         f"{name} has no column that looks like the {role}; it has {listed(columns, 12)}. "
-        f"Say which one it is with --{role} COLUMN ({role}=... in Python).{side}"
+        f"Say which one it is with --{role} COLUMN ({role}=... in Python){example}.{side}"
     )
 
 

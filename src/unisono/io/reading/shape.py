@@ -144,13 +144,17 @@ def _times(found: Collected, roles: Roles, aside: list[LeftOut]) -> np.ndarray |
 
 
 def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray | None:
-    """The times, unless the column was only guessed and every row is alone: then it says when somebody answered."""
-    if times is None or "time" in roles.named or len(np.unique(rows.claim)) < len(times):
+    """The times, unless the column was only guessed and most rows are alone: then it says when somebody answered."""
+    if times is None or "time" in roles.named:
+        return times
+    again = np.unique(rows.claim, return_counts=True)[1] > 1
+    # A few repetitions are somebody who answered again, not traces.
+    if again.mean() > 0.5 or (rows.annotators is None and again.any()):
         return times
     column = rows.found.table.columns[roles.place["time"]]
     warnings.warn(
-        f"{rows.source}: column '{column}' left out, since nothing is rated at two times. "
-        f"If this is a series, say --time {column}.",
+        f"{rows.source}: column '{column}' left out, since {'hardly anything' if again.any() else 'nothing'} is rated "
+        f"at two times. If this is a series, say --time {column}.",
         DataWarning,
         stacklevel=5,
     )

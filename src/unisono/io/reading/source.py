@@ -14,7 +14,7 @@ import polars as pl
 from unisono.io.reading import problems
 from unisono.io.reading.delimited import TextTable
 from unisono.io.reading.encoding import as_utf8
-from unisono.io.reading.frames import FrameTable, to_polars
+from unisono.io.reading.frames import FrameTable, to_polars, with_index
 from unisono.io.reading.json_table import json_table, looks_like_json
 from unisono.io.reading.packed import ZIP, unpacked
 from unisono.io.reading.table import Table
@@ -41,7 +41,7 @@ def open_table(source: Any, sheet: str | None = None) -> Table:
     if isinstance(source, str | os.PathLike):
         name, data = _bytes_of(os.fspath(source))
         return table_of_bytes(name, data, sheet)
-    return FrameTable("data frame", to_polars(source), counted_from=0)
+    return FrameTable("data frame", to_polars(with_index(source)), counted_from=0)
 
 
 def table_of_bytes(name: str, data: np.ndarray, sheet: str | None = None) -> Table:

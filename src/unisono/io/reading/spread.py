@@ -19,11 +19,8 @@ from unisono.io.reading.columns import SYNONYMS, takes_no_dimension
 
 ONE_DIMENSION = "rating"
 OPTION = {"annotator": "--annotators-in-columns", "item": "--items-in-columns"}
-# Short for annotators, before a number: A1, R2, w03, pp7. Not q (question), v or x (variable), f (feature).
-_CODES = {
-    "annotator": {*"arpwjsuh", "ann", "anno", "annot", "rat", "sub", "subj", "pp", "vp", "obs", "exp"},
-    "item": set(),
-}
+# Short for annotators, before a number: A1, R2, w03, pp7. Not q (question), s (system, sentence), v, x or f.
+_CODES = {"annotator": {*"arpwj", "ann", "anno", "annot", "rat", "subj", "pp", "vp", "obs"}, "item": set()}
 _MARKS = "_.- :/"
 
 
