@@ -308,3 +308,16 @@ refuses(
     gzip.compress((H + FOUR).encode())[:30],
     "r.csv is not a table that can be read: its gzip data is damaged or cut short. Compress it again.",
 )
+reads(
+    "a zip archive of two tables, one named",
+    zipped(a_csv=H, b_csv=H + FOUR),
+    *("--sheet", "b.csv"),
+    notes=("The table is 'b.csv' in the archive.",),
+)
+reads("a sheet that was named", sheet(*ROWS, title="Main"), "--sheet", "Main")
+refuses(
+    "a sheet that there is not",
+    sheet(*ROWS, title="Main"),
+    "r.csv has no sheet 'Mian'; it has 'Main'. Did you mean --sheet 'Main'?",
+    *("--sheet", "Mian"),
+)

@@ -26,7 +26,7 @@ class JsonTable(Table):
     def __init__(self, name: str, columns: Mapping[str, Sequence[Any]], lines: Sequence[int] | None = None):
         if not columns:
             raise problems.empty_file(name)
-        super().__init__(name, tuple(column.strip() for column in columns))
+        super().__init__(name, tuple(_whole(column).strip() for column in columns))
         self._lines = lines
         self._frame = pl.DataFrame(
             [self._series(index, column, cells) for index, (column, cells) in enumerate(columns.items())]
@@ -48,7 +48,9 @@ class JsonTable(Table):
         for record, cell in enumerate(cells):
             if isinstance(cell, dict | list):
                 raise problems.nested(self.where(record), column)
-        return pl.Series(str(index), [None if cell is None else as_label(cell) for cell in cells], dtype=pl.String)
+        return pl.Series(
+            str(index), [None if cell is None else _whole(as_label(cell)) for cell in cells], dtype=pl.String
+        )
 
 
 def looks_like_json(data: np.ndarray) -> bool:
@@ -103,7 +105,13 @@ def _of_document(name: str, document: Any) -> Table:
 
 def _is_split(document: Mapping[str, Any]) -> bool:
     columns, data = document.get("columns"), document.get("data")
-    return isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data)
+    named = isinstance(columns, list) and all(isinstance(column, str) for column in columns)
+    return named and isinstance(data, list) and all(isinstance(row, list) for row in data)
+
+
+def _whole(text: str) -> str:
+    """Text without halves of characters, which JSON can write and nothing else can."""
+    return text.encode(errors="replace").decode()
 
 
 def _are_records(value: Any) -> bool:

@@ -9,6 +9,7 @@ import bz2
 import gzip
 import importlib
 import io
+import struct
 import zipfile
 import zlib
 from typing import NamedTuple
@@ -21,6 +22,7 @@ ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 DEEPEST = 3  # a gzipped table in a zip archive is two deep; more than three is no table that anybody sends
 _GZIP, _BZIP2, _ZSTANDARD = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"
 _TABLES = ("csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx", "xlsm", "xls", "xlsb", "ods")
+_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, OverflowError)
 _PACKED = ("gz", "bz2", "zst", "zip")
 
 
@@ -90,7 +92,7 @@ def _archive(name: str, data: np.ndarray) -> zipfile.ZipFile | None:
     """The archive, unless it is a workbook."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data.tobytes()))
-    except (zipfile.BadZipFile, OSError, ValueError, EOFError):
+    except (*_BROKEN, RuntimeError):
         raise _damaged(name, "zip") from None
     inside = set(archive.namelist())
     return None if "[Content_Types].xml" in inside or {"mimetype", "content.xml"} <= inside else archive
@@ -124,7 +126,7 @@ def _extracted(name: str, archive: zipfile.ZipFile, member: str) -> bytes:
         return archive.read(member)
     except RuntimeError:  # an archive with a password, or packed in a way that Python does not know
         raise problems.not_a_table(name, f"'{member}' in it cannot be unpacked", "Unpack it first.") from None
-    except (zipfile.BadZipFile, OSError, ValueError, EOFError, zlib.error):
+    except _BROKEN:
         raise _damaged(name, "zip") from None
 
 
