@@ -136,6 +136,22 @@ def test_words_in_the_values_of_a_long_table():
     np.testing.assert_array_equal(read_ratings(frame).value[:, 0], [0, 1, 1, 0])
 
 
+def test_every_dimension_of_a_long_table_has_its_own_words():
+    rows = [
+        *(("a", "x", "clear", "agree"), ("a", "y", "clear", "strongly agree"), ("b", "x", "clear", "disagree")),
+        *(("a", "x", "seen", "never"), ("a", "y", "seen", "often"), ("b", "x", "seen", "always")),
+        *(("a", "x", "fun", "3"), ("a", "y", "fun", "4,5"), ("b", "x", "fun", "5")),
+        *(("a", "x", "sure", "10%"), ("a", "y", "sure", "20%"), ("b", "x", "sure", "70%")),
+    ]
+    frame = pl.DataFrame(rows, schema=["item", "annotator", "dimension", "value"], orient="row")
+    found = read_ratings(frame, dims=["clear", "seen", "fun", "sure"])
+    np.testing.assert_array_equal(found.value, [[3, 1, 3, 10], [4, 3, 4.5, 20], [2, 4, 5, 70]])
+    assert len(found.reading.notes) == 4
+    worse = frame.vstack(pl.DataFrame([("b", "y", "fun", "agree")], schema=frame.schema, orient="row"))
+    with pytest.raises(DataError, match=r"row 12 .*: value is 'agree'"):
+        read_ratings(worse)
+
+
 def test_gold_may_be_words():
     frame = pl.DataFrame({"item": ["a", "b"], "v": ["disagree", "strongly agree"]})
     np.testing.assert_array_equal(read_item_table(frame).value[:, 0], [2, 4])

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from unisono.errors import SettingsError
 from unisono.io.reading.likert import families_of, plain_word, scale_of
@@ -41,6 +44,44 @@ class Words(NamedTuple):
     asked: Collection[str] = ()  # columns that have to be numbers
 
 
+class Cells(Protocol):
+    """A column, or the rows of one that belong to a dimension."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def words(self) -> list[str]: ...
+    @property
+    def has_numbers(self) -> bool: ...
+    @property
+    def commas(self) -> int: ...
+    def settle(self, numbers: Mapping[str, float]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Level:
+    """The cells of one dimension in a table with one row per number, where each may have words of its own."""
+
+    name: str
+    column: NumberColumn
+    rows: np.ndarray  # mask
+
+    @property
+    def words(self) -> list[str]:
+        return self.column.words_among(self.rows)
+
+    @property
+    def has_numbers(self) -> bool:
+        return not np.isnan(self.column.look()[self.rows]).all()
+
+    @property
+    def commas(self) -> int:
+        return 0  # told once, for the column
+
+    def settle(self, numbers: Mapping[str, float]) -> None:
+        self.column.settle(numbers, self.rows)
+
+
 def parse_labels(text: str) -> dict[str, float | None]:
     """`strongly disagree=1, disagree=2, don't know=`: words and their numbers, nothing where missing is meant."""
     found: dict[str, float | None] = {}
@@ -54,10 +95,10 @@ def parse_labels(text: str) -> dict[str, float | None]:
     return found
 
 
-def interpret(columns: Sequence[NumberColumn], words: Words) -> list[str]:
+def interpret(columns: Sequence[Cells], words: Words) -> list[str]:
     """Gives the cells of the columns their numbers; the sentences to be told."""
     said: dict[str, list[str]] = {}
-    worded: list[NumberColumn] = []
+    worded: list[Cells] = []
     for column in columns:
         cells = column.words
         if column.commas:
@@ -68,14 +109,14 @@ def interpret(columns: Sequence[NumberColumn], words: Words) -> list[str]:
         meaning = meaning or _per_cent(cells, column.has_numbers) or _named_numbers(cells)
         if meaning is not None:
             _give(column, meaning, said)
-        elif not column.has_numbers and (len(cells) > 1 or column.name in words.asked):
+        elif not column.has_numbers and (len(cells) > 1 or isinstance(column, Level) or column.name in words.asked):
             worded.append(column)
     for column, meaning in _known_words(worded):
         _give(column, meaning, said)
     return [note.format(_listed(names)) for note, names in said.items()]
 
 
-def _give(column: NumberColumn, meaning: Meaning, said: dict[str, list[str]]) -> None:
+def _give(column: Cells, meaning: Meaning, said: dict[str, list[str]]) -> None:
     column.settle(meaning.numbers)
     if meaning.note:
         said.setdefault(meaning.note, []).append(column.name)
@@ -119,7 +160,7 @@ def _pair(match: re.Match[str]) -> tuple[float, str]:
     return _number(number), plain_word(word)
 
 
-def _known_words(columns: Sequence[NumberColumn]) -> list[tuple[NumberColumn, Meaning]]:
+def _known_words(columns: Sequence[Cells]) -> list[tuple[Cells, Meaning]]:
     """Columns of one family share a scale, so that a word means one number in the whole table, if there is one."""
     family = {
         column.name: families[0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from unisono.data.reading import LeftOut
 from unisono.io.reading import problems
-from unisono.io.reading.cells import Words, interpret
+from unisono.io.reading.cells import Cells, Level, Words, interpret
 from unisono.io.reading.columns import KIND, plain_name
 from unisono.io.reading.naming import Coded, LabelColumn
 from unisono.io.reading.numbers import NumberColumn
@@ -57,13 +57,23 @@ def collect(
             _add(part, named, counted | timed, table.decimal_comma)
     if not any(height for _, height, _ in extents):
         raise problems.header_only(table.name)
-    notes = interpret(list(counted.values()), words or Words())
     codes = {role: column.finish() for role, column in named.items()}
+    notes = interpret(_cells(list(counted.values()), codes.get("dimension")), words or Words())
     found = Collected(table, codes, counted | timed, _records(extents), tuple(notes))
     for role, coded in found.label.items():
         if coded.labels[0] == "":
             raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
     return found
+
+
+def _cells(columns: Sequence[NumberColumn], dimension: Coded | None) -> list[Cells]:
+    """What has a meaning together: columns, or the dimensions of a long table if its values are words."""
+    if dimension is None or not any(column.words for column in columns):
+        return list(columns)
+    levels = [
+        Level(name, column, dimension.code == code) for column in columns for code, name in enumerate(dimension.labels)
+    ]
+    return [*levels, *(column for column in columns if column.commas)]
 
 
 def usable(collected: Collected, columns: Sequence[int], *, wanted: bool) -> tuple[list[int], list[LeftOut]]:

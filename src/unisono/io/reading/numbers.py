@@ -8,7 +8,6 @@ can be given numbers (`settle`); what stays text among numbers is a mistake that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,18 +15,11 @@ import polars as pl
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.table import Chunk, Table
+from unisono.io.reading.word_cells import Cell, WordCells
 
 MISSING_WORDS = ("na", "nan", "null")
-MOST_WORDS = 200  # different texts beyond which a column holds prose
 _DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"  # or three decimals
-
-
-class Cell(NamedTuple):
-    """A cell to show to the user."""
-
-    record: int
-    text: str
 
 
 class NumberColumn:
@@ -39,9 +31,8 @@ class NumberColumn:
         self._parts: list[np.ndarray] = []
         self._numbers = self._texts = 0
         self._first: dict[str, Cell] = {}
-        self._words: dict[str, Cell] = {}  # the first cell of each text
-        self._worded: list[tuple[int, np.ndarray, np.ndarray]] = []  # part, rows in it, which text each holds
-        self._prose = False
+        self._rows = 0
+        self._held = WordCells()
         self.commas = 0  # cells with a decimal comma where points are expected, without doubt
 
     def add(self, part: Chunk, decimal_comma: bool) -> None:
@@ -56,6 +47,7 @@ class NumberColumn:
         self._numbers += given
         self._note_extremes(part, column, value)
         self._parts.append(value)
+        self._rows += len(value)
 
     @property
     def has_numbers(self) -> bool:
@@ -64,22 +56,21 @@ class NumberColumn:
     @property
     def words(self) -> list[str]:
         """The different texts, in the order in which they occur; none of a column of prose."""
-        return list(self._words)
+        return self._held.words()
 
-    def settle(self, numbers: Mapping[str, float]) -> None:
-        """Texts become numbers; NaN if they stand for missing."""
-        as_number = np.array([numbers.get(word, np.nan) for word in self._words])
-        settled = np.array([word in numbers for word in self._words])
-        for part, rows, codes in self._worded:
-            now = settled[codes]
-            self._parts[part][rows[now]] = as_number[codes[now]]
-            self._texts -= int(now.sum())
-            self._numbers += int((~np.isnan(as_number[codes[now]])).sum())
-        self._words = {word: cell for word, cell in self._words.items() if word not in numbers}
-        self._worded = []
+    def words_among(self, rows: np.ndarray) -> list[str]:
+        """The same of some rows, a mask."""
+        return self._held.words(rows)
+
+    def settle(self, numbers: Mapping[str, float], among: np.ndarray | None = None) -> None:
+        """Texts (in the rows `among`, a mask) become numbers; NaN if they stand for missing."""
+        rows, value = self._held.take(numbers, among)
+        self.look()[rows] = value
+        self._texts -= len(rows)
+        self._numbers += int((~np.isnan(value)).sum())
         self._first.pop("text", None)
-        if self._words:
-            self._first["text"] = next(iter(self._words.values()))
+        if self._held.first is not None:
+            self._first["text"] = self._held.first
 
     @property
     def kind(self) -> str:
@@ -137,23 +128,8 @@ class NumberColumn:
             self._texts += len(unread)
             if len(unread):
                 self._note("text", part, column, int(odd[unread[0]]))
-                self._remember(part, odd[unread], again.gather(unread))
+                self._held.add(self._rows + odd[unread], part.records(odd[unread]), again.gather(unread))
         return result
-
-    def _remember(self, part: Chunk, rows: np.ndarray, texts: pl.Series) -> None:
-        """Which text stands in which row, unless there are too many."""
-        if self._prose:
-            return
-        different = texts.unique(maintain_order=True)
-        first = texts.to_frame("text").with_row_index("row").unique("text", keep="first", maintain_order=True)["row"]
-        for word, row in zip(different.head(MOST_WORDS + 1).to_list(), first.to_list(), strict=False):
-            self._words.setdefault(word, Cell(part.record(int(rows[row])), word))
-        if len(self._words) > MOST_WORDS:
-            self._prose, self._words, self._worded = True, {}, []
-            return
-        code = {word: number for number, word in enumerate(self._words)}
-        codes = texts.replace_strict(code, return_dtype=pl.Int32).to_numpy()
-        self._worded.append((len(self._parts), rows, codes))
 
     def _second_reading(
         self, part: Chunk, column: pl.Series, rows: np.ndarray, cells: pl.Series, decimal_comma: bool

@@ -24,6 +24,10 @@ class Chunk:
         """The record number of a row of this part."""
         return self.first + int(row if self.kept is None else self.kept[row])
 
+    def records(self, rows: np.ndarray) -> np.ndarray:
+        """The same for several rows."""
+        return self.first + (rows if self.kept is None else self.kept[rows])
+
     def column(self, index: int) -> pl.Series:
         return self.frame.get_column(str(index))
 
