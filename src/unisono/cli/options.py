@@ -85,8 +85,8 @@ def models_option(default: str, suffix: str = "") -> Callable[[Command], Command
 
 def reading_options(command: Command) -> Command:
     """How to read ratings, handed to the command as the keywords `reading` of `read_ratings`."""
-    words = ("item", "annotator", "dims", *SHAPE_WORDS, *CELL_WORDS, *TIME_WORDS)
-    return _gathered(command, words, [*_LABELS, _DIM, *_SHAPE, *_CELLS, *_TIME])
+    words = ("item", "annotator", "dims", "scale", *SHAPE_WORDS, *CELL_WORDS, *TIME_WORDS)
+    return _gathered(command, words, [*_LABELS, _DIM, _SCALE, *_SHAPE, *_CELLS, *_TIME])
 
 
 def item_options(command: Command) -> Command:
@@ -134,6 +134,14 @@ def _word_numbers(ctx: click.Context, param: click.Parameter, text: str | None) 
     return parse_labels(text)
 
 
+def _scale_words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words as they are, once they make sense; None when there are none, so that the scale is inferred."""
+    from unisono.data.scale_words import said_scale
+
+    said_scale(given or None)
+    return given or None
+
+
 _LABELS = [
     click.option("--item", metavar="COLUMN,...", help="Column that names the item (or recording), or several columns."),
     click.option("--annotator", metavar="COLUMN,...", help="Column that names the annotator, or several columns."),
@@ -170,6 +178,13 @@ _CELLS = [
     ),
     click.option("--sheet", metavar="NAME", help="Sheet of a workbook, or file of a zip archive."),
 ]
+_SCALE = click.option(
+    "--scale",
+    metavar="LOW:HIGH",
+    multiple=True,
+    callback=_scale_words,
+    help="Where answers end: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
+)
 _POSITIVE = click.FloatRange(min=0, min_open=True)
 _TIME = [
     click.option("--time", metavar="COLUMN", help="Column that holds the time of a series."),

@@ -17,6 +17,7 @@ import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.data.reading import Reading
+from unisono.data.scale_words import ScaleWords, said_scale, scale_by_dimension
 from unisono.errors import InterpretedWarning
 from unisono.io.reading.arrange import Arranged, Column, Layout, arrange
 from unisono.io.reading.cells import Labels, parse_labels
@@ -39,6 +40,7 @@ def read_ratings(
     annotator: Column = None,
     time: str | None = None,
     dims: Names = None,
+    scale: ScaleWords = None,
     dimension: str | None = None,
     value: str | None = None,
     annotators_in_columns: str | None = None,
@@ -54,19 +56,22 @@ def read_ratings(
 
     Columns are recognised by their names unless they are given. `item` and `annotator` may be several columns, whose
     cells together make the name. `dims` maps the name of a dimension to its column (or, in a table with one row per
-    number, to its name there); `dimension` and `value` are the columns of such a table. Where annotators (or items)
-    stand side by side, `annotators_in_columns` (`items_in_columns`) says which columns they are: names or wildcards
-    between commas, or a form such as `{dimension}_{annotator}`. `labels` gives words their numbers, None where missing
-    is meant. `duplicates` says what holds where somebody rated something twice: error (default), first, last, mean.
-    `sheet` is a sheet of a workbook or a file of a zip archive. A time column makes a series: `time_unit` (s, ms, us,
-    ns, min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the traces), and
-    `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
+    number, to its name there); `dimension` and `value` are the columns of such a table. `scale` is where answers end:
+    (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. Where annotators
+    (or items) stand side by side, `annotators_in_columns` (`items_in_columns`) says which columns they are: names or
+    wildcards between commas, or a form such as `{dimension}_{annotator}`. `labels` gives words their numbers, None
+    where missing is meant. `duplicates` says what holds where somebody rated something twice: error (default), first,
+    last, mean. `sheet` is a sheet of a workbook or a file of a zip archive. A time column makes a series: `time_unit`
+    (s, ms, us, ns, min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the
+    traces), and `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
     Raises DataError where the table contradicts itself. See docs/format.md for every shape.
     """
+    said = said_scale(scale)  # a mistake here is said before anything is read
     wanted = _wanted(dims)
     layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns)
     found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
     rows, times = shaped(found.table, found.roles, wanted, meanings=_meanings(labels))
+    rows.given_ends = scale_by_dimension(said, rows.dimensions)
     rows, times, repeated = settle(rows, times, duplicates)
     notes = (*found.table.notes, *found.notes, *rows.found.notes, *repeated)
     if times is None:
@@ -134,6 +139,7 @@ def _item_ratings(rows: Rows) -> Ratings:
         items=rows.items.labels,
         annotators=rows.annotators.labels,
         dimensions=rows.dimensions,
+        scale=rows.given_scale,
         source=rows.source,
     )
 

@@ -21,8 +21,8 @@ class SettledRows(Rows):
 
     def __init__(self, rows: Rows, kept: np.ndarray, numbers: Sequence[np.ndarray]):
         super().__init__(rows.found, rows.dimensions)
-        self.left_out = rows.left_out
-        self._rows, self._kept, self._numbers = rows, kept, numbers
+        self.left_out, self.given_ends = rows.left_out, rows.given_ends
+        self._rows, self._kept, self._value = rows, kept, numbers
         self._claim = rows.claim[kept]
         self.items = rows.items._replace(code=rows.items.code[kept])
         if rows.annotators is not None:
@@ -36,8 +36,8 @@ class SettledRows(Rows):
     def sources(self) -> dict[str, str]:
         return self._rows.sources
 
-    def numbers(self, d: int) -> np.ndarray:
-        return self._numbers[d]
+    def _numbers(self, d: int) -> np.ndarray:
+        return self._value[d]
 
     def where(self, row: int) -> str:
         return self._rows.where(int(self._kept[row]))

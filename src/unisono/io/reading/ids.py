@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from unisono.data.reading import Reading
 from unisono.io.reading.columns import find_column
 from unisono.io.reading.naming import as_text
 from unisono.io.reading.table import Chunk, Table
@@ -69,13 +70,13 @@ def split_label(label: str) -> list[str]:
     return cells
 
 
-def with_parts(columns: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
-    """The columns of a result, with the cells of its labels (the first column) as columns of their own."""
-    if not parts:
+def with_parts(columns: Mapping[str, Any], reading: Reading | None) -> dict[str, Any]:
+    """The columns of a result; where items (the first column) have names of several cells, these are columns too."""
+    if reading is None or not reading.item_parts:
         return dict(columns)
     (label, labels), *others = columns.items()
     cells = zip(*map(split_label, labels), strict=True)
-    return {label: labels} | dict(zip(parts, map(list, cells), strict=True)) | dict(others)
+    return {label: labels} | dict(zip(reading.item_parts, map(list, cells), strict=True)) | dict(others)
 
 
 def _joined(cells: Sequence[pl.Series]) -> pl.Series:
