@@ -27,6 +27,7 @@ from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotator
 from unisono.fusers.signal import crowd_signal
 from unisono.io.align import align_to
 from unisono.io.reading.frames import frame_like
+from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.io.writing import csv_text, write_results
@@ -103,7 +104,7 @@ class Fusion:
     @cached_property
     def truth(self) -> Any:
         """One row per item: estimate, sd and 90 % interval of every dimension; the kind of frame that came in."""
-        return frame_like(self.ratings.frame_kind, self.fused.columns())
+        return frame_like(self.ratings.frame_kind, self._columns())
 
     @cached_property
     def annotators(self) -> Any:
@@ -161,18 +162,22 @@ class Fusion:
         given = np.bincount(self.ratings.annotator_of, minlength=self.ratings.K)
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
 
+    def _columns(self) -> dict[str, Any]:
+        """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
+        return with_parts(self.fused.columns(), self.ratings.reading)
+
     def truth_csv(self) -> str:
         """The text of truth.csv."""
-        return csv_text(self.fused.columns())
+        return csv_text(self._columns())
 
     def fused_rows(self) -> list[dict[str, Any]]:
         """The rows of truth.csv as plain values."""
-        return pl.DataFrame(self.fused.columns()).to_dicts()
+        return pl.DataFrame(self._columns()).to_dicts()
 
     def save(self, directory: str | Path) -> Path:
         """Writes truth.csv, annotators.csv, summary.json and fit/; all of them or none."""
         target = Path(directory)
-        write_results(target, self.fused.columns(), self.described.columns(), self.summary_data, self.fit)
+        write_results(target, self._columns(), self.described.columns(), self.summary_data, self.fit)
         return target
 
 
