@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import warnings
 
@@ -12,6 +13,7 @@ import pytest
 
 import unisono as un
 from command_line import unisono_here
+from unisono.api.tables import READING
 
 pytestmark = pytest.mark.filterwarnings("ignore::unisono.DataWarning", "ignore::unisono.ConvergenceWarning")
 
@@ -156,3 +158,11 @@ def test_what_is_no_table_is_said_plainly():
     for ask in (un.check, un.plan, un.next_ratings, un.compare, un.fuse):
         with pytest.raises(un.DataError, match="Cannot read ratings from a int"):
             ask(5)
+
+
+def test_the_words_of_reading_are_those_of_read_ratings():
+    words = set(inspect.signature(un.read_ratings).parameters) - {"source", "scale"}
+    assert set(READING) == words
+    for model in (*un.MODELS.values(), *un.SERIES_MODELS.values()):
+        for kind in (model.fuser, model.series):
+            assert kind is None or not words & set(kind.default_params())

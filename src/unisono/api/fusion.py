@@ -26,6 +26,7 @@ from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, rev
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
 from unisono.fusers.signal import crowd_signal
+from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
 from unisono.io.writing import csv_text, rounded_figures, write_results
 from unisono.reader import as_frame
@@ -170,19 +171,23 @@ class Fusion:
         given = np.bincount(self.ratings.annotator_of, minlength=self.ratings.K)
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
 
+    def _rounded(self) -> dict[str, Any]:
+        """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
+        return with_parts(self.fused.rounded_columns(), self.ratings.reading)
+
     def truth_csv(self) -> str:
         """The text of truth.csv."""
-        return csv_text(self.fused.rounded_columns())
+        return csv_text(self._rounded())
 
     def fused_rows(self) -> list[dict[str, Any]]:
         """The rows of truth.csv as plain values."""
-        return pl.DataFrame(self.fused.columns()).to_dicts()
+        return pl.DataFrame(with_parts(self.fused.columns(), self.ratings.reading)).to_dicts()
 
     def save(self, directory: str | Path) -> Path:
         """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/; all of them or none."""
         target = Path(directory)
         tables = {
-            "truth": self.fused.rounded_columns(),
+            "truth": self._rounded(),
             "annotators": rounded_figures(dimension_columns(self.described)),
             "annotators_overall": rounded_figures(overall_columns(self.described)),
         }

@@ -11,7 +11,10 @@ from unisono.io.align import align_to
 from unisono.io.tables import read_item_table, read_ratings
 
 # Keyword arguments that say how to read a table of ratings, wherever one may be given.
-READING = ("item", "annotator", "time", "dims", "time_unit", "rate", "max_gap")
+READING = (
+    *("item", "annotator", "time", "dims", "dimension", "value", "annotators_in_columns", "items_in_columns"),
+    *("labels", "duplicates", "sheet", "time_unit", "rate", "max_gap"),
+)
 
 
 def rating_table(source: Any, scale: Any = None, **reading: Any) -> Ratings:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, ratings: str, reading: dict[str, Any], strict: bool, as_json: bool) -> None:
     """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input.
     """
     from unisono.api import check
 

@@ -78,9 +78,9 @@ def command(
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input; a time column makes it traces. With
-    --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/; without, the truth
-    goes to standard output as CSV.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/;
+    without, the truth goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,

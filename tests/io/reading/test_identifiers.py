@@ -116,3 +116,26 @@ def test_ratings_that_no_table_holds_have_plain_names():
     result = un.fuse(un.simulate_items(items=8, annotators=4, features=0).ratings, model="mean")
     assert result.truth.columns[0] == "item"
     assert result.annotators.columns[:2] == ["annotator", "dimension"]
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_names_made_of_several_columns_join_by_their_parts(library):
+    table = columns([10, 2, 7, 2000], clip="prompt") | {"system": ["gpt", "llm"] * 6}
+    frame = library.DataFrame(table)
+    truth = un.fuse(frame, model="mean", item=["system", "prompt"], annotator="WorkerId", dims="joy").truth
+    assert list(truth.columns[:3]) == ["item", "system", "prompt"]
+    assert truth["prompt"].dtype == frame["prompt"].dtype
+    on = ["system", "prompt"]
+    whole = (
+        frame.merge(truth[[*on, "joy_sd"]], on=on) if library is pd else frame.join(truth.select(*on, "joy_sd"), on=on)
+    )
+    assert len(whole) == 12
+
+
+def test_wide_tables_and_indexes_keep_ids_too():
+    wide = pd.DataFrame({"clip": [3, 1, 2], "rater1": [1, 5, 2], "rater2": [2, 4, 2], "rater3": [1, 5, 3]})
+    result = un.fuse(wide, model="mean")
+    assert list(result.truth["clip"]) == [1, 2, 3]
+    assert list(result.annotators_overall["annotator"]) == ["rater1", "rater2", "rater3"]
+    indexed = pd.DataFrame(columns([10, 2, 7, 2000])).set_index("clip")
+    assert list(un.fuse(indexed, model="mean").truth["clip"]) == [2, 7, 10, 2000]

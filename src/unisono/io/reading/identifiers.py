@@ -15,41 +15,70 @@ import numpy as np
 import polars as pl
 
 from unisono.data import Ratings
-from unisono.data.reading import Identifiers
+from unisono.data.reading import Identifiers, Reading
+from unisono.io.reading.arrange import Arranged
 from unisono.io.reading.collecting import Collected
 from unisono.io.reading.frames import frame_like
+from unisono.io.reading.ids import split_label
 from unisono.io.reading.naming import Coded
 
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
-def identifiers(found: Collected, column: int, coded: Coded) -> Identifiers | None:
-    """The ids behind the labels of a column; None where the labels are all there is."""
-    place = {label: index for index, label in enumerate(coded.labels)}
-    original = found.table.original(column)
-    if original is None:
-        labels = pl.Series(coded.labels, dtype=pl.String)
-        return Identifiers(place, nw.from_native(labels.cast(pl.Int64), series_only=True)) if _whole(labels) else None
-    first = np.empty(len(coded.labels), dtype=np.int64)
-    first[coded.code[::-1]] = np.arange(len(coded.code))[::-1]
-    return Identifiers(place, original[(first if found.kept is None else found.kept[first]).tolist()])
+def identifiers(found: Collected, arranged: Arranged, role: str) -> Identifiers | None:
+    """The ids of items or annotators; None where their names are no column of the table."""
+    if role in arranged.made:
+        return None
+    coded = found.label[role]
+    return _column_ids(found, arranged.roles.place[role], coded, coded.labels)
+
+
+def part_identifiers(found: Collected, parts: Sequence[str]) -> tuple[Identifiers, ...]:
+    """The ids of items whose names are made of several columns, one column each."""
+    coded = found.label["item"]
+    cells = [split_label(label) for label in coded.labels] if parts else []
+    return tuple(
+        _column_ids(found, found.table.columns.index(part), coded, [own[i] for own in cells])
+        for i, part in enumerate(parts)
+    )
 
 
 def frame_with_ids(columns: Mapping[str, Any], ratings: Ratings) -> Any:
     """Columns of a result as a frame of the kind that the ratings came in, with its ids under its names.
 
-    `item` or `recording`, and `annotator`, are the names where no table was read, or where it uses the name otherwise.
+    `item` or `recording`, and `annotator`, are the names where no column of a table was read as such, or where its name
+    is that of a dimension.
     """
     how = ratings.reading
-    if how is None:
-        return frame_like(ratings.frame_kind, columns)
-    known = {"item": (how.item, how.item_ids), "recording": (how.item, how.item_ids)}
-    known |= {"annotator": (how.annotator, how.annotator_ids)}
     table: dict[str, Any] = {}
     for name, column in columns.items():
-        own, ids = known.get(name, (name, None))
-        table[own if own not in columns else name] = column if ids is None else _typed(ids, column)
+        ids = None if how is None else _ids_of(how, name)
+        if ids is None:
+            table[name] = column
+        else:
+            table[ids.column if ids.column not in columns else name] = _typed(ids, column)
+        if how is not None and name in ("item", "recording"):
+            table |= {part.column: _typed(part, column) for part in how.part_ids if part.column not in columns}
     return frame_like(ratings.frame_kind, table)
+
+
+def _ids_of(how: Reading, name: str) -> Identifiers | None:
+    return {"item": how.item_ids, "recording": how.item_ids, "annotator": how.annotator_ids}.get(name)
+
+
+def _column_ids(found: Collected, column: int, coded: Coded, cells: Sequence[str]) -> Identifiers:
+    """The ids behind labels; `cells` is what the column says of each as text."""
+    first = np.empty(len(coded.labels), dtype=np.int64)
+    first[coded.code[::-1]] = np.arange(len(coded.code))[::-1]
+    values = found.table.original(column, first if found.kept is None else found.kept[first])
+    if values is None:
+        values = nw.from_native(_as_a_reader_takes(pl.Series(cells, dtype=pl.String)), series_only=True)
+    place = {label: index for index, label in enumerate(coded.labels)}
+    return Identifiers(found.table.columns[column], place, values)
+
+
+def _as_a_reader_takes(cells: pl.Series) -> pl.Series:
+    return cells.cast(pl.Int64) if bool(cells.str.contains(_WHOLE).all()) else cells
 
 
 def _typed(ids: Identifiers, labels: Sequence[str]) -> Any:
@@ -57,7 +86,3 @@ def _typed(ids: Identifiers, labels: Sequence[str]) -> Any:
     if any(label not in ids.place for label in labels):
         return labels
     return ids.values[[ids.place[label] for label in labels]]
-
-
-def _whole(labels: pl.Series) -> bool:
-    return bool(labels.str.contains(_WHOLE).all())
