@@ -41,7 +41,13 @@ ROOMS = {
         "agreement": set(),
     },
     "fusers": {"items": set(), "series": {"items"}},
-    "evaluate": {"compare": set(), "protocol": set(), "agreement": set()},
+    "evaluate": {
+        "compare": set(),
+        "protocol": set(),
+        "agreement": set(),
+        "dossier": {"agreement", "compare"},
+    },
+    "report": {"page": set()},
     "io": {"reading": set(), "importing": {"reading"}, "exporting": {"reading"}},
     "reproduce": {"inputs": set(), "engine": {"inputs"}, "experiments": {"inputs", "engine"}},
     "collect": {
