@@ -20,6 +20,7 @@ ALLOWED = {
     "fusers": {"maths", "data", "tasks"},
     "report": {"data", "fusers"},
     "evaluate": {"maths", "data", "fusers", "report", "tasks"},
+    "plot": {"data", "fusers", "evaluate"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "api": {"data", "fusers", "evaluate", "io", "report", "version"},

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from unisono.version import __version__
 
 if TYPE_CHECKING:
+    from unisono import plot
     from unisono.api import Fusion, agreement, compare, cross_validate, fuse, load
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
@@ -99,6 +100,7 @@ __all__ = [
     "load_dataset",
     "load_dataset_table",
     "make_fuser",
+    "plot",
     "read_item_table",
     "read_ratings",
     "series",
@@ -118,6 +120,8 @@ def __getattr__(name: str) -> Any:
         for step in rest:
             found = getattr(found, step)
         return found
+    if name == "plot":
+        return importlib.import_module("unisono.plot")
     raise AttributeError(f"module 'unisono' has no attribute '{name}'")
 
 
