@@ -23,13 +23,14 @@ ALLOWED = {
     "plot": {"data", "fusers", "evaluate"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
-    "api": {"data", "fusers", "evaluate", "io", "report", "version"},
+    "publish": {"evaluate", "io", "report"},
+    "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "version"},
     "cli": {
         *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
-        "version",
+        *("publish", "version"),
     },
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.

@@ -20,6 +20,7 @@ from unisono.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
+    "report": ("report", "Make the page of a saved fusion again."),
     "agreement": ("agreement", "Measure how far annotators agree, with intervals, for the paper."),
     "import": ("import_", "Make a table of ratings from the files of another tool."),
     "export": ("export", "Hand fused truth back to another tool."),
