@@ -2,10 +2,12 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from command_line import unisono_here
 from unisono.maths.raters.styles import KINDS
 
 ROOT = Path(__file__).parent.parent
@@ -19,11 +21,27 @@ def test_cli_page_is_what_help_says():
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == module.text(), "run tools/write_cli_docs.py"
 
 
-def test_readme_quickstart_runs(tmp_path, monkeypatch):
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+def code_blocks(path: Path) -> list[tuple[str, str]]:
+    """Language and text of the fenced blocks that can be run."""
+    return re.findall(r"^```(python|sh)\n(.*?)^```", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [path for path in PAGES if code_blocks(path)], ids=lambda p: p.name)
+def test_code_blocks_run(path, tmp_path, monkeypatch):
+    """All blocks of a page in their order, in one folder and one namespace, as a reader would."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, "README.md", "exec"), {})
-    assert (tmp_path / "out" / "truth.csv").exists()
+    names: dict[str, object] = {}
+    for language, block in code_blocks(path):
+        if language == "python":
+            exec(compile(block, path.name, "exec"), names)
+            continue
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words:
+                assert words[0] == "unisono", line
+                done = unisono_here(*words[1:], cwd=tmp_path)
+                assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)

@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "next": ("next", "Say which items to rate next, and whose ratings tell most."),
     "plan": ("plan", "Predict how many ratings per item are enough."),
     "simulate": ("simulate", "Draw ratings with a known truth from the model."),
-    "datasets": ("datasets", "List data sets, and fetch those that may not be bundled."),
+    "datasets": ("datasets", "List, copy and fetch data sets."),
     "reproduce": ("reproduce", "Run the paper's experiments and judge its claims."),
     "collect": ("collect", "Run a rating study in the browser and export it."),
 }
