@@ -20,6 +20,7 @@ ALLOWED = {
     "fusers": {"maths", "data", "tasks"},
     "report": {"data", "fusers"},
     "evaluate": {"maths", "data", "fusers", "report", "tasks"},
+    "media": set(),
     "plot": {"data", "fusers", "evaluate"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
@@ -27,10 +28,10 @@ ALLOWED = {
     "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
-    "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "version"},
+    "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "media", "version"},
     "cli": {
         *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
-        *("publish", "version"),
+        *("publish", "media", "version"),
     },
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.
