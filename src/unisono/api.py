@@ -47,6 +47,7 @@ def fuse(
     features: Any = None,
     gold: Any = None,
     start: Any = None,
+    scale: Any = None,
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
@@ -55,12 +56,13 @@ def fuse(
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
-    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `seed` decides everything
-    random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
-    after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
-    tells it also of starts and windows tried, and of what it does beside EM.
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers
+    end: (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `seed`
+    decides everything random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration,
+    objective)` is called after every iteration; if it has the methods `task(done, total)` and `phase(what, done,
+    total)`, a fit of traces tells it also of starts and windows tried, and of what it does beside EM.
     """
-    table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
+    table = ratings.with_scale(scale) if isinstance(ratings, Ratings) else read_ratings(ratings, scale=scale)
     require_overlap(table)
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
