@@ -79,8 +79,8 @@ def command(
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
     RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
-    makes it traces. With --out DIR it writes truth.csv, annotators.csv, summary.json and fit/; without, the truth goes
-    to standard output as CSV.
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/;
+    without, the truth goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
@@ -119,4 +119,4 @@ def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
         say(result.summary())
     else:
         click.echo(result.summary())
-        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, summary.json, fit/")
+        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/")

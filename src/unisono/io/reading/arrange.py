@@ -46,6 +46,7 @@ class Arranged:
     item_parts: tuple[str, ...]  # columns that the item's name was made of, if there are several
     wide: str | None = None  # annotator or item, if those were side by side
     notes: tuple[str, ...] = ()
+    made: frozenset[str] = frozenset()  # roles whose names are no column of the table as it was opened
 
 
 def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Sequence[str]) -> Arranged:
@@ -67,7 +68,9 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
         asked_long = layout.dimension is not None or layout.value is not None
         if asked_long or not wanted or not all(column in table.columns for column in wanted.values()):
             roles = find_long(table, roles, layout.dimension, layout.value)
-    return Arranged(table, roles, item_parts, found.role if found else None, notes)
+    made = {"item": bool(item_parts), "annotator": bool(other_parts)} | ({found.role: True} if found else {})
+    names = frozenset(role for role, is_made in made.items() if is_made)
+    return Arranged(table, roles, item_parts, found.role if found else None, notes, names)
 
 
 def _side_by_side(
