@@ -17,7 +17,8 @@ ALLOWED = {
     "maths": set(),
     "data": set(),
     "tasks": set(),
-    "fusers": {"maths", "data", "tasks"},
+    "reader": {"data"},  # loads io by name, when a table comes where ratings are wanted
+    "fusers": {"maths", "data", "tasks", "reader"},
     "report": {"data", "fusers"},
     "evaluate": {"maths", "data", "fusers", "report", "tasks"},
     "media": set(),
@@ -25,7 +26,7 @@ ALLOWED = {
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "publish": {"evaluate", "io", "report"},
-    "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version"},
+    "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version", "reader"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "media", "version"},

@@ -27,6 +27,7 @@ CHAPTERS = {  # title -> pages in the order in which one would read them; pages 
         "compare",
         "report",
         "features",
+        "python",
         "collect",
     ],
     "Look up": ["glossary", "cli", "reference"],
@@ -79,7 +80,8 @@ def _on_site(text: str, origin: Path, here: Path, source: Path) -> str:
     parts = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
     # No highlighter knows these.
     return "".join(
-        re.sub("^```(csv|jsonl)", "```text", part) if part.startswith("```") else LINK.sub(lead, part) for part in parts
+        re.sub("^```(csv|jsonl)[^\n]*", "```text", part) if part.startswith("```") else LINK.sub(lead, part)
+        for part in parts
     )
 
 

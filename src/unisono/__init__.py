@@ -20,7 +20,7 @@ from unisono.version import __version__
 
 if TYPE_CHECKING:
     from unisono import plot
-    from unisono.api import Fusion, agreement, compare, cross_validate, fuse, load
+    from unisono.api import Fusion, agreement, check, compare, cross_validate, fuse, load, next_ratings, plan, score
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
     from unisono.datasets import load_dataset, load_dataset_table
@@ -45,7 +45,10 @@ if TYPE_CHECKING:
     from unisono.simulate import simulate_items, simulate_series
 
 _HOME = {
-    "unisono.api": ("Fusion", "agreement", "compare", "cross_validate", "fuse", "load"),
+    "unisono.api": (
+        *("Fusion", "agreement", "check", "compare", "cross_validate", "fuse", "load", "next_ratings", "plan"),
+        "score",
+    ),
     "unisono.data": ("ItemTable", "Ratings"),
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
@@ -92,6 +95,7 @@ __all__ = [
     "__version__",
     "agreement",
     "align_to",
+    "check",
     "check_ratings",
     "compare",
     "cross_validate",
@@ -100,9 +104,12 @@ __all__ = [
     "load_dataset",
     "load_dataset_table",
     "make_fuser",
+    "next_ratings",
+    "plan",
     "plot",
     "read_item_table",
     "read_ratings",
+    "score",
     "series",
     "simulate_items",
     "simulate_series",

@@ -82,9 +82,9 @@ def command(
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input; a time column makes it traces. With
-    --out DIR it writes truth.csv, annotators.csv, summary.json, fit/ and report.html, a page to read and to send;
-    without, the truth goes to standard output as CSV.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and
+    report.html, a page to read and to send; without, the truth goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
@@ -130,4 +130,5 @@ def _show(result: Fusion, out: Path | None, report: bool, as_json: bool) -> None
     else:
         click.echo(result.summary())
         page = ", report.html" if report else ""
-        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, summary.json, fit/{page}")
+        written = f"truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/{page}"
+        click.echo(f"\nWritten to {out}: {written}")
