@@ -32,7 +32,7 @@ def can_run(path: Path) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", filter(can_run, PAGES), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", list(filter(can_run, PAGES)), ids=lambda p: p.name)
 def test_code_blocks_run(path, tmp_path, monkeypatch):
     """All blocks of a page in their order, in one folder and one namespace, as a reader would."""
     monkeypatch.chdir(tmp_path)
