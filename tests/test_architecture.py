@@ -21,15 +21,18 @@ ALLOWED = {
     "fusers": {"maths", "data", "tasks", "reader"},
     "report": {"data", "fusers"},
     "evaluate": {"maths", "data", "fusers", "report", "tasks"},
+    "media": set(),
+    "plot": {"data", "fusers", "evaluate"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
-    "api": {"data", "fusers", "evaluate", "io", "report", "version", "reader"},
+    "publish": {"evaluate", "io", "report"},
+    "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version", "reader"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
-    "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "version"},
+    "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "media", "version"},
     "cli": {
         *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
-        "version",
+        *("publish", "media", "version"),
     },
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.
@@ -42,7 +45,13 @@ ROOMS = {
         "agreement": set(),
     },
     "fusers": {"items": set(), "series": {"items"}},
-    "evaluate": {"compare": set(), "protocol": set(), "agreement": set()},
+    "evaluate": {
+        "compare": set(),
+        "protocol": set(),
+        "agreement": set(),
+        "dossier": {"agreement", "compare"},
+    },
+    "report": {"page": set()},
     "io": {"reading": set(), "importing": {"reading"}, "exporting": {"reading"}},
     "reproduce": {"inputs": set(), "engine": {"inputs"}, "experiments": {"inputs", "engine"}},
     "collect": {

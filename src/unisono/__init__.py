@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from unisono.version import __version__
 
 if TYPE_CHECKING:
+    from unisono import plot
     from unisono.api import Fusion, agreement, check, compare, cross_validate, fuse, load, next_ratings, plan, score
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
@@ -105,6 +106,7 @@ __all__ = [
     "make_fuser",
     "next_ratings",
     "plan",
+    "plot",
     "read_item_table",
     "read_ratings",
     "score",
@@ -125,6 +127,8 @@ def __getattr__(name: str) -> Any:
         for step in rest:
             found = getattr(found, step)
         return found
+    if name == "plot":
+        return importlib.import_module("unisono.plot")
     raise AttributeError(f"module 'unisono' has no attribute '{name}'")
 
 

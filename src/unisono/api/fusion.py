@@ -183,16 +183,42 @@ class Fusion:
         """The rows of truth.csv as plain values."""
         return pl.DataFrame(with_parts(self.fused.columns(), self.ratings.reading)).to_dicts()
 
-    def save(self, directory: str | Path) -> Path:
-        """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/; all of them or none."""
+    def report(self, path: str | Path = "report.html") -> Path:
+        """Writes the report, one HTML file that needs nothing else."""
+        from unisono.publish import write_page
+
+        return write_page(Path(path), self._report_files())
+
+    def save(
+        self,
+        directory: str | Path,
+        *,
+        report: bool = True,
+        command: str | None = None,
+        on_phase: Callable[[str], None] | None = None,
+    ) -> Path:
+        """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and the report; all or none.
+
+        `command` is how the report says it can be made again; `on_phase` hears what the report is at.
+        """
         target = Path(directory)
         tables = {
             "truth": self._rounded(),
             "annotators": rounded_figures(dimension_columns(self.described)),
             "annotators_overall": rounded_figures(overall_columns(self.described)),
         }
-        write_results(target, tables, self.summary_data, self.fit)
+        texts = self._report_files(command, on_phase) if report else {}
+        write_results(target, tables, self.summary_data, self.fit, texts)
         return target
+
+    def _report_files(
+        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
+    ) -> dict[str, str]:
+        from unisono.evaluate.dossier.build import Subject
+        from unisono.publish import report_files
+
+        whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data)
+        return report_files(whole, command=command, on_phase=on_phase)
 
 
 def load(directory: str | Path) -> Fuser:

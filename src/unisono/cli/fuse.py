@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +62,7 @@ def _structure_options(command: Any) -> Any:
 @click.option("--max-iter", type=click.IntRange(min=1), help="Iterations at most.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the results.")
+@click.option("--report/--no-report", default=True, show_default=True, help="With --out, write report.html as well.")
 @json_option
 @click.pass_context
 def command(
@@ -73,14 +76,15 @@ def command(
     model: str,
     seed: int,
     out: Path | None,
+    report: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
     RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
-    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/;
-    without, the truth goes to standard output as CSV.
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and
+    report.html, a page to read and to send; without, the truth goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
@@ -103,13 +107,19 @@ def command(
         )
         result.describe_now(watching)
     if out is not None:
-        result.save(out)
-    _show(result, out, as_json)
+        with estimation_progress("Writing") as watching:
+            result.save(out, report=report, command=_as_typed(), on_phase=watching.say)
+    _show(result, out, report, as_json)
     if not result.fuser.trace_.converged:
         ctx.exit(NOT_CONVERGED)
 
 
-def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
+def _as_typed() -> str:
+    """The command, as it would be typed again."""
+    return shlex.join(["unisono", *sys.argv[1:]])
+
+
+def _show(result: Fusion, out: Path | None, report: bool, as_json: bool) -> None:
     if as_json:
         files = {"out": str(out)} if out is not None else {"truth": result.fused_rows()}
         print_json(result.summary_data | files)
@@ -119,4 +129,6 @@ def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
         say(result.summary())
     else:
         click.echo(result.summary())
-        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/")
+        page = ", report.html" if report else ""
+        written = f"truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/{page}"
+        click.echo(f"\nWritten to {out}: {written}")

@@ -20,13 +20,19 @@ DUST = 1e-12  # of the largest figure of a column: what is smaller is the roundi
 
 
 def write_results(
-    directory: Path, tables: Mapping[str, Mapping[str, Any]], summary: Mapping[str, Any], fit: Fit
+    directory: Path,
+    tables: Mapping[str, Mapping[str, Any]],
+    summary: Mapping[str, Any],
+    fit: Fit,
+    texts: Mapping[str, str],
 ) -> None:
-    """Tables by name (`truth` becomes truth.csv), summary.json and fit/ in a folder; all of them or none."""
+    """Tables by name (`truth` becomes truth.csv), summary.json, fit/ and other texts by file name; all or none."""
     with atomic_directory(directory) as folder:
         for name, columns in tables.items():
             (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
         (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
         write_fit(fit, folder / "fit")
 
 
