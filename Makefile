@@ -12,7 +12,7 @@ $(VENV)/core: pyproject.toml
 	@touch $@
 
 $(VENV)/dev: pyproject.toml | $(VENV)/core
-	$(PIP) --editable '.[dev,report,collect,postgres,text]'
+	$(PIP) --editable '.[dev,report,collect,postgres,text,categories]'
 	@touch $@
 
 demo: $(VENV)/core

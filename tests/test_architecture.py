@@ -22,13 +22,15 @@ ALLOWED = {
     "evaluate": {"maths", "data", "fusers", "report", "tasks"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
-    "api": {"data", "fusers", "evaluate", "io", "report", "version"},
+    "inputs": {"data", "fusers", "io"},
+    "category_fusion": {"data", "fusers", "io", "report", "version"},
+    "api": {"data", "fusers", "evaluate", "io", "report", "version", "inputs", "category_fusion"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "version"},
     "cli": {
         *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
-        "version",
+        *("version", "inputs", "category_fusion"),
     },
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.
@@ -39,8 +41,9 @@ ROOMS = {
         "raters": {"linalg", "items"},
         "series": {"linalg"},
         "agreement": set(),
+        "categories": set(),
     },
-    "fusers": {"items": set(), "series": {"items"}},
+    "fusers": {"items": set(), "series": {"items"}, "categories": set()},
     "evaluate": {"compare": set(), "protocol": set(), "agreement": set()},
     "io": {"reading": set(), "importing": {"reading"}, "exporting": {"reading"}},
     "reproduce": {"inputs": set(), "engine": {"inputs"}, "experiments": {"inputs", "engine"}},

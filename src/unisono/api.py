@@ -1,6 +1,6 @@
 """The library's front door: from ratings to a result in one call.
 
-    result = fuse(read_ratings("ratings.csv"), features=read_item_table("features.csv"))
+    result = fuse(read_ratings("ratings.csv"), features=readitem_table("features.csv"))
     result.truth, result.annotators, print(result.summary()), result.save("out")
 
 Sits above io and fusers; the command line calls nothing else.
@@ -18,17 +18,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from unisono.data import ItemTable, Ratings
-from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
+from unisono.category_fusion import (
+    CategoryFusion,
+    ChosenClasses,
+    WithCategories,
+    answers_of,
+    fused_answers,
+    refuse_beside_categories,
+)
+from unisono.data import Ratings
+from unisono.data.checks import Alert, check_ratings, require_overlap
 from unisono.data.introduction import Introduction
 from unisono.errors import DataError, DataWarning
-from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
-from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
+from unisono.fusers import Annotators, Fit, Fused, Fuser, make_fuser, revive
 from unisono.fusers.signal import crowd_signal
+from unisono.inputs import continue_from, item_table, on_clock
 from unisono.io.align import align_to
 from unisono.io.reading.frames import frame_like
 from unisono.io.saved import load_fit
-from unisono.io.tables import read_item_table, read_ratings
+from unisono.io.tables import read_ratings
 from unisono.io.writing import csv_text, write_results
 from unisono.report.alerts import NO_SIGNAL, signal_alerts
 from unisono.report.summary import summarise, summary_text
@@ -47,31 +55,41 @@ def fuse(
     features: Any = None,
     gold: Any = None,
     start: Any = None,
+    categories: Any = None,
+    category_model: str = "auto",
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
-) -> Fusion:
+) -> Fusion | CategoryFusion:
     """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
-    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `seed` decides everything
-    random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
-    after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
-    tells it also of starts and windows tried, and of what it does beside EM.
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `categories` names columns
+    whose answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default columns of
+    words are recognised, and a table of categories alone gives a `CategoryFusion`. `seed` decides everything random;
+    by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after
+    every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells
+    it also of starts and windows tried, and of what it does beside EM.
     """
-    table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
+    table, answers = answers_of(ratings, categories)
+    if table is None and answers is not None:
+        refuse_beside_categories(answers.source, features=features, gold=gold, start=start)
+    chosen = fused_answers(answers, category_model, seed or 0, alone=table is None)
+    if table is None:
+        assert chosen is not None  # a table without either is refused when it is read
+        return CategoryFusion(chosen, seed or 0)
     require_overlap(table)
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
     if start is not None:
-        table = _continue_from(start, fuser, table)
+        table = continue_from(start, fuser, table)
     if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
-    described = on_clock(_item_table(features), table, complete=True)
-    fuser.fit(table, described, on_clock(_item_table(gold), table), on_step=on_step)
-    result = Fusion(name, fuser, table, fuser.fuse(), used)
+    described = on_clock(item_table(features), table, complete=True)
+    fuser.fit(table, described, on_clock(item_table(gold), table), on_step=on_step)
+    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen)
     for alert in result.alerts:
         if alert.kind == NO_SIGNAL:
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
@@ -79,7 +97,7 @@ def fuse(
 
 
 @dataclass(frozen=True, eq=False)
-class Fusion:
+class Fusion(WithCategories):
     """A finished fusion: the truth, the annotators, and the fitted model behind them."""
 
     model: str
@@ -87,6 +105,17 @@ class Fusion:
     ratings: Ratings
     fused: Fused
     seed: int = 0
+    chosen: ChosenClasses | None = None  # categories beside the numbers
+
+    @cached_property
+    def truth_columns(self) -> dict[str, Any]:
+        """The columns of truth.csv."""
+        return self.with_classes(self.fused.columns(), self.fused.items)
+
+    @cached_property
+    def annotator_columns(self) -> dict[str, Any]:
+        """The columns of annotators.csv."""
+        return self.with_accuracy(self.described.columns(), self.described.annotators)
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -100,13 +129,13 @@ class Fusion:
 
     @cached_property
     def truth(self) -> Any:
-        """One row per item: estimate, sd and 90 % interval of every dimension; the kind of frame that came in."""
-        return frame_like(self.ratings.frame_kind, self.fused.columns())
+        """One row per item: estimate, sd, 90 % interval of dimensions; classes. The kind of frame that came in."""
+        return frame_like(self.ratings.frame_kind, self.truth_columns)
 
     @cached_property
     def annotators(self) -> Any:
         """One row per annotator, as a frame of the kind that came in."""
-        return frame_like(self.ratings.frame_kind, self.described.columns())
+        return frame_like(self.ratings.frame_kind, self.annotator_columns)
 
     @cached_property
     def described(self) -> Annotators:
@@ -125,11 +154,12 @@ class Fusion:
     @cached_property
     def summary_data(self) -> dict[str, Any]:
         """What summary.json holds."""
-        return summarise(self.fit, self.ratings, self.described, self.alerts, self.fuser.notes())
+        data = summarise(self.fit, self.ratings, self.described, self.alerts, self.fuser.notes())
+        return data | self.summary_of_categories
 
     def summary(self) -> str:
         """The result in words."""
-        return summary_text(self.summary_data)
+        return summary_text(self.summary_data) + self.words_of_categories
 
     @cached_property
     def fit(self) -> Fit:
@@ -161,16 +191,17 @@ class Fusion:
 
     def truth_csv(self) -> str:
         """The text of truth.csv."""
-        return csv_text(self.fused.columns())
+        return csv_text(self.truth_columns)
 
     def fused_rows(self) -> list[dict[str, Any]]:
         """The rows of truth.csv as plain values."""
-        return pl.DataFrame(self.fused.columns()).to_dicts()
+        return pl.DataFrame(self.truth_columns).to_dicts()
 
     def save(self, directory: str | Path) -> Path:
         """Writes truth.csv, annotators.csv, summary.json and fit/; all of them or none."""
         target = Path(directory)
-        write_results(target, self.fused.columns(), self.described.columns(), self.summary_data, self.fit)
+        tables = self.truth_columns, self.annotator_columns
+        write_results(target, *tables, self.summary_data, self.fit, self.files_of_categories)
         return target
 
 
@@ -222,11 +253,11 @@ def compare(
     from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
     rated = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
-    known = _item_table(reference)
+    known = item_table(reference)
     return compare_models(
         rated,
         reference=align_to(known, rated) if known is not None and rated.is_series else known,
-        features=on_clock(_item_table(features), rated, complete=True),
+        features=on_clock(item_table(features), rated, complete=True),
         models=models,
         folds=folds,
         seed=seed,
@@ -254,7 +285,7 @@ def cross_validate(
     """
     from unisono.evaluate.protocol.cross_validate import PROTOCOL, cross_validate_models
 
-    table = _item_table(reference)
+    table = item_table(reference)
     if table is None:
         raise DataError("Cross-validation needs a reference: a table of items whose truth is known.")
     rated = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
@@ -262,7 +293,7 @@ def cross_validate(
         rated,
         align_to(table, rated) if rated.is_series else table,
         models=PROTOCOL if models is None else models,
-        features=on_clock(_item_table(features), rated, complete=True),
+        features=on_clock(item_table(features), rated, complete=True),
         folds=folds,
         seed=seed,
         select_iteration=select_iteration,
@@ -284,30 +315,3 @@ def _estimate_of(fit: Any) -> tuple[Fused, bool]:
         return fit.fused, fit.fuser.gives_posterior_means()
     saved = load_fit(Path(fit))
     return saved.fused(), revive(saved).gives_posterior_means()
-
-
-def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
-    """Tells the fuser what the earlier fit knows; the ratings with that fit's annotators among theirs."""
-    earlier = start if isinstance(start, Fuser) else load(start)
-    if not isinstance(fuser, Joint) or not isinstance(earlier, Joint):
-        raise DataError(
-            "Starting from an earlier fit works for ratings of items with the model 'auto' or 'joint'; "
-            f"here the earlier fit is '{earlier.kind}' and the new one '{fuser.kind}'."
-        )
-    fuser.start_from(earlier)
-    return with_earlier_annotators(ratings, prior_fit_of(earlier))
-
-
-def on_clock(table: ItemTable | None, ratings: Ratings, *, complete: bool = False) -> ItemTable | None:
-    """Features, gold or a reference at the frames of traces; tables of items, and of other recordings, as they are."""
-    if table is None or not ratings.is_series:
-        return table
-    if complete:
-        # The last frames of a recording often have no features any more: the last ones hold for a moment.
-        return align_to(table, ratings, hold=1.0, complete=True)
-    require_known_items(table, ratings)
-    return align_to(table, ratings)
-
-
-def _item_table(source: Any) -> ItemTable | None:
-    return source if source is None or isinstance(source, ItemTable) else read_item_table(source)

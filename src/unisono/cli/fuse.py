@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.options import TablePath, json_option, of_items, ratings_argument, reading_options
+from unisono.cli.options import (
+    TablePath,
+    category_option,
+    json_option,
+    of_items,
+    ratings_argument,
+    reading_options,
+)
 from unisono.cli.progress import estimation_progress
-from unisono.cli.reading import read_quietly
+from unisono.cli.reading import read_answers_quietly
 from unisono.cli.series_options import require_words, series_options
 from unisono.cli.talk import print_json, say
 from unisono.words import words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
+    from unisono.category_fusion import CategoryFusion
 
 NOT_CONVERGED = 4
 # Words of structure, of items and of traces; one that is not given stays as the model has it.
@@ -38,6 +46,8 @@ def _structure_options(command: Any) -> Any:
 @click.command("fuse")
 @ratings_argument
 @reading_options
+@category_option
+@click.option("--category-model", default="auto", show_default=True, metavar="NAME", help="Model of the categories.")
 @click.option("--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each.")
 @click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
 @click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
@@ -67,6 +77,8 @@ def command(
     /,
     ratings: str,
     reading: dict[str, Any],
+    categories: dict[str, str] | None,
+    category_model: str,
     features: str | None,
     gold: str | None,
     start: Path | None,
@@ -78,38 +90,53 @@ def command(
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
+    Answers that are categories (columns of words, or named with --categories) get class probabilities instead of
+    intervals; see docs/categories.md.
+
     RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input; a time column makes it traces. With
-    --out DIR it writes truth.csv, annotators.csv, summary.json and fit/; without, the truth goes to standard output as
-    CSV.
+    --out DIR it writes truth.csv, annotators.csv, summary.json and fit/ (with categories also categories.csv and
+    confusion.csv); without, the truth goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
             mean, median, zscore-mean, ewe, weighted-mean,
             aligned-mean (traces alone)
+    Models of categories: auto, glad, mace, dawid-skene, majority
     """
-    from unisono.api import fuse
+    from unisono.api import Fusion, fuse
+    from unisono.fusers.categories.models import find_category_model
     from unisono.fusers.registry import find_model
     from unisono.io.tables import read_item_table
 
     chosen = {name: value for name, value in settings.items() if value is not None}
     find_model(model)  # a wrong name is said before anything is read
-    table = read_quietly(ratings, reading)
-    require_words(ctx, chosen, series=table.is_series)
+    find_category_model(category_model)
+    answers = read_answers_quietly(ratings, reading, categories)
+    require_words(ctx, chosen, series=answers.ratings is not None and answers.ratings.is_series)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as watching:
         result = fuse(
-            table, model=model, features=described, gold=known, start=start, seed=seed, on_step=watching, **chosen
+            answers,
+            model=model,
+            features=described,
+            gold=known,
+            start=start,
+            category_model=category_model,
+            seed=seed,
+            on_step=watching,
+            **chosen,
         )
-        result.describe_now(watching)
+        if isinstance(result, Fusion):
+            result.describe_now(watching)
     if out is not None:
         result.save(out)
     _show(result, out, as_json)
-    if not result.fuser.trace_.converged:
+    if isinstance(result, Fusion) and not result.fuser.trace_.converged:
         ctx.exit(NOT_CONVERGED)
 
 
-def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
+def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> None:
     if as_json:
         files = {"out": str(out)} if out is not None else {"truth": result.fused_rows()}
         print_json(result.summary_data | files)
@@ -119,4 +146,5 @@ def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
         say(result.summary())
     else:
         click.echo(result.summary())
-        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, summary.json, fit/")
+        written = ["truth.csv", "annotators.csv", *result.files_of_categories, "summary.json"]
+        click.echo(f"\nWritten to {out}: {', '.join([*written, 'fit/'] if (out / 'fit').is_dir() else written)}")

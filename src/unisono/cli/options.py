@@ -85,6 +85,11 @@ def reading_options(command: Command) -> Command:
     return _gathered(command, ("item", "annotator", "dims", *TIME_WORDS), [*_LABELS, _DIM, *_TIME])
 
 
+def category_option(command: Command) -> Command:
+    """Which columns hold categories, handed to the command as the argument `categories`."""
+    return _CATEGORIES(command)
+
+
 def item_options(command: Command) -> Command:
     """How to read tables of items, handed to the command as the keywords `reading` of `read_item_table`."""
     return _gathered(command, ("item", *TIME_WORDS), [_LABELS[0], *_TIME])
@@ -133,6 +138,14 @@ _DIM = click.option(
     multiple=True,
     callback=_named_columns,
     help="Dimension to use, and its column if that is called differently. Repeatable.",
+)
+_CATEGORIES = click.option(
+    "--categories",
+    metavar="NAME[=COLUMN]",
+    multiple=True,
+    callback=_named_columns,
+    help="Dimension whose answers are categories, and its column if that is called differently. Repeatable; none for "
+    "none.  [default: columns of words that look like it]",
 )
 _POSITIVE = click.FloatRange(min=0, min_open=True)
 _TIME = [

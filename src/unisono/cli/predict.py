@@ -24,7 +24,8 @@ def command(fit: Path, features: str, reading: dict[str, Any], ratings: str | No
     """
     import polars as pl
 
-    from unisono.api import load, on_clock
+    from unisono.api import load
+    from unisono.inputs import on_clock
     from unisono.io.atomic import atomic_path
     from unisono.io.tables import read_item_table, read_ratings
 

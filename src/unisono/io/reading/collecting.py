@@ -5,7 +5,7 @@ This is where a table's cells are judged; what they mean together (ratings, feat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,9 @@ class Collected:
         return problems.join_places(self.where(low), self.where(high), self.table.name)
 
 
-def collect(table: Table, labels: Mapping[str, int], numbers: Sequence[int]) -> Collected:
+def collect(
+    table: Table, labels: Mapping[str, int], numbers: Sequence[int], may_be_empty: Collection[str] = ()
+) -> Collected:
     """Reads the label columns (role to position) and the number columns (positions) of a table."""
     named = {role: LabelColumn(role, table.columns[index], index) for role, index in labels.items()}
     counted = {index: NumberColumn(table.columns[index], index) for index in numbers}
@@ -55,7 +57,7 @@ def collect(table: Table, labels: Mapping[str, int], numbers: Sequence[int]) -> 
         raise problems.header_only(table.name)
     found = Collected(table, {role: column.finish() for role, column in named.items()}, counted, _records(extents))
     for role, coded in found.label.items():
-        if coded.labels[0] == "":
+        if coded.labels[0] == "" and role not in may_be_empty:
             raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
     return found
 

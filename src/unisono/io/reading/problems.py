@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from unisono.data.labels import listed, nearest
 from unisono.data.reading import LeftOut
-from unisono.errors import DataError
+from unisono.errors import DataError, NoNumbersError
 
 LARGEST = 1e100  # beyond this a square, and so a variance, overflows
 
@@ -74,14 +74,14 @@ def no_role_column(name: str, role: str, columns: Sequence[str]) -> DataError:
 
 def no_numbers(name: str, aside: Sequence[LeftOut]) -> DataError:
     if not aside:
-        return DataError(f"{name} has no column of numbers besides its labels. Expected one column per dimension.")
+        return NoNumbersError(f"{name} has no column of numbers besides its labels. Expected one column per dimension.")
     numeric = [one.column for one in aside if one.numeric]
     remedy = (
         f"If '{numeric[0]}' is one, say --dim {numeric[0]}."
         if numeric
         else "Expected one column of numbers per dimension."
     )
-    return DataError(f"{name} has no column that looks like a rating: {left_out(aside)}. {remedy}")
+    return NoNumbersError(f"{name} has no column that looks like a rating: {left_out(aside)}. {remedy}")
 
 
 def left_out(aside: Sequence[LeftOut], most: int = 8) -> str:

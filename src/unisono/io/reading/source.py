@@ -30,7 +30,9 @@ _FOREIGN = {
 
 
 def open_table(source: Any) -> Table:
-    """The table behind a path, behind `-` (standard input) or in a data frame."""
+    """The table behind a path, behind `-` (standard input) or in a data frame; a table is its own."""
+    if isinstance(source, Table):
+        return source
     if isinstance(source, str | os.PathLike):
         name, data = _bytes_of(os.fspath(source))
         return table_of_bytes(name, data)
