@@ -55,6 +55,7 @@ def fuse(
     features: Any = None,
     gold: Any = None,
     start: Any = None,
+    scale: Any = None,
     categories: Any = None,
     category_model: str = "auto",
     seed: int | None = None,
@@ -65,16 +66,18 @@ def fuse(
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
-    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `categories` names columns
-    whose answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default columns of
-    words are recognised, and a table of categories alone gives a `CategoryFusion`. `seed` decides everything random;
-    by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after
-    every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells
-    it also of starts and windows tried, and of what it does beside EM.
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers
+    end: (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said.
+    `categories` names columns whose answers are categories (or is a `Categories`, or 'none'), fused by
+    `category_model`; by default columns of words are recognised, and a table of categories alone gives a
+    `CategoryFusion`. `seed` decides everything random; by default the fuser's own, which is 0 for a model given by
+    name. `on_step(iteration, objective)` is called after every iteration; if it has the methods `task(done, total)`
+    and `phase(what, done, total)`, a fit of traces tells it also of starts and windows tried, and of what it does
+    beside EM.
     """
-    table, answers = answers_of(ratings, categories)
+    table, answers = answers_of(ratings, categories, scale)
     if table is None and answers is not None:
-        refuse_beside_categories(answers.source, features=features, gold=gold, start=start)
+        refuse_beside_categories(answers.source, features=features, gold=gold, start=start, scale=scale)
     chosen = fused_answers(answers, category_model, seed or 0, alone=table is None)
     if table is None:
         assert chosen is not None  # a table without either is refused when it is read

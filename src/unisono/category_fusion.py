@@ -52,26 +52,23 @@ class ChosenClasses:
         return {"categories.csv": self.fused.class_columns(), "confusion.csv": self.fused.confusion_columns()}
 
 
-def answers_of(source: Any, categories: Any) -> Answers:
+def answers_of(source: Any, categories: Any, scale: Any = None) -> Answers:
     """Ratings and categories of what the user points at: a path, a data frame, `Ratings`, `Categories` or both."""
     if isinstance(source, Answers):
-        return source
-    if isinstance(categories, Categories):
-        return Answers(source if isinstance(source, Ratings) else read_ratings(source), categories)
+        return source._replace(ratings=None if source.ratings is None else source.ratings.with_scale(scale))
     if isinstance(source, Categories):
-        return Answers(
-            None,
-            source
-            if categories is None
-            else source.select_dimensions([categories] if isinstance(categories, str) else list(categories)),
-        )
+        names = [categories] if isinstance(categories, str) else categories
+        return Answers(None, source if names is None else source.select_dimensions(names))
+    if isinstance(categories, Categories):
+        beside = source.with_scale(scale) if isinstance(source, Ratings) else read_ratings(source, scale=scale)
+        return Answers(beside, categories)
     if not isinstance(source, Ratings):
-        return read_answers(source, categories=categories)
+        return read_answers(source, categories=categories, scale=scale)
     if categories not in (None, "none"):
         raise DataError(
             "Ratings hold numbers alone. Give the table itself with categories=..., or read_categories(...) with them."
         )
-    return Answers(source, None)
+    return Answers(source.with_scale(scale), None)
 
 
 def fused_answers(categories: Categories | None, model: str, seed: int, *, alone: bool) -> ChosenClasses | None:
