@@ -24,6 +24,7 @@ def mixed(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_mixed_tables_give_both(mixed):
     done = unisono("fuse", "mixed.csv", "--category-model", "dawid-skene", "--out", "out", cwd=mixed)
     assert done.returncode == 0

@@ -213,3 +213,11 @@ def test_items_and_annotators_with_categories_alone_have_a_row():
     assert result.truth["item"].to_list() == ["c1", "c2", "c3", "c4", "c5"]
     assert result.truth["topic"].to_list()[-1] == "art"
     assert result.annotators["topic_answers"].sum() == 13
+
+
+def test_looking_for_categories_never_stands_in_the_way():
+    """What is wrong with a table, or unusual, is for the reader of numbers to say."""
+    text = MIXED.replace("annotator", "by")
+    with pytest.raises(DataError, match="no column that looks like the annotator"):
+        read(text)
+    assert read(text, annotator="by").categories.names == ("topic",)

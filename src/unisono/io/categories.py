@@ -65,8 +65,13 @@ def read_answers(source: Any, *, categories: Asked = None, **reading: Any) -> An
     table = open_table(source)
     if asked == {} or (asked is None and reading.get("dims") is not None):
         return Answers(_of_kind(read_ratings(table, **reading), source), None)
-    roles = _roles(table, reading)
-    words, found = _words(table, roles, asked)
+    try:
+        roles = _roles(table, reading)
+        words, found = _words(table, roles, asked)
+    except DataError:
+        if asked is not None:
+            raise
+        words, found = [], None  # what is wrong with the table is said where numbers are read
     if not words or found is None:
         return Answers(_of_kind(read_ratings(table, **reading), source), None)
     chosen = _categories(table, roles, found, words, recognised=asked is None)

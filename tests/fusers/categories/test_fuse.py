@@ -55,6 +55,7 @@ def test_spammers_are_the_least_accurate():
     assert diagonal[answers.annotators.index("w0")] < 0.6 < np.median(diagonal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["glad", "mace", "dawid-skene", "majority"])
 def test_row_order_does_not_matter(model):
     frame = crowd(2, M=10, K=6).frame()

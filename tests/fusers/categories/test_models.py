@@ -23,6 +23,7 @@ def shuffled(votes: Votes, seed: int) -> Votes:
     return votes._replace(item=votes.item[order], annotator=votes.annotator[order], answer=votes.answer[order])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THEIRS)
 def test_probabilities_are_those_of_crowd_kit(name):
     votes = crowd(1, M=12, K=6).votes
@@ -41,6 +42,7 @@ def test_probabilities_are_those_of_crowd_kit(name):
     np.testing.assert_allclose(by_code, expected, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CATEGORY_MODELS)
 def test_every_model_gives_probabilities_and_finds_the_classes(name):
     found = crowd(2, M=40, K=8)
@@ -52,6 +54,7 @@ def test_every_model_gives_probabilities_and_finds_the_classes(name):
     np.testing.assert_array_equal(p, class_probabilities(name, found.votes, seed=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CATEGORY_MODELS)
 def test_names_of_items_annotators_and_classes_do_not_matter(name):
     votes = crowd(3, M=12, K=6).votes
@@ -62,6 +65,7 @@ def test_names_of_items_annotators_and_classes_do_not_matter(name):
     np.testing.assert_allclose(found, class_probabilities(name, votes, seed=0), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_mace_with_mixed_up_rows_still_tells_spammers():
     """Left to itself, crowd-kit pairs MACE's annotators wrongly when rows do not come sorted."""
     found = crowd(4, M=80, K=9, spammers=4)
