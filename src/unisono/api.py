@@ -35,6 +35,7 @@ from unisono.fusers.signal import crowd_signal
 from unisono.inputs import continue_from, item_table, on_clock
 from unisono.io.align import align_to
 from unisono.io.reading.frames import frame_like
+from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
 from unisono.io.tables import read_ratings
 from unisono.io.writing import csv_text, write_results
@@ -69,11 +70,10 @@ def fuse(
     one) whose annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers
     end: (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said.
     `categories` names columns whose answers are categories (or is a `Categories`, or 'none'), fused by
-    `category_model`; by default columns of words are recognised, and a table of categories alone gives a
-    `CategoryFusion`. `seed` decides everything random; by default the fuser's own, which is 0 for a model given by
-    name. `on_step(iteration, objective)` is called after every iteration; if it has the methods `task(done, total)`
-    and `phase(what, done, total)`, a fit of traces tells it also of starts and windows tried, and of what it does
-    beside EM.
+    `category_model`; by default columns of words are recognised; a table of them alone gives a `CategoryFusion`.
+    `seed` decides everything random; by default the fuser's own, which is 0 for a model given by name.
+    `on_step(iteration, objective)` is called after every iteration; if it has the methods `task(done, total)` and
+    `phase(what, done, total)`, a fit of traces tells it also of starts, windows and what it does beside EM.
     """
     table, answers = answers_of(ratings, categories, scale)
     if table is None and answers is not None:
@@ -112,8 +112,8 @@ class Fusion(WithCategories):
 
     @cached_property
     def truth_columns(self) -> dict[str, Any]:
-        """The columns of truth.csv."""
-        return self.with_classes(self.fused.columns(), self.fused.items)
+        """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
+        return with_parts(self.with_classes(self.fused.columns(), self.fused.items), self.ratings.reading)
 
     @cached_property
     def annotator_columns(self) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from unisono.fusers.categories.models import find_category_model, installed
 from unisono.fusers.categories.results import FusedCategories
 from unisono.io.categories import Answers, read_answers
 from unisono.io.reading.frames import frame_like
+from unisono.io.reading.ids import with_parts
 from unisono.io.tables import read_ratings
 from unisono.io.writing import csv_text, write_results
 from unisono.report.categories import category_lines, reading_line, recognised_line, summarise_categories
@@ -166,7 +167,8 @@ class CategoryFusion(WithCategories):
     @cached_property
     def truth_columns(self) -> dict[str, Any]:
         """The columns of truth.csv."""
-        return {"item": list(self.chosen.fused.items)} | self.chosen.fused.truth_columns()
+        columns = {"item": list(self.chosen.fused.items)} | self.chosen.fused.truth_columns()
+        return with_parts(columns, self.chosen.answers.reading)
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:

@@ -221,3 +221,40 @@ def test_looking_for_categories_never_stands_in_the_way():
     with pytest.raises(DataError, match="no column that looks like the annotator"):
         read(text)
     assert read(text, annotator="by").categories.names == ("topic",)
+
+
+def test_words_of_an_answer_scale_and_given_labels_are_numbers():
+    text = rows(view=lambda m, k: ["agree", "disagree", "neutral"][(m + k) % 3])
+    assert read(text).ratings.dimensions == ("v", "view")
+    assert read(text).categories is None
+    assert read(text, categories="view").categories["view"].classes == ("agree", "disagree", "neutral")
+    colours = rows(light=lambda m, k: ["red", "amber", "green"][(m + k) % 3])
+    assert read(colours).categories.names == ("light",)
+    assert read(colours, labels={"red": 1, "amber": 2, "green": 3}).categories is None
+
+
+def test_repetitions_are_settled_as_asked():
+    text = MIXED + "c1,a,3,art,again\n"
+    with pytest.raises(DataError, match=r"row 0 .*row 12 .*annotator 'a' answered topic of item 'c1' twice"):
+        read(text, categories="topic")
+    chosen = {policy: read(text, categories="topic", duplicates=policy).categories for policy in ("first", "last")}
+    own = {policy: one["topic"].classes[one["topic"].answer[0]] for policy, one in chosen.items()}
+    assert own == {"first": "politics", "last": "art"}
+    same = read(MIXED + "c1,a,3,politics,nice one\n", categories="topic")
+    assert same.categories["topic"].n == 11
+
+
+def test_items_named_by_two_columns():
+    text = rows(topic=lambda m, k: "ab"[(m + k) % 2]).replace("item,", "system,prompt,")
+    lines = [text.splitlines()[0], *(f"s{line[1]},{line}" for line in text.splitlines()[1:])]
+    result = un.fuse(read("\n".join(lines), item="system,prompt"))
+    assert list(result.truth.columns[:3]) == ["item", "system", "prompt"]
+    assert "topic" in result.truth.columns
+    alone = read("\n".join(lines), item=["system", "prompt"]).categories
+    assert un.fuse(alone).truth.columns[:3] == ["item", "system", "prompt"]
+
+
+def test_annotators_side_by_side_are_refused_with_the_way_out():
+    text = "item,A1,A2,A3\n" + "".join(f"i{m},{m % 3},{m % 2},{(m * 2) % 3}\n" for m in range(6))
+    with pytest.raises(DataError, match="categories are not read from such"):
+        read(text, categories="A1", annotators_in_columns="A*")

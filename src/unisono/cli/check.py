@@ -33,7 +33,7 @@ def command(
 ) -> None:
     """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input.
     """
     from unisono.data.checks import require_overlap
     from unisono.evaluate.category_overview import category_overview

@@ -93,9 +93,9 @@ def command(
     Answers that are categories (columns of words, or named with --categories) get class probabilities instead of
     intervals; see docs/categories.md.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input; a time column makes it traces. With
-    --out DIR it writes truth.csv, annotators.csv, summary.json and fit/ (with categories also categories.csv and
-    confusion.csv); without, the truth goes to standard output as CSV.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, summary.json and fit/ (with categories also
+    categories.csv and confusion.csv); without, the truth goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,

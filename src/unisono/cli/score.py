@@ -72,7 +72,9 @@ def _class_scores(
     names = None if categories is None else list(categories)
     if "-" in (truth, reference) or names == ["none"]:
         return ()  # standard input is read once, by the numbers
-    ours, theirs = (read_item_classes(one, item=reading["item"], names=names) for one in (truth, reference))
+    ours, theirs = (
+        read_item_classes(one, item=reading["item"], names=names, sheet=reading["sheet"]) for one in (truth, reference)
+    )
     return score_categories(ours.of, theirs.of, read_probabilities(truth))
 
 

@@ -23,3 +23,5 @@ class Reading:
     time: str | None
     dimensions: dict[str, str]  # dimension -> the column (or the level of a long table) it was read from
     left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()  # what was read otherwise than as plain numbers in plain columns, in sentences
+    item_parts: tuple[str, ...] = ()  # columns that the item's name is made of, if there are several

@@ -9,33 +9,28 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from unisono.data import Ratings
 from unisono.data.categories import Categories
 from unisono.data.labels import listed
 from unisono.data.reading import Reading
 from unisono.errors import DataError, DataWarning, NoNumbersError
-from unisono.io.reading import problems
-from unisono.io.reading.category_columns import are_categories, named_otherwise, worth_reading
-from unisono.io.reading.collecting import Collected, collect
-from unisono.io.reading.columns import Roles, candidates, find_column, find_long, find_roles
+from unisono.io.reading.arrange import Arranged, Layout, arrange
+from unisono.io.reading.columns import find_column
 from unisono.io.reading.frames import kind_of
-from unisono.io.reading.naming import Coded
-from unisono.io.reading.numbers import MISSING_WORDS
-from unisono.io.reading.rows import sorted_claims
 from unisono.io.reading.source import open_table
 from unisono.io.reading.table import Table
 from unisono.io.reading.views import CoveredTable
+from unisono.io.reading.word_answers import FoundWords, WordAnswers, asked_words, recognised_words
 from unisono.io.tables import read_ratings
 
 NONE = "none"
 Asked = (
     Mapping[str, str] | Sequence[str] | str | None
 )  # NAME -> COLUMN, names, one name or 'none'; None: recognise them
+_LAYOUT = [field.name for field in fields(Layout)]
 
 
 class Answers(NamedTuple):
@@ -45,49 +40,37 @@ class Answers(NamedTuple):
     categories: Categories | None
 
 
-class _Words(NamedTuple):
-    """A column (or a level of a long table) whose cells are words."""
-
-    name: str
-    column: str
-    word: Coded
-    rows: np.ndarray  # (n,) rows that answer, among those collected
-
-
 def read_answers(source: Any, *, categories: Asked = None, **reading: Any) -> Answers:
     """Ratings and categories from a path, `-` for standard input, or a data frame.
 
     `categories` names the columns (or, in a table with one row per answer, the dimensions) whose answers are
-    categories, whatever they look like; 'none' for none. By default columns of words are recognised, unless `dims`
-    names all that count. `reading` are the other words of `read_ratings`.
+    categories, whatever they look like; 'none' for none. By default columns of words are recognised that are no
+    numbers, unless `dims` names all that count. `reading` are the other words of `read_ratings`.
     """
     asked = _asked(categories)
-    table = open_table(source)
-    if asked == {} or (asked is None and reading.get("dims") is not None):
-        return Answers(_of_kind(read_ratings(table, **reading), source), None)
-    try:
-        roles = _roles(table, reading)
-        words, found = _words(table, roles, asked)
-    except DataError:
-        if asked is not None:
-            raise
-        words, found = [], None  # what is wrong with the table is said where numbers are read
-    if not words or found is None:
-        return Answers(_of_kind(read_ratings(table, **reading), source), None)
-    chosen = _categories(table, roles, found, words, recognised=asked is None)
-    chosen = replace(chosen, frame_kind=kind_of(source))
-    return Answers(_numbers(table, roles, words, found, reading, source), chosen)
+    table = open_table(source, reading.get("sheet"))
+    if asked:
+        found = _named(table, asked, reading)
+    elif asked is None and reading.get("dims") is None:
+        found = _recognised(table, reading)
+    else:
+        found = Answers(read_ratings(table, **reading), None)
+    kind = kind_of(source)
+    return Answers(
+        None if found.ratings is None else replace(found.ratings, frame_kind=kind),
+        None if found.categories is None else replace(found.categories, frame_kind=kind),
+    )
 
 
 def read_categories(source: Any, categories: Asked = None, **reading: Any) -> Categories:
     """The categories of a table alone; the words are those of `read_answers`."""
-    found = read_answers(source, categories=categories, **reading).categories
+    table = open_table(source, reading.get("sheet"))
+    found = read_answers(table, categories=categories, **reading).categories
     if found is None:
-        name = open_table(source).name
         raise DataError(
-            f"{name} has no column that looks like categories. Name one with --categories COLUMN (categories=...)."
+            f"{table.name} has no column that looks like categories. Name one: --categories COLUMN (categories=...)."
         )
-    return found
+    return replace(found, frame_kind=kind_of(source))
 
 
 def _asked(categories: Asked) -> dict[str, str] | None:
@@ -99,127 +82,78 @@ def _asked(categories: Asked) -> dict[str, str] | None:
     return {} if list(names) == [NONE] else names
 
 
-def _roles(table: Table, reading: Mapping[str, Any]) -> Roles:
-    given = {role: reading.get(role) for role in ("item", "annotator", "time")}
-    return find_long(table, find_roles(table, ("item", "annotator"), ("time",), given, ()))
+def _named(table: Table, asked: Mapping[str, str], reading: Mapping[str, Any]) -> Answers:
+    """The categories that the user names, and the numbers of the rest of the table, if there are any."""
+    arranged = _arranged(table, reading)
+    if arranged.wide is not None:
+        raise DataError(
+            f"{table.name}: every {arranged.wide} has a column of its own, and categories are not read from such "
+            "tables. Give every answer a row: item, annotator, answer."
+        )
+    words = asked_words(arranged.table, arranged.roles, asked, reading.get("duplicates"))
+    return Answers(_rest(table, arranged, words, reading), _categories(arranged, words, recognised=False))
 
 
-def _words(table: Table, roles: Roles, asked: Mapping[str, str] | None) -> tuple[list[_Words], Collected | None]:
-    """The columns of words to take for categories, and the labels they belong to."""
-    if roles.is_long and (asked is None or not all(column in table.columns for column in asked.values())):
-        return _words_of_levels(table, roles, asked)
-    if asked is None:
-        names = _worth_reading(table, roles)
-    else:
-        names = {name: find_column(table, column) for name, column in asked.items()}
-        _refuse_labels(table, roles, names)
-    if not names:
-        return [], None
-    labels = {role: roles.place[role] for role in ("item", "annotator")} | names_as_roles(names)
-    found = collect(table, labels, [], may_be_empty=names_as_roles(names))
-    every = np.arange(found.rows)
-    words = [
-        _answered(_Words(name, table.columns[index], found.label[f"words of {name}"], every))
-        for name, index in names.items()
-    ]
-    return [one for one in words if asked is not None or _recognised(found, one)], found
+def _recognised(table: Table, reading: Mapping[str, Any]) -> Answers:
+    """What numbers do not take is looked at for categories; where there are none, numbers are read as ever."""
+    trouble: DataError | None = None
+    ratings: Ratings | None = None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            ratings = read_ratings(table, **reading)
+        except DataError as error:
+            trouble = error
+    words = FoundWords([])
+    if ratings is None or (not ratings.is_series and _text_left(ratings)):
+        words, arranged = _words_left(table, None if ratings is None else _text_left(ratings), reading)
+    if words.words:
+        return Answers(_rest(table, arranged, words, reading), _categories(arranged, words, recognised=True))
+    if trouble is not None:
+        raise trouble
+    for one in told:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return Answers(ratings, None)
 
 
-def names_as_roles(names: Mapping[str, int]) -> dict[str, int]:
-    """Roles for columns of words, which no role of a table is called."""
-    return {f"words of {name}": index for name, index in names.items()}
+def _text_left(ratings: Ratings) -> list[str]:
+    """Columns that were left out because they hold text."""
+    left = () if ratings.reading is None else ratings.reading.left_out
+    return [one.column for one in left if not one.numeric]
 
 
-def _words_of_levels(
-    table: Table, roles: Roles, asked: Mapping[str, str] | None
-) -> tuple[list[_Words], Collected | None]:
-    """The same for a table with one row per answer: some of its dimensions are categories."""
-    if asked is None and not _any_text(table, roles.place["value"]):
-        return [], None
-    place = {role: index for role, index in roles.place.items() if role != "time"}
-    found = collect(table, place, [], may_be_empty=("value",))
-    dimension = found.label["dimension"]
-    levels = {name: name for name in dimension.labels} if asked is None else asked
-    words = []
-    for name, level in levels.items():
-        if level not in dimension.labels:
-            raise problems.no_such_column(table.name, level, (*table.columns, *dimension.labels))
-        rows = np.flatnonzero(dimension.code == dimension.labels.index(level))
-        one = _answered(_Words(name, level, found.label["value"], rows))
-        if asked is not None or (not _numbers_among(one) and _recognised(found, one)):
-            words.append(one)
-    return words, found
-
-
-def _worth_reading(table: Table, roles: Roles) -> dict[str, int]:
-    """Columns that may hold categories by their name and their first cells."""
-    first = next(table.parts(), None)
-    if first is None:
-        return {}
-    free, _ = candidates(table, roles)
-    free = [index for index in free if not named_otherwise(table.columns[index])]
-    return {table.columns[index]: index for index in free if worth_reading(first, index)}
-
-
-def _any_text(table: Table, index: int) -> bool:
-    import polars as pl
-
-    return any(
-        part.column(index).dtype == pl.String
-        and bool((part.column(index).str.strip_chars().cast(pl.Float64, strict=False).is_null()).any())
-        for part in table.parts()
-    )
-
-
-def _answered(words: _Words) -> _Words:
-    """Without the rows whose cell is empty or says that it is missing."""
-    missing = np.array([name.lower() in ("", *MISSING_WORDS) for name in words.word.labels])
-    return words._replace(rows=words.rows[~missing[words.word.code[words.rows]]])
-
-
-def _numbers_among(words: _Words) -> bool:
-    used = np.unique(words.word.code[words.rows])
-    return any(_is_number(words.word.labels[code]) for code in used)
-
-
-def _is_number(text: str) -> bool:
+def _words_left(
+    table: Table, offered: Sequence[str] | None, reading: Mapping[str, Any]
+) -> tuple[FoundWords, Arranged | None]:
     try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+        arranged = _arranged(table, reading)
+        if arranged.wide is not None:
+            return FoundWords([]), None
+        return recognised_words(arranged.table, arranged.roles, offered, reading.get("duplicates")), arranged
+    except DataError:
+        return FoundWords([]), None  # what is wrong with the table is said where numbers are read
 
 
-def _recognised(found: Collected, words: _Words) -> bool:
-    """Whether words that nobody asked for are categories; several answers of one annotator to one item are a series."""
-    item, annotator = found.label["item"].code[words.rows], found.label["annotator"].code[words.rows]
-    classes, answer = _classes(words)
-    pair = item.astype(np.int64) * (int(annotator.max(initial=0)) + 1) + annotator
-    return len(answer) > 0 and len(np.unique(pair)) == len(pair) and are_categories(answer, item, annotator, classes)
+def _arranged(table: Table, reading: Mapping[str, Any]) -> Arranged:
+    layout = Layout(**{name: reading.get(name) for name in _LAYOUT})
+    return arrange(table, layout, {}, ("item", "annotator"))
 
 
-def _classes(words: _Words) -> tuple[tuple[str, ...], np.ndarray]:
-    """The distinct words in canonical order, and which of them each answer is."""
-    used, answer = np.unique(words.word.code[words.rows], return_inverse=True)
-    return tuple(words.word.labels[code] for code in used), answer
-
-
-def _categories(
-    table: Table, roles: Roles, found: Collected, words: Sequence[_Words], *, recognised: bool
-) -> Categories:
-    items, annotators = found.label["item"], found.label["annotator"]
+def _categories(arranged: Arranged | None, found: FoundWords, *, recognised: bool) -> Categories:
+    assert arranged is not None
+    assert found.found is not None
+    table, items, annotators = arranged.table, found.found.label["item"], found.found.label["annotator"]
     answers = {}
-    for one in words:
-        classes, answer = _classes(one)
-        item, annotator = items.code[one.rows], annotators.code[one.rows]
-        _refuse_twice(table, roles, found, one, item.astype(np.int64) * len(annotators.labels) + annotator)
-        _warn_of_spellings(table.name, one.name, classes)
-        answers[one.name] = (classes, item, annotator, answer)
+    for one in found.words:
+        _warn_of_spellings(table.name, one)
+        answers[one.name] = (one.classes, items.code[one.rows], annotators.code[one.rows], one.answer)
     reading = Reading(
-        table.columns[roles.place["item"]],
-        table.columns[roles.place["annotator"]],
+        table.columns[arranged.roles.place["item"]],
+        table.columns[arranged.roles.place["annotator"]],
         None,
-        {one.name: one.column for one in words},
+        {one.name: one.column for one in found.words},
+        notes=table.notes,
+        item_parts=arranged.item_parts,
     )
     made = Categories.from_answers(
         answers, items=items.labels, annotators=annotators.labels, source=table.name, reading=reading
@@ -227,62 +161,33 @@ def _categories(
     return replace(made, recognised=recognised)
 
 
-def _numbers(
-    table: Table, roles: Roles, words: Sequence[_Words], found: Collected, reading: Mapping[str, Any], source: Any
-) -> Ratings | None:
+def _rest(table: Table, arranged: Arranged | None, found: FoundWords, reading: Mapping[str, Any]) -> Ratings | None:
     """The ratings of the rest of the table, if there are any."""
-    if "dimension" in found.label:
-        levels = [one.column for one in words]
-        if set(levels) >= set(found.label["dimension"].labels):
+    assert arranged is not None
+    assert found.found is not None
+    if "dimension" in found.found.label:
+        levels = [one.column for one in found.words]
+        if set(levels) >= set(found.found.label["dimension"].labels):
             return None
-        rest: Table = CoveredTable(table, of=roles.place["dimension"], rows=levels)
+        of = find_column(table, arranged.table.columns[arranged.roles.place["dimension"]])
+        rest: Table = CoveredTable(table, of=of, rows=levels)
     else:
-        rest = CoveredTable(table, columns=[find_column(table, one.column) for one in words])
+        rest = CoveredTable(table, columns=[find_column(table, one.column) for one in found.words])
     try:
-        return _of_kind(read_ratings(rest, **reading), source)
+        return read_ratings(rest, **reading)
     except NoNumbersError:
         return None
 
 
-def _of_kind(ratings: Ratings, source: Any) -> Ratings:
-    return replace(ratings, frame_kind=kind_of(source))
-
-
-def _refuse_labels(table: Table, roles: Roles, names: Mapping[str, int]) -> None:
-    for name, index in names.items():
-        for role, place in roles.place.items():
-            if place == index and role in ("item", "annotator"):
-                raise DataError(
-                    f"{table.name}: column '{table.columns[index]}' names the {role}, so it cannot be the categories "
-                    f"'{name}'. Say which column is the {role} with --{role} COLUMN."
-                )
-
-
-def _refuse_twice(table: Table, roles: Roles, found: Collected, words: _Words, pair: np.ndarray) -> None:
-    _, twice = sorted_claims(pair)
-    if twice is None:
-        return
-    if "time" in roles.place:
-        column = table.columns[roles.place["time"]]
-        raise DataError(
-            f"{table.name}: '{words.name}' is answered at several times ('{column}'), and categories over time are not "
-            "fused. Give every moment an item name of its own."
-        )
-    first, second = (int(words.rows[row]) for row in twice)
-    items, annotators = found.label["item"], found.label["annotator"]
-    who, what = annotators.labels[annotators.code[first]], items.labels[items.code[first]]
-    raise problems.answered_twice(*found.places(first, second), who, what, words.name)
-
-
-def _warn_of_spellings(source: str, name: str, classes: Sequence[str]) -> None:
+def _warn_of_spellings(source: str, words: WordAnswers) -> None:
     alike: dict[str, list[str]] = {}
-    for one in classes:
+    for one in words.classes:
         alike.setdefault(" ".join(unicodedata.normalize("NFKC", one).casefold().split()), []).append(one)
     for group in alike.values():
         if len(group) > 1:
             warnings.warn(
-                f"{source}: the classes {listed(group)} of '{name}' differ in spelling alone and count as different. "
-                "Write them alike if they are one.",
+                f"{source}: the classes {listed(group)} of '{words.name}' differ in spelling alone and count as "
+                "different. Write them alike if they are one.",
                 DataWarning,
                 stacklevel=4,
             )

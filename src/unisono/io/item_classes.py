@@ -9,15 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.io.categories import names_as_roles
 from unisono.io.reading import problems
+from unisono.io.reading.arrange import Column
 from unisono.io.reading.category_columns import named_otherwise, worth_reading
 from unisono.io.reading.collecting import collect, number_column
 from unisono.io.reading.columns import find_column, find_roles
+from unisono.io.reading.ids import join_columns
 from unisono.io.reading.numbers import MISSING_WORDS
 from unisono.io.reading.rows import sorted_claims
 from unisono.io.reading.source import open_table
 from unisono.io.reading.table import Table
+from unisono.io.reading.word_answers import names_as_roles
 
 PROBABILITIES = "categories.csv"
 
@@ -29,10 +31,12 @@ class ItemClasses(NamedTuple):
     of: dict[str, dict[str, str]]  # column -> item -> class
 
 
-def read_item_classes(source: Any, *, item: str | None = None, names: Sequence[str] | None = None) -> ItemClasses:
+def read_item_classes(
+    source: Any, *, item: Column = None, names: Sequence[str] | None = None, sheet: str | None = None
+) -> ItemClasses:
     """Columns of words of a table with one row per item; `names` insists on columns, whatever they hold."""
-    table = open_table(source)
-    roles = find_roles(table, ("item",), (), {"item": item}, ())
+    table, label, _ = join_columns(open_table(source, sheet), item)
+    roles = find_roles(table, ("item",), (), {"item": label}, ())
     if names is not None:
         columns = {name: find_column(table, name) for name in names}
     else:
@@ -52,7 +56,9 @@ def _classes(table: Table, item: int, columns: dict[str, int]) -> dict[str, dict
     items = found.label["item"]
     _, twice = sorted_claims(items.code.astype(np.int64))
     if twice is not None:
-        raise problems.item_twice(*found.places(*twice), items.labels[items.code[twice[0]]])
+        first, second = (found.where(row) for row in sorted(twice))
+        places = problems.join_places(first, second, table.name)
+        raise problems.item_twice(*places, items.labels[items.code[twice[0]]])
     result: dict[str, dict[str, str]] = {}
     for role, name in zip(roles, columns, strict=True):
         word = found.label[role]

@@ -56,7 +56,7 @@ def kind_of(source: Any) -> str | None:
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
         return "polars"
     try:
-        return str(nw.from_native(source, eager_only=True).implementation.value)
+        return str(nw.from_native(with_index(source), eager_only=True).implementation.value)
     except TypeError:
         return None
 
@@ -70,6 +70,20 @@ def frame_like(kind: str | None, columns: Mapping[str, Any]) -> Any:
     return nw.from_dict(plain, backend=backend).to_native()
 
 
+def with_index(source: Any) -> Any:
+    """A pandas frame with the named levels of its index as columns, names of columns as text; a series as a frame."""
+    if hasattr(source, "to_frame") and hasattr(source, "index") and not hasattr(source, "columns"):
+        source = source.to_frame("rating" if source.name is None else source.name)
+    if not hasattr(source, "reset_index") or not hasattr(source, "columns"):
+        return source
+    levels = [name for name in source.index.names if name is not None and name not in source.columns]
+    if levels:
+        source = source.reset_index(level=levels)
+    if source.columns.nlevels > 1:  # what pivot_table leaves: valence over A1, A2
+        source = source.set_axis(["_".join(str(one) for one in name if str(one)) for name in source.columns], axis=1)
+    return source
+
+
 def _series(name: str, column: nw.Series[Any]) -> pl.Series:
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
         return _numeric(name, column)
@@ -79,7 +93,7 @@ def _series(name: str, column: nw.Series[Any]) -> pl.Series:
     values = column.to_list()
     missing = set(np.flatnonzero(cells).tolist())
     # An object column may mix numbers and text; what is a number is told from its text, as in a file.
-    text = [None if row in missing else _as_text(value) for row, value in enumerate(values)]
+    text = [None if row in missing else as_label(value) for row, value in enumerate(values)]
     return pl.Series(name, text, dtype=pl.String)
 
 
@@ -92,7 +106,8 @@ def _numeric(name: str, column: nw.Series[Any]) -> pl.Series:
     return pl.Series(name, values)
 
 
-def _as_text(value: object) -> str:
+def as_label(value: object) -> str:
+    """A cell as text; a whole number without the point that a column of floats gives it."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

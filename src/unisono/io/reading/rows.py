@@ -7,6 +7,7 @@ two rows claim the same place.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -66,8 +67,17 @@ class Rows(ABC):
             if outside.any():
                 row = int(np.argmax(outside))
                 column = self.sources[self.dimensions[d]]
-                raise problems.outside_scale(self.found.where(row), column, float(value[row]), span(ends))
+                raise problems.outside_scale(self.where(row), column, float(value[row]), span(ends))
         return value
+
+    def where(self, row: int) -> str:
+        """`ratings.csv row 18`"""
+        return self.found.where(row)
+
+    def places(self, first: int, second: int) -> tuple[str, str]:
+        """Two rows for one message, in the order of the file."""
+        low, high = sorted((int(first), int(second)))
+        return problems.join_places(self.where(low), self.where(high), self.source)
 
     def who(self, row: int) -> str:
         """The trace that a row belongs to, in words."""
@@ -78,7 +88,7 @@ class Rows(ABC):
 
     def refuse_twice(self, first: int, second: int) -> DataError:
         """The error for two rows that make the same claim."""
-        places = self.found.places(first, second)
+        places = self.places(first, second)
         item = self.items.labels[self.items.code[first]]
         if self.annotators is None:
             return problems.item_twice(*places, item)
@@ -86,7 +96,7 @@ class Rows(ABC):
         return self._rated_twice(places, annotator, item, first)
 
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
-        return problems.rated_twice(*places, annotator, item)
+        return problems.rated_twice(*places, annotator, item, self.items.column)
 
 
 class WideRows(Rows):
@@ -123,6 +133,11 @@ class LongRows(Rows):
         super().__init__(found, tuple(levels))
         self._levels = [self._dimension.labels.index(level) for level in levels.values()]
 
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Leaves dimensions out: all but these."""
+        self.dimensions = tuple(self.dimensions[d] for d in chosen)
+        self._levels = [self._levels[d] for d in chosen]
+
     @property
     def claim(self) -> np.ndarray:
         return np.asarray(self.pair * len(self._dimension.labels) + self._dimension.code)
@@ -136,7 +151,7 @@ class LongRows(Rows):
 
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
         dimension = self._dimension.labels[self._dimension.code[row]]
-        return problems.answered_twice(*places, annotator, item, dimension)
+        return problems.answered_twice(*places, annotator, item, dimension, self.items.column)
 
 
 def sorted_claims(claim: np.ndarray, time: np.ndarray | None = None) -> tuple[np.ndarray, tuple[int, int] | None]:

@@ -16,6 +16,7 @@ class CoveredTable(Table):
         names = tuple("" if index in columns else name for index, name in enumerate(table.columns))
         super().__init__(table.name, names)
         self.decimal_comma = table.decimal_comma
+        self.notes = table.notes
         self._table = table
         self._of = of
         self._rows = list(rows)
