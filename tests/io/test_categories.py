@@ -258,3 +258,15 @@ def test_annotators_side_by_side_are_refused_with_the_way_out():
     text = "item,A1,A2,A3\n" + "".join(f"i{m},{m % 3},{m % 2},{(m * 2) % 3}\n" for m in range(6))
     with pytest.raises(DataError, match="categories are not read from such"):
         read(text, categories="A1", annotators_in_columns="A*")
+
+
+def test_one_row_per_answer_with_a_scale_in_words_and_categories():
+    lines = ["item,annotator,dimension,value"]
+    for m in range(4):
+        for k in range(3):
+            view = ("agree", "disagree", "neutral")[(m + k) % 3]
+            lines += [f"i{m},w{k},view,{view}", f"i{m},w{k},topic,{'ab'[(m + k) % 2]}x"]
+    found = read("\n".join(lines))
+    assert found.categories.names == ("topic",)
+    assert found.ratings.dimensions == ("view",)
+    assert set(found.ratings.value.ravel()) == {1.0, 2.0, 3.0}
