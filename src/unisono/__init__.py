@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from unisono.version import __version__
 
 if TYPE_CHECKING:
-    from unisono.api import Fusion, agreement, compare, cross_validate, fuse, load
-    from unisono.category_fusion import CategoryFusion
+    from unisono.api import Fusion, agreement, check, compare, cross_validate, fuse, load, next_ratings, plan, score
+    from unisono.api.categories import CategoryFusion
     from unisono.data import ItemTable, Ratings
     from unisono.data.categories import Categories
     from unisono.data.checks import Alert, check_ratings
@@ -48,9 +48,12 @@ if TYPE_CHECKING:
     from unisono.simulate import simulate_items, simulate_series
 
 _HOME = {
-    "unisono.api": ("Fusion", "agreement", "compare", "cross_validate", "fuse", "load"),
+    "unisono.api": (
+        *("Fusion", "agreement", "check", "compare", "cross_validate", "fuse", "load", "next_ratings", "plan"),
+        "score",
+    ),
     "unisono.data": ("ItemTable", "Ratings"),
-    "unisono.category_fusion": ("CategoryFusion",),
+    "unisono.api.categories": ("CategoryFusion",),
     "unisono.data.categories": ("Categories",),
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
@@ -102,6 +105,7 @@ __all__ = [
     "__version__",
     "agreement",
     "align_to",
+    "check",
     "check_ratings",
     "compare",
     "cross_validate",
@@ -110,9 +114,12 @@ __all__ = [
     "load_dataset",
     "load_dataset_table",
     "make_fuser",
+    "next_ratings",
+    "plan",
     "read_categories",
     "read_item_table",
     "read_ratings",
+    "score",
     "series",
     "simulate_items",
     "simulate_series",

@@ -9,7 +9,7 @@ import pytest
 
 from category_cases import crowd
 from command_line import unisono, unisono_here
-from unisono import category_fusion
+from unisono.api import categories as categories_api
 from unisono.fusers.categories import models
 
 
@@ -31,7 +31,10 @@ def test_mixed_tables_give_both(mixed):
     assert "'feeling' was taken for categories by the words; --categories none leaves them out." in done.stdout
     assert "Categories of 'feeling': 120 answers on 24 items by 6 annotators, 3 classes" in done.stdout
     assert "fused with the model 'dawid-skene'" in done.stdout
-    assert "truth.csv, annotators.csv, categories.csv, confusion.csv, summary.json, fit/" in done.stdout
+    assert (
+        "truth.csv, annotators.csv, annotators_overall.csv, categories.csv, confusion.csv, summary.json, fit/"
+        in done.stdout
+    )
     truth = pl.read_csv(mixed / "out" / "truth.csv")
     assert {"valence_low", "feeling", "feeling_probability"} <= set(truth.columns)
     assert truth["feeling_probability"].min() > 1 / 3
@@ -39,8 +42,10 @@ def test_mixed_tables_give_both(mixed):
     assert classes.columns == ["item", "dimension", "class", "probability", "votes"]
     assert classes.height == 24 * 3
     annotators = pl.read_csv(mixed / "out" / "annotators.csv")
-    assert {"valence_bias", "feeling_answers", "feeling_accuracy", "feeling_agreement"} <= set(annotators.columns)
-    assert annotators["feeling_answers"].sum() == 120
+    assert {"bias", "ratings", "accuracy", "agreement"} <= set(annotators.columns)
+    assert annotators.filter(dimension="feeling")["ratings"].sum() == 120
+    assert annotators.filter(dimension="feeling")["accuracy"].min() > 0
+    assert annotators.filter(dimension="valence").height == 6
     confusion = pl.read_csv(mixed / "out" / "confusion.csv")
     assert confusion.height == 6 * 9
     summary = json.loads((mixed / "out" / "summary.json").read_text())
@@ -108,7 +113,7 @@ def test_mistakes_are_answered(mixed, arguments, code, message):
 
 
 def test_without_crowd_kit(mixed, monkeypatch):
-    for module in (models, category_fusion):
+    for module in (models, categories_api):
         monkeypatch.setattr(module, "installed", lambda: False)
     asked = unisono_here("fuse", "mixed.csv", "--categories", "feeling", "--out", "out", cwd=mixed)
     assert asked.returncode == 3

@@ -212,7 +212,7 @@ def test_items_and_annotators_with_categories_alone_have_a_row():
     result = un.fuse(pl.read_csv(io.StringIO("\n".join(lines))))
     assert result.truth["item"].to_list() == ["c1", "c2", "c3", "c4", "c5"]
     assert result.truth["topic"].to_list()[-1] == "art"
-    assert result.annotators["topic_answers"].sum() == 13
+    assert result.annotators.filter(dimension="topic")["ratings"].sum() == 13
 
 
 def test_looking_for_categories_never_stands_in_the_way():

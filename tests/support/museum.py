@@ -265,6 +265,22 @@ refuses(
     "--items-in-columns 'prompt,v'.",
 )
 
+LONG = "a,x,joy,1\na,x,fear,4\na,y,joy,2\na,y,fear,5\na,z,joy,1\na,z,fear,3\n"
+LONG += "b,x,joy,6\nb,x,fear,2\nb,y,joy,5\nb,y,fear,1\nb,z,joy,4\nb,z,fear,2\n"
+refuses(
+    "one row per number, which nobody said",
+    "video,rater,facet,points\n" + LONG,
+    "r.csv row 2 and row 3: annotator 'x' rated item 'a' twice. If 'facet' names what was rated, say --dimension facet "
+    "--value points. If 'facet' is part of the item, say --item video,facet.",
+)
+refuses(
+    "one row per number, and nobody by name",
+    "video,who,facet,points\n" + LONG,
+    "r.csv has no column that looks like the annotator; it has 'video', 'who', 'facet' and 'points'. Say which one "
+    "it is with --annotator COLUMN (annotator=... in Python), "
+    "for example --annotator who --dimension facet --value points.",
+)
+
 # Other files
 ROWS = [["item", "annotator", "v"], ["1", "x", 1], ["1", "y", 2], ["2", "x", 4], ["2", "y", 3]]
 reads("a workbook", sheet(*ROWS))

@@ -35,15 +35,11 @@ def command(
 
     RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input.
     """
-    from unisono.data.checks import require_overlap
+    from unisono.api import check
     from unisono.evaluate.category_overview import category_overview
-    from unisono.evaluate.overview import overview
 
     table, answers = read_answers_quietly(ratings, reading, categories)
-    found = None
-    if table is not None:
-        require_overlap(table)
-        found = overview(table)
+    found = None if table is None else check(table)
     chosen = () if answers is None else category_overview(answers)
     if as_json:
         data = {} if found is None else found.to_dict()

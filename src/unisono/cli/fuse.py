@@ -23,7 +23,7 @@ from unisono.words import words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
-    from unisono.category_fusion import CategoryFusion
+    from unisono.api.categories import CategoryFusion
 
 NOT_CONVERGED = 4
 # Words of structure, of items and of traces; one that is not given stays as the model has it.
@@ -94,8 +94,8 @@ def command(
     intervals; see docs/categories.md.
 
     RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
-    makes it traces. With --out DIR it writes truth.csv, annotators.csv, summary.json and fit/ (with categories also
-    categories.csv and confusion.csv); without, the truth goes to standard output as CSV.
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/
+    (with categories also categories.csv and confusion.csv); without, the truth goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
@@ -146,5 +146,6 @@ def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> N
         say(result.summary())
     else:
         click.echo(result.summary())
-        written = ["truth.csv", "annotators.csv", *result.files_of_categories, "summary.json"]
-        click.echo(f"\nWritten to {out}: {', '.join([*written, 'fit/'] if (out / 'fit').is_dir() else written)}")
+        tables = [f"{name}.csv" for name in result.files()]
+        more = ["summary.json", "fit/"] if (out / "fit").is_dir() else ["summary.json"]
+        click.echo(f"\nWritten to {out}: {', '.join([*tables, *more])}")

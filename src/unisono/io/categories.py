@@ -20,6 +20,7 @@ from unisono.errors import DataError, DataWarning, NoNumbersError
 from unisono.io.reading.arrange import Arranged, Layout, arrange
 from unisono.io.reading.columns import find_column
 from unisono.io.reading.frames import kind_of
+from unisono.io.reading.identifiers import identifiers, part_identifiers
 from unisono.io.reading.source import open_table
 from unisono.io.reading.table import Table
 from unisono.io.reading.views import CoveredTable
@@ -154,6 +155,9 @@ def _categories(arranged: Arranged | None, found: FoundWords, *, recognised: boo
         {one.name: one.column for one in found.words},
         notes=table.notes,
         item_parts=arranged.item_parts,
+        item_ids=identifiers(found.found, arranged, "item"),
+        annotator_ids=identifiers(found.found, arranged, "annotator"),
+        part_ids=part_identifiers(found.found, arranged.item_parts),
     )
     made = Categories.from_answers(
         answers, items=items.labels, annotators=annotators.labels, source=table.name, reading=reading

@@ -24,6 +24,7 @@ from unisono.io.reading.cells import Labels, parse_labels
 from unisono.io.reading.columns import UNIT_OF_NAME, Roles, plain_name
 from unisono.io.reading.duplicates import settle
 from unisono.io.reading.frames import kind_of
+from unisono.io.reading.identifiers import identifiers, part_identifiers
 from unisono.io.reading.rows import Rows, sorted_claims
 from unisono.io.reading.series import TIME_UNITS, Timing, series_ratings, series_table
 from unisono.io.reading.shape import shaped
@@ -149,7 +150,16 @@ def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) 
     column = {role: found.table.columns[index] for role, index in found.roles.place.items()}
     time = column["time"] if series else None
     return Reading(
-        column["item"], column["annotator"], time, rows.sources, rows.left_out, notes=notes, item_parts=found.item_parts
+        column["item"],
+        column["annotator"],
+        time,
+        rows.sources,
+        rows.left_out,
+        notes=notes,
+        item_parts=found.item_parts,
+        item_ids=identifiers(rows.found, found, "item"),
+        annotator_ids=identifiers(rows.found, found, "annotator"),
+        part_ids=part_identifiers(rows.found, found.item_parts),
     )
 
 

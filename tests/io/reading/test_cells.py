@@ -85,6 +85,7 @@ def test_what_may_mean_two_things_is_refused(cells, message):
     [
         ["poor", "fair", "fair", "very poor", "excellent", "bad"],  # of two scales
         ["strongly agree", "completely agree", "agree", "agree"],  # two words for one level
+        ["fair", "good", "excellent", "good"],  # numbers depend on the scale
         ["red", "green", "blue", "red"],
         ["good", "good", "good", "good"],  # one word is no scale
     ],

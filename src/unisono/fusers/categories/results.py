@@ -99,18 +99,16 @@ class FusedCategories:
             table["votes"] += one.votes[rows].astype(np.int64).reshape(-1).tolist()
         return table
 
-    def annotator_columns(self, annotators: Sequence[str] | None = None) -> dict[str, Any]:
-        """For each dimension what annotators.csv says of it: answers, accuracy, agreement; a row per annotator."""
-        wanted = self.annotators if annotators is None else tuple(annotators)
-        place = {who: k for k, who in enumerate(self.annotators)}
-        index = np.array([place.get(who, -1) for who in wanted], dtype=np.int64)
-        known = index >= 0
-        table: dict[str, Any] = {}
-        for one in self:
-            table[f"{one.name}_answers"] = np.where(known, one.answers[index], 0)
-            table[f"{one.name}_accuracy"] = np.where(known, one.accuracy[index], np.nan)
-            table[f"{one.name}_agreement"] = np.where(known, one.agreement[index], np.nan)
-        return table
+    def annotator_columns(self) -> dict[str, Any]:
+        """One row per annotator and dimension: what annotators.csv says of categories."""
+        shown = [one.answers > 0 for one in self]
+        return {
+            "annotator": [self.annotators[k] for own in shown for k in np.flatnonzero(own)],
+            "dimension": [one.name for one, own in zip(self, shown, strict=True) for _ in range(int(own.sum()))],
+            "ratings": np.concatenate([one.answers[own] for one, own in zip(self, shown, strict=True)]),
+            "accuracy": np.concatenate([one.accuracy[own] for one, own in zip(self, shown, strict=True)]),
+            "agreement": np.concatenate([one.agreement[own] for one, own in zip(self, shown, strict=True)]),
+        }
 
     def confusion_columns(self) -> dict[str, Any]:
         """The columns of confusion.csv: annotator, dimension, truth, answer, probability, expected answers behind."""

@@ -5,22 +5,16 @@ Names made of several columns are joined, and annotators (or items) that stand s
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import polars as pl
-
 from unisono.errors import SettingsError
-from unisono.io.reading import problems, spread
+from unisono.io.reading import hints, problems, spread
 from unisono.io.reading.columns import Roles, detect, find_column, find_long, find_roles
-from unisono.io.reading.descriptors import FEW_ROWS
 from unisono.io.reading.ids import join_columns
 from unisono.io.reading.melted import LABEL, MeltedTable
 from unisono.io.reading.table import Table
 
-_TRIALS = 50  # columns, and pairs of them, that are looked at for a hint
 Column = str | Sequence[str] | None  # a column, or several (also between commas) that make one name
 
 
@@ -46,6 +40,7 @@ class Arranged:
     item_parts: tuple[str, ...]  # columns that the item's name was made of, if there are several
     wide: str | None = None  # annotator or item, if those were side by side
     notes: tuple[str, ...] = ()
+    made: frozenset[str] = frozenset()  # roles whose names are no column of the table as it was opened
 
 
 def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Sequence[str]) -> Arranged:
@@ -67,7 +62,9 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
         asked_long = layout.dimension is not None or layout.value is not None
         if asked_long or not wanted or not all(column in table.columns for column in wanted.values()):
             roles = find_long(table, roles, layout.dimension, layout.value)
-    return Arranged(table, roles, item_parts, found.role if found else None, notes)
+    made = {"item": bool(item_parts), "annotator": bool(other_parts)} | ({found.role: True} if found else {})
+    names = frozenset(role for role, is_made in made.items() if is_made)
+    return Arranged(table, roles, item_parts, found.role if found else None, notes, names)
 
 
 def _side_by_side(
@@ -87,41 +84,15 @@ def _side_by_side(
         for role, name in given.items()
     }
     for role, other in (("annotator", "item"), ("item", "annotator")):
-        if place[role] is None and place[other] is not None:
+        known = place[other]
+        if place[role] is None and known is not None:
             used = {index for index in place.values() if index is not None}
             used |= {index for index, column in enumerate(table.columns) if column in wanted.values()}
             free = spread.free_columns(table.columns, used)
             found = spread.by_names(table.columns, free, role, dimension)
             if found is None:
-                pattern = spread.likely_pattern(table.columns, [i for i in free if _is_numeric(table, i)], role)
-                likely = _likely(table, place[other], free)
-                raise problems.no_role_column(table.name, role, table.columns, likely, spread.OPTION[role], pattern)
+                pattern = spread.likely_pattern(table.columns, [i for i in free if hints.is_numeric(table, i)], role)
+                example = hints.naming_option(table, role, known, free)
+                raise problems.no_role_column(table.name, role, table.columns, example, spread.OPTION[role], pattern)
             return found
     return None
-
-
-def _likely(table: Table, known: int | None, free: Sequence[int]) -> str | None:
-    """Columns of names that, beside the one that is known, tell all rows apart: one, or two together."""
-    part = next(iter(table.parts()), None)
-    if part is None or known is None:
-        return None
-    names = [index for index in free if not _is_numeric(table, index)]
-    pairs = [pair for pair in itertools.combinations(free, 2) if set(pair) & set(names)]
-    for chosen in [*((index,) for index in names), *pairs][:_TRIALS]:
-        rows = part.frame.select(str(index) for index in (known, *chosen))
-        again = rows.select(str(index) for index in chosen).n_unique() < rows.height
-        # A name occurs again, unlike a comment, but in tables of a few rows.
-        if (again or rows.height <= FEW_ROWS) and rows.n_unique() == rows.height:
-            return ",".join(table.columns[index] for index in chosen)
-    return None
-
-
-def _is_numeric(table: Table, index: int) -> bool:
-    """Whether the first rows of a column hold numbers and nothing else."""
-    for part in table.parts():
-        cells = part.column(index).head(100).drop_nulls()
-        if cells.dtype == pl.String:
-            cells = cells.filter(cells.str.strip_chars() != "")
-        number = cells.cast(pl.Float64, strict=False) if cells.dtype != pl.Boolean else cells
-        return bool(len(cells)) and not np.any(number.is_null().to_numpy())
-    return False

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unisono.errors import SettingsError
+from unisono.errors import DataError, SettingsError
 from unisono.io.reading import problems
 from unisono.io.reading.rows import Rows, sorted_claims
 
@@ -38,6 +38,9 @@ class SettledRows(Rows):
 
     def _numbers(self, d: int) -> np.ndarray:
         return self._value[d]
+
+    def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
+        raise AssertionError("no two rows claim the same any more")
 
     def where(self, row: int) -> str:
         return self._rows.where(int(self._kept[row]))

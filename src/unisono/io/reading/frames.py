@@ -20,9 +20,10 @@ from unisono.io.reading.table import Chunk, Table
 class FrameTable(Table):
     """A table whose columns already have types."""
 
-    def __init__(self, name: str, frame: pl.DataFrame, counted_from: int):
+    def __init__(self, name: str, frame: pl.DataFrame, counted_from: int, native: Any = None):
         if not frame.width:
             raise problems.empty_file(name)
+        self._native = nw.from_native(frame if native is None else native, eager_only=True)
         super().__init__(name, tuple(column.strip() for column in frame.columns))
         self._frame = frame.rename({column: str(index) for index, column in enumerate(frame.columns)})
         self._from = counted_from
@@ -30,6 +31,9 @@ class FrameTable(Table):
     def parts(self) -> Iterator[Chunk]:
         if self._frame.height:
             yield Chunk(self._frame, 0)
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        return self._native.get_column(self._native.columns[index])[records.tolist()]
 
     def where(self, record: int) -> str:
         return f"{self.name} row {record + self._from} (counted from {self._from})"
@@ -62,12 +66,14 @@ def kind_of(source: Any) -> str | None:
 
 
 def frame_like(kind: str | None, columns: Mapping[str, Any]) -> Any:
-    """A frame of the given kind (Polars when there is none) from columns of numbers and labels."""
+    """A frame of the given kind (Polars when there is none) from columns of numbers, labels and ids of that kind."""
     if kind in (None, "polars"):
-        return pl.DataFrame(dict(columns))
-    plain = {name: np.asarray(column) for name, column in columns.items()}
+        return pl.DataFrame({name: nw.to_native(column, pass_through=True) for name, column in columns.items()})
+    ids = {name: column for name, column in columns.items() if isinstance(column, nw.Series)}
+    plain = {name: np.asarray(column) for name, column in columns.items() if name not in ids}
     backend: Any = kind  # narwhals lists the names it knows; which one it is shows only when running
-    return nw.from_dict(plain, backend=backend).to_native()
+    frame = nw.from_dict(plain, backend=backend).with_columns(*(column.alias(name) for name, column in ids.items()))
+    return frame.select(list(columns)).to_native()
 
 
 def with_index(source: Any) -> Any:

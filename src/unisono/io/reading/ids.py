@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from unisono.data.reading import Reading
@@ -35,6 +36,9 @@ class JoinedTable(Table):
             yield Chunk(
                 part.frame.with_columns(_joined(cells).alias(str(len(self.columns) - 1))), part.first, part.kept
             )
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        return self._table.original(index, records) if index < len(self._table.columns) else None
 
     def where(self, record: int) -> str:
         return self._table.where(record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -32,6 +33,11 @@ class MeltedTable(Table):
             found = [self._rows_of(part.frame, number, record) for number in range(len(self._labels))]
             rows = pl.concat([one for one in found if one.height] or found[:1], how="vertical_relaxed").sort("record")
             yield Chunk(rows.drop("record"), 0, rows.get_column("record").to_numpy())
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        if index >= len(self._kept):
+            return None
+        return self._table.original(self._kept[index], records // len(self._labels))
 
     def where(self, record: int) -> str:
         row, number = divmod(record, len(self._labels))

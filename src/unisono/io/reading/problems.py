@@ -6,7 +6,6 @@ Imports labels and errors alone.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 
 from unisono.data.labels import listed, nearest
@@ -111,16 +110,16 @@ def no_role_column(
     name: str,
     role: str,
     columns: Sequence[str],
-    likely: str | None = None,
+    example: str | None = None,
     option: str = "",
     pattern: str | None = None,
 ) -> DataError:
-    """`likely` is a column that would do, `pattern` what the option for columns side by side would take."""
-    example = f", for example --{role} {shlex.quote(likely)}" if likely else ""
+    """`example` are options that would do, `pattern` what the option for columns side by side would take."""
+    such = f", for example {example}" if example else ""
     side = f" If columns stand for {role}s, say {option} '{pattern}'." if pattern else ""
     return DataError(
         f"{name} has no column that looks like the {role}; it has {listed(columns, 12)}. "
-        f"Say which one it is with --{role} COLUMN ({role}=... in Python){example}.{side}"
+        f"Say which one it is with --{role} COLUMN ({role}=... in Python){such}.{side}"
     )
 
 
@@ -216,8 +215,15 @@ def empty_cell(place: str, column: str) -> DataError:
     return DataError(f"{place}: {column} is empty. Every row needs a number here.")
 
 
-def rated_twice(first: str, second: str, annotator: str, item: str, column: str) -> DataError:
-    return DataError(f"{first} and {second}: annotator '{annotator}' rated item '{item}' twice. {_keep_one(column)}")
+def rated_twice(
+    first: str, second: str, annotator: str, item: str, column: str, apart: str | None = None, value: str | None = None
+) -> DataError:
+    """`apart` is a column that tells such rows apart, `value` the only one with numbers."""
+    what = f"{first} and {second}: annotator '{annotator}' rated item '{item}' twice."
+    if apart is None:
+        return DataError(f"{what} {_keep_one(column)}")
+    long = f" If '{apart}' names what was rated, say --dimension {apart} --value {value}." if value else ""
+    return DataError(f"{what}{long} If '{apart}' is part of the item, say --item {column},{apart}.")
 
 
 def answered_twice(first: str, second: str, annotator: str, item: str, dimension: str, column: str) -> DataError:

@@ -16,6 +16,7 @@ from unisono.data.scale import Ends, span
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, number_column
+from unisono.io.reading.hints import tells_apart
 
 
 class Rows(ABC):
@@ -95,8 +96,9 @@ class Rows(ABC):
         annotator = self.annotators.labels[self.annotators.code[first]]
         return self._rated_twice(places, annotator, item, first)
 
+    @abstractmethod
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
-        return problems.rated_twice(*places, annotator, item, self.items.column)
+        """The error for two rows by one annotator about one item."""
 
 
 class WideRows(Rows):
@@ -118,6 +120,14 @@ class WideRows(Rows):
 
     def _numbers(self, d: int) -> np.ndarray:
         return number_column(self.found, self._columns[d], full=self._complete)
+
+    def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
+        table, value = self.found.table, self._columns[0]
+        known = [table.columns.index(coded.column) for coded in self.found.label.values()]
+        others = [table.columns.index(one.column) for one in self.left_out if one.column in table.columns]
+        apart = next((table.columns[index] for index in others if tells_apart(table, known, (index,))), None)
+        only = table.columns[value] if len(self._columns) == 1 else None
+        return problems.rated_twice(*places, annotator, item, self.items.column, apart, only)
 
 
 class LongRows(Rows):

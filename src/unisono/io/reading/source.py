@@ -43,7 +43,9 @@ def open_table(source: Any, sheet: str | None = None) -> Table:
     if isinstance(source, str | os.PathLike):
         name, data = _bytes_of(os.fspath(source))
         return table_of_bytes(name, data, sheet)
-    return FrameTable("data frame", to_polars(with_index(source)), counted_from=0)
+    native = with_index(source)
+    frame = to_polars(native)
+    return FrameTable("data frame", frame, counted_from=0, native=frame if isinstance(source, pl.LazyFrame) else native)
 
 
 def table_of_bytes(name: str, data: np.ndarray, sheet: str | None = None) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -62,6 +63,10 @@ class Table(ABC):
     @abstractmethod
     def parts(self) -> Iterator[Chunk]:
         """The rows, each exactly once, in order."""
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        """Cells of a column with the type they came in, as a narwhals series; None where they are text."""
+        return None
 
     @abstractmethod
     def where(self, record: int) -> str:

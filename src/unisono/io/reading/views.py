@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,9 @@ class CoveredTable(Table):
     def parts(self) -> Iterator[Chunk]:
         for part in self._table.parts():
             yield part if self._of is None else self._uncovered(part, self._of)
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        return self._table.original(index, records)
 
     def where(self, record: int) -> str:
         return self._table.where(record)

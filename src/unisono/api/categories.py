@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from unisono.api.tables import rating_table
 from unisono.data import Ratings
 from unisono.data.categories import Categories
 from unisono.data.introduction import Introduction
@@ -20,10 +21,9 @@ from unisono.fusers.categories.fuse import fuse_categories
 from unisono.fusers.categories.models import find_category_model, installed
 from unisono.fusers.categories.results import FusedCategories
 from unisono.io.categories import Answers, read_answers
-from unisono.io.reading.frames import frame_like
+from unisono.io.reading.identifiers import frame_with_ids
 from unisono.io.reading.ids import with_parts
-from unisono.io.tables import read_ratings
-from unisono.io.writing import csv_text, write_results
+from unisono.io.writing import csv_text, rounded_figures, write_results
 from unisono.report.categories import category_lines, reading_line, recognised_line, summarise_categories
 from unisono.version import __version__
 
@@ -46,30 +46,29 @@ class ChosenClasses:
 
     def frame(self, columns: dict[str, Any]) -> Any:
         """A table of the kind that came in."""
-        return frame_like(self.answers.frame_kind, columns)
+        return frame_with_ids(columns, self.answers)
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """The files that only categories have."""
-        return {"categories.csv": self.fused.class_columns(), "confusion.csv": self.fused.confusion_columns()}
+        return {"categories": self.fused.class_columns(), "confusion": self.fused.confusion_columns()}
 
 
-def answers_of(source: Any, categories: Any, scale: Any = None) -> Answers:
+def answers_of(source: Any, categories: Any, scale: Any = None, **reading: Any) -> Answers:
     """Ratings and categories of what the user points at: a path, a data frame, `Ratings`, `Categories` or both."""
     if isinstance(source, Answers):
         return source._replace(ratings=None if source.ratings is None else source.ratings.with_scale(scale))
     if isinstance(source, Categories):
         names = [categories] if isinstance(categories, str) else categories
         return Answers(None, source if names is None else source.select_dimensions(names))
-    if isinstance(categories, Categories):
-        beside = source.with_scale(scale) if isinstance(source, Ratings) else read_ratings(source, scale=scale)
-        return Answers(beside, categories)
-    if not isinstance(source, Ratings):
-        return read_answers(source, categories=categories, scale=scale)
-    if categories not in (None, "none"):
-        raise DataError(
-            "Ratings hold numbers alone. Give the table itself with categories=..., or read_categories(...) with them."
-        )
-    return Answers(source.with_scale(scale), None)
+    if isinstance(categories, Categories) or isinstance(source, Ratings):
+        if not (categories is None or categories == "none" or isinstance(categories, Categories)):
+            raise DataError(
+                "Ratings hold numbers alone. Give the table itself with categories=..., or read_categories(...) with "
+                "them."
+            )
+        beside = categories if isinstance(categories, Categories) else None
+        return Answers(rating_table(source, scale, **reading), beside)
+    return read_answers(source, categories=categories, scale=scale, **reading)
 
 
 def fused_answers(categories: Categories | None, model: str, seed: int, *, alone: bool) -> ChosenClasses | None:
@@ -117,12 +116,9 @@ class WithCategories:
         more = _missing(self.chosen.fused.items, items)
         return _longer(columns, "item", more) | self.chosen.fused.truth_columns([*items, *more])
 
-    def with_accuracy(self, columns: dict[str, Any], annotators: Sequence[str]) -> dict[str, Any]:
-        """The columns of annotators.csv with those that categories add, and with those who chose classes alone."""
-        if self.chosen is None:
-            return columns
-        more = _missing(self.chosen.fused.annotators, annotators)
-        return _longer(columns, "annotator", more) | self.chosen.fused.annotator_columns([*annotators, *more])
+    def with_accuracy(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """The columns of annotators.csv with rows for categories."""
+        return columns if self.chosen is None else _stacked(columns, self.chosen.fused.annotator_columns())
 
     @property
     def summary_of_categories(self) -> dict[str, Any]:
@@ -133,7 +129,7 @@ class WithCategories:
         return "" if self.chosen is None else f"\n\n{self.chosen.summary()}"
 
     @property
-    def files_of_categories(self) -> dict[str, dict[str, Any]]:
+    def tables_of_categories(self) -> dict[str, dict[str, Any]]:
         return {} if self.chosen is None else self.chosen.tables()
 
 
@@ -161,14 +157,13 @@ class CategoryFusion(WithCategories):
 
     @cached_property
     def annotators(self) -> Any:
-        """One row per annotator: answers, accuracy, agreement with the others."""
-        return self.chosen.frame(self._annotator_columns())
+        """One row per annotator and dimension: answers, accuracy, agreement with the others."""
+        return self.chosen.frame(self.chosen.fused.annotator_columns())
 
     @cached_property
     def truth_columns(self) -> dict[str, Any]:
         """The columns of truth.csv."""
-        columns = {"item": list(self.chosen.fused.items)} | self.chosen.fused.truth_columns()
-        return with_parts(columns, self.chosen.answers.reading)
+        return {"item": list(self.chosen.fused.items)} | self.chosen.fused.truth_columns()
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
@@ -194,21 +189,25 @@ class CategoryFusion(WithCategories):
 
     def truth_csv(self) -> str:
         """The text of truth.csv."""
-        return csv_text(self.truth_columns)
+        return csv_text(with_parts(self.truth_columns, self.chosen.answers.reading))
 
     def fused_rows(self) -> list[dict[str, Any]]:
         """The rows of truth.csv as plain values."""
         return pl.DataFrame(self.truth_columns).to_dicts()
 
+    def files(self) -> dict[str, dict[str, Any]]:
+        """The tables of the folder that `save` writes, by name."""
+        truth, annotators = self.truth_columns, rounded_figures(self.chosen.fused.annotator_columns())
+        return {
+            "truth": with_parts(truth, self.chosen.answers.reading),
+            "annotators": annotators,
+        } | self.chosen.tables()
+
     def save(self, directory: str | Path) -> Path:
         """Writes truth.csv, categories.csv, annotators.csv, confusion.csv and summary.json; all of them or none."""
         target = Path(directory)
-        truth, annotators = self.truth_columns, self._annotator_columns()
-        write_results(target, truth, annotators, self.summary_data, None, tables=self.chosen.tables())
+        write_results(target, self.files(), self.summary_data, None)
         return target
-
-    def _annotator_columns(self) -> dict[str, Any]:
-        return {"annotator": list(self.chosen.fused.annotators)} | self.chosen.fused.annotator_columns()
 
 
 def _missing(labels: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -222,3 +221,11 @@ def _longer(columns: dict[str, Any], key: str, more: Sequence[str]) -> dict[str,
         return columns
     empty = [None] * len(more)
     return {name: [*column, *(more if name == key else empty)] for name, column in columns.items()}
+
+
+def _stacked(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Two tables, one below the other; what one of them has no column for is empty there."""
+    rows, more = (len(next(iter(table.values()))) for table in (one, other))
+    empty = {True: [None] * rows, False: [None] * more}
+    names = [*one, *(name for name in other if name not in one)]
+    return {name: [*one.get(name, empty[True]), *other.get(name, empty[False])] for name in names}
