@@ -27,8 +27,6 @@ def write_results(
         for name, columns in tables.items():
             (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
         (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
-        for name, columns in (tables or {}).items():
-            (folder / name).write_text(csv_text(columns), encoding="utf-8")
         if fit is not None:
             write_fit(fit, folder / "fit")
 
