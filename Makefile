@@ -12,7 +12,7 @@ $(VENV)/core: pyproject.toml
 	@touch $@
 
 $(VENV)/dev: pyproject.toml | $(VENV)/core
-	$(PIP) --editable '.[dev,docs,plot,collect,postgres,text,video,audio]'
+	$(PIP) --editable '.[dev,docs,plot,collect,postgres,text,video,audio,categories]'
 	@touch $@
 
 demo: $(VENV)/core

@@ -43,8 +43,9 @@ ROOMS = {
         "raters": {"linalg", "items"},
         "series": {"linalg"},
         "agreement": set(),
+        "categories": set(),
     },
-    "fusers": {"items": set(), "series": {"items"}},
+    "fusers": {"items": set(), "series": {"items"}, "categories": set()},
     "evaluate": {
         "compare": set(),
         "protocol": set(),

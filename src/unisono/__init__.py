@@ -21,7 +21,9 @@ from unisono.version import __version__
 if TYPE_CHECKING:
     from unisono import plot
     from unisono.api import Fusion, agreement, check, compare, cross_validate, fuse, load, next_ratings, plan, score
+    from unisono.api.categories import CategoryFusion
     from unisono.data import ItemTable, Ratings
+    from unisono.data.categories import Categories
     from unisono.data.checks import Alert, check_ratings
     from unisono.datasets import load_dataset, load_dataset_table
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError, SettingsError
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
         make_fuser,
         series,
     )
+    from unisono.fusers.categories.models import CATEGORY_MODELS
     from unisono.io.align import align_to
+    from unisono.io.categories import read_categories
     from unisono.io.tables import read_item_table, read_ratings
     from unisono.simulate import simulate_items, simulate_series
 
@@ -50,13 +54,17 @@ _HOME = {
         "score",
     ),
     "unisono.data": ("ItemTable", "Ratings"),
+    "unisono.api.categories": ("CategoryFusion",),
+    "unisono.data.categories": ("Categories",),
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
     "unisono.fusers": (
         *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Joint", "Independent", "make_fuser", "series"),
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
+    "unisono.fusers.categories.models": ("CATEGORY_MODELS",),
     "unisono.io.align": ("align_to",),
+    "unisono.io.categories": ("read_categories",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
     "unisono.datasets": ("load_dataset", "load_dataset_table"),
     "unisono.simulate": ("simulate_items", "simulate_series"),
@@ -72,9 +80,12 @@ _DEPRECATED = {
 }
 
 __all__ = [
+    "CATEGORY_MODELS",
     "MODELS",
     "SERIES_MODELS",
     "Alert",
+    "Categories",
+    "CategoryFusion",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -107,6 +118,7 @@ __all__ = [
     "next_ratings",
     "plan",
     "plot",
+    "read_categories",
     "read_item_table",
     "read_ratings",
     "score",

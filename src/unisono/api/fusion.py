@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unisono.api.tables import READING, item_table, on_clock, rating_table
+from unisono.api.categories import (
+    CategoryFusion,
+    ChosenClasses,
+    WithCategories,
+    answers_of,
+    fused_answers,
+    refuse_beside_categories,
+)
+from unisono.api.tables import READING, item_table, on_clock
 from unisono.data import Ratings
 from unisono.data.checks import Alert, check_ratings, require_overlap
 from unisono.data.coverage import answers_given
@@ -43,23 +51,33 @@ def fuse(
     gold: Any = None,
     start: Any = None,
     scale: Any = None,
+    categories: Any = None,
+    category_model: str = "auto",
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
-) -> Fusion:
+) -> Fusion | CategoryFusion:
     """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser, or those of
     `read_ratings` that say how to read a table (`item`, `annotator`, `time`, `dims`, ...). `features` and `gold` are an
     `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved one) whose
     annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers end: (1, 7),
-    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `seed` decides
-    everything random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)`
-    is called after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of
-    traces tells it also of starts and windows tried, and of what it does beside EM.
+    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `categories` names
+    columns whose answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default
+    columns of words are recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything
+    random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
+    after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
+    tells it also of starts and windows tried, and of what it does beside EM.
     """
     reading = {name: settings.pop(name) for name in READING if name in settings}
-    table = rating_table(ratings, scale, **reading)
+    table, answers = answers_of(ratings, categories, scale, **reading)
+    if table is None and answers is not None:
+        refuse_beside_categories(answers.source, features=features, gold=gold, start=start, scale=scale)
+    chosen = fused_answers(answers, category_model, seed or 0, alone=table is None)
+    if table is None:
+        assert chosen is not None  # a table without either is refused when it is read
+        return CategoryFusion(chosen, seed or 0)
     require_overlap(table)
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
@@ -70,7 +88,7 @@ def fuse(
     used = int(getattr(fuser, "seed", seed or 0))
     described = on_clock(item_table(features), table, complete=True)
     fuser.fit(table, described, on_clock(item_table(gold), table), on_step=on_step)
-    result = Fusion(name, fuser, table, fuser.fuse(), used)
+    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen)
     for alert in result.alerts:
         if alert.kind == NO_SIGNAL:
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
@@ -78,7 +96,7 @@ def fuse(
 
 
 @dataclass(frozen=True, eq=False)
-class Fusion:
+class Fusion(WithCategories):
     """A finished fusion: the truth, the annotators, and the fitted model behind them."""
 
     model: str
@@ -86,6 +104,7 @@ class Fusion:
     ratings: Ratings
     fused: Fused
     seed: int = 0
+    chosen: ChosenClasses | None = None  # categories beside the numbers
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -105,12 +124,12 @@ class Fusion:
 
         A frame of the kind that came in, with its ids under its name for them, so that it joins onto that frame.
         """
-        return as_frame(self.fused.columns(), self.ratings)
+        return as_frame(self.with_classes(self.fused.columns(), self.fused.items), self.ratings)
 
     @cached_property
     def annotators(self) -> Any:
         """One row per annotator and dimension, as a frame of the kind that came in."""
-        return as_frame(dimension_columns(self.described), self.ratings)
+        return as_frame(self.with_accuracy(dimension_columns(self.described)), self.ratings)
 
     @cached_property
     def annotators_overall(self) -> Any:
@@ -137,11 +156,12 @@ class Fusion:
     @cached_property
     def summary_data(self) -> dict[str, Any]:
         """What summary.json holds."""
-        return summarise(self.fit, self.ratings, self.described, self.alerts, self.fuser.notes())
+        data = summarise(self.fit, self.ratings, self.described, self.alerts, self.fuser.notes())
+        return data | self.summary_of_categories
 
     def summary(self) -> str:
         """The result in words."""
-        return summary_text(self.summary_data)
+        return summary_text(self.summary_data) + self.words_of_categories
 
     @cached_property
     def fit(self) -> Fit:
@@ -173,7 +193,8 @@ class Fusion:
 
     def _rounded(self) -> dict[str, Any]:
         """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
-        return with_parts(self.fused.rounded_columns(), self.ratings.reading)
+        columns = self.with_classes(self.fused.rounded_columns(), self.fused.items)
+        return with_parts(columns, self.ratings.reading)
 
     def truth_csv(self) -> str:
         """The text of truth.csv."""
@@ -181,7 +202,16 @@ class Fusion:
 
     def fused_rows(self) -> list[dict[str, Any]]:
         """The rows of truth.csv as plain values."""
-        return pl.DataFrame(with_parts(self.fused.columns(), self.ratings.reading)).to_dicts()
+        columns = self.with_classes(self.fused.columns(), self.fused.items)
+        return pl.DataFrame(with_parts(columns, self.ratings.reading)).to_dicts()
+
+    def files(self) -> dict[str, dict[str, Any]]:
+        """The tables of the folder that `save` writes, by name."""
+        return {
+            "truth": self._rounded(),
+            "annotators": self.with_accuracy(rounded_figures(dimension_columns(self.described))),
+            "annotators_overall": rounded_figures(overall_columns(self.described)),
+        } | self.tables_of_categories
 
     def report(self, path: str | Path = "report.html") -> Path:
         """Writes the report, one HTML file that needs nothing else."""
@@ -202,13 +232,8 @@ class Fusion:
         `command` is how the report says it can be made again; `on_phase` hears what the report is at.
         """
         target = Path(directory)
-        tables = {
-            "truth": self._rounded(),
-            "annotators": rounded_figures(dimension_columns(self.described)),
-            "annotators_overall": rounded_figures(overall_columns(self.described)),
-        }
         texts = self._report_files(command, on_phase) if report else {}
-        write_results(target, tables, self.summary_data, self.fit, texts)
+        write_results(target, self.files(), self.summary_data, self.fit, texts)
         return target
 
     def _report_files(
