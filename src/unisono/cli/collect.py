@@ -13,6 +13,7 @@ import click
 from unisono.errors import DataError
 
 try:
+    from unisono.collect.languages.sentences import INCLUDED
     from unisono.collect.studies.starters import STARTERS, write_starter
 except ModuleNotFoundError as missing:
     raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
@@ -58,6 +59,15 @@ def new(folder: Path, template: str) -> None:
 
 
 @command.command()
+@click.option("--language", type=click.Choice(INCLUDED), default="en", show_default=True, help="An included language.")
+def sentences(language: str) -> None:
+    """Print every sentence that raters read, to translate: save it as lang.toml in the folder of a study."""
+    from unisono.collect.languages.sentences import language_file
+
+    click.echo(language_file(language), nl=False)
+
+
+@command.command()
 @_folder
 @click.option(
     "--seconds-per-answer", type=click.FloatRange(0), default=5.0, show_default=True, help="For one scale of one item."
@@ -65,7 +75,7 @@ def new(folder: Path, template: str) -> None:
 @click.option("--pay-per-hour", type=click.FloatRange(0), default=0.0, help="What a rater is paid; tells the cost.")
 @click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
 def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json: bool) -> None:
-    """Check the study in DIR: mistakes, items, files that are no items, minutes per rater, cost."""
+    """Check the study in DIR: mistakes, items, files that are none, sentences still in English, minutes, cost."""
     from unisono.collect.studies import open_folder
     from unisono.collect.studies.estimate import estimate
 

@@ -26,6 +26,8 @@ def show_estimate(found: dict[str, Any]) -> None:
     console.print(", ".join([f"{found['items']} items", *others]))
     if found["skipped"]:
         console.print(f"no items: {', '.join(found['skipped'])}", markup=False)
+    if found["untranslated"]:
+        console.print(f"in English, unless lang.toml says them: {', '.join(found['untranslated'])}", markup=False)
     console.print(f"{found['pages_per_rater']} pages and about {found['minutes_per_rater']:g} minutes per rater")
     if found["raters"] is not None:
         cost = "" if found["cost"] is None else f", {found['cost']:.2f} in all before fees"

@@ -75,7 +75,7 @@ async def health(request: Request) -> Response:
 async def not_saved(request: Request, error: Exception) -> Response:
     """Disk full, database locked or away: the browser keeps what it has and sends it again."""
     log.warning("not saved: %s", error)
-    return api.answer(NOT_SAVED, 503, {"retry-after": "2"})
+    return api.trouble(request, request.app.state.site, NOT_SAVED, 503)
 
 
 async def too_large(request: Request, error: Exception) -> Response:
@@ -87,15 +87,14 @@ async def refused(request: Request, error: Exception) -> Response:
     """No such page, no such method."""
     assert isinstance(error, HTTPException)
     site: Site = request.app.state.site
-    if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
-        page = site.render("message.html", heading="There is nothing here", lines=["Check the address."])
-        return HTMLResponse(page, 404)
+    if error.status_code == 404 and api.wants_page(request):
+        return HTMLResponse(site.message("nothing"), 404)
     return api.answer({"error": error.detail}, error.status_code, dict(error.headers or {}))
 
 
 async def failed(request: Request, error: Exception) -> Response:
     """A mistake of ours: told to the log, not to the rater."""
-    return api.answer({"error": "internal error"}, 500)
+    return api.trouble(request, request.app.state.site, {"error": "internal error"}, 500)
 
 
 async def _sweep(site: Site) -> None:

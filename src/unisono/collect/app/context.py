@@ -35,6 +35,7 @@ class Site:
         self.folder = folder
         self.study = folder.study
         self.catalogue = folder.catalogue
+        self.sentences = folder.sentences
         self.public_url = public_url.rstrip("/")
         # Where the study lives below its host, for links on its pages.
         self.root = urlsplit(self.public_url).path
@@ -81,8 +82,17 @@ class Site:
 
     def render(self, template: str, **values: object) -> str:
         """A page; everything put into it is escaped."""
-        given = {"study": self.study, "root": self.root, "static": f"{self.root}/static/{static_version()}"}
+        given = {
+            "study": self.study,
+            "say": self.sentences,
+            "root": self.root,
+            "static": f"{self.root}/static/{static_version()}",
+        }
         return self.pages.get_template(template).render(**given, **values)
+
+    def message(self, key: str) -> str:
+        """A page with one sentence below its heading, both in the raters' language."""
+        return self.render("message.html", heading=self.sentences[f"{key}_heading"], line=self.sentences[key])
 
     def close(self) -> None:
         """Commits what is waiting and lets go of the database."""
