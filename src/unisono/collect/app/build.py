@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -63,6 +63,32 @@ def build(
     )
     app.state.site = site
     return app
+
+
+def together(
+    sites: Sequence[Site], hosts: frozenset[str], on_start: Callable[[], None], on_stop: Callable[[], None]
+) -> Starlette:
+    """One study as it is, or several on one server, each below its root, with its own pages, guard and database."""
+    if len(sites) == 1:
+        return build(sites[0], hosts, on_start, on_stop)
+    apps = {site.root.rpartition("/")[2]: build(site, hosts) for site in sites}
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            for one in apps.values():
+                await stack.enter_async_context(one.router.lifespan_context(one))
+            on_start()
+            yield
+        on_stop()
+
+    async def all_healthy(request: Request) -> Response:
+        for site in sites:
+            await site.read(lambda connection: None)
+        return api.answer({"status": "ok"})
+
+    mounts = [Mount(f"/{name}", one) for name, one in apps.items()]
+    return Starlette(routes=[Route("/health", all_healthy), *mounts], lifespan=lifespan)
 
 
 async def health(request: Request) -> Response:
