@@ -37,6 +37,7 @@ ROOMS = {
         "linalg": set(),
         "items": {"linalg"},
         "raters": {"linalg", "items"},
+        "groups": {"linalg", "items"},
         "series": {"linalg"},
         "agreement": set(),
     },
