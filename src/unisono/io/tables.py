@@ -18,6 +18,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.data.reading import Reading
 from unisono.io.reading.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
 from unisono.io.reading.frames import kind_of
+from unisono.io.reading.kinds import annotator_kinds
 from unisono.io.reading.rows import Rows, sorted_claims
 from unisono.io.reading.series import TIME_UNITS, Timing, series_ratings, series_table
 from unisono.io.reading.shape import shaped
@@ -57,6 +58,7 @@ def read_ratings(
         ratings = _item_ratings(rows)
     else:
         ratings = series_ratings(rows, times, _timing(table, roles, time_unit, rate, max_gap))
+    ratings = replace(ratings, kinds=annotator_kinds(rows))
     return replace(ratings, frame_kind=kind_of(source), reading=_reading(table, roles, rows, times is not None))
 
 

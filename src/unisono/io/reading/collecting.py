@@ -55,7 +55,7 @@ def collect(table: Table, labels: Mapping[str, int], numbers: Sequence[int]) -> 
         raise problems.header_only(table.name)
     found = Collected(table, {role: column.finish() for role, column in named.items()}, counted, _records(extents))
     for role, coded in found.label.items():
-        if coded.labels[0] == "":
+        if coded.labels[0] == "" and role != KIND:
             raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
     return found
 

@@ -11,7 +11,7 @@ from unisono.data.reading import LeftOut
 from unisono.errors import DataWarning, LeftOutWarning
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, collect, number_column, peek, usable
-from unisono.io.reading.columns import Roles, candidates, find_column
+from unisono.io.reading.columns import Roles, candidates, find_column, find_kind
 from unisono.io.reading.descriptors import described_by_numbers, goes_with
 from unisono.io.reading.rows import LongRows, Rows, WideRows
 from unisono.io.reading.table import Table
@@ -24,7 +24,7 @@ def shaped(
     names, aside = _number_columns(table, roles, wanted, companions)
     labels = {role: index for role, index in roles.place.items() if role not in ("time", "value")}
     clock = [roles.place["time"]] if "time" in roles.place else []
-    found = collect(table, labels, [*names.values(), *clock])
+    found = collect(table, labels | find_kind(table, roles), [*names.values(), *clock])
     times = _times(found, roles, aside) if clock else None
     rows: Rows
     if roles.is_long:
