@@ -21,8 +21,10 @@ import polars as pl
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
 from unisono.data.introduction import Introduction
+from unisono.data.kinds import with_kinds
 from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
+from unisono.fusers.groups.choice import model_for
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
 from unisono.fusers.signal import crowd_signal
 from unisono.io.align import align_to
@@ -31,6 +33,7 @@ from unisono.io.saved import load_fit
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.io.writing import csv_text, write_results
 from unisono.report.alerts import NO_SIGNAL, signal_alerts
+from unisono.report.kinds import KIND_WARNINGS, kind_alerts
 from unisono.report.summary import summarise, summary_text
 from unisono.version import __version__
 
@@ -47,6 +50,8 @@ def fuse(
     features: Any = None,
     gold: Any = None,
     start: Any = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    humans: str | Sequence[str] | None = None,
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
@@ -55,13 +60,15 @@ def fuse(
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
-    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `seed` decides everything
-    random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
-    after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
-    tells it also of starts and windows tried, and of what it does beside EM.
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `kinds` says who is what by
+    patterns of names ({"judge": "gpt-*,llama*"}), `humans` who is a person; with several kinds 'auto' is 'groups'.
+    `seed` decides everything random; by default the fuser's own, 0 for a model given by name. `on_step(iteration,
+    objective)` is called after every iteration; if it has the methods `task(done, total)` and `phase(what, done,
+    total)`, a fit of traces tells it also of starts and windows tried, and of what it does beside EM.
     """
-    table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
+    table = with_kinds(ratings if isinstance(ratings, Ratings) else read_ratings(ratings), kinds, humans)
     require_overlap(table)
+    model = model_for(model, table, settings) if isinstance(model, str) else model
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
     if start is not None:
@@ -73,7 +80,7 @@ def fuse(
     fuser.fit(table, described, on_clock(_item_table(gold), table), on_step=on_step)
     result = Fusion(name, fuser, table, fuser.fuse(), used)
     for alert in result.alerts:
-        if alert.kind == NO_SIGNAL:
+        if alert.kind in (NO_SIGNAL, *KIND_WARNINGS):
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
@@ -120,7 +127,8 @@ class Fusion:
     @cached_property
     def alerts(self) -> list[Alert]:
         """What in the ratings deserves a look, the gravest first."""
-        return [*signal_alerts(self.ratings.dimensions, crowd_signal(self.ratings)), *check_ratings(self.ratings)]
+        found = signal_alerts(self.ratings.dimensions, crowd_signal(self.ratings))
+        return [*kind_alerts(self.fuser.notes()), *found, *check_ratings(self.ratings)]
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
@@ -168,9 +176,10 @@ class Fusion:
         return pl.DataFrame(self.fused.columns()).to_dicts()
 
     def save(self, directory: str | Path) -> Path:
-        """Writes truth.csv, annotators.csv, summary.json and fit/; all of them or none."""
+        """Writes truth.csv, annotators.csv, summary.json, fit/ and, with kinds, groups.csv; all of them or none."""
         target = Path(directory)
-        write_results(target, self.fused.columns(), self.described.columns(), self.summary_data, self.fit)
+        truth, annotators = self.fused.columns(), self.described.columns()
+        write_results(target, truth, annotators, self.summary_data, self.fit, self.fuser.tables())
         return target
 
 
@@ -198,9 +207,8 @@ def agreement(
     table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     require_overlap(table)
     fused, shrunk = (None, False) if fit is None else _estimate_of(fit)
-    drawing = Drawing(draws, level, seed)
-    asked: dict[str, Any] = {"matrices": matrices, "window": window, "on_task": on_task}
-    return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, **asked)
+    asked: dict[str, Any] = {"matrices": matrices, "window": window, "on_task": on_task, "shrunk": shrunk}
+    return measure_agreement(table, drawing=Drawing(draws, level, seed), fused=fused, **asked)
 
 
 def compare(
@@ -221,8 +229,7 @@ def compare(
     """
     from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
-    rated = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
-    known = _item_table(reference)
+    rated, known = ratings if isinstance(ratings, Ratings) else read_ratings(ratings), _item_table(reference)
     return compare_models(
         rated,
         reference=align_to(known, rated) if known is not None and rated.is_series else known,

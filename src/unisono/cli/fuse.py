@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.kind_options import kind_options
 from unisono.cli.options import TablePath, json_option, of_items, ratings_argument, reading_options
 from unisono.cli.progress import estimation_progress
 from unisono.cli.reading import read_quietly
@@ -54,6 +55,13 @@ def _structure_options(command: Any) -> Any:
     metavar="FIT",
     help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
 )
+@kind_options
+@click.option(
+    "--shared",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    help="Share of their errors that annotators have in common, where nothing shows it: judges alone, one lab, traces.",
+)
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
@@ -71,6 +79,8 @@ def command(
     gold: str | None,
     start: Path | None,
     model: str,
+    kinds: dict[str, str] | None,
+    humans: str | None,
     seed: int,
     out: Path | None,
     as_json: bool,
@@ -80,12 +90,12 @@ def command(
 
     RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input; a time column makes it traces. With
     --out DIR it writes truth.csv, annotators.csv, summary.json and fit/; without, the truth goes to standard output as
-    CSV.
+    CSV. Where annotators are of several kinds, people and judges, it writes groups.csv too.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
             mean, median, zscore-mean, ewe, weighted-mean,
-            aligned-mean (traces alone)
+            aligned-mean (traces alone), groups (several kinds of annotators)
     """
     from unisono.api import fuse
     from unisono.fusers.registry import find_model
@@ -98,9 +108,8 @@ def command(
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as watching:
-        result = fuse(
-            table, model=model, features=described, gold=known, start=start, seed=seed, on_step=watching, **chosen
-        )
+        more: dict[str, Any] = {"kinds": kinds, "humans": humans, "start": start} | chosen
+        result = fuse(table, model=model, features=described, gold=known, seed=seed, on_step=watching, **more)
         result.describe_now(watching)
     if out is not None:
         result.save(out)
@@ -119,4 +128,5 @@ def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
         say(result.summary())
     else:
         click.echo(result.summary())
-        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, summary.json, fit/")
+        more = "".join(f", {name}" for name in result.fuser.tables())
+        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv{more}, summary.json, fit/")

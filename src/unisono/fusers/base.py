@@ -114,6 +114,10 @@ class Fuser(Parameterised, ABC):
         """Numbers that the summary has beyond those of every model; words are made of them in `report`."""
         return {}
 
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Tables that are written beside the truth and the annotators: columns by the name of the file."""
+        return {}
+
     def gives_posterior_means(self) -> bool:
         """Whether estimates are drawn to the middle, so that they spread less than the truth; averages are not."""
         settings = self.get_params()

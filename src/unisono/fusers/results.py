@@ -105,6 +105,7 @@ class Annotators:
     delay_low: np.ndarray | None = None  # (K, D) ends of the 90 % interval, NaN where a delay has none
     delay_high: np.ndarray | None = None
     diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
+    kind: tuple[str, ...] | None = None  # (K,) what each of them is: human, judge, ...; None: nobody said
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -122,7 +123,10 @@ class Annotators:
 
     def columns(self) -> dict[str, Any]:
         """The columns of annotators.csv."""
-        table: dict[str, Any] = {"annotator": list(self.annotators), "ratings": self.ratings}
+        table: dict[str, Any] = {"annotator": list(self.annotators)}
+        if self.kind is not None:
+            table["kind"] = list(self.kind)
+        table["ratings"] = self.ratings
         for name in ("bias", "gain", "noise", "reliability", "agreement"):
             for d, dimension in enumerate(self.dimensions):
                 table[f"{dimension}_{name}"] = getattr(self, name)[:, d]

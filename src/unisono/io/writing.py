@@ -17,12 +17,19 @@ from unisono.io.saved import write_fit
 
 
 def write_results(
-    directory: Path, truth: Mapping[str, Any], annotators: Mapping[str, Any], summary: Mapping[str, Any], fit: Fit
+    directory: Path,
+    truth: Mapping[str, Any],
+    annotators: Mapping[str, Any],
+    summary: Mapping[str, Any],
+    fit: Fit,
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """truth.csv, annotators.csv, summary.json and fit/ in a folder; all of them or none."""
+    """truth.csv, annotators.csv, summary.json, fit/ and further `tables` by name in a folder; all of them or none."""
     with atomic_directory(directory) as folder:
         (folder / "truth.csv").write_text(csv_text(truth), encoding="utf-8")
         pl.DataFrame(dict(annotators)).fill_nan(None).write_csv(folder / "annotators.csv")
+        for name, columns in (tables or {}).items():
+            pl.DataFrame(dict(columns)).fill_nan(None).write_csv(folder / name)
         (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
         write_fit(fit, folder / "fit")
 

@@ -12,6 +12,7 @@ from unisono.data.checks import Alert
 from unisono.fusers.results import Annotators, Fit
 from unisono.report.delays import delay_words
 from unisono.report.findings import finding_lines, findings
+from unisono.report.kinds import first_line, kind_lines
 from unisono.report.reading import reading_data, reading_lines
 
 SHOWN = 3  # annotators named at either end
@@ -55,7 +56,9 @@ def summarise(
 
 def summary_text(data: dict[str, Any]) -> str:
     """The summary as a person reads it."""
+    kinds = data.get("kinds")
     lines = [
+        *(first_line(kinds) if kinds else []),
         *reading_lines(data["reading"]),
         f"Fused {data['judgements']:,} {_what(data)} by {data['annotators']:,} annotators "
         f"on {len(data['dimensions'])} dimension{'s' * (len(data['dimensions']) != 1)} "
@@ -65,6 +68,8 @@ def summary_text(data: dict[str, Any]) -> str:
         "Agreement of an annotator with the truth fused from the others (median correlation):",
         *(f"  {name:<16} {_number(value)}" for name, value in data["agreement"].items()),
     ]
+    if kinds:
+        lines += ["", *kind_lines(kinds)]
     for title, key in (("Most reliable annotators", "most_reliable"), ("Least reliable annotators", "least_reliable")):
         if data[key]:
             lines += ["", f"{title} (share of their answers' variance that is truth):"]

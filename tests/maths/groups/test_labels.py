@@ -70,7 +70,7 @@ def test_where_labels_are_too_few_to_tell_everybody_is_believed():
 def test_the_shared_error_is_found_from_labels(share):
     found = []
     for seed in range(3):
-        panel = simulated_panel(seed, labels=200, shared=share)
+        panel = simulated_panel(seed, items=400, labels=400, shared=share)
         start, params = fitted(panel)
         own = start.data.members(1)
         found.append(shared_share(params.S[1], params.noise(start.data.group)[own]).mean())

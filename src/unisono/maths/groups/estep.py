@@ -9,7 +9,7 @@ With Q_g (diagonal) and q_g the sums over an item's ratings by group g, and T_g 
                  - log|Sigma| - m0'Sigma^-1 m0 + log|V| + h'V h                                           eq. J7
 
 However many members a group has, J_g stays below S_g^-1: the information of a panel saturates. S_g = 0 needs no inverse
-and is what the reference has, so that it is a group like the others.
+and is what the reference has, so that it is a group like the others. The first group always has A = I and t = 0.
 """
 
 from __future__ import annotations
@@ -57,6 +57,10 @@ class View(NamedTuple):
     Hq: np.ndarray  # (m, D) H (q - Q t)
     own: np.ndarray  # (m,) the group's part of eq. J7, halved
 
+    def at(self, m: int) -> slice | np.ndarray:
+        """Where its items are among the m of the block; a slice, which costs nothing, if it rated them all."""
+        return slice(None) if len(self.items) == m else self.items
+
 
 class Found(NamedTuple):
     """Posteriors of a block of items, and what they are made of."""
@@ -100,11 +104,11 @@ def posteriors(data: GroupData, params: GroupParams, belief: float = 1.0) -> Ite
         h = prior.copy()
         loglik = -0.5 * (logdet + np.einsum("mi,mi->m", m0, prior))
         for g, view in enumerate(views):
-            A = params.A[g]
+            A, at = params.A[g], view.at(len(m0))
             counts = belief if g else 1.0
-            total[view.items] += counts * (A.T @ view.J @ A)
-            h[view.items] += counts * (view.Hq @ A)
-            loglik[view.items] += view.own
+            total[at] += view.J if g == 0 else counts * sandwiched(view.J, A)
+            h[at] += view.Hq if g == 0 else counts * (view.Hq @ A)
+            loglik[at] += view.own
         V, log_total = inverse_and_logdet(total)
         mean = np.einsum("mij,mj->mi", V, h)
         loglik += 0.5 * (np.einsum("mi,mi->m", h, mean) - log_total)
@@ -113,17 +117,22 @@ def posteriors(data: GroupData, params: GroupParams, belief: float = 1.0) -> Ite
 
 def view_moments(view: View, params: GroupParams, g: int, found: Found) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """E c (m, D), Cov c (m, D, D) and Cov(c, a) (m, D, D) of the items that group g rated.              eq. J6"""
-    A, t = params.A[g], params.t[g]
-    V = found.cov[view.items]
-    expected = found.mean[view.items] @ A.T + t
+    mean, K, cross = _seen(view, params, g, found)
+    cov = cross @ np.swapaxes(K, 1, 2)
+    return mean, cov if view.T is None else cov + view.T, cross
+
+
+def _seen(view: View, params: GroupParams, g: int, found: Found) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """E c (m, D), K (m, D, D) and K V (m, D, D)."""
+    A, t, at = params.A[g], params.t[g], view.at(len(found.mean))
+    V, (m, D) = found.cov[at], view.q.shape
+    expected = found.mean[at] @ A.T + t
     if view.T is None:
-        cross = A @ V
-        return expected, cross @ A.T, cross
+        return expected, np.broadcast_to(A, V.shape), V if g == 0 else np.matmul(A, V)
     TQ = view.T * view.Q[:, None, :]
-    K = A - TQ @ A
-    cross = K @ V
+    K = A - (TQ.reshape(m * D, D) @ A).reshape(m, D, D)
     mean = expected - np.einsum("mij,mj->mi", TQ, expected) + np.einsum("mij,mj->mi", view.T, view.q)
-    return mean, view.T + cross @ np.swapaxes(K, 1, 2), cross
+    return mean, K, np.matmul(K, V)
 
 
 def ratings_part(data: GroupData, params: GroupParams) -> float:
@@ -157,18 +166,29 @@ def informed(
     Q: np.ndarray, q: np.ndarray, t: np.ndarray, S: np.ndarray
 ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray]:
     """T, J, H (q - Q t) and the part of eq. J7, from the sums Q and q (m, D) of a group's ratings.       eq. J4"""
-    D = Q.shape[1]
-    J = Q[:, :, None] * np.eye(D)
+    m, D = Q.shape
+    diagonal = np.arange(D)
     if not S.any():
-        return None, J, q - Q * t, np.einsum("mi,i->m", q - 0.5 * Q * t, t)
+        J = np.zeros((m, D, D))
+        J[:, diagonal, diagonal] = Q
+        return None, J, q - Q * t, (q - 0.5 * Q * t) @ t
     L = shared_root(S)
-    W, logdet = inverse_and_logdet(np.eye(D) + L.T @ (Q[:, :, None] * L))
-    T = L @ W @ L.T
-    J -= Q[:, :, None] * T * Q[:, None, :]
+    outer = (L[:, :, None] * L[:, None, :]).reshape(D, D * D)
+    W, logdet = inverse_and_logdet((np.eye(D).reshape(-1) + Q @ outer).reshape(m, D, D))
+    T = sandwiched(W, L.T)
+    J = T * -Q[:, :, None]
+    J *= Q[:, None, :]
+    J[:, diagonal, diagonal] += Q
     Tq = np.einsum("mij,mj->mi", T, q)
     Hq0, Jt = q - Q * Tq, J @ t
     own = 0.5 * (np.einsum("mi,mi->m", q, Tq) - logdet) + (Hq0 - 0.5 * Jt) @ t
     return T, J, Hq0 - Jt, own
+
+
+def sandwiched(X: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """(m, D, D) A'X A for every X (m, D, D), as one product of large matrices."""
+    m, D = len(X), len(A)
+    return np.asarray(X.reshape(m, D * D) @ np.kron(A, A)).reshape(m, D, D)
 
 
 def _no_stats(data: GroupData) -> Stats:
@@ -181,17 +201,24 @@ def _no_stats(data: GroupData) -> Stats:
 def _add_block(stats: Stats, data: GroupData, params: GroupParams, block: Block, found: Found) -> None:
     """Adds a block's sums to the statistics, in place."""
     D = data.D
+    # Maps are of groups beside the first: what it sees is the truth, or assumed to be.
+    learned = range(1, data.G)
     stats.items += _second(found.mean, found.cov)
     stats.Sza += data.scores.Z[block.start : block.stop].T @ found.mean
     stats.loglik += float(found.loglik.sum())
     for g, (panel, view) in enumerate(zip(block.panels, found.views, strict=True)):
-        mean, cov, cross = view_moments(view, params, g, found)
-        a = found.mean[view.items]
-        stats.groups.cc[g] += mean.T @ mean + cov.sum(axis=0)
-        stats.groups.ca[g, :, :D] += mean.T @ a + cross.sum(axis=0)
-        stats.groups.ca[g, :, D] += mean.sum(axis=0)
-        stats.groups.aa[g] += _second(a, found.cov[view.items])
-        square = mean**2 + np.diagonal(cov, axis1=1, axis2=2)
+        mean, K, cross = _seen(view, params, g, found)
+        at = view.at(len(found.mean))
+        a = found.mean[at]
+        square = mean**2 + np.einsum("mij,mij->mi", cross, K)
+        if view.T is not None:
+            square += np.diagonal(view.T, axis1=1, axis2=2)
+        if g in learned:
+            shared = 0.0 if view.T is None else _sum(view.T)
+            stats.groups.cc[g] += mean.T @ mean + np.tensordot(cross, K, ((0, 2), (0, 2))) + shared
+            stats.groups.ca[g, :, :D] += mean.T @ a + _sum(cross)
+            stats.groups.ca[g, :, D] += mean.sum(axis=0)
+            stats.groups.aa[g] += _second(a, found.cov[at])
         for d in range(D):
             own = np.ascontiguousarray(mean[:, d])
             stats.Scc[:, d] += panel.known[d][0].T @ np.ascontiguousarray(square[:, d])
@@ -200,9 +227,14 @@ def _add_block(stats: Stats, data: GroupData, params: GroupParams, block: Block,
                 stats.Scx[:, d, p] += x.T @ own
 
 
+def _sum(X: np.ndarray) -> np.ndarray:
+    """(D, D) sum over the first of X (m, D, D)."""
+    return np.asarray(np.ones(len(X)) @ X.reshape(len(X), -1)).reshape(X.shape[1:])
+
+
 def _second(mean: np.ndarray, cov: np.ndarray) -> np.ndarray:
     """(D + 1, D + 1) sum of E[abar abar']."""
     bar = np.hstack([mean, np.ones((len(mean), 1))])
     total = bar.T @ bar
-    total[:-1, :-1] += cov.sum(axis=0)
+    total[:-1, :-1] += _sum(cov)
     return np.asarray(total)

@@ -1,0 +1,1 @@
+"""Fusers of ratings by several kinds of annotators: grouped, units, table, saved."""
