@@ -51,20 +51,25 @@ def of_items(fused: Fused, items: tuple[str, ...]) -> Estimate:
     return Estimate(fused.mean[at], (half_width(LEVEL, fused.freedom) * fused.sd)[at])
 
 
+def rated(table: pl.DataFrame, draw: Draw) -> un.Ratings:
+    """The ratings of a part of the draw; a dimension that is constant there is one all the same."""
+    return un.read_ratings(table, dims=list(draw.dimensions))
+
+
 def groups(draw: Draw) -> Estimate:
-    return of_items(un.fuse(draw.shown).fused, draw.items)
+    return of_items(un.fuse(rated(draw.shown, draw)).fused, draw.items)
 
 
 def alike(draw: Draw) -> Estimate:
-    return of_items(un.fuse(draw.shown.drop("kind"), model="joint").fused, draw.items)
+    return of_items(un.fuse(rated(draw.shown.drop("kind"), draw), model="joint").fused, draw.items)
 
 
 def two_stages(draw: Draw) -> Estimate:
     judges = draw.shown.filter(pl.col("kind") != "human").drop("kind")
     people = draw.shown.filter(pl.col("kind") == "human").drop("kind")
-    first = un.fuse(judges, model="joint", estimate="posterior").fused
+    first = un.fuse(rated(judges, draw), model="joint", estimate="posterior").fused
     features = un.ItemTable.from_rows(first.mean, items=first.items, columns=[f"judges_{d}" for d in first.dimensions])
-    second = un.fuse(people, model="joint", estimate="posterior", features=features)
+    second = un.fuse(rated(people, draw), model="joint", estimate="posterior", features=features)
     return of_items(second.fuser.predict(features), draw.items)
 
 

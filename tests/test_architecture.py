@@ -23,12 +23,13 @@ ALLOWED = {
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "api": {"data", "fusers", "evaluate", "io", "report", "version"},
+    "judging": {"data", "evaluate", "io"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "version"},
     "cli": {
         *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
-        "version",
+        *("judging", "version"),
     },
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.
@@ -43,7 +44,7 @@ ROOMS = {
         "judges": set(),
     },
     "fusers": {"items": set(), "groups": set(), "series": {"items"}},
-    "evaluate": {"compare": set(), "protocol": set(), "agreement": set()},
+    "evaluate": {"compare": set(), "protocol": set(), "agreement": set(), "judges": set()},
     "io": {"reading": set(), "importing": {"reading"}, "exporting": {"reading"}},
     "reproduce": {"inputs": set(), "engine": {"inputs"}, "experiments": {"inputs", "engine"}},
     "collect": {

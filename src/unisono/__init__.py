@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         EvaluatorWeighted,
         Fit,
         Fused,
+        Groups,
         Independent,
         Joint,
         Mean,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     )
     from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
+    from unisono.judging import judges
     from unisono.simulate import simulate_items, simulate_series
 
 _HOME = {
@@ -49,9 +51,11 @@ _HOME = {
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
     "unisono.fusers": (
-        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Joint", "Independent", "make_fuser", "series"),
+        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Groups", "Joint", "Independent", "make_fuser"),
+        "series",
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
+    "unisono.judging": ("judges",),
     "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
     "unisono.datasets": ("load_dataset", "load_dataset_table"),
@@ -78,6 +82,7 @@ __all__ = [
     "Fit",
     "Fused",
     "Fusion",
+    "Groups",
     "Independent",
     "ItemTable",
     "Joint",
@@ -95,6 +100,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "fuse",
+    "judges",
     "load",
     "load_dataset",
     "load_dataset_table",

@@ -57,7 +57,7 @@ VARIANCE_FLOOR = 1e-6  # floor of every variance
 
 # Estimation
 TOLERANCE = 5e-4  # change of any truth that stops EM
-MAX_ITERATIONS = 200
+MAX_ITERATIONS = 500  # with few labels EM needs 60 to 300 steps
 
 # Intervals
 LEAST_FREEDOM = 4.0  # floor of the degrees of freedom of Student's t, where labels are hardly more than coefficients
