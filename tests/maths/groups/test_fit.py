@@ -40,6 +40,20 @@ def test_group_bound_rises_at_every_step(G, covariates, features):
     assert rise[0] > 1
 
 
+def test_group_bound_rises_with_an_assumed_shared_error():
+    """One group without a reference; its shared error is given, and stays."""
+    data, _ = random_ratings(np.random.default_rng(5), 1, 6, 40, 3)
+    settings = settings_for(data)
+    state = start_for(data, settings)
+    state = state._replace(params=state.params._replace(S=settings.S0))
+    bounds = []
+    for _ in range(40):
+        state, bound = group_step(data, state, settings)
+        bounds.append(bound)
+    assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[0])).all()
+    np.testing.assert_array_equal(state.params.S, settings.S0)
+
+
 @pytest.mark.parametrize("gains", [False, True])
 def test_recentring_changes_no_likelihood(gains):
     rng = np.random.default_rng(0)

@@ -22,7 +22,7 @@ import numpy as np
 
 from unisono.maths.groups.data import Block, GroupData, Panel
 from unisono.maths.groups.params import LOG_2PI, GroupParams, row_seconds, shared_root
-from unisono.maths.linalg.small_spd import inverse_and_logdet
+from unisono.maths.linalg.small_spd import inverse_of_entries
 
 
 class GroupMoments(NamedTuple):
@@ -97,42 +97,50 @@ def posteriors(data: GroupData, params: GroupParams, belief: float = 1.0) -> Ite
     given, precision = coefficients(data, params), np.linalg.inv(params.Sigma)
     logdet = float(np.linalg.slogdet(params.Sigma)[1])
     for block in data.blocks:
-        m0 = params.mu + data.scores.Z[block.start : block.stop] @ params.theta
+        # Inside, entries come first and items last, (D, D, m): numpy's loops then run over items.
+        m0 = (params.mu + data.scores.Z[block.start : block.stop] @ params.theta).T
         views = tuple(_view(panel, given, params, g) for g, panel in enumerate(block.panels))
-        total = np.repeat(precision[None], len(m0), axis=0)
-        prior = m0 @ precision
+        D, m = m0.shape
+        total = np.empty((D, D, m))
+        total[:] = precision[:, :, None]
+        prior = precision @ m0
         h = prior.copy()
-        loglik = -0.5 * (logdet + np.einsum("mi,mi->m", m0, prior))
+        loglik = -0.5 * (logdet + np.einsum("im,im->m", m0, prior))
         for g, view in enumerate(views):
-            A, at = params.A[g], view.at(len(m0))
-            counts = belief if g else 1.0
-            total[at] += view.J if g == 0 else counts * sandwiched(view.J, A)
-            h[at] += view.Hq if g == 0 else counts * (view.Hq @ A)
+            A, at, J, Hq = params.A[g], view.at(m), _entries(view.J), view.Hq.T
+            if g:
+                J, Hq = belief * sandwiched(J, A), belief * (A.T @ Hq)
+            total[:, :, at] += J
+            h[:, at] += Hq
             loglik[at] += view.own
-        V, log_total = inverse_and_logdet(total)
-        mean = np.einsum("mij,mj->mi", V, h)
-        loglik += 0.5 * (np.einsum("mi,mi->m", h, mean) - log_total)
-        yield block, Found(mean, V, total, h, views, loglik)
+        V, log_total = inverse_of_entries(total)
+        mean = np.einsum("ijm,jm->im", V, h)
+        loglik += 0.5 * (np.einsum("im,im->m", h, mean) - log_total)
+        yield block, Found(mean.T, _by_item(V), _by_item(total), h.T, views, loglik)
 
 
 def view_moments(view: View, params: GroupParams, g: int, found: Found) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """E c (m, D), Cov c (m, D, D) and Cov(c, a) (m, D, D) of the items that group g rated.              eq. J6"""
     mean, K, cross = _seen(view, params, g, found)
-    cov = cross @ np.swapaxes(K, 1, 2)
-    return mean, cov if view.T is None else cov + view.T, cross
+    cov = np.einsum("ijm,kjm->ikm", cross, K)
+    if view.T is not None:
+        cov += _entries(view.T)
+    return mean.T, _by_item(cov), _by_item(cross)
 
 
 def _seen(view: View, params: GroupParams, g: int, found: Found) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """E c (m, D), K (m, D, D) and K V (m, D, D)."""
-    A, t, at = params.A[g], params.t[g], view.at(len(found.mean))
-    V, (m, D) = found.cov[at], view.q.shape
-    expected = found.mean[at] @ A.T + t
+    """E c (D, m), K (D, D, m) and K V (D, D, m)."""
+    A, t, at = params.A[g], params.t[g][:, None], view.at(len(found.mean))
+    V = _entries(found.cov)[:, :, at]
+    expected = A @ found.mean.T[:, at] + t
     if view.T is None:
-        return expected, np.broadcast_to(A, V.shape), V if g == 0 else np.matmul(A, V)
-    TQ = view.T * view.Q[:, None, :]
-    K = A - (TQ.reshape(m * D, D) @ A).reshape(m, D, D)
-    mean = expected - np.einsum("mij,mj->mi", TQ, expected) + np.einsum("mij,mj->mi", view.T, view.q)
-    return mean, K, np.matmul(K, V)
+        K = np.broadcast_to(A[:, :, None], V.shape)
+        return expected, K, V if g == 0 else np.einsum("ij,jkm->ikm", A, V)
+    T = _entries(view.T)
+    TQ = T * view.Q.T
+    K = A[:, :, None] - np.matmul(A.T, TQ)
+    mean = expected - np.einsum("ijm,jm->im", TQ, expected) + np.einsum("ijm,jm->im", T, view.q.T)
+    return mean, K, np.einsum("ijm,jkm->ikm", K, V)
 
 
 def ratings_part(data: GroupData, params: GroupParams) -> float:
@@ -153,13 +161,13 @@ def coefficients(data: GroupData, params: GroupParams) -> Coefficients:
 
 def _view(panel: Panel, given: Coefficients, params: GroupParams, g: int) -> View:
     m, (_, D) = len(panel.items), given.f.shape
-    Q, q = np.empty((m, D)), np.empty((m, D))
+    Q, q = np.empty((D, m)), np.empty((D, m))
     for d in range(D):
-        Q[:, d] = panel.known[d][0] @ np.ascontiguousarray(given.ff[:, d])
-        q[:, d] = panel.rated[d] @ np.ascontiguousarray(given.f[:, d])
+        Q[d] = panel.known[d][0] @ np.ascontiguousarray(given.ff[:, d])
+        q[d] = panel.rated[d] @ np.ascontiguousarray(given.f[:, d])
         for p, x in enumerate(panel.known[d]):
-            q[:, d] -= x @ np.ascontiguousarray(given.fx[:, d, p])
-    return View(panel.items, Q, q, *informed(Q, q, params.t[g], params.S[g]))
+            q[d] -= x @ np.ascontiguousarray(given.fx[:, d, p])
+    return View(panel.items, Q.T, q.T, *informed(Q.T, q.T, params.t[g], params.S[g]))
 
 
 def informed(
@@ -167,28 +175,42 @@ def informed(
 ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray]:
     """T, J, H (q - Q t) and the part of eq. J7, from the sums Q and q (m, D) of a group's ratings.       eq. J4"""
     m, D = Q.shape
+    Q, q = np.ascontiguousarray(Q.T), np.ascontiguousarray(q.T)
     diagonal = np.arange(D)
     if not S.any():
-        J = np.zeros((m, D, D))
-        J[:, diagonal, diagonal] = Q
-        return None, J, q - Q * t, (q - 0.5 * Q * t) @ t
+        J = np.zeros((D, D, m))
+        J[diagonal, diagonal] = Q
+        Qt = Q * t[:, None]
+        return None, _by_item(J), (q - Qt).T, t @ (q - 0.5 * Qt)
     L = shared_root(S)
     outer = (L[:, :, None] * L[:, None, :]).reshape(D, D * D)
-    W, logdet = inverse_and_logdet((np.eye(D).reshape(-1) + Q @ outer).reshape(m, D, D))
+    inner = (outer.T @ Q).reshape(D, D, m)
+    inner[diagonal, diagonal] += 1.0
+    W, logdet = inverse_of_entries(inner)
     T = sandwiched(W, L.T)
-    J = T * -Q[:, :, None]
-    J *= Q[:, None, :]
-    J[:, diagonal, diagonal] += Q
-    Tq = np.einsum("mij,mj->mi", T, q)
-    Hq0, Jt = q - Q * Tq, J @ t
-    own = 0.5 * (np.einsum("mi,mi->m", q, Tq) - logdet) + (Hq0 - 0.5 * Jt) @ t
-    return T, J, Hq0 - Jt, own
+    J = -T * Q
+    J *= Q[:, None]
+    J[diagonal, diagonal] += Q
+    Tq = np.einsum("ijm,jm->im", T, q)
+    Hq0, Jt = q - Q * Tq, np.einsum("j,jim->im", t, J)
+    own = 0.5 * (np.einsum("im,im->m", q, Tq) - logdet) + t @ (Hq0 - 0.5 * Jt)
+    return _by_item(T), _by_item(J), (Hq0 - Jt).T, own
 
 
 def sandwiched(X: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """(m, D, D) A'X A for every X (m, D, D), as one product of large matrices."""
-    m, D = len(X), len(A)
-    return np.asarray(X.reshape(m, D * D) @ np.kron(A, A)).reshape(m, D, D)
+    """(D, D, m) A'X A for every X (D, D, m), as one product of large matrices."""
+    D = len(A)
+    return np.asarray(np.kron(A, A).T @ X.reshape(D * D, -1)).reshape(D, D, -1)
+
+
+def _entries(X: np.ndarray) -> np.ndarray:
+    """(D, D, m) the entries of X (m, D, D), without a copy."""
+    return X.transpose(1, 2, 0)
+
+
+def _by_item(X: np.ndarray) -> np.ndarray:
+    """(m, D, D) of entries X (D, D, m), without a copy."""
+    return X.transpose(2, 0, 1)
 
 
 def _no_stats(data: GroupData) -> Stats:
@@ -200,41 +222,37 @@ def _no_stats(data: GroupData) -> Stats:
 
 def _add_block(stats: Stats, data: GroupData, params: GroupParams, block: Block, found: Found) -> None:
     """Adds a block's sums to the statistics, in place."""
-    D = data.D
-    # Maps are of groups beside the first: what it sees is the truth, or assumed to be.
-    learned = range(1, data.G)
-    stats.items += _second(found.mean, found.cov)
+    D, truth, spread = data.D, found.mean.T, _entries(found.cov)
+    stats.items += _second(truth, spread)
     stats.Sza += data.scores.Z[block.start : block.stop].T @ found.mean
     stats.loglik += float(found.loglik.sum())
     for g, (panel, view) in enumerate(zip(block.panels, found.views, strict=True)):
         mean, K, cross = _seen(view, params, g, found)
-        at = view.at(len(found.mean))
-        a = found.mean[at]
-        square = mean**2 + np.einsum("mij,mij->mi", cross, K)
+        if view.T is None and g == 0:
+            square = mean**2 + np.einsum("iim->im", cross)  # K = I
+        else:
+            square = mean**2 + np.einsum("ijm,ijm->im", cross, K)
         if view.T is not None:
-            square += np.diagonal(view.T, axis1=1, axis2=2)
-        if g in learned:
-            shared = 0.0 if view.T is None else _sum(view.T)
-            stats.groups.cc[g] += mean.T @ mean + np.tensordot(cross, K, ((0, 2), (0, 2))) + shared
-            stats.groups.ca[g, :, :D] += mean.T @ a + _sum(cross)
-            stats.groups.ca[g, :, D] += mean.sum(axis=0)
-            stats.groups.aa[g] += _second(a, found.cov[at])
+            square += np.einsum("iim->im", _entries(view.T))
+        if g:  # what the first group sees is the truth, or assumed to be: it has no map
+            at = view.at(len(found.mean))
+            a = truth[:, at]
+            stats.groups.cc[g] += mean @ mean.T + np.tensordot(cross, K, ((1, 2), (1, 2)))
+            if view.T is not None:
+                stats.groups.cc[g] += _entries(view.T).sum(axis=2)
+            stats.groups.ca[g, :, :D] += mean @ a.T + cross.sum(axis=2)
+            stats.groups.ca[g, :, D] += mean.sum(axis=1)
+            stats.groups.aa[g] += _second(a, spread[:, :, at])
         for d in range(D):
-            own = np.ascontiguousarray(mean[:, d])
-            stats.Scc[:, d] += panel.known[d][0].T @ np.ascontiguousarray(square[:, d])
-            stats.Scy[:, d] += panel.rated[d].T @ own
+            stats.Scc[:, d] += panel.known[d][0].T @ square[d]
+            stats.Scy[:, d] += panel.rated[d].T @ mean[d]
             for p, x in enumerate(panel.known[d]):
-                stats.Scx[:, d, p] += x.T @ own
-
-
-def _sum(X: np.ndarray) -> np.ndarray:
-    """(D, D) sum over the first of X (m, D, D)."""
-    return np.asarray(np.ones(len(X)) @ X.reshape(len(X), -1)).reshape(X.shape[1:])
+                stats.Scx[:, d, p] += x.T @ mean[d]
 
 
 def _second(mean: np.ndarray, cov: np.ndarray) -> np.ndarray:
-    """(D + 1, D + 1) sum of E[abar abar']."""
-    bar = np.hstack([mean, np.ones((len(mean), 1))])
-    total = bar.T @ bar
-    total[:-1, :-1] += _sum(cov)
+    """(D + 1, D + 1) sum of E[abar abar'] over items with means (D, m) and covariances (D, D, m)."""
+    bar = np.vstack([mean, np.ones((1, mean.shape[1]))])
+    total = bar @ bar.T
+    total[:-1, :-1] += cov.sum(axis=2)
     return np.asarray(total)
