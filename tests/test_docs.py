@@ -26,6 +26,20 @@ def test_readme_quickstart_runs(tmp_path, monkeypatch):
     assert (tmp_path / "out" / "truth.csv").exists()
 
 
+@pytest.mark.parametrize("page", ["python.md"])
+@pytest.mark.filterwarnings("ignore::unisono.DataWarning")
+def test_python_pages_run_and_print_what_they_say(page, tmp_path, monkeypatch, capsys):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    block = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
+    exec(compile(block, page, "exec"), {})
+    printed = capsys.readouterr().out.splitlines()
+    promised = re.findall(r"^print\(.*\)(?:  # (.*))?$", block, flags=re.MULTILINE)
+    assert len(printed) == len(promised)
+    for said, found in zip(promised, printed, strict=True):
+        assert found == (said or found)
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(path):
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
@@ -90,7 +104,7 @@ def test_glossary_entries_begin_with_a_sentence_that_stands_alone(name, entry):
 def test_columns_of_annotators_csv_are_in_the_glossary():
     described = "\n".join(glossary().values())
     names = ("bias", "gain", "noise", "reliability", "agreement", "delay", *KINDS)
-    missing = [name for name in names if f"`<dim>_{name}`" not in described]
+    missing = [name for name in (*names, "spammer") if f"`{name}`" not in described]
     assert not missing
 
 

@@ -19,7 +19,19 @@ from typing import TYPE_CHECKING, Any
 from unisono.version import __version__
 
 if TYPE_CHECKING:
-    from unisono.api import Fusion, agreement, compare, cross_validate, fuse, load
+    from unisono.api import (
+        Fusion,
+        agreement,
+        check,
+        compare,
+        cross_validate,
+        fuse,
+        judges,
+        load,
+        next_ratings,
+        plan,
+        score,
+    )
     from unisono.data import ItemTable, Ratings
     from unisono.data.checks import Alert, check_ratings
     from unisono.datasets import load_dataset, load_dataset_table
@@ -42,11 +54,13 @@ if TYPE_CHECKING:
     )
     from unisono.io.align import align_to
     from unisono.io.tables import read_item_table, read_ratings
-    from unisono.judging import judges
     from unisono.simulate import simulate_items, simulate_series
 
 _HOME = {
-    "unisono.api": ("Fusion", "agreement", "compare", "cross_validate", "fuse", "load"),
+    "unisono.api": (
+        *("Fusion", "agreement", "check", "compare", "cross_validate", "fuse", "load", "next_ratings", "plan"),
+        *("judges", "score"),
+    ),
     "unisono.data": ("ItemTable", "Ratings"),
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
@@ -55,7 +69,6 @@ _HOME = {
         "series",
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
-    "unisono.judging": ("judges",),
     "unisono.io.align": ("align_to",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
     "unisono.datasets": ("load_dataset", "load_dataset_table"),
@@ -96,6 +109,7 @@ __all__ = [
     "__version__",
     "agreement",
     "align_to",
+    "check",
     "check_ratings",
     "compare",
     "cross_validate",
@@ -105,8 +119,11 @@ __all__ = [
     "load_dataset",
     "load_dataset_table",
     "make_fuser",
+    "next_ratings",
+    "plan",
     "read_item_table",
     "read_ratings",
+    "score",
     "series",
     "simulate_items",
     "simulate_series",

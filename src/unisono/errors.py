@@ -23,3 +23,7 @@ class DataWarning(UserWarning):
 
 class LeftOutWarning(DataWarning):
     """Columns of a table were not taken for ratings; the message says which, why, and how to take them in."""
+
+
+class InterpretedWarning(DataWarning):
+    """A table was read otherwise than as plain numbers in plain columns; the message says how."""

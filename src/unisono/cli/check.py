@@ -23,14 +23,11 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, ratings: str, reading: dict[str, Any], strict: bool, as_json: bool) -> None:
     """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input.
     """
-    from unisono.data.checks import require_overlap
-    from unisono.evaluate.overview import overview
+    from unisono.api import check
 
-    table = read_quietly(ratings, reading)
-    require_overlap(table)
-    found = overview(table)
+    found = check(read_quietly(ratings, reading))
     if as_json:
         print_json(found.to_dict())
     else:

@@ -88,9 +88,10 @@ def command(
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input; a time column makes it traces. With
-    --out DIR it writes truth.csv, annotators.csv, summary.json and fit/; without, the truth goes to standard output as
-    CSV. Where annotators are of several kinds, people and judges, it writes groups.csv too.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/;
+    without, the truth goes to standard output as CSV. Where annotators are of several kinds, people and judges, it
+    writes groups.csv too.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
@@ -128,5 +129,5 @@ def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
         say(result.summary())
     else:
         click.echo(result.summary())
-        more = "".join(f", {name}" for name in result.fuser.tables())
-        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv{more}, summary.json, fit/")
+        more = "".join(f"{name}.csv, " for name in result.fuser.tables())
+        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, annotators_overall.csv, {more}summary.json, fit/")

@@ -57,9 +57,9 @@ def command(
     judges do (prediction-powered), with intervals and ties. --out DIR writes judges.csv, groups.csv, next_items.csv
     and, with --by, leaderboard.csv and differences.csv.
     """
+    from unisono.api import judges
     from unisono.io.atomic import atomic_directory
     from unisono.io.writing import csv_text
-    from unisono.judging import judges
 
     warnings.simplefilter("ignore", LeftOutWarning)  # systems and prompts are no ratings
     with estimation_progress("Estimating") as watching:

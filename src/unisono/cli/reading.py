@@ -5,16 +5,17 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from unisono.errors import LeftOutWarning
+from unisono.errors import InterpretedWarning, LeftOutWarning
 
 if TYPE_CHECKING:
     from unisono.data import Ratings
 
 
 def read_quietly(source: str, reading: dict[str, Any]) -> Ratings:
-    """The ratings; which columns were left out is for the command to say instead of a warning."""
+    """The ratings; how the table was read is for the command to say instead of a warning."""
     from unisono.io.tables import read_ratings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeftOutWarning)
+        warnings.simplefilter("ignore", InterpretedWarning)
         return read_ratings(source, **reading)

@@ -28,11 +28,9 @@ def command(truth: str, reference: str, reading: dict[str, Any], as_json: bool) 
     error, with the number of pairs. Series are scored with the frames of all recordings end to end, then with the lag
     taken out that suits best, then recording by recording.
     """
-    from unisono.evaluate.scoring import score_tables
-    from unisono.io.align import align_to
-    from unisono.io.tables import read_item_table
+    from unisono.api import score
 
-    found = score_tables(read_item_table(truth, **reading), read_item_table(reference, **reading), align=align_to)
+    found = score(truth, reference, **reading)
     _tell_what_did_not_join(found)
     if as_json:
         print_json(found.to_dict())

@@ -6,9 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unisono.data import ItemTable, Ratings
+from unisono.data import Ratings
 from unisono.data.kinds import Division, divide
 from unisono.data.labels import listed
+from unisono.data.scale import Scale
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.features import learn_space, restore_space
@@ -17,6 +18,7 @@ from unisono.fusers.groups.table import GroupTable, annotator_table, group_table
 from unisono.fusers.groups.units import group_units
 from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.scaling import restored_scale, scale_arrays
 from unisono.maths.groups.data import GroupData, prepare_groups
 from unisono.maths.groups.estep import posteriors, ratings_part
 from unisono.maths.groups.fit import GroupState, fit_groups
@@ -27,6 +29,7 @@ from unisono.maths.groups.priors import JUDGES, MAX_ITERATIONS, PEOPLE, REFERENC
 from unisono.maths.groups.start import assembled
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
+from unisono.reader import as_item_table, as_ratings
 
 
 class Groups(Fuser):
@@ -62,9 +65,9 @@ class Groups(Fuser):
 
     def fit(
         self,
-        ratings: Ratings,
-        features: ItemTable | None = None,
-        gold: ItemTable | None = None,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
@@ -74,11 +77,12 @@ class Groups(Fuser):
                 "The model of groups has no place for known truths: "
                 "give them as ratings by an annotator of the reference kind, or choose the model 'joint'."
             )
+        ratings, table = as_ratings(ratings), as_item_table(features)
         division = divide(ratings, self.reference_kind)
         self.forget()
         of_group, kinds = division.group[ratings.annotator_of], self._kinds(division)
         units = group_units(ratings.value, of_group, len(kinds))
-        self.space_, scores = learn_space(features, ratings.items, intercept=True, standardise=True)
+        self.space_, scores = learn_space(table, ratings.items, intercept=True, standardise=True)
         z = units.standardise(ratings.value, of_group)
         # One more annotator per group, who rates nothing: what is known of newcomers.
         group = np.concatenate([division.group, np.arange(len(kinds))])
@@ -88,6 +92,8 @@ class Groups(Fuser):
         def learnt(fuser: Groups, state: GroupState) -> Groups:
             fuser.dimensions_, fuser.annotators_, fuser.space_ = ratings.dimensions, ratings.annotators, self.space_
             fuser._ratings, fuser._data, fuser.scaling_ = ratings, start.data, units.truth
+            # Where groups answer on different scales, the ends of all answers are not those of the truth.
+            fuser.scale_ = Scale.none(ratings.D) if any(units.own) else ratings.scale
             learned = learn_from_labels(start.data, state.params, start.settings)
             shared = np.array([kind.shared for kind in kinds])
             fuser.fit_ = GroupFit(
@@ -125,7 +131,7 @@ class Groups(Fuser):
 
     # ---- results
 
-    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
         data, params, shown = self._shown(ratings, features)
         learned = self.fit_.learned
         belief = 1.0 if learned is None else learned.belief
@@ -133,19 +139,19 @@ class Groups(Fuser):
         for block, found in posteriors(data, params, belief):
             mean[block.start : block.stop], cov[block.start : block.stop] = found.mean, found.cov
         if learned is None:
-            return self.fused(mean, cov, shown.items)
+            return self.on_scale(mean, cov, shown)
         cov += widened(without_labels(data, params, belief), params, learned)
-        return self.fused(mean, cov, shown.items, learned.freedom)
+        return self.on_scale(mean, cov, shown, learned.freedom)
 
-    def predict(self, features: ItemTable) -> Fused:
+    def predict(self, features: Any) -> Fused:
         self.require_fitted()
-        self.space_.require_features()
-        Z = self.space_.scores(features, features.items).Z
+        table = self.space_.require_features(features)
+        Z = self.space_.scores(table, table.items).Z
         params = self.fit_.params
         spread = 1 + (Z**2) @ self.fit_.theta_var
-        return self.fused(params.mu + Z @ params.theta, spread[:, None, None] * params.Sigma, features.items)
+        return self.on_scale(params.mu + Z @ params.theta, spread[:, None, None] * params.Sigma, table)
 
-    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+    def score(self, ratings: Any, features: Any = None) -> float:
         data, params, _ = self._shown(ratings, features)
         numbers = int(data.answers.sum())
         total = ratings_part(data, params) + sum(found.loglik.sum() for _, found in posteriors(data, params))
@@ -174,7 +180,7 @@ class Groups(Fuser):
         return group_table(fit.names, ratings.dimensions, fit.reference, data, params, fit.units)
 
     def tables(self) -> dict[str, dict[str, Any]]:
-        return {"groups.csv": self.groups().columns()}
+        return {"groups": self.groups().columns()}
 
     def notes(self) -> dict[str, Any]:
         table, fit = self.groups(), self.fit_
@@ -221,18 +227,19 @@ class Groups(Fuser):
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
-        return fit_arrays(self.fit_) | self.space_.arrays()
+        return fit_arrays(self.fit_) | scale_arrays(self.scale_) | self.space_.arrays()
 
     def restore(self, fit: Fit) -> Self:
         self.forget()
         self.fit_ = restored_fit(fit.arrays)
+        self.scale_ = restored_scale(fit.arrays, len(fit.dimensions))
         self.scaling_, self.space_ = self.fit_.units.truth, restore_space(fit.features, fit.arrays)
         self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
         return self
 
     # ---- data
 
-    def _shown(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[GroupData, GroupParams, Ratings]:
+    def _shown(self, ratings: Any, features: Any) -> tuple[GroupData, GroupParams, Ratings]:
         """The fitted items, or others by the same annotators, with the parameters of whoever rated them."""
         self.require_fitted()
         fit = self.fit_
@@ -242,7 +249,7 @@ class Groups(Fuser):
         shown = self.known_ratings(ratings)
         who = self._places(shown)
         z = fit.units.standardise(shown.value, fit.group[who])
-        scores = self.space_.scores(features, shown.items)
+        scores = self.space_.scores(as_item_table(features), shown.items)
         data = prepare_groups(z, shown.item_of, who, fit.group, len(fit.names), scores)
         return data, fit.params, shown
 

@@ -1,15 +1,15 @@
-"""The front door for people and judges: `un.judges`. Beside `api`, which stays what it was."""
+"""Judges beside people, and means of systems: `un.judges`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from unisono.api.tables import rating_table
 from unisono.data import Ratings
 from unisono.data.kinds import with_kinds
 from unisono.errors import DataError
 from unisono.io.reading.item_labels import read_item_labels
-from unisono.io.tables import read_ratings
 
 if TYPE_CHECKING:
     from unisono.evaluate.judges.measure import JudgesReport
@@ -43,7 +43,7 @@ def judges(
     from unisono.evaluate.judges.measure import measure_judges
 
     how = dict(reading or {})
-    table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings, **how)
+    table = rating_table(ratings) if isinstance(ratings, Ratings) else rating_table(ratings, **how)
     told = items if items is not None else ratings
 
     def labels(column: str | Mapping[str, str] | None, what: str) -> Mapping[str, str] | None:
@@ -51,7 +51,7 @@ def judges(
             return column
         if isinstance(told, Ratings) or (isinstance(told, str) and told == "-"):
             raise DataError(f"The {what} of items is a column of a table: give items=, or a mapping from items.")
-        return read_item_labels(told, column, item=how.get("item"))
+        return read_item_labels(told, column, item=how.get("item"), sheet=how.get("sheet"))
 
     if prompt is not None and by is None:
         raise DataError("prompt= says which items of different systems belong together: give by= as well.")
