@@ -145,3 +145,19 @@ def test_the_frame_in_decides_the_frame_out():
     truth = un.fuse(judged_frame(items=40, labels=20)).truth
     assert isinstance(truth, pl.DataFrame)
     assert len(truth) == 40
+
+
+def test_plan_and_next_ask_people_and_know_what_judges_leave_open(tmp_path):
+    ratings, panel = judged_ratings(labels=60)
+    result = un.fuse(ratings)
+    found = un.next_ratings(result)
+    assert set(found.annotators) == {"h0", "h1", "h2", "h3"}
+    labelled = {ratings.items[m] for m in panel.labelled}
+    assert not labelled & set(found.items[:50])
+    plan = un.plan(result)
+    assert plan.ratings.tolist() == [1, 2, 3, 4]
+    judged = [kind == "judge" for kind in ratings.kinds]
+    people = un.fuse(ratings.select_judgements(~np.array(judged)[ratings.annotator_of]), model="joint")
+    assert (plan.correlation[0] > un.plan(people).correlation[0]).all()
+    result.save(tmp_path / "out")
+    np.testing.assert_allclose(un.plan(tmp_path / "out").correlation, plan.correlation)

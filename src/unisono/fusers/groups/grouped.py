@@ -42,6 +42,7 @@ class Groups(Fuser):
 
     kind: ClassVar[str] = "groups"
     fit_: GroupFit
+    before_: np.ndarray
     _data: GroupData
 
     def __init__(
@@ -179,6 +180,24 @@ class Groups(Fuser):
         fit = self.fit_
         return group_table(fit.names, ratings.dimensions, fit.reference, data, params, fit.units)
 
+    def asked(self, given: np.ndarray) -> np.ndarray:
+        """People are asked; judges have rated already."""
+        reference = self.fit_.group[: len(given)] == 0
+        return given * reference if self.fit_.reference else given
+
+    def known_before(self) -> np.ndarray:
+        """What judges leave open of items that nobody else rated."""
+        if hasattr(self, "before_"):
+            return self.before_
+        data, _, ratings = self._shown(None, None)
+        scale, cov = self.scaling_.scale, self.fuse().cov
+        labelled = np.zeros(ratings.M, dtype=bool)
+        labelled[ratings.item_of[data.group[ratings.annotator_of] == 0]] = True
+        if not self.fit_.reference or labelled.all():
+            return self.fit_.params.Sigma
+        self.before_ = np.asarray(cov[~labelled].mean(axis=0) / scale[:, None] / scale)
+        return self.before_
+
     def tables(self) -> dict[str, dict[str, Any]]:
         return {"groups": self.groups().columns()}
 
@@ -227,11 +246,13 @@ class Groups(Fuser):
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
-        return fit_arrays(self.fit_) | scale_arrays(self.scale_) | self.space_.arrays()
+        before = {"before": self.known_before()}
+        return fit_arrays(self.fit_) | before | scale_arrays(self.scale_) | self.space_.arrays()
 
     def restore(self, fit: Fit) -> Self:
         self.forget()
         self.fit_ = restored_fit(fit.arrays)
+        self.before_ = fit.arrays["before"]
         self.scale_ = restored_scale(fit.arrays, len(fit.dimensions))
         self.scaling_, self.space_ = self.fit_.units.truth, restore_space(fit.features, fit.arrays)
         self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
