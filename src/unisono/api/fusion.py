@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unisono.api.tables import READING, item_table, on_clock, rating_table
+from unisono.api.tables import READING, covariate_table, item_table, on_clock, rating_table, without_covariates
 from unisono.data import Ratings
 from unisono.data.checks import Alert, check_ratings, require_overlap
 from unisono.data.coverage import answers_given
 from unisono.data.introduction import Introduction
 from unisono.data.kinds import with_kinds
-from unisono.errors import DataError, DataWarning
-from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
+from unisono.data.rating_numbers import RatingNumbers
+from unisono.errors import DataError, DataWarning, SettingsError
+from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 from unisono.fusers.groups.choice import model_for
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
@@ -48,6 +49,7 @@ def fuse(
     scale: Any = None,
     kinds: Mapping[str, str | Sequence[str]] | None = None,
     humans: str | Sequence[str] | None = None,
+    covariates: str | Sequence[str] | RatingNumbers | None = None,
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
@@ -60,17 +62,24 @@ def fuse(
     annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers end: (1, 7),
     "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `kinds` says who is what
     by patterns of names ({"judge": "gpt-*,llama*"}), `humans` who is a person; with several kinds 'auto' is 'groups',
-    whose settings are `reference_kind` and `shared`. `seed` decides everything random; by default the fuser's own,
-    which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration; if it has the
-    methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts and windows
-    tried, and of what it does beside EM.
+    whose settings are `reference_kind` and `shared`; it also takes `covariates`, columns of the ratings that are
+    numbers about single ratings (length, position) and no answers. `seed` decides everything random; by default the
+    fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration;
+    if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
+    and windows tried, and of what it does beside EM.
     """
     reading = {name: settings.pop(name) for name in READING if name in settings}
     table = with_kinds(rating_table(ratings, scale, **reading), kinds, humans)
+    numbers = covariate_table(ratings, covariates, reading)
+    table = without_covariates(table, numbers)
     require_overlap(table)
-    model = model_for(model, table, settings) if isinstance(model, str) else model
+    model = model_for(model, table, settings, explained=numbers is not None) if isinstance(model, str) else model
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
+    if numbers is not None:
+        if not isinstance(fuser, Groups):
+            raise SettingsError(f"Covariates of ratings belong to the model 'groups', not to '{name}'.")
+        fuser.explain(numbers)
     if start is not None:
         table = _continue_from(start, fuser, table)
     if seed is not None and hasattr(fuser, "seed"):

@@ -62,6 +62,11 @@ def _structure_options(command: Any) -> Any:
     metavar="SHARE",
     help="Share of their errors that annotators have in common, where nothing shows it: judges alone, one lab, traces.",
 )
+@click.option(
+    "--covariate",
+    metavar="COLUMN,...",
+    help="Columns that are numbers about single ratings: length, position, own_family. Their effects are written.",
+)
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
@@ -81,6 +86,7 @@ def command(
     model: str,
     kinds: dict[str, str] | None,
     humans: str | None,
+    covariate: str | None,
     seed: int,
     out: Path | None,
     as_json: bool,
@@ -99,6 +105,7 @@ def command(
             aligned-mean (traces alone), groups (several kinds of annotators)
     """
     from unisono.api import fuse
+    from unisono.api.tables import covariate_table
     from unisono.fusers.registry import find_model
     from unisono.io.tables import read_item_table
 
@@ -109,7 +116,8 @@ def command(
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as watching:
-        more: dict[str, Any] = {"kinds": kinds, "humans": humans, "start": start} | chosen
+        numbers = covariate_table(ratings, covariate, reading)
+        more: dict[str, Any] = {"kinds": kinds, "humans": humans, "covariates": numbers, "start": start} | chosen
         result = fuse(table, model=model, features=described, gold=known, seed=seed, on_step=watching, **more)
         result.describe_now(watching)
     if out is not None:

@@ -1,1 +1,1 @@
-"""Fusers of ratings by several kinds of annotators: grouped, units, table, saved."""
+"""Fusers of ratings by several kinds of annotators: grouped, choice, units, covariates, table, saved."""

@@ -13,12 +13,17 @@ from unisono.errors import DataWarning
 GROUP_SETTINGS = ("reference_kind", "shared")
 
 
-def model_for(model: str, ratings: Ratings, settings: dict[str, Any]) -> str:
-    """The name of the model to fit: `groups` instead of `auto` where kinds, or settings of groups, ask for it."""
+def model_for(model: str, ratings: Ratings, settings: dict[str, Any], *, explained: bool = False) -> str:
+    """The name of the model to fit: `groups` instead of `auto` where kinds, covariates or settings ask for it."""
     if model != "auto" or ratings.is_series:
         return model
     kinds = kinds_of(ratings)
-    if any(name in settings for name in GROUP_SETTINGS) or len(kinds) > 1 or any(is_machine(kind) for kind in kinds):
+    if (
+        explained
+        or any(name in settings for name in GROUP_SETTINGS)
+        or len(kinds) > 1
+        or any(is_machine(kind) for kind in kinds)
+    ):
         return "groups"
     if not kinds:
         _warn_of_models(ratings)

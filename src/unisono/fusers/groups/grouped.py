@@ -9,10 +9,12 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.kinds import Division, divide
 from unisono.data.labels import listed
+from unisono.data.rating_numbers import RatingNumbers
 from unisono.data.scale import Scale
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.features import learn_space, restore_space
+from unisono.fusers.groups.covariates import effect_columns, standardised
 from unisono.fusers.groups.saved import GroupFit, fit_arrays, restored_fit
 from unisono.fusers.groups.table import GroupTable, annotator_table, group_table
 from unisono.fusers.groups.units import group_units
@@ -43,6 +45,9 @@ class Groups(Fuser):
     kind: ClassVar[str] = "groups"
     fit_: GroupFit
     before_: np.ndarray
+    covariates_: RatingNumbers | None = None
+    _covariates: RatingNumbers | None = None
+    _x: np.ndarray
     _data: GroupData
 
     def __init__(
@@ -64,6 +69,11 @@ class Groups(Fuser):
 
     # ---- fitting
 
+    def explain(self, covariates: RatingNumbers | None) -> Self:
+        """Takes numbers about single ratings into account, in the next fit alone; returns itself."""
+        self._covariates = covariates
+        return self
+
     def fit(
         self,
         ratings: Any,
@@ -79,7 +89,8 @@ class Groups(Fuser):
                 "give them as ratings by an annotator of the reference kind, or choose the model 'joint'."
             )
         ratings, table = as_ratings(ratings), as_item_table(features)
-        division = divide(ratings, self.reference_kind)
+        division, numbers = divide(ratings, self.reference_kind), self._covariates
+        covariates, x = standardised(numbers, ratings)
         self.forget()
         of_group, kinds = division.group[ratings.annotator_of], self._kinds(division)
         units = group_units(ratings.value, of_group, len(kinds))
@@ -88,11 +99,12 @@ class Groups(Fuser):
         # One more annotator per group, who rates nothing: what is known of newcomers.
         group = np.concatenate([division.group, np.arange(len(kinds))])
         given = z, ratings.item_of, ratings.annotator_of, group, scores
-        start = assembled(*given, reference=division.reference, kinds=kinds, priors=GroupPriors())
+        start = assembled(*given, reference=division.reference, kinds=kinds, priors=GroupPriors(), covariates=x)
 
         def learnt(fuser: Groups, state: GroupState) -> Groups:
             fuser.dimensions_, fuser.annotators_, fuser.space_ = ratings.dimensions, ratings.annotators, self.space_
             fuser._ratings, fuser._data, fuser.scaling_ = ratings, start.data, units.truth
+            fuser.covariates_, fuser._x = numbers, x
             # Where groups answer on different scales, the ends of all answers are not those of the truth.
             fuser.scale_ = Scale.none(ratings.D) if any(units.own) else ratings.scale
             learned = learn_from_labels(start.data, state.params, start.settings)
@@ -107,6 +119,7 @@ class Groups(Fuser):
                 theta_var=state.hyper.theta_var,
                 units=units,
                 learned=learned,
+                covariates=covariates,
             )
             return fuser
 
@@ -163,7 +176,8 @@ class Groups(Fuser):
         data, params, fitted = self._shown(None, None)
         shown = self.known_ratings(ratings)
         who = self._places(shown)
-        found = predicted_answers(data, params, fitted_places(shown, fitted), who, None)
+        x = np.zeros((shown.J, len(self.fit_.covariates.names)))  # of ratings that are not there: as usual
+        found = predicted_answers(data, params, fitted_places(shown, fitted), who, x)
         units, group = self.fit_.units, self.fit_.group[who]
         return Predictive(units.loc[group] + units.scale[group] * found.mean, units.scale[group] ** 2 * found.variance)
 
@@ -171,7 +185,7 @@ class Groups(Fuser):
         data, params, ratings = self._shown(None, None)
         units, of_group = self.fit_.units, data.group[ratings.annotator_of]
         z = units.standardise(ratings.value, of_group)
-        left_out = left_out_means(data, params, z, ratings.item_of, ratings.annotator_of)
+        left_out = left_out_means(data, params, z, ratings.item_of, ratings.annotator_of, self._x)
         return annotator_table(ratings, ratings.kinds, data, params, units, left_out)
 
     def groups(self) -> GroupTable:
@@ -199,7 +213,17 @@ class Groups(Fuser):
         return self.before_
 
     def tables(self) -> dict[str, dict[str, Any]]:
-        return {"groups": self.groups().columns()}
+        found = {"groups": self.groups().columns()}
+        if self.fit_.covariates.names:
+            found["covariates"] = self.effects()
+        return found
+
+    def effects(self) -> dict[str, Any]:
+        """What covariates of a rating do to every annotator's answers, with intervals."""
+        self.require_fitted()
+        fit = self.fit_
+        labels = self.annotators_, fit.names, self.dimensions_
+        return effect_columns(*labels, fit.params.rows, fit.group, fit.units, fit.covariates)
 
     def notes(self) -> dict[str, Any]:
         table, fit = self.groups(), self.fit_
@@ -271,7 +295,8 @@ class Groups(Fuser):
         who = self._places(shown)
         z = fit.units.standardise(shown.value, fit.group[who])
         scores = self.space_.scores(as_item_table(features), shown.items)
-        data = prepare_groups(z, shown.item_of, who, fit.group, len(fit.names), scores)
+        x = np.zeros((shown.J, len(fit.covariates.names)))  # as usual
+        data = prepare_groups(z, shown.item_of, who, fit.group, len(fit.names), scores, x)
         return data, fit.params, shown
 
     def _places(self, ratings: Ratings) -> np.ndarray:

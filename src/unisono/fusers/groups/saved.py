@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unisono.fusers.groups.covariates import NO_COVARIATES, CovariateUnits
 from unisono.fusers.groups.units import GroupUnits
 from unisono.maths.groups.labels import Learned
 from unisono.maths.groups.params import GroupParams, Rows
@@ -25,6 +26,7 @@ class GroupFit(NamedTuple):
     theta_var: np.ndarray  # (R,)
     units: GroupUnits
     learned: Learned | None
+    covariates: CovariateUnits = NO_COVARIATES
 
 
 def fit_arrays(fit: GroupFit) -> dict[str, np.ndarray]:
@@ -38,6 +40,10 @@ def fit_arrays(fit: GroupFit) -> dict[str, np.ndarray]:
         "reference": np.array(fit.reference),
     }
     arrays |= {"shared": fit.shared, "group_loc": fit.units.loc, "group_scale": fit.units.scale}
+    arrays |= {
+        f"covariate_{name}": np.array(value, dtype=str) if name == "names" else value
+        for name, value in fit.covariates._asdict().items()
+    }
     if fit.learned is not None:
         arrays |= {f"labels_{name}": np.asarray(value) for name, value in fit.learned._asdict().items()}
     return arrays
@@ -61,4 +67,9 @@ def restored_fit(arrays: dict[str, np.ndarray]) -> GroupFit:
         theta_var=arrays["theta_var"],
         units=GroupUnits(arrays["group_loc"], arrays["group_scale"]),
         learned=learned,
+        covariates=CovariateUnits(
+            tuple(str(name) for name in arrays["covariate_names"]),
+            arrays["covariate_center"],
+            arrays["covariate_scale"],
+        ),
     )
