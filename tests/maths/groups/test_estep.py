@@ -31,11 +31,12 @@ def dense(data, given, params):
 
 @pytest.mark.parametrize("G", [1, 2, 4])
 @pytest.mark.parametrize("covariates", [0, 2])
-def test_group_moments_and_likelihood_equal_the_joint_normal(G, covariates, monkeypatch):
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_group_moments_and_likelihood_equal_the_joint_normal(G, covariates, missing, monkeypatch):
     monkeypatch.setattr(group_data, "BLOCK_ITEMS", 5)  # several blocks, the last one shorter
     rng = np.random.default_rng(G)
     K, M, D = 2 * G + 3, 12, 3
-    data, given = random_ratings(rng, G, K, M, D, covariates=covariates, features=2)
+    data, given = random_ratings(rng, G, K, M, D, missing, covariates=covariates, features=2)
     assert len(data.blocks) == 3
     params = random_params(rng, G, K, D, R=2, X=1 + covariates)
     found = list(dense(data, given, params))

@@ -28,6 +28,26 @@ class Panel(NamedTuple):
     rated: tuple[sparse.csr_array, ...]  # D of (m, K): ratings, where there are any
     known: tuple[tuple[sparse.csr_array, ...], ...]  # D times X of (m, K): x_n in the same places
 
+    def counted(self, per_annotator: np.ndarray) -> np.ndarray:
+        """(D, m, n) sums over the ratings of each item of numbers (K, D, n) of whoever gave them."""
+        K, D, n = per_annotator.shape
+        if self._complete:
+            found = self.known[0][0] @ per_annotator.reshape(K, D * n)
+            return np.ascontiguousarray(found.reshape(-1, D, n).transpose(1, 0, 2))
+        return np.stack([self.known[d][0] @ np.ascontiguousarray(per_annotator[:, d]) for d in range(D)])
+
+    def given(self, per_item: np.ndarray) -> np.ndarray:
+        """(K, D, n) sums over the ratings of each annotator of numbers (D, n, m) of the items."""
+        D, n, m = per_item.shape
+        if self._complete:
+            return np.asarray(self.known[0][0].T @ per_item.reshape(D * n, m).T).reshape(-1, D, n)
+        return np.stack([self.known[d][0].T @ per_item[d].T for d in range(D)], axis=1)
+
+    @property
+    def _complete(self) -> bool:
+        """Whether every rating has a number on every dimension, so that one matrix of ones serves them all."""
+        return all(part[0] is self.known[0][0] for part in self.known)
+
 
 class Block(NamedTuple):
     """A stretch of items with one panel per group."""
@@ -105,7 +125,9 @@ def prepare_groups(
 def _panel(y: np.ndarray, item: np.ndarray, annotator: np.ndarray, x: np.ndarray, *, K: int) -> Panel:
     items, row = np.unique(item, return_inverse=True)
     row = row.reshape(-1)
-    rated, known = [], []
+    rated: list[sparse.csr_array] = []
+    known: list[tuple[sparse.csr_array, ...]] = []
+    complete = not np.isnan(y).any()
     for d in range(y.shape[1]):
         seen = ~np.isnan(y[:, d])
         ptr = np.concatenate([[0], np.cumsum(np.bincount(row[seen], minlength=len(items)))])
@@ -114,5 +136,5 @@ def _panel(y: np.ndarray, item: np.ndarray, annotator: np.ndarray, x: np.ndarray
             return sparse.csr_array((number, who, ptr), shape=(len(items), K))
 
         rated.append(entries(y[seen, d]))
-        known.append(tuple(entries(x[seen, p].copy()) for p in range(x.shape[1])))
+        known.append(known[0] if complete and d else tuple(entries(x[seen, p].copy()) for p in range(x.shape[1])))
     return Panel(items, tuple(rated), tuple(known))

@@ -161,11 +161,11 @@ def coefficients(data: GroupData, params: GroupParams) -> Coefficients:
 
 def _view(panel: Panel, given: Coefficients, params: GroupParams, g: int) -> View:
     m, (_, D) = len(panel.items), given.f.shape
-    Q, q = np.empty((D, m)), np.empty((D, m))
+    counted = panel.counted(np.stack([given.ff, given.fx[..., 0]], axis=2))
+    Q, q = np.ascontiguousarray(counted[:, :, 0]), np.empty((D, m))
     for d in range(D):
-        Q[d] = panel.known[d][0] @ np.ascontiguousarray(given.ff[:, d])
-        q[d] = panel.rated[d] @ np.ascontiguousarray(given.f[:, d])
-        for p, x in enumerate(panel.known[d]):
+        q[d] = panel.rated[d] @ np.ascontiguousarray(given.f[:, d]) - counted[d, :, 1]
+        for p, x in enumerate(panel.known[d][1:], 1):
             q[d] -= x @ np.ascontiguousarray(given.fx[:, d, p])
     return View(panel.items, Q.T, q.T, *informed(Q.T, q.T, params.t[g], params.S[g]))
 
@@ -243,10 +243,12 @@ def _add_block(stats: Stats, data: GroupData, params: GroupParams, block: Block,
             stats.groups.ca[g, :, :D] += mean @ a.T + cross.sum(axis=2)
             stats.groups.ca[g, :, D] += mean.sum(axis=1)
             stats.groups.aa[g] += _second(a, spread[:, :, at])
+        both = panel.given(np.stack([square, mean], axis=1))
+        stats.Scc += both[..., 0]
+        stats.Scx[..., 0] += both[..., 1]
         for d in range(D):
-            stats.Scc[:, d] += panel.known[d][0].T @ square[d]
             stats.Scy[:, d] += panel.rated[d].T @ mean[d]
-            for p, x in enumerate(panel.known[d]):
+            for p, x in enumerate(panel.known[d][1:], 1):
                 stats.Scx[:, d, p] += x.T @ mean[d]
 
 
