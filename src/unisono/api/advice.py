@@ -33,5 +33,6 @@ def _fitted(fit: Any, reading: dict[str, Any]) -> tuple[Fuser, Fit]:
     if not isinstance(fit, Fusion | Ratings) and isinstance(fit, str | Path) and Path(fit).is_dir():
         saved = load_fit(Path(fit))
         return revive(saved), saved
-    result = fit if isinstance(fit, Fusion) else fuse(fit, **reading)
+    result = fit if isinstance(fit, Fusion) else fuse(fit, categories="none", **reading)
+    assert isinstance(result, Fusion)  # without categories there are numbers, or the table is refused
     return result.fuser, result.fit

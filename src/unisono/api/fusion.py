@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unisono.api.tables import READING, covariate_table, item_table, on_clock, rating_table, without_covariates
+from unisono.api.categories import (
+    CategoryFusion,
+    ChosenClasses,
+    WithCategories,
+    answers_of,
+    fused_answers,
+    refuse_beside_categories,
+)
+from unisono.api.tables import READING, covariate_table, item_table, on_clock, without_covariates
 from unisono.data import Ratings
 from unisono.data.checks import Alert, check_ratings, require_overlap
 from unisono.data.coverage import answers_given
@@ -50,10 +58,12 @@ def fuse(
     kinds: Mapping[str, str | Sequence[str]] | None = None,
     humans: str | Sequence[str] | None = None,
     covariates: str | Sequence[str] | RatingNumbers | None = None,
+    categories: Any = None,
+    category_model: str = "auto",
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
-) -> Fusion:
+) -> Fusion | CategoryFusion:
     """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser, or those of
@@ -63,14 +73,22 @@ def fuse(
     "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `kinds` says who is what
     by patterns of names ({"judge": "gpt-*,llama*"}), `humans` who is a person; with several kinds 'auto' is 'groups',
     whose settings are `reference_kind` and `shared`; it also takes `covariates`, columns of the ratings that are
-    numbers about single ratings (length, position) and no answers. `seed` decides everything random; by default the
-    fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration;
-    if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
-    and windows tried, and of what it does beside EM.
+    numbers about single ratings (length, position) and no answers. `categories` names columns whose answers are
+    categories (or is a `Categories`, or 'none'), fused by `category_model`; by default columns of words are recognised,
+    and a table of them alone gives a `CategoryFusion`. `seed` decides everything random; by default the fuser's own,
+    which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration; if it has the
+    methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts and windows
+    tried, and of what it does beside EM.
     """
     reading = {name: settings.pop(name) for name in READING if name in settings}
-    table = with_kinds(rating_table(ratings, scale, **reading), kinds, humans)
-    numbers = covariate_table(ratings, covariates, reading)
+    table, answers = answers_of(ratings, categories, scale, **reading)
+    if table is None and answers is not None:
+        refuse_beside_categories(answers.source, features=features, gold=gold, start=start, scale=scale)
+    chosen = fused_answers(answers, category_model, seed or 0, alone=table is None)
+    if table is None:
+        assert chosen is not None  # a table without either is refused when it is read
+        return CategoryFusion(chosen, seed or 0)
+    table, numbers = with_kinds(table, kinds, humans), covariate_table(ratings, covariates, reading)
     table = without_covariates(table, numbers)
     require_overlap(table)
     model = model_for(model, table, settings, explained=numbers is not None) if isinstance(model, str) else model
@@ -87,7 +105,7 @@ def fuse(
     used = int(getattr(fuser, "seed", seed or 0))
     described = on_clock(item_table(features), table, complete=True)
     fuser.fit(table, described, on_clock(item_table(gold), table), on_step=on_step)
-    result = Fusion(name, fuser, table, fuser.fuse(), used)
+    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen)
     for alert in result.alerts:
         if alert.kind in (NO_SIGNAL, *KIND_WARNINGS):
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
@@ -95,7 +113,7 @@ def fuse(
 
 
 @dataclass(frozen=True, eq=False)
-class Fusion:
+class Fusion(WithCategories):
     """A finished fusion: the truth, the annotators, and the fitted model behind them."""
 
     model: str
@@ -103,6 +121,7 @@ class Fusion:
     ratings: Ratings
     fused: Fused
     seed: int = 0
+    chosen: ChosenClasses | None = None  # categories beside the numbers
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -122,12 +141,12 @@ class Fusion:
 
         A frame of the kind that came in, with its ids under its name for them, so that it joins onto that frame.
         """
-        return as_frame(self.fused.columns(), self.ratings)
+        return as_frame(self.with_classes(self.fused.columns(), self.fused.items), self.ratings)
 
     @cached_property
     def annotators(self) -> Any:
         """One row per annotator and dimension, as a frame of the kind that came in."""
-        return as_frame(dimension_columns(self.described), self.ratings)
+        return as_frame(self.with_accuracy(dimension_columns(self.described)), self.ratings)
 
     @cached_property
     def annotators_overall(self) -> Any:
@@ -155,11 +174,12 @@ class Fusion:
     @cached_property
     def summary_data(self) -> dict[str, Any]:
         """What summary.json holds."""
-        return summarise(self.fit, self.ratings, self.described, self.alerts, self.fuser.notes())
+        data = summarise(self.fit, self.ratings, self.described, self.alerts, self.fuser.notes())
+        return data | self.summary_of_categories
 
     def summary(self) -> str:
         """The result in words."""
-        return summary_text(self.summary_data)
+        return summary_text(self.summary_data) + self.words_of_categories
 
     @cached_property
     def fit(self) -> Fit:
@@ -191,7 +211,8 @@ class Fusion:
 
     def _rounded(self) -> dict[str, Any]:
         """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
-        return with_parts(self.fused.rounded_columns(), self.ratings.reading)
+        columns = self.with_classes(self.fused.rounded_columns(), self.fused.items)
+        return with_parts(columns, self.ratings.reading)
 
     def truth_csv(self) -> str:
         """The text of truth.csv."""
@@ -199,22 +220,53 @@ class Fusion:
 
     def fused_rows(self) -> list[dict[str, Any]]:
         """The rows of truth.csv as plain values."""
-        return pl.DataFrame(with_parts(self.fused.columns(), self.ratings.reading)).to_dicts()
+        columns = self.with_classes(self.fused.columns(), self.fused.items)
+        return pl.DataFrame(with_parts(columns, self.ratings.reading)).to_dicts()
 
-    def save(self, directory: str | Path) -> Path:
-        """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and fit/; all of them or none.
+    def files(self) -> dict[str, dict[str, Any]]:
+        """The tables of the folder that `save` writes, by name; where annotators are of several kinds, groups too."""
+        more = {name: rounded_figures(columns) for name, columns in self.fuser.tables().items()}
+        return (
+            {
+                "truth": self._rounded(),
+                "annotators": self.with_accuracy(rounded_figures(dimension_columns(self.described))),
+                "annotators_overall": rounded_figures(overall_columns(self.described)),
+            }
+            | self.tables_of_categories
+            | more
+        )
 
-        Where annotators are of several kinds, groups.csv too.
+    def report(self, path: str | Path = "report.html") -> Path:
+        """Writes the report, one HTML file that needs nothing else."""
+        from unisono.publish import write_page
+
+        return write_page(Path(path), self._report_files())
+
+    def save(
+        self,
+        directory: str | Path,
+        *,
+        report: bool = True,
+        command: str | None = None,
+        on_phase: Callable[[str], None] | None = None,
+    ) -> Path:
+        """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and the report; all or none.
+
+        `command` is how the report says it can be made again; `on_phase` hears what the report is at.
         """
         target = Path(directory)
-        tables = {
-            "truth": self._rounded(),
-            "annotators": rounded_figures(dimension_columns(self.described)),
-            "annotators_overall": rounded_figures(overall_columns(self.described)),
-        }
-        tables |= {name: rounded_figures(columns) for name, columns in self.fuser.tables().items()}
-        write_results(target, tables, self.summary_data, self.fit)
+        texts = self._report_files(command, on_phase) if report else {}
+        write_results(target, self.files(), self.summary_data, self.fit, texts)
         return target
+
+    def _report_files(
+        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
+    ) -> dict[str, str]:
+        from unisono.evaluate.dossier.build import Subject
+        from unisono.publish import report_files
+
+        whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data)
+        return report_files(whole, command=command, on_phase=on_phase)
 
 
 def load(directory: str | Path) -> Fuser:

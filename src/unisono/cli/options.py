@@ -89,6 +89,11 @@ def reading_options(command: Command) -> Command:
     return _gathered(command, words, [*_LABELS, _DIM, _SCALE, *_SHAPE, *_CELLS, *_TIME])
 
 
+def category_option(command: Command) -> Command:
+    """Which columns hold categories, handed to the command as the argument `categories`."""
+    return _CATEGORIES(command)
+
+
 def item_options(command: Command) -> Command:
     """How to read tables of items, handed to the command as the keywords `reading` of `read_item_table`."""
     return _gathered(command, ("item", *CELL_WORDS, *TIME_WORDS), [_LABELS[0], *_CELLS, *_TIME])
@@ -153,6 +158,14 @@ _DIM = click.option(
     multiple=True,
     callback=_named_columns,
     help="Dimension to use, and its column if that is called differently. Repeatable.",
+)
+_CATEGORIES = click.option(
+    "--categories",
+    metavar="NAME[=COLUMN]",
+    multiple=True,
+    callback=_named_columns,
+    help="Dimension whose answers are categories, and its column if that is called differently. Repeatable; none for "
+    "none.  [default: columns of words that look like it]",
 )
 _SHAPE = [
     click.option("--dimension", metavar="COLUMN", help="Column that names the dimension, where rows hold one number."),

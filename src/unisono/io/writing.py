@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,26 @@ from unisono.io.json_text import json_text
 from unisono.io.saved import write_fit
 
 DIGITS = 6  # significant digits of figures about annotators: more than anybody's answers tell
+NOTHING: Mapping[str, str] = MappingProxyType({})
 DUST = 1e-12  # of the largest figure of a column: what is smaller is the rounding of sums that come to nothing
 
 
 def write_results(
-    directory: Path, tables: Mapping[str, Mapping[str, Any]], summary: Mapping[str, Any], fit: Fit
+    directory: Path,
+    tables: Mapping[str, Mapping[str, Any]],
+    summary: Mapping[str, Any],
+    fit: Fit | None,
+    texts: Mapping[str, str] = NOTHING,
 ) -> None:
-    """Tables by name (`truth` becomes truth.csv), summary.json and fit/ in a folder; all of them or none."""
+    """Tables by name (`truth` becomes truth.csv), summary.json, fit/ and other texts by file name; all or none."""
     with atomic_directory(directory) as folder:
         for name, columns in tables.items():
             (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
         (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
-        write_fit(fit, folder / "fit")
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        if fit is not None:
+            write_fit(fit, folder / "fit")
 
 
 def csv_text(columns: Mapping[str, Any]) -> str:

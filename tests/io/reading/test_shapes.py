@@ -106,6 +106,7 @@ def test_patterns():
     text = "item,anna,annette,ben\nc1,1,2,3\nc2,4,3,2\n"
     assert read(text, annotators_in_columns="ann*").annotators == ("anna", "annette")
     assert read(text, annotators_in_columns="anna, ben", dims="joy").dimensions == ("joy",)
+    assert read(text.replace("ben", "b[1]"), annotators_in_columns="anna,b[1]").annotators == ("anna", "b[1]")
     named = "item,emo_joy_x,emo_joy_y\nc1,1,2\nc2,4,3\n"
     assert read(named, annotators_in_columns="{dimension}_{annotator}").dimensions == ("emo_joy",)
     assert read(named, annotators_in_columns="emo_joy_{annotator}").dimensions == ("emo_joy",)
@@ -127,6 +128,20 @@ def test_items_side_by_side():
     assert_same(found, read("item,annotator,rating\nclip1,A1,1\nclip1,A2,2\nclip2,A1,4\nclip2,A2,3\nclip3,A2,2\n"))
     with pytest.raises(DataError, match=r"--items-in-columns 'sea,hill'"):
         read("participant,sea,hill\nA1,1,4\nA2,2,3\n")
+
+
+def test_several_questions_and_annotators_side_by_side():
+    """What is left beside the columns of annotators may still name the dimension."""
+    text = "item,question,rater1,rater2\na,joy,1,2\na,fear,3,4\nb,joy,5,4\nb,fear,1,1\n"
+    found = read(text)
+    assert found.dimensions == ("fear", "joy")
+    np.testing.assert_array_equal(found.value, [[3, 1], [4, 2], [1, 5], [1, 4]])
+
+
+def test_a_column_that_was_named_is_not_taken_for_something_else():
+    """Judges may be what is rated."""
+    found = read("judge,rater1,rater2\na,1,2\nb,3,5\n", item="judge")
+    assert (found.items, found.annotators) == (("a", "b"), ("rater1", "rater2"))
 
 
 def test_annotators_of_traces_side_by_side():

@@ -22,8 +22,9 @@ def settings_for(data):
 
 def start_for(data, settings):
     S = settings.S0 * settings.learned[:, None, None]
-    params = start_params(data, settings.target, np.zeros((data.G, data.D)), S, settings.s_start)
-    return GroupState(params, start_hyper(data, settings.priors), np.full((data.M, data.D), np.nan))
+    hyper = start_hyper(data, settings.priors)
+    params = start_params(data, hyper, settings.target, np.zeros((data.G, data.D)), S, settings.s_start)
+    return GroupState(params, hyper, np.full((data.M, data.D), np.nan))
 
 
 @pytest.mark.parametrize(("G", "covariates", "features"), [(1, 0, 0), (2, 0, 0), (3, 2, 2), (4, 0, 3)])
@@ -38,6 +39,7 @@ def test_group_bound_rises_at_every_step(G, covariates, features):
         bounds.append(bound)
     rise = np.diff(bounds)
     assert (rise >= -1e-9 * np.abs(bounds[0])).all(), rise.min()
+    assert np.isfinite(bounds).all()
     assert rise[0] > 1
 
 

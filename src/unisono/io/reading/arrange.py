@@ -79,20 +79,18 @@ def _side_by_side(
     for role, pattern in patterns.items():
         if pattern is not None:
             return spread.by_pattern(table.name, table.columns, role, pattern, dimension)
-    place = {
-        role: find_column(table, name) if name is not None else detect(table, role, set())
-        for role, name in given.items()
-    }
+    place = {role: find_column(table, name) for role, name in given.items() if name is not None}
+    for role in given:
+        if role not in place and (index := detect(table, role, set(place.values()))) is not None:
+            place[role] = index
     for role, other in (("annotator", "item"), ("item", "annotator")):
-        known = place[other]
-        if place[role] is None and known is not None:
-            used = {index for index in place.values() if index is not None}
-            used |= {index for index, column in enumerate(table.columns) if column in wanted.values()}
-            free = spread.free_columns(table.columns, used)
+        if role not in place and other in place:
+            asked = {index for index, column in enumerate(table.columns) if column in wanted.values()}
+            free = spread.free_columns(table.columns, {*place.values(), *asked})
             found = spread.by_names(table.columns, free, role, dimension)
             if found is None:
                 pattern = spread.likely_pattern(table.columns, [i for i in free if hints.is_numeric(table, i)], role)
-                example = hints.naming_option(table, role, known, free)
+                example = hints.naming_option(table, role, place[other], free)
                 raise problems.no_role_column(table.name, role, table.columns, example, spread.OPTION[role], pattern)
             return found
     return None

@@ -5,7 +5,7 @@ This is where a table's cells are judged; what they mean together (ratings, feat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,7 @@ def collect(
     numbers: Sequence[int],
     clock: int | None = None,
     words: Words | None = None,
+    may_be_empty: Collection[str] = (),
 ) -> Collected:
     """Reads the label columns (role to position), the number columns (positions) and the clock of a table."""
     named = {role: LabelColumn(role, table.columns[index], index) for role, index in labels.items()}
@@ -61,7 +62,7 @@ def collect(
     notes = interpret(_cells(list(counted.values()), codes.get("dimension")), words or Words())
     found = Collected(table, codes, counted | timed, _records(extents), tuple(notes))
     for role, coded in found.label.items():
-        if coded.labels[0] == "" and role != KIND:
+        if coded.labels[0] == "" and role not in (KIND, *may_be_empty):
             raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
     return found
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from unisono.data.labels import listed, nearest
 from unisono.data.reading import LeftOut
-from unisono.errors import DataError
+from unisono.errors import DataError, NoNumbersError
 
 LARGEST = 1e100  # beyond this a square, and so a variance, overflows
 
@@ -132,7 +132,7 @@ def half_long(name: str, role: str, columns: Sequence[str]) -> DataError:
 
 def no_numbers(name: str, aside: Sequence[LeftOut], words: Mapping[str, Sequence[str]]) -> DataError:
     if not aside:
-        return DataError(f"{name} has no column of numbers besides its labels. Expected one column per dimension.")
+        return NoNumbersError(f"{name} has no column of numbers besides its labels. Expected one column per dimension.")
     numeric = [one.column for one in aside if one.numeric]
     remedy = "Expected one column of numbers per dimension."
     if numeric:
@@ -140,7 +140,7 @@ def no_numbers(name: str, aside: Sequence[LeftOut], words: Mapping[str, Sequence
     elif words:
         column, known = next(iter(words.items()))
         remedy = f"If '{column}' is one, say what its words mean: {labels_for(known)}."
-    return DataError(f"{name} has no column that looks like a rating: {left_out(aside)}. {remedy}")
+    return NoNumbersError(f"{name} has no column that looks like a rating: {left_out(aside)}. {remedy}")
 
 
 def left_out(aside: Sequence[LeftOut], most: int = 8) -> str:

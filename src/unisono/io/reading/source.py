@@ -38,6 +38,8 @@ _FOREIGN = {
 
 def open_table(source: Any, sheet: str | None = None) -> Table:
     """The table behind a path, behind `-` (standard input) or in a data frame; `sheet` is one of several inside."""
+    if isinstance(source, Table):
+        return source
     if isinstance(source, str | os.PathLike):
         name, data = _bytes_of(os.fspath(source))
         return table_of_bytes(name, data, sheet)

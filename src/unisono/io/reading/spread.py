@@ -41,9 +41,9 @@ def by_pattern(name: str, columns: Sequence[str], role: str, pattern: str, dimen
         cells = [(match["label"], match.groupdict().get("dimension", only), index) for index, match in found]
     else:
         wanted = [one.strip() for one in pattern.split(",") if one.strip()]
-        places = [i for i, column in enumerate(columns) if any(fnmatch.fnmatchcase(column, one) for one in wanted)]
+        places = [i for i, column in enumerate(columns) if any(_is_like(column, one) for one in wanted)]
         for one in wanted:
-            if not any(fnmatch.fnmatchcase(column, one) for column in columns):
+            if not any(_is_like(column, one) for column in columns):
                 raise problems.no_such_column(name, one, columns)
         cells = [(columns[index], dimension or ONE_DIMENSION, index) for index in places]
     if not cells:
@@ -88,6 +88,11 @@ def said(spread: Spread, columns: Sequence[str]) -> str:
 def free_columns(columns: Sequence[str], taken: Collection[int]) -> list[int]:
     """Columns that nobody needs for anything else."""
     return [i for i, column in enumerate(columns) if i not in taken and column and not takes_no_dimension(column)]
+
+
+def _is_like(column: str, wanted: str) -> bool:
+    """Whether a column is the one that is wanted, by its name or by a wildcard; brackets in names are no wildcards."""
+    return column == wanted or fnmatch.fnmatchcase(column, wanted)
 
 
 def _spread(role: str, cells: Sequence[tuple[str, str, int]]) -> Spread:

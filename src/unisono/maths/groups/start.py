@@ -74,16 +74,16 @@ def start_latent(found: list[GroupMomentsAtStart], labelled: int) -> np.ndarray:
 
 
 def start_params(
-    data: GroupData, target: np.ndarray, level: np.ndarray, S: np.ndarray, noise: np.ndarray
+    data: GroupData, hyper: Hyper, target: np.ndarray, level: np.ndarray, S: np.ndarray, noise: np.ndarray
 ) -> GroupParams:
-    """Everybody answers the truth; groups differ in level (G, D) and shared error (G, D, D)."""
-    K, D, G, q = data.K, data.D, data.G, 1 + data.X
-    mean = np.zeros((K, D, q))
-    mean[..., 0] = 1.0
+    """Annotators are what the prior says; groups differ in level (G, D) and shared error (G, D, D)."""
+    D, G = data.D, data.G
+    variance = 1 / hyper.precision[data.group]
+    cov = np.repeat((variance[:, :, None] * np.eye(1 + data.X))[:, None], D, axis=1)
+    rows = Rows(hyper.center[data.group], cov)
     eye = np.broadcast_to(np.eye(D), (G, D, D)).copy()
-    rows = Rows(mean, np.zeros((K, D, q, q)))
-    theta = np.zeros((data.scores.R, D))
-    return GroupParams(np.zeros(D), theta, target.copy(), eye, level.copy(), S.copy(), rows, np.ones(K), noise.copy())
+    theta, r = np.zeros((data.scores.R, D)), np.ones(data.K)
+    return GroupParams(np.zeros(D), theta, target.copy(), eye, level.copy(), S.copy(), rows, r, noise.copy())
 
 
 def start_hyper(data: GroupData, priors: GroupPriors) -> Hyper:
@@ -130,5 +130,6 @@ def assembled(
     target = start_latent(found, labelled)
     settings = GroupSettings(priors, target, learned, tuple(kinds), S0, noise, recentre_gains=not reference)
     level = np.stack([part.mean for part in found]) * learned[:, None]
-    params = start_params(data, target, level, S0, noise)
-    return Assembled(data, settings, GroupState(params, start_hyper(data, priors), np.full((data.M, data.D), np.nan)))
+    hyper = start_hyper(data, priors)
+    params = start_params(data, hyper, target, level, S0, noise)
+    return Assembled(data, settings, GroupState(params, hyper, np.full((data.M, data.D), np.nan)))
