@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from unisono.api.tables import rating_table
+from unisono.api.tables import covariate_table, rating_table, without_covariates
 from unisono.data import Ratings
 from unisono.data.kinds import with_kinds
+from unisono.data.rating_numbers import RatingNumbers
 from unisono.errors import DataError
 from unisono.io.reading.item_labels import read_item_labels
 
@@ -24,6 +25,7 @@ def judges(
     by: str | Mapping[str, str] | None = None,
     prompt: str | Mapping[str, str] | None = None,
     items: Any = None,
+    covariates: str | Sequence[str] | RatingNumbers | None = None,
     reading: Mapping[str, Any] | None = None,
     shared: float | None = None,
     epsilon: float = 0.2,
@@ -37,6 +39,7 @@ def judges(
     `ratings`, `kinds` and `humans` as in `fuse`. `by` names the column that says which system an item belongs to, in
     the ratings or in the table `items`, or maps items to systems; it adds prediction-powered means of systems, with
     labels cross-fitted in `folds` by `seed`. `prompt` likewise says which items answer the same prompt.
+    `covariates` as in `fuse`: effects of length or position on every judge; a column that numbers batches shows drift.
     `reference_kind` and `shared` are settings of the model of groups, `epsilon` of the alternative annotator test;
     `reading` are keyword arguments of `read_ratings`.
     """
@@ -55,8 +58,10 @@ def judges(
 
     if prompt is not None and by is None:
         raise DataError("prompt= says which items of different systems belong together: give by= as well.")
+    numbers = covariate_table(ratings, covariates, how)
     return measure_judges(
-        with_kinds(table, kinds, humans),
+        with_kinds(without_covariates(table, numbers), kinds, humans),
+        covariates=numbers,
         reference_kind=reference_kind,
         shared=shared,
         system_of=labels(by, "system"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.kind_options import kind_options
+from unisono.cli.kind_options import covariate_option, kind_options
 from unisono.cli.options import (
     TablePath,
     category_option,
@@ -74,11 +74,7 @@ def _structure_options(command: Any) -> Any:
     metavar="SHARE",
     help="Share of their errors that annotators have in common, where nothing shows it: judges alone, one lab, traces.",
 )
-@click.option(
-    "--covariate",
-    metavar="COLUMN,...",
-    help="Columns that are numbers about single ratings: length, position, own_family. Their effects are written.",
-)
+@covariate_option
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
@@ -101,7 +97,7 @@ def command(
     model: str,
     kinds: dict[str, str] | None,
     humans: str | None,
-    covariate: str | None,
+    covariates: str | None,
     seed: int,
     out: Path | None,
     report: bool,
@@ -145,7 +141,7 @@ def command(
             features=described,
             gold=known,
             start=start,
-            covariates=covariate_table(ratings, covariate, reading),
+            covariates=covariate_table(ratings, covariates, reading),
             **who,
             category_model=category_model,
             seed=seed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.kind_options import kind_options
+from unisono.cli.kind_options import covariate_option, kind_options
 from unisono.cli.options import TablePath, json_option, ratings_argument, reading_options, seed_option
 from unisono.cli.progress import estimation_progress
 from unisono.cli.talk import number, print_json, print_table, say
@@ -24,6 +24,7 @@ SHOWN = 10  # items named
 @ratings_argument
 @reading_options
 @kind_options
+@covariate_option
 @click.option("--by", metavar="COLUMN", help="Column that names the system of an item: means of systems, and ties.")
 @click.option("--prompt", metavar="COLUMN", help="Column that names the prompt of an item, to pair systems.")
 @click.option("--items", type=TablePath(), metavar="FILE", help="Table with these columns, if RATINGS has them not.")
@@ -55,7 +56,7 @@ def command(
 
     Kinds come from a column 'kind', --kind or --humans. With --by it also gives means of systems that hold whatever the
     judges do (prediction-powered), with intervals and ties. --out DIR writes judges.csv, groups.csv, next_items.csv
-    and, with --by, leaderboard.csv and differences.csv.
+    and, with --covariate, covariates.csv, with --by, leaderboard.csv and differences.csv.
     """
     from unisono.api import judges
     from unisono.io.atomic import atomic_directory

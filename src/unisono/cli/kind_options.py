@@ -35,6 +35,13 @@ _OPTIONS = [
     ),
 ]
 
+covariate_option = click.option(
+    "--covariate",
+    "covariates",
+    metavar="COLUMN,...",
+    help="Columns that are numbers about single ratings: length, position, own_family. Their effects are written.",
+)
+
 
 def kind_options(command: Any) -> Any:
     """The command with options about kinds; one that is not given stays None."""

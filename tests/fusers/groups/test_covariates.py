@@ -63,6 +63,18 @@ def test_effects_are_saved_and_a_loaded_fit_fuses_again(tmp_path):
     assert np.isfinite(fuser.fuse(frame.drop("length", "position")).mean).all()
 
 
+def test_drift_between_batches_is_a_covariate_of_judges():
+    """In the second batch the judges are kinder by one point."""
+    frame = judged_frame(items=100, labels=60)
+    later = (pl.col("item") >= "i050").cast(pl.Int64)
+    kinder = pl.col("d0") + pl.when(pl.col("kind") == "judge").then(later).otherwise(0)
+    found = un.judges(frame.with_columns(batch=later, d0=kinder), covariates="batch", reading={"dims": ["d0", "d1"]})
+    table = pl.DataFrame(found.tables()["covariates.csv"]).filter(pl.col("kind") == "judge")
+    effect = dict(table.group_by("dimension").agg(pl.col("effect").mean()).iter_rows())
+    assert abs(effect["d0"] - 1) < 0.35
+    assert abs(effect["d1"]) < 0.35
+
+
 def test_covariates_that_cannot_be_used_are_refused(tmp_path):
     frame = planted(items=40, labels=20)
     with pytest.raises(un.DataError, match="the covariate 'same' is the same"):

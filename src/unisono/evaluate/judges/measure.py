@@ -10,6 +10,7 @@ import numpy as np
 
 from unisono.data import Ratings
 from unisono.data.kinds import divide
+from unisono.data.rating_numbers import RatingNumbers
 from unisono.errors import DataError
 from unisono.evaluate.judges.systems import Leaderboard, leaderboard
 from unisono.fusers.groups.grouped import Groups
@@ -35,6 +36,7 @@ class JudgesReport:
     correlation: np.ndarray  # (MOST_PEOPLE + 1, D) expected of the estimate, by ratings of people on every item
     next_items: tuple[str, ...]  # those on which a person's rating tells most, first
     reduction: np.ndarray  # share of their uncertainty that it removes
+    effects: dict[str, Any]  # of covariates, as columns; empty without any
     systems: Leaderboard | None = None
 
     def judge_columns(self) -> dict[str, Any]:
@@ -68,6 +70,8 @@ class JudgesReport:
         """All tables by the names of their files."""
         found = {"judges.csv": self.judge_columns(), "groups.csv": self.groups.columns()}
         found["next_items.csv"] = {"item": list(self.next_items), "expected_reduction": self.reduction}
+        if self.effects:
+            found["covariates.csv"] = self.effects
         if self.systems is not None:
             found |= {"leaderboard.csv": self.systems.columns(), "differences.csv": self.systems.differences()}
         return found
@@ -90,6 +94,7 @@ def measure_judges(
     *,
     reference_kind: str | None = None,
     shared: float | None = None,
+    covariates: RatingNumbers | None = None,
     system_of: Mapping[str, str] | None = None,
     cluster_of: Mapping[str, str] | None = None,
     epsilon: float = EPSILON,
@@ -105,7 +110,7 @@ def measure_judges(
             f"{ratings.source}: judges are looked at beside people, and here is one kind of annotators. "
             "Say who is who with a column 'kind', --kind or --humans."
         )
-    fuser = Groups(reference_kind=reference_kind, shared=shared).fit(ratings, on_step=on_step)
+    fuser = Groups(reference_kind=reference_kind, shared=shared).explain(covariates).fit(ratings, on_step=on_step)
     learned = fuser.fit_.learned
     assert learned is not None
     fused = fuser.fuse()
@@ -129,6 +134,7 @@ def measure_judges(
         correlation=_expected_correlation(fuser, fused, Q, ratings, people),
         next_items=tuple(ratings.items[m] for m in order),
         reduction=share[order],
+        effects=fuser.effects(),
         systems=board,
     )
 
