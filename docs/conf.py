@@ -1,4 +1,4 @@
-"""The documentation site: Sphinx with MyST and furo. Built by `make docs` (tools/build_docs.py), warnings are errors."""
+"""The documentation site: Sphinx with MyST and furo. `make docs` builds it (tools/build_docs.py); warnings are errors."""
 
 from unisono.version import __version__
 
