@@ -39,6 +39,7 @@ ROOMS = {
         "raters": {"linalg", "items"},
         "series": {"linalg"},
         "agreement": set(),
+        "copies": set(),
     },
     "fusers": {"items": set(), "series": {"items"}},
     "evaluate": {"compare": set(), "protocol": set(), "agreement": set()},

@@ -19,20 +19,22 @@ import numpy as np
 import polars as pl
 
 from unisono.data import ItemTable, Ratings
-from unisono.data.checks import Alert, check_ratings, require_known_items, require_overlap
+from unisono.data.checks import Alert, require_known_items, require_overlap
 from unisono.data.introduction import Introduction
 from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
+from unisono.fusers.copies import count_copies, described_one_by_one
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
-from unisono.fusers.signal import crowd_signal
 from unisono.io.align import align_to
 from unisono.io.reading.frames import frame_like
 from unisono.io.saved import load_fit
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.io.writing import csv_text, write_results
-from unisono.report.alerts import NO_SIGNAL, signal_alerts
+from unisono.report.alerts import NO_SIGNAL, rating_alerts
+from unisono.report.copies import COPIES
 from unisono.report.summary import summarise, summary_text
 from unisono.version import __version__
+from unisono.words import Counting
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement.results import Agreement
@@ -47,6 +49,7 @@ def fuse(
     features: Any = None,
     gold: Any = None,
     start: Any = None,
+    copies: Counting = "merge",
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
@@ -55,25 +58,26 @@ def fuse(
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
-    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `seed` decides everything
-    random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
-    after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
-    tells it also of starts and windows tried, and of what it does beside EM.
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `copies` says how annotators
+    count whose answers agree more than chance allows: "merge" as one opinion, "keep" each by themselves. `seed` decides
+    everything random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)`
+    is called after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of
+    traces tells it also of starts and windows tried, and of what it does beside EM.
     """
     table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     require_overlap(table)
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
+    counted = count_copies(table, copies)
     if start is not None:
-        table = _continue_from(start, fuser, table)
+        table, counted = _continue_from(start, fuser, table, counted)
     if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
-    used = int(getattr(fuser, "seed", seed or 0))
     described = on_clock(_item_table(features), table, complete=True)
-    fuser.fit(table, described, on_clock(_item_table(gold), table), on_step=on_step)
-    result = Fusion(name, fuser, table, fuser.fuse(), used)
+    fuser.fit(counted, described, on_clock(_item_table(gold), table), on_step=on_step)
+    result = Fusion(name, fuser, table, fuser.fuse(), int(getattr(fuser, "seed", seed or 0)), copies)
     for alert in result.alerts:
-        if alert.kind == NO_SIGNAL:
+        if alert.kind in (NO_SIGNAL, COPIES):
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
@@ -87,6 +91,7 @@ class Fusion:
     ratings: Ratings
     fused: Fused
     seed: int = 0
+    copies: Counting = "merge"
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -111,16 +116,16 @@ class Fusion:
     @cached_property
     def described(self) -> Annotators:
         """The same as plain arrays."""
-        return self.fuser.describe()
+        return described_one_by_one(self.fuser.describe(), self.ratings, self.copies)
 
     def describe_now(self, on_step: Callable[[int, float], None]) -> None:
         """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
-        vars(self)["described"] = self.fuser.describe(on_step)
+        vars(self)["described"] = described_one_by_one(self.fuser.describe(on_step), self.ratings, self.copies)
 
     @cached_property
     def alerts(self) -> list[Alert]:
         """What in the ratings deserves a look, the gravest first."""
-        return [*signal_alerts(self.ratings.dimensions, crowd_signal(self.ratings)), *check_ratings(self.ratings)]
+        return rating_alerts(self.ratings, self.copies)
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
@@ -139,7 +144,7 @@ class Fusion:
             kind=self.fuser.kind,
             settings=self.fuser.saved_params(),
             items=self.ratings.items,
-            annotators=self.ratings.annotators,
+            annotators=self.fuser.annotators_,
             dimensions=self.ratings.dimensions,
             features=self.fuser.feature_columns,
             arrays=self.fuser.arrays() | self._posterior(),
@@ -156,7 +161,8 @@ class Fusion:
         """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
         if self.ratings.is_series:
             return {}
-        given = np.bincount(self.ratings.annotator_of, minlength=self.ratings.K)
+        fitted = self.fuser.fitted_ratings()
+        given = np.bincount(fitted.annotator_of, minlength=fitted.K)
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
 
     def truth_csv(self) -> str:
@@ -209,6 +215,7 @@ def compare(
     reference: Any = None,
     features: Any = None,
     models: Sequence[str] | None = None,
+    copies: Counting = "merge",
     folds: int = 5,
     seed: int = 0,
     jobs: int = 1,
@@ -216,15 +223,15 @@ def compare(
 ) -> Comparison:
     """The leaderboard of all models (or of `models`) on these ratings, and whether joint modelling helps on them.
 
-    Tables are objects, paths or data frames, as in `fuse`. `jobs` processes work at once; the figures do not depend
-    on how many. `on_task(done, total)` is called after every fit.
+    Tables are objects, paths or data frames, as in `fuse`, and so is `copies`. `jobs` processes work at once; the
+    figures do not depend on how many. `on_task(done, total)` is called after every fit.
     """
     from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
     rated = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     known = _item_table(reference)
     return compare_models(
-        rated,
+        count_copies(rated, copies),
         reference=align_to(known, rated) if known is not None and rated.is_series else known,
         features=on_clock(_item_table(features), rated, complete=True),
         models=models,
@@ -286,7 +293,7 @@ def _estimate_of(fit: Any) -> tuple[Fused, bool]:
     return saved.fused(), revive(saved).gives_posterior_means()
 
 
-def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
+def _continue_from(start: Any, fuser: Fuser, *tables: Ratings) -> list[Ratings]:
     """Tells the fuser what the earlier fit knows; the ratings with that fit's annotators among theirs."""
     earlier = start if isinstance(start, Fuser) else load(start)
     if not isinstance(fuser, Joint) or not isinstance(earlier, Joint):
@@ -295,7 +302,7 @@ def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
             f"here the earlier fit is '{earlier.kind}' and the new one '{fuser.kind}'."
         )
     fuser.start_from(earlier)
-    return with_earlier_annotators(ratings, prior_fit_of(earlier))
+    return [with_earlier_annotators(ratings, prior_fit_of(earlier)) for ratings in tables]
 
 
 def on_clock(table: ItemTable | None, ratings: Ratings, *, complete: bool = False) -> ItemTable | None:

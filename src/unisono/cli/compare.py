@@ -9,6 +9,7 @@ import click
 
 from unisono.cli.options import (
     TablePath,
+    copies_option,
     features_option,
     jobs_option,
     json_option,
@@ -34,6 +35,7 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 @click.option("--reference", type=TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
 @features_option
 @models_option("all")
+@copies_option
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts to hide in turn.")
 @seed_option
 @jobs_option

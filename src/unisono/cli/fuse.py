@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.options import TablePath, json_option, of_items, ratings_argument, reading_options
+from unisono.cli.options import TablePath, copies_option, json_option, of_items, ratings_argument, reading_options
 from unisono.cli.progress import estimation_progress
 from unisono.cli.reading import read_quietly
 from unisono.cli.series_options import require_words, series_options
 from unisono.cli.talk import print_json, say
-from unisono.words import words_of
+from unisono.words import Counting, words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
@@ -54,6 +54,7 @@ def _structure_options(command: Any) -> Any:
     metavar="FIT",
     help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
 )
+@copies_option
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
@@ -71,6 +72,7 @@ def command(
     gold: str | None,
     start: Path | None,
     model: str,
+    copies: Counting,
     seed: int,
     out: Path | None,
     as_json: bool,
@@ -99,7 +101,15 @@ def command(
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as watching:
         result = fuse(
-            table, model=model, features=described, gold=known, start=start, seed=seed, on_step=watching, **chosen
+            table,
+            model=model,
+            features=described,
+            gold=known,
+            start=start,
+            copies=copies,
+            seed=seed,
+            on_step=watching,
+            **chosen,
         )
         result.describe_now(watching)
     if out is not None:

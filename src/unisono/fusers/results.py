@@ -105,6 +105,8 @@ class Annotators:
     delay_low: np.ndarray | None = None  # (K, D) ends of the 90 % interval, NaN where a delay has none
     delay_high: np.ndarray | None = None
     diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
+    copy: np.ndarray | None = None  # (K,) probability of being one opinion with somebody else; None: not looked for
+    voice: np.ndarray | None = None  # (K,) row of the first annotator of the set of copies one belongs to
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -133,7 +135,14 @@ class Annotators:
         for name in ("delay", "delay_low", "delay_high"):
             if (seconds := getattr(self, name)) is not None:
                 table |= {f"{dimension}_{name}": seconds[:, d] for d, dimension in enumerate(self.dimensions)}
-        return table | self._probabilities()
+        return table | self._probabilities() | self._copies()
+
+    def _copies(self) -> dict[str, Any]:
+        if self.copy is None or self.voice is None:
+            return {}
+        shared = np.bincount(self.voice, minlength=len(self.voice))[self.voice] > 1
+        names = [self.annotators[k] if several else "" for k, several in zip(self.voice, shared, strict=True)]
+        return {"copy": self.copy, "copy_set": names}
 
     def _probabilities(self) -> dict[str, Any]:
         if self.diagnosis is None:

@@ -6,10 +6,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unisono.data.checks import Alert
-from unisono.fusers.signal import SharedSignal
+from unisono.data import Ratings
+from unisono.data.checks import Alert, check_ratings
+from unisono.fusers.copies import count_copies, crowd_copies
+from unisono.fusers.signal import SharedSignal, crowd_signal
+from unisono.report.copies import WILL_COUNT_ONCE, copy_alerts, how_counted
+from unisono.words import Counting
 
 NO_SIGNAL = "no-shared-signal"  # the kind of alert
+
+
+def rating_alerts(ratings: Ratings, copies: Counting | None = None) -> list[Alert]:
+    """What in the ratings deserves a look, the gravest first; `copies` says how a fusion counted them.
+
+    Copies agree with each other whatever they answer: what annotators share is told without them.
+    """
+    counted = count_copies(ratings, copies or "merge")
+    words = WILL_COUNT_ONCE
+    if copies is not None:
+        words = how_counted(None if copies == "keep" else counted is not ratings)
+    return [
+        *signal_alerts(ratings.dimensions, crowd_signal(counted)),
+        *copy_alerts(crowd_copies(ratings), words),
+        *check_ratings(ratings),
+    ]
 
 
 def signal_alerts(dimensions: Sequence[str], signal: SharedSignal | None) -> list[Alert]:

@@ -139,7 +139,7 @@ def _ends(annotators: Annotators, least: int) -> tuple[list[dict[str, Any]], lis
     """The most and the least reliable annotators, by mean reliability over dimensions; nobody is in both lists."""
     known = np.isfinite(annotators.reliability)
     mean = np.where(known, annotators.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    ranked = np.flatnonzero((annotators.ratings >= least) & known.any(axis=1))
+    ranked = np.flatnonzero((annotators.ratings >= least) & known.any(axis=1) & _first_of_their_set(annotators))
     ranked = ranked[np.argsort(-mean[ranked], kind="stable")]
     shown = min(SHOWN, len(ranked) // 2)
 
@@ -154,6 +154,12 @@ def _ends(annotators: Annotators, least: int) -> tuple[list[dict[str, Any]], lis
         ]
 
     return rows(ranked[:shown]), rows(ranked[::-1][:shown])
+
+
+def _first_of_their_set(annotators: Annotators) -> np.ndarray:
+    """(K,) one of every set of copies, so that an opinion is named once."""
+    everybody = np.arange(len(annotators.annotators))
+    return np.ones(len(everybody), dtype=bool) if annotators.voice is None else annotators.voice == everybody
 
 
 def _typical(values: np.ndarray) -> float | None:
