@@ -47,7 +47,7 @@ def test_the_truth_is_that_without_the_copy(planted, ratings, model):
         for one in (with_copy, kept)
     ]
     assert apart[0] < apart[1]
-    np.testing.assert_allclose(accuracy(with_copy, planted), accuracy(without, planted), atol=0.01)
+    np.testing.assert_allclose(accuracy(with_copy, planted), accuracy(without, planted), atol=0.03)
 
 
 @pytest.mark.filterwarnings("ignore::unisono.errors.DataWarning")

@@ -2,7 +2,7 @@
 
 Answers in the order in which they were given are compared with the annotator's own answers some rows before. Somebody
 who repeats a block of q answers gives the same answer as q rows before nearly always; by chance that happens as
-often as two answers of the annotator are equal, or as in the whole crowd at the same distance, if items themselves come in
+often as two answers of the annotator are equal, or as in the whole crowd at the same distance, if items come in
 blocks. The probability weighs the two.                                                                      eq. Q10
 
     n rows in the order in which they were given, K annotators
