@@ -49,6 +49,7 @@ def fuse(
     features: Any = None,
     gold: Any = None,
     start: Any = None,
+    scale: Any = None,
     copies: Counting = "merge",
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
@@ -58,13 +59,14 @@ def fuse(
 
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser; `features` and
     `gold` are an `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved
-    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `copies` says how annotators
-    count whose answers agree more than chance allows: "merge" as one opinion, "keep" each by themselves. `seed` decides
-    everything random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)`
-    is called after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of
-    traces tells it also of starts and windows tried, and of what it does beside EM.
+    one) whose annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers
+    end: (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `copies`
+    says how annotators count whose answers agree more than chance allows: "merge" as one opinion, "keep" each. `seed`
+    decides everything random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration,
+    objective)` is called after every iteration; if it has the methods `task(done, total)` and `phase(what, done,
+    total)`, a fit of traces tells it also of starts and windows tried, and of what it does beside EM.
     """
-    table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
+    table = ratings.with_scale(scale) if isinstance(ratings, Ratings) else read_ratings(ratings, scale=scale)
     require_overlap(table)
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
@@ -76,9 +78,8 @@ def fuse(
     described = on_clock(_item_table(features), table, complete=True)
     fuser.fit(counted, described, on_clock(_item_table(gold), table), on_step=on_step)
     result = Fusion(name, fuser, table, fuser.fuse(), int(getattr(fuser, "seed", seed or 0)), copies)
-    for alert in result.alerts:
-        if alert.kind in (NO_SIGNAL, COPIES):
-            warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
+    for alert in (one for one in result.alerts if one.kind in (NO_SIGNAL, COPIES)):
+        warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
 
@@ -161,8 +162,7 @@ class Fusion:
         """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
         if self.ratings.is_series:
             return {}
-        fitted = self.fuser.fitted_ratings()
-        given = np.bincount(fitted.annotator_of, minlength=fitted.K)
+        given = np.bincount((fitted := self.fuser.fitted_ratings()).annotator_of, minlength=fitted.K)
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
 
     def truth_csv(self) -> str:

@@ -90,7 +90,7 @@ def models_option(default: str, suffix: str = "") -> Callable[[Command], Command
 
 def reading_options(command: Command) -> Command:
     """How to read ratings, handed to the command as the keywords `reading` of `read_ratings`."""
-    return _gathered(command, ("item", "annotator", "dims", *TIME_WORDS), [*_LABELS, _DIM, *_TIME])
+    return _gathered(command, ("item", "annotator", "dims", "scale", *TIME_WORDS), [*_LABELS, _DIM, _SCALE, *_TIME])
 
 
 def item_options(command: Command) -> Command:
@@ -100,7 +100,7 @@ def item_options(command: Command) -> Command:
 
 def of_items(reading: dict[str, Any]) -> dict[str, Any]:
     """The keywords of `reading` that hold for features, gold and references too."""
-    return {name: value for name, value in reading.items() if name not in ("annotator", "dims")}
+    return {name: value for name, value in reading.items() if name not in ("annotator", "dims", "scale")}
 
 
 def _gathered(command: Command, names: Sequence[str], options: Sequence[Callable[[Any], Any]]) -> Command:
@@ -130,6 +130,14 @@ def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str,
     return found or None
 
 
+def _scale_words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words as they are, once they make sense; None when there are none, so that the scale is inferred."""
+    from unisono.data.scale_words import said_scale
+
+    said_scale(given or None)
+    return given or None
+
+
 _LABELS = [
     click.option("--item", metavar="COLUMN", help="Column that names the item (or the recording)."),
     click.option("--annotator", metavar="COLUMN", help="Column that names the annotator."),
@@ -141,6 +149,13 @@ _DIM = click.option(
     multiple=True,
     callback=_named_columns,
     help="Dimension to use, and its column if that is called differently. Repeatable.",
+)
+_SCALE = click.option(
+    "--scale",
+    metavar="LOW:HIGH",
+    multiple=True,
+    callback=_scale_words,
+    help="Where answers end: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
 )
 _POSITIVE = click.FloatRange(min=0, min_open=True)
 _TIME = [

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unisono.data import ItemTable, Ratings
+from unisono.data import Clock, ItemTable, Ratings
 from unisono.data.checks import require_known_items
 from unisono.data.labels import listed
+from unisono.data.scale import Scale
 from unisono.errors import ConvergenceWarning, DataError, NotFittedError
 from unisono.fusers.features import FeatureSpace
 from unisono.fusers.params import Parameterised
@@ -39,6 +40,7 @@ class Fuser(Parameterised, ABC):
     annotators_: tuple[str, ...]
     space_: FeatureSpace
     scaling_: Scaling
+    scale_: Scale  # that answers were given on, and that no truth leaves
     trace_: EmTrace
     _ratings: Ratings
 
@@ -137,29 +139,26 @@ class Fuser(Parameterised, ABC):
         if not hasattr(self, "trace_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")
 
-    def fused(
+    def fused(self, mean: np.ndarray, cov: np.ndarray, items: tuple[str, ...], freedom: float = np.inf) -> Fused:
+        """Truths of items (M, D) with their covariances, from standardised units to the user's."""
+        return self.on_scale(mean, cov, items, np.ones(len(items), dtype=np.int64), freedom=freedom)
+
+    def on_scale(
         self,
         mean: np.ndarray,
         cov: np.ndarray,
         items: tuple[str, ...],
+        length: np.ndarray,
+        clock: Clock | None = None,
         freedom: float = np.inf,
-        ends: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> Fused:
-        """Truths of items (M, D) with their covariances, from standardised units to the user's."""
-        scaling = self.scaling_
-        restored = scaling.restore_mean(mean)
-        if ends is not None:
-            ends = (scaling.restore_exactly(ends[0]), scaling.restore_exactly(ends[1]))
-            restored = np.clip(restored, *ends)
-        return Fused(
-            restored,
-            scaling.restore_cov(cov),
-            items,
-            self.dimensions_,
-            np.ones(len(items), dtype=np.int64),
-            freedom=freedom,
-            ends=ends,
-        )
+        """Truths (S, D) of items or frames in the user's units. This is where all of them are cut at the scale's ends.
+
+        Covariances stay as they are: they are those of the error of an estimate that knows of no ends.
+        """
+        uncut, ends = self.scaling_.restore_mean(mean), (self.scale_.low, self.scale_.high)
+        labels = items, self.dimensions_, length, clock, freedom
+        return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov), *labels, ends=ends, uncut=uncut)
 
     def fitted_ratings(self) -> Ratings:
         """The ratings it was fitted on, which a fit brought back from disk does not hold."""

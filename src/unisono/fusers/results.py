@@ -10,6 +10,7 @@ import numpy as np
 from unisono.data import Clock
 from unisono.data.introduction import Introduction, counted
 from unisono.errors import DataError
+from unisono.fusers.scaling import restored_scale
 from unisono.maths.em import EmTrace
 from unisono.maths.items.predictive import half_width
 from unisono.maths.raters.diagnosis import Diagnosis
@@ -32,7 +33,8 @@ class Fused:
     length: np.ndarray  # (M,) rows per item, all 1 for ratings of items
     clock: Clock | None = None
     freedom: float = np.inf
-    ends: tuple[np.ndarray, np.ndarray] | None = None  # (D,) each: where the scale ends, if it is known to
+    ends: tuple[np.ndarray, np.ndarray] | None = None  # (D,) each: where the scale ends, infinite where it does not
+    uncut: np.ndarray | None = None  # (S, D) the estimates before they were cut at the ends
 
     @property
     def sd(self) -> np.ndarray:
@@ -178,5 +180,6 @@ class Fit:
         if "item_cov" not in self.arrays:
             raise DataError("This fit does not hold the uncertainty of its truth. Fuse again, and give the result.")
         length = np.ones(len(self.items), dtype=np.int64)
+        scale = restored_scale(self.arrays, len(self.dimensions))
         mean, cov = self.arrays["item_mean"], self.arrays["item_cov"]
-        return Fused(mean, cov, self.items, self.dimensions, length)
+        return Fused(mean, cov, self.items, self.dimensions, length, ends=(scale.low, scale.high))

@@ -16,6 +16,7 @@ import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.data.reading import Reading
+from unisono.data.scale_words import ScaleWords, said_scale, scale_by_dimension
 from unisono.io.reading.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
 from unisono.io.reading.frames import kind_of
 from unisono.io.reading.rows import Rows, sorted_claims
@@ -34,6 +35,7 @@ def read_ratings(
     annotator: str | None = None,
     time: str | None = None,
     dims: Names = None,
+    scale: ScaleWords = None,
     time_unit: str | None = None,
     rate: float | None = None,
     max_gap: float | None = None,
@@ -41,11 +43,13 @@ def read_ratings(
     """Ratings from a path (CSV, TSV, Parquet, gzipped or not), `-` for standard input, or a data frame.
 
     Columns are recognised by their names unless they are given; `dims` maps the name of a dimension to its column (or,
-    in a table with one row per number, to its name there). A time column makes a series: `time_unit` (s, ms, us, ns,
-    min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the traces), and
-    `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
+    in a table with one row per number, to its name there). `scale` is where answers end: (1, 7), "1:7", "none", or a
+    mapping from dimensions to these; it is inferred where nothing is said. A time column makes a series: `time_unit`
+    (s, ms, us, ns, min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the
+    traces), and `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
     Raises DataError where the table contradicts itself.
     """
+    said = said_scale(scale)  # a mistake here is said before anything is read
     table = open_table(source)
     wanted = _wanted(dims)
     given = {"item": item, "annotator": annotator, "time": time}
@@ -53,6 +57,7 @@ def read_ratings(
     if not wanted or not all(column in table.columns for column in wanted.values()):
         roles = find_long(table, roles)
     rows, times = shaped(table, roles, wanted)
+    rows.given_ends = scale_by_dimension(said, rows.dimensions)
     if times is None:
         ratings = _item_ratings(rows)
     else:
@@ -110,6 +115,7 @@ def _item_ratings(rows: Rows) -> Ratings:
         items=rows.items.labels,
         annotators=rows.annotators.labels,
         dimensions=rows.dimensions,
+        scale=rows.given_scale,
         source=rows.source,
     )
 

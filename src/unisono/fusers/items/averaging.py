@@ -18,7 +18,7 @@ from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.features import learn_space, restore_space
 from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
-from unisono.fusers.scaling import Scaling, pooled_scaling
+from unisono.fusers.scaling import Scaling, pooled_scaling, restored_scale, scale_arrays
 from unisono.fusers.signal import crowd_diagnosis
 from unisono.maths.em import EmTrace
 from unisono.maths.grouped import grouped_correlation, grouped_regression
@@ -66,7 +66,7 @@ class Baseline(Fuser):
     ) -> Self:
         if gold is not None:
             raise DataError(f"The model '{self.kind}' cannot use gold items; 'joint' can.")
-        self.scaling_ = pooled_scaling(ratings.value)
+        self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         z = self.scaling_.standardise(ratings.value)
         known = self._adjust(z, ratings.item_of, ratings.annotator_of, ratings.M, ratings.K)
@@ -139,6 +139,7 @@ class Baseline(Fuser):
             "spread": self.spread_,
             "rating_loc": self.scaling_.loc,
             "rating_scale": self.scaling_.scale,
+            **scale_arrays(self.scale_),
             **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
             **self.space_.arrays(),
         }
@@ -148,6 +149,7 @@ class Baseline(Fuser):
         self.adjustment_ = Adjustment(*(arrays[name] for name in Adjustment._fields))
         self.noise_, self.spread_ = arrays["noise"], arrays["spread"]
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+        self.scale_ = restored_scale(arrays, len(fit.dimensions))
         self.ridge_ = Ridge(*(arrays[f"ridge_{name}"] for name in Ridge._fields))
         self.space_ = restore_space(fit.features, arrays)
         self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace

@@ -15,7 +15,7 @@ from unisono.fusers.items.calibration import Calibration, calibrate, estimated_t
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
-from unisono.fusers.items.prepared import Prepared, prepared
+from unisono.fusers.items.prepared import Prepared, prepared, standardised_ends
 from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL, check_settings, default_noise
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
@@ -24,6 +24,7 @@ from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.signal import crowd_diagnosis, item_signal
 from unisono.maths.em import EmTrace
 from unisono.maths.items.data import ItemData, prepare
+from unisono.maths.items.ends import Bounds
 from unisono.maths.items.gauge import uncorrelate
 from unisono.maths.items.gold import level_map
 from unisono.maths.items.ml import MlSettings
@@ -125,7 +126,7 @@ class Joint(Fuser):
 
     def _learnt(self, estimate: Estimate, given: Prepared) -> Self:
         ratings, data = given.ratings, given.data
-        self.scaling_, self.space_ = given.scaling, given.space
+        self.scaling_, self.space_, self.scale_ = given.scaling, given.space, given.scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
@@ -139,13 +140,15 @@ class Joint(Fuser):
         self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
         self._items = ItemPosteriors(data, self.params_, self.censored_)
         if calibrating is not None:
-            self._use_known_truths(observed, calibrating, estimate.gold_missed)
+            self._use_known_truths(observed, calibrating, estimate.gold_missed, given.ends)
         return self
 
-    def _use_known_truths(self, observed: np.ndarray, calibrating: np.ndarray, missed: float | np.ndarray) -> None:
+    def _use_known_truths(
+        self, observed: np.ndarray, calibrating: np.ndarray, missed: float | np.ndarray, ends: Bounds
+    ) -> None:
         """Known truths that were no observations set level and scale; the report tells what they all did."""
         assert self._known is not None
-        estimate, _ = estimated_truth(self._items, self.calibration_)
+        estimate, _ = estimated_truth(self._items, self.calibration_, ends)
         scale, offset = level_map(estimate, calibrating)
         self._calibrated = at_known_level(self.calibration_, scale, offset)
         self._items = self._items.mapped(scale, offset)
@@ -188,7 +191,7 @@ class Joint(Fuser):
         settings = anchored_settings(data, structure, Priors(**(self.priors or {})), floor, self.anchor, diagnosis)
         if given.earlier is not None:
             settings = continued(settings, given.earlier, given.ratings.annotators)
-        return estimate_bayes(data, settings, run, censored=self._reads_twice())
+        return estimate_bayes(data, settings, run, ends=given.ends if self._reads_twice() else None)
 
     def _diagnosis(self, data: ItemData) -> Callable[[], Diagnosis]:
         """The diagnosis of the annotators of these data, made where somebody looks suspicious."""
@@ -226,8 +229,10 @@ class Joint(Fuser):
     def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
         items, shown = self._items_for(ratings, features)
         known = self._known if ratings is None else None
-        mean, cov = estimated_truth(items, self.calibration_, known)
-        return self.fused(mean, cov, shown.items, self.calibration_.freedom, self.calibration_.ends)
+        ends = standardised_ends(self.scale_, self.scaling_)
+        return self.fused(
+            *estimated_truth(items, self.calibration_, ends, known), shown.items, self.calibration_.freedom
+        )
 
     def predict(self, features: ItemTable) -> Fused:
         self.require_fitted()

@@ -53,6 +53,8 @@ class SeriesAverage(Fuser):
         self.inner_ = self.average().fit(as_frames(self._moved(ratings)), _frames_of(features, ratings))
         self.trace_, self._ratings = EmTrace(np.zeros(0), "none"), ratings
         self.scaling_ = self.inner_.scaling_
+        # Moving traces may take the answers on an end away, not the end.
+        self.scale_ = self.inner_.scale_ = ratings.scale
         if on_state is not None:
             on_state(0, copy(self))
         return self
@@ -136,7 +138,7 @@ class SeriesAverage(Fuser):
     def restore(self, fit: Fit) -> Self:
         self.inner_ = self.average().restore(fit)
         self.rate_, self.lag_ = float(fit.arrays["rate"]), fit.arrays["lag"]
-        self.scaling_, self.trace_ = self.inner_.scaling_, fit.trace
+        self.scaling_, self.scale_, self.trace_ = self.inner_.scaling_, self.inner_.scale_, fit.trace
         self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
         return self
 
@@ -197,6 +199,7 @@ def as_frames(ratings: Ratings) -> Ratings:
         items=[str(t) for t in range(total)],
         annotators=ratings.annotators,
         dimensions=ratings.dimensions,
+        scale=ratings.scale,
         source=ratings.source,
     )
 

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from unisono.data import Clock, ItemTable, Ratings
+from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress
 from unisono.fusers.results import Annotators, Fit, Fused
-from unisono.fusers.scaling import Scaling, pooled_scaling
+from unisono.fusers.scaling import Scaling, pooled_scaling, restored_scale, scale_arrays
 from unisono.fusers.series.data import (
     FrameSpace,
     active_annotators,
@@ -93,6 +93,9 @@ class SeriesFuser(Fuser):
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         require_rated(ratings)
         known = None if gold is None else gold_frames(gold, ratings)
+        self.scale_ = ratings.scale
+        if gold is not None and known is not None:
+            self.scale_ = ratings.scale.widened(known, ratings.dimensions, gold.source)
         self._require_sense(ratings, known)
         watch = Watcher(on_step, self._tasks(ratings, features, gold))
         self._choose(ratings, features, watch)
@@ -119,7 +122,17 @@ class SeriesFuser(Fuser):
         """An equal fuser, fitted to the same traces, with another estimate: a state on the way."""
         other = self.alike()
         other._adopt(self)
-        for name in ("rate_", "scaling_", "dimensions_", "annotators_", "frames_", "_ratings", "_data", "_active"):
+        for name in (
+            "rate_",
+            "scaling_",
+            "scale_",
+            "dimensions_",
+            "annotators_",
+            "frames_",
+            "_ratings",
+            "_data",
+            "_active",
+        ):
             setattr(other, name, getattr(self, name))
         return other._learnt(found)
 
@@ -132,9 +145,9 @@ class SeriesFuser(Fuser):
         self.require_fitted()
         if ratings is None:
             shown = self.fitted_ratings()
-            return self._series(*self._fitted_truth(), shown.items, shown.length, shown.clock)
+            return self.on_scale(*self._fitted_truth(), shown.items, shown.length, shown.clock)
         data, models, shown = self._known(ratings, features)
-        return self._series(*self._truths(data, models), shown.items, shown.length, shown.clock)
+        return self.on_scale(*self._truths(data, models), shown.items, shown.length, shown.clock)
 
     def predict(self, features: ItemTable) -> Fused:
         self.require_fitted()
@@ -144,7 +157,7 @@ class SeriesFuser(Fuser):
             raise DataError(f"{features.source} must have {self.rate_:g} frames per second, as the fit had: --rate.")
         X = self.frames_.frames(features, features.items, features.length)
         found = [predicted_truth(part.model, X) for part in self.parts_]
-        return self._series(*self._combined(found), features.items, features.length, features.clock)
+        return self.on_scale(*self._combined(found), features.items, features.length, features.clock)
 
     def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
         data, models, shown = self._known(ratings, features)
@@ -220,6 +233,7 @@ class SeriesFuser(Fuser):
             "rate": np.array(self.rate_),
             "rating_loc": self.scaling_.loc,
             "rating_scale": self.scaling_.scale,
+            **scale_arrays(self.scale_),
             **self.frames_.arrays(),
         }
 
@@ -234,6 +248,7 @@ class SeriesFuser(Fuser):
         self._truth, self._knows_gold = None, False
         self.rate_ = float(arrays["rate"])
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+        self.scale_ = restored_scale(arrays, len(fit.dimensions))
         self.frames_ = restore_frame_space(fit.features, arrays)
         self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
         return self
@@ -294,12 +309,6 @@ class SeriesFuser(Fuser):
                 row[:, d] = getattr(own, name)
             gain[:, d[:, None], d] = own.gain
         return Described(gain=gain, **rows)
-
-    def _series(
-        self, mean: np.ndarray, cov: np.ndarray, items: tuple[str, ...], length: np.ndarray, clock: Clock | None
-    ) -> Fused:
-        scaled = self.scaling_.restore_mean(mean), self.scaling_.restore_cov(cov)
-        return Fused(*scaled, items, self.dimensions_, length, clock)
 
 
 def _of(data: SeriesData, part: DimensionModel) -> SeriesData:

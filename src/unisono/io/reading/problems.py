@@ -121,6 +121,13 @@ def too_large(place: str, column: str, cell: str) -> DataError:
     )
 
 
+def outside_scale(place: str, column: str, cell: float, scale: str) -> DataError:
+    return DataError(
+        f"{place}: {column} is {cell:g}, outside the scale {scale}. "
+        "Correct the cell, leave it empty if the rating is missing, or give another scale (--scale)."
+    )
+
+
 def empty_label(place: str, role: str, column: str) -> DataError:
     return DataError(f"{place}: {column} is empty. Every row needs a name for its {role}.")
 

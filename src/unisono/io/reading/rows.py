@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from unisono.data.reading import LeftOut
+from unisono.data.scale import Ends, span
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, number_column
@@ -22,6 +23,7 @@ class Rows(ABC):
     def __init__(self, found: Collected, dimensions: tuple[str, ...]):
         self.found = found
         self.left_out: tuple[LeftOut, ...] = ()
+        self.given_ends: dict[int, Ends | None] = {}  # of the scale, by dimension, where the user gave it
         self.dimensions = dimensions
         self.items = found.label["item"]
         self.annotators = found.label.get("annotator")
@@ -29,6 +31,11 @@ class Rows(ABC):
     @property
     def source(self) -> str:
         return self.found.table.name
+
+    @property
+    def given_scale(self) -> dict[str, Ends | None] | None:
+        """What the user said of the scale, by name."""
+        return {self.dimensions[d]: ends for d, ends in self.given_ends.items()} or None
 
     @property
     def pair(self) -> np.ndarray:
@@ -48,8 +55,19 @@ class Rows(ABC):
         """Which column, or which level of a long table, each dimension comes from."""
 
     @abstractmethod
-    def numbers(self, d: int) -> np.ndarray:
+    def _numbers(self, d: int) -> np.ndarray:
         """(rows,) the numbers of dimension d; NaN where missing, and in rows about something else. Handed out once."""
+
+    def numbers(self, d: int) -> np.ndarray:
+        """The same, within the scale that the user gave."""
+        value, ends = self._numbers(d), self.given_ends.get(d)
+        if ends is not None:
+            outside = (value < ends[0]) | (value > ends[1])
+            if outside.any():
+                row = int(np.argmax(outside))
+                column = self.sources[self.dimensions[d]]
+                raise problems.outside_scale(self.found.where(row), column, float(value[row]), span(ends))
+        return value
 
     def who(self, row: int) -> str:
         """The trace that a row belongs to, in words."""
@@ -88,7 +106,7 @@ class WideRows(Rows):
         columns = self.found.table.columns
         return {name: columns[index] for name, index in zip(self.dimensions, self._columns, strict=True)}
 
-    def numbers(self, d: int) -> np.ndarray:
+    def _numbers(self, d: int) -> np.ndarray:
         return number_column(self.found, self._columns[d], full=self._complete)
 
 
@@ -113,7 +131,7 @@ class LongRows(Rows):
     def sources(self) -> dict[str, str]:
         return {name: self._dimension.labels[level] for name, level in zip(self.dimensions, self._levels, strict=True)}
 
-    def numbers(self, d: int) -> np.ndarray:
+    def _numbers(self, d: int) -> np.ndarray:
         return np.where(self._dimension.code == self._levels[d], self._value, np.nan)
 
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:

@@ -65,6 +65,7 @@ def series_ratings(rows: Rows, time: np.ndarray, timing: Timing) -> Ratings:
         items=rows.items.labels,
         annotators=rows.annotators.labels,
         dimensions=rows.dimensions,
+        scale=rows.given_scale,
         length=found.length,
         clock=found.clock,
         source=rows.source,
