@@ -15,6 +15,26 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class Repeating:
+    """An annotator whose answers repeat in blocks, in the order of the rows."""
+
+    annotator: str
+    period: int  # rows of the block
+    rows: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Hasty:
+    """An annotator whose answers came faster than anybody can answer."""
+
+    annotator: str
+    column: str  # where the durations are
+    fast: int  # answers that came too fast
+    answers: int
+
+
+@dataclass(frozen=True)
 class Reading:
     """The roles of the columns of a table of ratings."""
 
@@ -23,3 +43,5 @@ class Reading:
     time: str | None
     dimensions: dict[str, str]  # dimension -> the column (or the level of a long table) it was read from
     left_out: tuple[LeftOut, ...] = ()
+    repeating: tuple[Repeating, ...] = ()
+    hasty: tuple[Hasty, ...] = ()

@@ -124,7 +124,7 @@ def _reading(table: Table, roles: Roles, rows: Rows, series: bool) -> Reading:
     """Which column became what."""
     column = {role: table.columns[index] for role, index in roles.place.items()}
     time = column["time"] if series else None
-    return Reading(column["item"], column["annotator"], time, rows.sources, rows.left_out)
+    return Reading(column["item"], column["annotator"], time, rows.sources, rows.left_out, rows.repeating, rows.hasty)
 
 
 def _order(rows: Rows) -> np.ndarray:

@@ -12,6 +12,7 @@ from unisono.errors import DataWarning, LeftOutWarning
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, collect, number_column, peek, usable
 from unisono.io.reading.columns import Roles, candidates, find_column
+from unisono.io.reading.conduct import duration_columns, hasty_annotators, repeating_annotators
 from unisono.io.reading.descriptors import described_by_numbers, goes_with
 from unisono.io.reading.rows import LongRows, Rows, WideRows
 from unisono.io.reading.table import Table
@@ -24,7 +25,8 @@ def shaped(
     names, aside = _number_columns(table, roles, wanted, companions)
     labels = {role: index for role, index in roles.place.items() if role not in ("time", "value")}
     clock = [roles.place["time"]] if "time" in roles.place else []
-    found = collect(table, labels, [*names.values(), *clock])
+    durations = duration_columns(table, roles) if "annotator" in roles.place else {}
+    found = collect(table, labels, [*names.values(), *clock, *(index for index in durations if index not in clock)])
     times = _times(found, roles, aside) if clock else None
     rows: Rows
     if roles.is_long:
@@ -43,6 +45,10 @@ def shaped(
     if surprising and not wanted:
         _warn_aside(table.name, surprising)
     rows.left_out = tuple(aside)
+    if "annotator" in roles.place and times is None:
+        rows.hasty = hasty_annotators(found, durations)
+        if not roles.is_long:
+            rows.repeating = repeating_annotators(found, kept)
     return rows, _if_series(rows, times, roles)
 
 
