@@ -30,8 +30,7 @@ from unisono.io.reading.frames import frame_like
 from unisono.io.saved import load_fit
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.io.writing import csv_text, write_results
-from unisono.report.alerts import NO_SIGNAL, rating_alerts
-from unisono.report.copies import COPIES
+from unisono.report.alerts import NO_SIGNAL, TOLD_AT_ONCE, rating_alerts
 from unisono.report.summary import summarise, summary_text
 from unisono.version import __version__
 from unisono.words import Counting
@@ -78,7 +77,7 @@ def fuse(
     described = on_clock(_item_table(features), table, complete=True)
     fuser.fit(counted, described, on_clock(_item_table(gold), table), on_step=on_step)
     result = Fusion(name, fuser, table, fuser.fuse(), int(getattr(fuser, "seed", seed or 0)), copies)
-    for alert in (one for one in result.alerts if one.kind in (NO_SIGNAL, COPIES)):
+    for alert in (one for one in result.alerts if one.kind in TOLD_AT_ONCE):
         warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
@@ -155,6 +154,7 @@ class Fusion:
                 "seed": self.seed,
                 "source": self.ratings.source,
                 "data_sha256": self.ratings.data_hash,
+                "unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL],
             },
         )
 

@@ -22,7 +22,7 @@ from unisono.cli.options import (
     seed_option,
 )
 from unisono.cli.progress import task_progress
-from unisono.cli.talk import deliver, number, print_table
+from unisono.cli.talk import deliver, number, print_table, tell
 
 if TYPE_CHECKING:
     from unisono.evaluate.protocol.results import CrossValidation, ModelResult
@@ -75,7 +75,7 @@ def command(
 
 
 def _print(found: CrossValidation) -> None:
-    click.echo(
+    tell(
         f"{found.source} against {found.reference}: {found.items} items, {found.folds} folds, seed {found.seed}; "
         + ("iterations chosen on the validation items" if found.selected else "models as they converge")
     )
@@ -84,7 +84,7 @@ def _print(found: CrossValidation) -> None:
     names = [row.model for row in found.models]
     print_table(["dimension", "", *names], list(_by_dimension(found)))
     for line in significance_lines(found):
-        click.echo(line)
+        tell(line)
 
 
 def _iterations(row: ModelResult) -> str:

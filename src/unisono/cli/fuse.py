@@ -11,7 +11,7 @@ from unisono.cli.options import TablePath, copies_option, json_option, of_items,
 from unisono.cli.progress import estimation_progress
 from unisono.cli.reading import read_quietly
 from unisono.cli.series_options import require_words, series_options
-from unisono.cli.talk import print_json, say
+from unisono.cli.talk import print_json, say, tell
 from unisono.words import Counting, words_of
 
 if TYPE_CHECKING:
@@ -128,5 +128,5 @@ def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
         click.echo(result.truth_csv(), nl=False)
         say(result.summary())
     else:
-        click.echo(result.summary())
-        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, summary.json, fit/")
+        tell(result.summary())
+        tell(f"\nWritten to {out}: truth.csv, annotators.csv, summary.json, fit/")

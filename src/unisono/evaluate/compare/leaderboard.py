@@ -63,6 +63,7 @@ class Comparison:
     rows: tuple[ModelRow, ...]
     contrasts: tuple[Contrast, ...]
     answer: str
+    unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
