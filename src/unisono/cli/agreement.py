@@ -9,12 +9,14 @@ import click
 
 from unisono.cli.options import json_option, out_option, ratings_argument, reading_options, seed_option
 from unisono.cli.progress import task_progress
+from unisono.cli.screen import wrapped
 from unisono.cli.talk import deliver, number, print_table, tell
 from unisono.data.introduction import counted
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement.results import Agreement, DimensionAgreement
 
+WIDTH = 80  # columns of prose, also in a pipe
 WORST = 10  # annotators shown, those with the largest misfit first
 
 
@@ -73,8 +75,8 @@ def _print(found: Agreement) -> None:
         print_table(["reliability of a single rating", "value"], rows)
     _print_annotators(found)
     for note in found.notes:
-        tell(f"Note: {note}")
-    tell(found.apa())
+        tell(wrapped(f"Note: {note}", WIDTH))
+    tell(wrapped(found.apa(), WIDTH))
 
 
 def _print_figures(dimensions: tuple[DimensionAgreement, ...]) -> None:

@@ -23,6 +23,7 @@ from unisono.cli.options import (
 )
 from unisono.cli.progress import task_progress
 from unisono.cli.talk import deliver, number, print_table, tell
+from unisono.data.introduction import counted
 
 if TYPE_CHECKING:
     from unisono.evaluate.protocol.results import CrossValidation, ModelResult
@@ -76,7 +77,8 @@ def command(
 
 def _print(found: CrossValidation) -> None:
     tell(
-        f"{found.source} against {found.reference}: {found.items} items, {found.folds} folds, seed {found.seed}; "
+        f"{found.source} against {found.reference}: {counted(found.items, 'item')}, {found.folds} folds, "
+        f"seed {found.seed}; "
         + ("iterations chosen on the validation items" if found.selected else "models as they converge")
     )
     rows = [[row.model, number(row.ccc), number(row.pearson), _iterations(row)] for row in found.models]

@@ -58,7 +58,7 @@ def table_lines(columns: Sequence[str], rows: Iterable[Sequence[str]], width: in
         lines.append("─" * min(sum(sizes) + len(GAP) * len(group), width or 10**6))
         for row in table:
             if cells(row[0]) > name:
-                lines.append(row[0])
+                lines += _broken(row[0], width) if width is not None else [row[0]]
                 lines.append(_row(["", *(row[i] for i in group)], sizes))
             else:
                 lines.append(_row([row[i] for i in shown], sizes))

@@ -92,7 +92,7 @@ def summary_text(data: dict[str, Any]) -> str:
         lines += ["", f"Error on held-out stretches, in standard deviations of the ratings, by window: {tried}."]
     if data.get("delay_words"):
         lines += ["", f"Time: {data['delay_words']}"]
-    if data["diagnosis"] is not None and len(data["unclear"]) < len(data["dimensions"]):
+    if data["diagnosis"] is not None:
         lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
     if data.get("gold"):
         lines += ["", *_gold_lines(data["gold"])]
