@@ -133,6 +133,14 @@ def test_gold_frames_widen_the_scale_of_traces():
         un.fuse(ratings, gold=gold, scale=(-1, 1))
 
 
+def test_a_later_batch_is_on_the_scale_of_the_one_before():
+    ratings, _ = extreme(M=30)
+    first = un.fuse(ratings.with_scale((0, 6)))
+    middle = ratings.with_value(np.clip(ratings.value, 2, 4)).select_items([f"i{m}" for m in range(9)])
+    assert un.fuse(middle, start=first.fuser).fuser.scale_.ends == ((0, 6), (0, 6))
+    assert un.fuse(middle, start=first.fuser, scale=(1, 5)).fuser.scale_.ends == ((1, 5), (1, 5))
+
+
 GRADES = st.one_of(st.none(), st.integers(1, 5))
 
 

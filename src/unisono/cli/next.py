@@ -27,28 +27,22 @@ def command(fit: Path, count: int, as_json: bool) -> None:
     FIT is the folder that `unisono fuse --out` wrote, or the fit/ in it. Items are ranked by how much uncertainty one
     more rating by a typical annotator would remove, annotators by how much of the truth's variance one rating explains.
     """
-    from unisono.api import load
-    from unisono.fusers.advice import next_ratings
-    from unisono.io.saved import load_fit
+    from unisono.api import next_ratings
     from unisono.report.alerts import nothing_shared
     from unisono.report.summary import TWO
 
-    saved = load_fit(fit)
-    found = next_ratings(load(fit), saved)
-    items = list(zip(found.items, found.item_sd.tolist(), found.item_reduction.tolist(), strict=True))[:count]
-    people = list(zip(found.annotators, found.information.tolist(), strict=True))[:count]
+    advice = next_ratings(fit)
+    found = advice.to_dict(count)
     if as_json:
-        keys = ("item", "uncertainty", "expected_reduction")
-        rows = [dict(zip(keys, row, strict=True)) for row in items]
-        told = [{"annotator": k, "information": v} for k, v in people]
-        print_json({"items": rows, "annotators": told, "unclear": found.unclear})
+        print_json(found)
         return
-    if found.unclear:
-        tell(nothing_shared(found.unclear, saved.dimensions, NO_ADVICE if found.items else NOTHING))
-    if not found.items:
+    if advice.unclear:
+        tell(nothing_shared(advice.unclear, advice.dimensions, NO_ADVICE if advice.items else NOTHING))
+    if not advice.items:
         return
+    items, people = ([list(row.values()) for row in found[what]] for what in ("items", "annotators"))
     print_table(["rate next", "uncertainty", "reduction"], [[m, number(sd), number(less)] for m, sd, less in items])
     print_table(["ask", "information"], [[k, number(value)] for k, value in people])
     tell(UNITS)
-    if len(found.annotators) == 2:
+    if len(advice.annotators) == 2:
         tell(TWO)

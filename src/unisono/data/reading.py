@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -12,6 +14,15 @@ class LeftOut:
     column: str
     why: str
     numeric: bool = False  # it holds numbers, so that it could be taken in
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Identifiers:
+    """The ids of a table as they came: inside, labels are text; results give back what the table had."""
+
+    column: str  # what the table calls them
+    place: Mapping[str, int]  # where the id behind each label stands among the values
+    values: Any  # a column of the library that the table came from, with its own type
 
 
 @dataclass(frozen=True)
@@ -45,3 +56,8 @@ class Reading:
     left_out: tuple[LeftOut, ...] = ()
     repeating: tuple[Repeating, ...] = ()
     hasty: tuple[Hasty, ...] = ()
+    notes: tuple[str, ...] = ()  # what was read otherwise than as plain numbers in plain columns, in sentences
+    item_parts: tuple[str, ...] = ()  # columns that the item's name is made of, if there are several
+    item_ids: Identifiers | None = field(default=None, compare=False, repr=False)  # None: no column of the table
+    annotator_ids: Identifiers | None = field(default=None, compare=False, repr=False)
+    part_ids: tuple[Identifiers, ...] = field(default=(), compare=False, repr=False)  # of the item's parts

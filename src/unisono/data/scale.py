@@ -76,6 +76,11 @@ class Scale:
         ends = tuple(own if own is None else _holding(own, value[:, d]) for d, own in enumerate(self.ends))
         return replace(self, ends=ends)
 
+    def joined(self, earlier: Scale) -> Scale:
+        """Inferred ends made as wide as those that earlier answers of the same annotators showed."""
+        pairs = zip(self.ends, earlier.ends, self.given, strict=True)
+        return replace(self, ends=tuple(own if given else _wider(own, before) for own, before, given in pairs))
+
     def words(self, d: int) -> str:
         """`scale 1 to 7 (inferred)`"""
         own = self.ends[d]
@@ -102,6 +107,12 @@ def span(ends: Ends | None) -> str:
     if np.isinf(high):
         return f"from {low:g}"
     return f"up to {high:g}" if np.isinf(low) else f"{low:g} to {high:g}"
+
+
+def _wider(one: Ends | None, other: Ends | None) -> Ends | None:
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])
 
 
 def _holding(ends: Ends, value: np.ndarray) -> Ends:

@@ -22,6 +22,7 @@ def reading_data(ratings: Ratings) -> dict[str, Any] | None:
         "dimensions": dict(how.dimensions),
         "scale": ratings.scale.to_dict(ratings.dimensions),
         "left_out": {one.column: one.why for one in how.left_out},
+        "notes": list(how.notes),
         "numeric_left_out": [one.column for one in how.left_out if one.numeric],
     }
 
@@ -37,6 +38,7 @@ def reading_lines(data: dict[str, Any] | None) -> list[str]:
     labels = f"item '{data['item']}', annotator '{data['annotator']}'{time}"
     lines = [f"Read {data['source']}: {labels}, dimension{'s' * (len(named) != 1)} {_some(named)}."]
     lines += _scale_lines(data["scale"])
+    lines += [f"  {note}" for note in data["notes"]]
     aside = list(data["left_out"].items())
     lines += [f"  left out '{column}': {why}" for column, why in aside[:MOST_NAMED]]
     if len(aside) > MOST_NAMED:

@@ -34,6 +34,7 @@ from unisono.maths.items.priors import PANEL, VARIANCE_FLOOR, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.structure import Structure
 from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.reader import as_item_table, as_ratings
 from unisono.words import Anchor, EstimateScale, Inference, Latent, Noise, Transform
 
 
@@ -99,23 +100,24 @@ class Joint(Fuser):
 
     def fit(
         self,
-        ratings: Ratings,
-        features: ItemTable | None = None,
-        gold: ItemTable | None = None,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
         self.check_settings()
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
-        given = prepared(ratings, features, gold, self._earlier, paper=self.paper)
+        tables = as_ratings(ratings), as_item_table(features), as_item_table(gold)
+        given = prepared(*tables, self._earlier, paper=self.paper)
         self.forget()
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert on_state is not None
             on_state(iteration, self.alike()._learnt(estimate, given))
 
-        self._ratings = ratings
+        self._ratings = given.ratings
         run = self._run(on_step, snapshot if on_state is not None else None)
         self._learnt(self._estimate(given, run), given)
         self.warn_unless_converged()
@@ -226,23 +228,21 @@ class Joint(Fuser):
 
     # ---- results
 
-    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
         items, shown = self._items_for(ratings, features)
         known = self._known if ratings is None else None
         ends = standardised_ends(self.scale_, self.scaling_)
-        return self.fused(
-            *estimated_truth(items, self.calibration_, ends, known), shown.items, self.calibration_.freedom
-        )
+        return self.on_scale(*estimated_truth(items, self.calibration_, ends, known), shown, self.calibration_.freedom)
 
-    def predict(self, features: ItemTable) -> Fused:
+    def predict(self, features: Any) -> Fused:
         self.require_fitted()
-        self.space_.require_features()
-        Z = self.space_.scores(features, features.items).Z
+        table = self.space_.require_features(features)
+        Z = self.space_.scores(table, table.items).Z
         mean = self.params_.mu + Z @ self.params_.theta
         spread = 1 + (Z**2) @ self.theta_var_
-        return self.fused(mean, spread[:, None, None] * self.params_.Sigma, features.items)
+        return self.on_scale(mean, spread[:, None, None] * self.params_.Sigma, table)
 
-    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+    def score(self, ratings: Any, features: Any = None) -> float:
         items, shown = self._items_for(ratings, features)
         numbers = int((~np.isnan(shown.value)).sum())
         per_dimension = (~np.isnan(shown.value)).sum(axis=0)
@@ -290,14 +290,14 @@ class Joint(Fuser):
 
     # ---- data
 
-    def _items_for(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[ItemPosteriors, Ratings]:
+    def _items_for(self, ratings: Any, features: Any) -> tuple[ItemPosteriors, Ratings]:
         """Posteriors of the fitted items, or of others by the same annotators, and their ratings."""
         self.require_fitted()
         if ratings is None:
             fitted = self.fitted_ratings()
             return self._items, fitted
         shown = self.known_ratings(ratings)
-        scores = self.space_.scores(features, shown.items)
+        scores = self.space_.scores(as_item_table(features), shown.items)
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
         data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))

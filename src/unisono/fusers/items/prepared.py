@@ -37,12 +37,16 @@ def prepared(
     # One ridge for all features makes sense only in common units; the paper takes features as they are.
     space, scores = learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
     data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
-    scale = ratings.scale
+    answers = ratings.scale
+    if earlier is not None:
+        # A batch that shows less of the scale than the one before was given on the same one.
+        answers = answers.joined(earlier.scale).widened(ratings.value, ratings.dimensions, ratings.source)
+    scale = answers
     if gold is not None:
         known = gold_values(gold, ratings)
         scale = scale.widened(known, ratings.dimensions, gold.source, ratings.items)
         data = data._replace(gold=scaling.standardise(known))
-    return Prepared(ratings, scaling, space, data, earlier, scale, standardised_ends(ratings.scale, scaling))
+    return Prepared(ratings, scaling, space, data, earlier, scale, standardised_ends(answers, scaling))
 
 
 def standardised_ends(scale: Scale, scaling: Scaling) -> Bounds:

@@ -7,6 +7,7 @@ two rows claim the same place.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from unisono.data.scale import Ends, span
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, number_column
+from unisono.io.reading.hints import tells_apart
 
 
 class Rows(ABC):
@@ -68,8 +70,17 @@ class Rows(ABC):
             if outside.any():
                 row = int(np.argmax(outside))
                 column = self.sources[self.dimensions[d]]
-                raise problems.outside_scale(self.found.where(row), column, float(value[row]), span(ends))
+                raise problems.outside_scale(self.where(row), column, float(value[row]), span(ends))
         return value
+
+    def where(self, row: int) -> str:
+        """`ratings.csv row 18`"""
+        return self.found.where(row)
+
+    def places(self, first: int, second: int) -> tuple[str, str]:
+        """Two rows for one message, in the order of the file."""
+        low, high = sorted((int(first), int(second)))
+        return problems.join_places(self.where(low), self.where(high), self.source)
 
     def who(self, row: int) -> str:
         """The trace that a row belongs to, in words."""
@@ -80,15 +91,16 @@ class Rows(ABC):
 
     def refuse_twice(self, first: int, second: int) -> DataError:
         """The error for two rows that make the same claim."""
-        places = self.found.places(first, second)
+        places = self.places(first, second)
         item = self.items.labels[self.items.code[first]]
         if self.annotators is None:
             return problems.item_twice(*places, item)
         annotator = self.annotators.labels[self.annotators.code[first]]
         return self._rated_twice(places, annotator, item, first)
 
+    @abstractmethod
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
-        return problems.rated_twice(*places, annotator, item)
+        """The error for two rows by one annotator about one item."""
 
 
 class WideRows(Rows):
@@ -111,6 +123,14 @@ class WideRows(Rows):
     def _numbers(self, d: int) -> np.ndarray:
         return number_column(self.found, self._columns[d], full=self._complete)
 
+    def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
+        table, value = self.found.table, self._columns[0]
+        known = [table.columns.index(coded.column) for coded in self.found.label.values()]
+        others = [table.columns.index(one.column) for one in self.left_out if one.column in table.columns]
+        apart = next((table.columns[index] for index in others if tells_apart(table, known, (index,))), None)
+        only = table.columns[value] if len(self._columns) == 1 else None
+        return problems.rated_twice(*places, annotator, item, self.items.column, apart, only)
+
 
 class LongRows(Rows):
     """One row per number: one column says of which dimension, another one holds it."""
@@ -125,6 +145,11 @@ class LongRows(Rows):
         super().__init__(found, tuple(levels))
         self._levels = [self._dimension.labels.index(level) for level in levels.values()]
 
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Leaves dimensions out: all but these."""
+        self.dimensions = tuple(self.dimensions[d] for d in chosen)
+        self._levels = [self._levels[d] for d in chosen]
+
     @property
     def claim(self) -> np.ndarray:
         return np.asarray(self.pair * len(self._dimension.labels) + self._dimension.code)
@@ -138,7 +163,7 @@ class LongRows(Rows):
 
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
         dimension = self._dimension.labels[self._dimension.code[row]]
-        return problems.answered_twice(*places, annotator, item, dimension)
+        return problems.answered_twice(*places, annotator, item, dimension, self.items.column)
 
 
 def sorted_claims(claim: np.ndarray, time: np.ndarray | None = None) -> tuple[np.ndarray, tuple[int, int] | None]:
