@@ -34,6 +34,8 @@ def test_fuse_writes_what_it_promises(world):
         "annotators.csv",
         "annotators_overall.csv",
         "fit",
+        "report.html",
+        "report.json",
         "summary.json",
         "truth.csv",
     ]

@@ -67,7 +67,12 @@ class Overview:
         title = f"'{self.source}': {counted(self.judgements, 'judgement')} of {things} by {people}"
         scale = {} if self.reading is None else self.reading["scale"]
         rows = [
-            (one.name, scale.get(one.name, {}).get("words", ""), _figure(one.alpha.value), _figure(one.icc_ak.value))
+            (
+                one.name,
+                scale.get(one.name, {}).get("words", "").removeprefix("scale "),
+                _figure(one.alpha.value),
+                _figure(one.icc_ak.value),
+            )
             for one in self.dimensions
         ]
         look = f"{counted(len(self.alerts), 'thing')} to look at: see .alerts" if self.alerts else "Nothing suspicious"
