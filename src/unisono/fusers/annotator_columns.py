@@ -33,6 +33,10 @@ def _spammer(annotators: Annotators) -> np.ndarray | None:
     return None if annotators.diagnosis is None else annotators.diagnosis.spammer
 
 
+def _copy_set(annotators: Annotators) -> np.ndarray | None:
+    return None if annotators.voice is None else np.array(annotators.copy_sets(), dtype=object)
+
+
 def _mean_of(annotators: Annotators, name: str) -> np.ndarray:
     """(K,) the mean over the dimensions where the figure is known; NaN where it is on none."""
     figure = np.asarray(getattr(annotators, name))
@@ -51,6 +55,8 @@ OVERALL = (
     Column("ratings", attrgetter("ratings")),
     *(Column(name, partial(_mean_of, name=name)) for name in ("reliability", "agreement")),
     Column("spammer", _spammer),
+    Column("copy", attrgetter("copy")),
+    Column("copy_set", _copy_set),
 )
 
 
