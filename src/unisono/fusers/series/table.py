@@ -97,7 +97,9 @@ def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.nda
         own = np.abs(np.diagonal(model.params.F, axis1=2, axis2=3))  # (K, W, D)
         centre = np.einsum("w,kwd->kd", np.arange(own.shape[1]), own) / np.maximum(own.sum(axis=1), 1e-300)
         return np.where(given, centre, np.nan), low, high
-    if model.priors is not None:
+    if model.lag_range is not None:
+        low, high = (np.where(given, model.lag_range[:, :, end], np.nan) for end in (0, 1))
+    elif model.priors is not None:
         trials = DelayTrials(make_layout(data, model.structure), model.params, model.structure)
         tell = watch.phase("intervals of delays")
         for i, (k, d) in enumerate(np.argwhere(given).tolist()):
