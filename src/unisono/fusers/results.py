@@ -105,6 +105,7 @@ class Annotators:
     delay_low: np.ndarray | None = None  # (K, D) ends of the 90 % interval, NaN where a delay has none
     delay_high: np.ndarray | None = None
     diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
+    tracing: dict[str, np.ndarray] | None = None  # (K, D) by kind: probabilities that a hand is flipped, flat, ...
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -133,6 +134,8 @@ class Annotators:
         for name in ("delay", "delay_low", "delay_high"):
             if (seconds := getattr(self, name)) is not None:
                 table |= {f"{dimension}_{name}": seconds[:, d] for d, dimension in enumerate(self.dimensions)}
+        for kind, probability in (self.tracing or {}).items():
+            table |= {f"{dimension}_{kind}": probability[:, d] for d, dimension in enumerate(self.dimensions)}
         return table | self._probabilities()
 
     def _probabilities(self) -> dict[str, Any]:

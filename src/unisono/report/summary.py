@@ -11,7 +11,7 @@ from unisono.data import Ratings
 from unisono.data.checks import Alert
 from unisono.fusers.results import Annotators, Fit
 from unisono.report.delays import delay_words
-from unisono.report.findings import finding_lines, findings
+from unisono.report.findings import finding_lines, findings, tracing_findings, tracing_lines
 from unisono.report.reading import reading_data, reading_lines
 
 SHOWN = 3  # annotators named at either end
@@ -44,6 +44,7 @@ def summarise(
         "most_reliable": best,
         "least_reliable": worst,
         "diagnosis": findings(annotators),
+        "tracing": tracing_findings(annotators),
         "iterations": fit.trace.iterations,
         "stop": fit.trace.stop,
         "objective": fit.trace.path(),
@@ -79,6 +80,8 @@ def summary_text(data: dict[str, Any]) -> str:
         lines += ["", f"Time: {data['delay_words']}"]
     if data["diagnosis"] is not None:
         lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
+    if data.get("tracing") is not None:
+        lines += ["", *tracing_lines(data["tracing"], data.get("direction") == "gold")]
     if data.get("gold"):
         lines += ["", *_gold_lines(data["gold"])]
     if data["iterations"]:

@@ -201,6 +201,7 @@ class SeriesFuser(Fuser):
             "mean_delay": round(float(np.mean([model.mean_lag for model in models])), 3),
             "delay_convention": models[0].convention,
             "window": round(window, 6),
+            "direction": "gold" if self._knows_gold else "majority",
         }
 
     def parameters(self) -> ItemParams:

@@ -37,13 +37,14 @@ class SeriesModel(NamedTuple):
     weighted: bool = True  # False: the paper's E-step, which forgets the variances
     levels: Levels | None = None  # of recordings, where they err by themselves
     lag_range: np.ndarray | None = None  # (K, D, 2) ends of the intervals of the delays, in frames; not saved
+    diagnosis: np.ndarray | None = None  # (K, D, 6) probabilities of what is unusual about annotators; not saved
 
 
 def model_of(fit: DefaultFit) -> SeriesModel:
     """What a finished default fit knows."""
     words = fit.mean_lag, fit.convention, fit.priors
     model = SeriesModel(fit.params, fit.structure, fit.noise, fit.extra, fit.spread, *words)
-    return model._replace(levels=fit.levels, lag_range=fit.lag_range)
+    return model._replace(levels=fit.levels, lag_range=fit.lag_range, diagnosis=fit.diagnosis)
 
 
 def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = True) -> SeriesModel:
@@ -137,12 +138,19 @@ def with_inactive(model: SeriesModel, active: np.ndarray, *, average: bool = Tru
     if not average:
         rows["F"][~active] = 0.0
     noise = np.where(active[:, None], everybody.noise[order], np.nan)
-    ends = model.lag_range
-    if ends is not None:
-        unknown = np.full((int((~active).sum()), *ends.shape[1:]), np.nan)
-        ends = np.concatenate([ends, unknown])[order]
-    levels = _levels_of(everybody, lambda v: v[order])
-    return model._replace(params=model.params._replace(**rows), noise=noise, levels=levels, lag_range=ends)
+
+    def unknown(known: np.ndarray | None) -> np.ndarray | None:
+        if known is None:
+            return None
+        return np.concatenate([known, np.full((int((~active).sum()), *known.shape[1:]), np.nan)])[order]
+
+    return model._replace(
+        params=model.params._replace(**rows),
+        noise=noise,
+        levels=_levels_of(everybody, lambda v: v[order]),
+        lag_range=unknown(model.lag_range),
+        diagnosis=unknown(model.diagnosis),
+    )
 
 
 def pooled_noise(model: SeriesModel) -> np.ndarray:

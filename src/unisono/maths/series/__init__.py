@@ -10,6 +10,7 @@ two_scales, independent_frames        traces as levels of recordings and courses
 row_evidence, tracers                 gain, noise, sign and bias of one annotator given the others; sweeps over all
 common_delays                         one delay per annotator: a search that settles, intervals
 tracer_truth, tracer_fit              the truth of annotators that are known; the default fit
+tracer_diagnosis                      what is unusual about annotators, as probabilities
 default, bands, gauge                 the fit by EM under strong priors, its bands; conventions of both
 features, gold, gold_choice           what features and known frames add
 """

@@ -17,7 +17,7 @@ from scipy import fft
 
 from unisono.maths.series.priors import DELAY_SD
 from unisono.maths.series.tracers import Sums, Tracers
-from unisono.maths.series.two_scales import TwoScales, placed
+from unisono.maths.series.two_scales import TwoScales, placed, stretches
 
 ROUNDS = 50  # at most; frames at the edges of recordings can make two delays take turns
 
@@ -101,8 +101,9 @@ def _spectra(scales: TwoScales, K: int) -> list[list[tuple[int, int, np.ndarray]
     for k, own in enumerate(scales.of_annotator):
         if scales.flat[k]:
             continue
-        for m in np.unique(recording[own]).tolist():
-            here = own[recording[own] == m]
+        for run in stretches(recording[own]):
+            here = own[run]
+            m = int(recording[here[0]])
             course = np.zeros(int(length[m]))
             course[scales.frame[here]] = scales.course[here]
             n = fft.next_fast_len(2 * len(course), real=True)

@@ -23,3 +23,11 @@ LEAST_LEVEL_ERROR, MOST_LEVEL_ERROR = 0.05, 20.0  # variance of a level's error 
 DELAY_SD = 0.5  # seconds around the median delay; 1 s cost .002
 MEMORY = 30.0  # seconds after which the truth has forgotten itself; 20 cost .001; 60 gained .001, but blurs fast truths
 TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as reversed
+
+# ---- diagnosis; conventions, none of which the estimate rests on
+UNRELATED = 0.03  # prior probability of following nothing, and of drifting
+COPIED = 0.003  # of having copied somebody
+COPY = 0.95  # correlation of the errors of a copy
+DRIFT = 6.0  # variance of trends in the errors of who drifts, over the usual one
+LATE = 5.0  # seconds after the others that a late trace begins to move, at least
+SEEN_BEFORE = 0.02, 0.1  # imaginary recordings: so many flat or late ones of so many

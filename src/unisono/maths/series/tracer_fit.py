@@ -18,6 +18,7 @@ from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.recordings import connected
+from unisono.maths.series.tracer_diagnosis import diagnose_tracers
 from unisono.maths.series.tracer_truth import Levels, two_scale_truth
 from unisono.maths.series.tracers import Sums, Tracers, first_tracers, logarithms, sweep
 from unisono.maths.series.two_scales import Placed, TwoScales, placed, two_scales
@@ -139,6 +140,7 @@ def _finished(
         priors=Priors(kappa=float(np.mean([f.kappa for f in found]))),
         levels=levels,
         lag_range=ends,
+        diagnosis=np.stack([diagnose_tracers(*f[:2], f.kappa, f.tracers, rate) for f in found], axis=1),
     )
 
 

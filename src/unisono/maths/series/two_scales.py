@@ -82,6 +82,14 @@ def two_scales(data: SeriesData, d: int) -> TwoScales:
     )
 
 
+def stretches(values: np.ndarray) -> list[slice]:
+    """Runs of equal values, one after the other."""
+    if not len(values):
+        return []
+    edge = np.concatenate([[0], np.flatnonzero(np.diff(values)) + 1, [len(values)]])
+    return [slice(lo, hi) for lo, hi in zip(edge[:-1].tolist(), edge[1:].tolist(), strict=True)]
+
+
 class Placed(NamedTuple):
     """Which frames of the truth courses speak of, once everybody's delay is known."""
 
