@@ -5,51 +5,16 @@ import pytest
 from scipy.optimize import minimize
 
 from reference.dense_tracers import autocorrelation, delay_evidence, log_course, log_levels
+from trace_crowds import crowd
 from unisono.maths.series import priors
 from unisono.maths.series.common_delays import Part, _evidence, _spectra, common_delays, delay_interval
-from unisono.maths.series.default import Settings
 from unisono.maths.series.independent_frames import independent_frames, mean_autocorrelation
-from unisono.maths.series.params import SeriesData
 from unisono.maths.series.row_evidence import RowPrior, most_probable_row, row_cost, row_slopes
-from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.maths.series.tracer_truth import Levels, level_posterior, nearest_rated
 from unisono.maths.series.tracers import Sums, first_signs, first_tracers, objective, sweep, with_row
 from unisono.maths.series.two_scales import placed, two_scales
 
 RATE = 2.0
-
-
-def lasting(rng, T, memory):
-    phi, x = np.exp(-1.0 / memory), np.zeros(T)
-    x[0] = rng.standard_normal()
-    for t in range(1, T):
-        x[t] = phi * x[t - 1] + np.sqrt(1 - phi**2) * rng.standard_normal()
-    return x
-
-
-def crowd(seed=0, K=5, lengths=(60, 45, 50), turned=(), lag=None, gaps=True, gain_sd=0.4):
-    """Traces of a slow truth with private gains, levels of recordings, lasting errors; SeriesData and the truth."""
-    rng = np.random.default_rng(seed)
-    lag = np.zeros(K, dtype=int) if lag is None else np.array(lag)
-    gain = np.exp(gain_sd * rng.standard_normal(K)) * np.where(np.isin(np.arange(K), turned), -1.0, 1.0)
-    y, item_of, annotator_of, truths = [], [], [], []
-    for m, T in enumerate(lengths):
-        a = 0.7 * rng.standard_normal() + lasting(rng, T + 10, 15.0)
-        truths.append(a[10:])
-        for k in range(K):
-            error = 0.5 * lasting(rng, T, 4.0) + 0.2 * rng.standard_normal(T)
-            y.append(gain[k] * a[10 - lag[k] : 10 - lag[k] + T] + abs(gain[k]) * error + 0.2 * rng.standard_normal())
-            item_of.append(m)
-            annotator_of.append(k)
-    if gaps:
-        y[1][:17] = np.nan
-        y[K + 2][20:] = np.nan
-        y[2 * K][:] = np.nan
-    data = SeriesData(
-        np.concatenate(y)[:, None], np.array(item_of), np.array(annotator_of), np.array(lengths),
-        np.zeros((sum(lengths), 0)), K,
-    )  # fmt: skip
-    return data, np.concatenate(truths), gain
 
 
 def settled(data, lag=None, sweeps=4, kappa=0.05):
@@ -167,6 +132,7 @@ def test_levels_of_recordings_equal_the_dense_posterior():
         rng.uniform(0.2, 1, (5, 2)),
         rng.standard_normal((5, 2)),
         np.array([[1.0, 0.4], [0.4, 0.8]]),
+        np.ones(2),
     )
     L, V, loglik = level_posterior(data, level, levels)
     total = 0.0
@@ -240,61 +206,3 @@ def test_the_nearest_rated_frame_is_found_inside_its_recording():
             rated = [u for u in range(first[t], last[t]) if precision[u, d]]
             assert far[t, d] == (min(abs(u - t) for u in rated) if rated else 0)
             assert near[t, d] in (rated or [t])
-
-
-def fitted(data, lag=None):
-    scale = np.nanstd(data.y), np.nanmean(data.y)
-    standardised = data._replace(y=(data.y - scale[1]) / scale[0])
-    return fit_two_scales(standardised, RATE, Settings(memory=priors.MEMORY, lag=lag)), scale
-
-
-def spoiled(data, gain, seed):
-    """The second annotator's traces are noise on their own scale."""
-    rng, y = np.random.default_rng(seed), data.y.copy()
-    offset = np.cumsum(data.length[data.item_of]) - data.length[data.item_of]
-    for j in np.flatnonzero(data.annotator_of == 1):
-        T = int(data.length[data.item_of[j]])
-        y[offset[j] : offset[j] + T, 0] = gain[1] * (lasting(rng, T, 10.0) + rng.standard_normal())
-    return data._replace(y=y)
-
-
-def knowing(data, gain):
-    """The mean of the others, each on the scale and the way round of the truth."""
-    traces = data.y[:, 0] / np.repeat(gain[data.annotator_of], data.length[data.item_of])
-    frame = np.concatenate([np.arange(data.length[m]) + data.length[:m].sum() for m in data.item_of])
-    good = np.repeat(data.annotator_of != 1, data.length[data.item_of])
-    return np.bincount(frame[good], traces[good]) / np.bincount(frame[good])
-
-
-@pytest.mark.slow
-def test_bands_hold_and_bad_hands_cost_little():
-    """One of six reversed, one noise, private gains: close to whoever knows who is who; bands hold what they say."""
-    found, inside = [], []
-    for seed in range(6):
-        data, truth, gain = crowd(seed, K=6, turned=(3,), lengths=(200,) * 6, gaps=False, gain_sd=0.5)
-        data = spoiled(data, gain, seed)
-        fit, (scale, middle) = fitted(data, lag=0.0)
-        r = [np.corrcoef(one, truth)[0, 1] for one in (fit.mean[:, 0], knowing(data, gain), plain_mean(data))]
-        found.append(r)
-        slope, level = np.polyfit(truth, fit.mean[:, 0] * scale + middle, 1)
-        inside.append(np.abs(fit.mean[:, 0] * scale + middle - slope * truth - level) < 1.645 * fit.sd[:, 0] * scale)
-    ours, oracle, mean = np.mean(found, axis=0)
-    assert ours > oracle - 0.02
-    assert ours > mean + 0.03
-    assert 0.85 < np.mean(inside) < 0.99
-
-
-def plain_mean(data):
-    frame = np.concatenate([np.arange(data.length[m]) + data.length[:m].sum() for m in data.item_of])
-    return np.bincount(frame, data.y[:, 0]) / np.bincount(frame)
-
-
-def test_true_dimensions_that_correlate_are_seen_to():
-    one, _, _ = crowd(1, K=6, lengths=(400, 400), gaps=False)
-    other, _, _ = crowd(2, K=6, lengths=(400, 400), gaps=False)
-    for share in (0.0, 0.9):
-        y = np.concatenate([one.y, share * one.y + (1 - share) * other.y], axis=1)
-        fit, _ = fitted(one._replace(y=y))
-        sigma = fit.params.sigma
-        correlation = sigma[0, 1] / np.sqrt(sigma[0, 0] * sigma[1, 1])
-        assert correlation > 0.5 if share else abs(correlation) < 0.3

@@ -1,4 +1,4 @@
-"""One delay per annotator for all dimensions, against what the others say: a search that settles, and intervals.
+"""One delay per annotator, or one per dimension too, against what the others say: a search that settles, and intervals.
 
 With everybody's gain and noise held, the part of the log-likelihood that depends on a delay is a cross-correlation,
     kappa sum_t V l_k course_k[t + lag] S_-k[t],  l = g / s2,  V = 1 / (1/A + Q),  S_-k = the others' sum of l course,
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import fft
 
-from unisono.maths.series.priors import DELAY_SD
+from unisono.maths.series.priors import DELAY_SD, DIMENSION_DELAY_SD
 from unisono.maths.series.tracers import Sums, Tracers
 from unisono.maths.series.two_scales import TwoScales, placed, stretches
 
@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
     scales: TwoScales
     tracers: Tracers
-    kappa: float
+    kappa: float  # what a frame counts for: as much of it as errors are new in every frame
 
 
 class Delays(NamedTuple):
@@ -43,12 +43,17 @@ def common_delays(
     rate: float,
     most: int,
     *,
+    around: np.ndarray | None = None,
     on_delay: Callable[[int, int], None] | None = None,
 ) -> Delays:
-    """Relative delays within +-most frames. group: (K,) who shares recordings, directly or not."""  # eq. S41
+    """Relative delays within +-most frames. group: (K,) who shares recordings, directly or not.
+
+    around: (K,) delays on all dimensions, where those of one of them are looked for.
+    """  # eq. S41
     K, grid = len(group), np.arange(-most, most + 1)
-    prior = -((grid / rate) ** 2) / (2.0 * DELAY_SD**2)
-    lag, profile = np.zeros(K, dtype=np.int64), np.zeros((K, len(grid)))
+    sd, middle = (DELAY_SD, np.zeros(K, dtype=np.int64)) if around is None else (DIMENSION_DELAY_SD, around)
+    prior = -(((grid - middle[:, None]) / rate) ** 2) / (2.0 * sd**2)
+    lag, profile = middle.copy(), np.zeros((K, len(grid)))
     if most == 0:
         return Delays(lag, grid, profile, True)
     courses = [_spectra(part.scales, K) for part in parts]
@@ -61,14 +66,14 @@ def common_delays(
                 (_evidence(part, own, k, course, most) for part, own, course in zip(parts, sums, courses, strict=True)),
                 np.zeros(len(grid)),
             )
-            profile[k] = found + prior
+            profile[k] = found + prior[k]
             there = int(grid[np.argmax(profile[k])])
             if there != lag[k]:
                 lag[k] = there
                 sums = [Sums(part.scales, placed(part.scales, lag), part.tracers) for part in parts]
             if on_delay is not None:
                 on_delay(turn * K + k + 1, (turn + 1) * K)
-        for g in np.unique(group):
+        for g in np.unique(group) if around is None else ():
             lag[group == g] -= int(np.round(np.median(lag[group == g])))
         lag = np.clip(lag, -most, most)
         settled = bool(np.array_equal(lag, before))

@@ -19,7 +19,7 @@ import numpy as np
 
 from unisono.maths.series import priors
 from unisono.maths.series.row_evidence import Strata, most_probable_row
-from unisono.maths.series.tracers import Sums, Tracers
+from unisono.maths.series.tracers import Sums, Tracers, residual_courses
 from unisono.maths.series.two_scales import Placed, TwoScales, stretches
 
 KINDS = ("flipped", "unrelated", "flat", "late", "drifting", "copied")
@@ -135,16 +135,6 @@ def share_of_recordings(scales: TwoScales, seen: np.ndarray) -> np.ndarray:
 
 
 # ---- what their errors do
-
-
-def residual_courses(scales: TwoScales, place: Placed, now: Tracers) -> tuple[np.ndarray, ...]:
-    """K times (R_k,): the course less what the truth fused from the others makes of it, at the rows of `place`."""
-    out, sums = [], Sums(scales, place, now)
-    for k, (row, frame) in enumerate(zip(place.row, place.frame, strict=True)):
-        q, weight = now.gain[k] ** 2 / now.noise[k], now.gain[k] / now.noise[k]
-        others = (sums.S[frame] - weight * scales.course[row]) / (1.0 / now.A + np.maximum(sums.Q[frame] - q, 0.0))
-        out.append(scales.course[row] - now.gain[k] * others)
-    return tuple(out)
 
 
 def drifting(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np.ndarray:

@@ -12,18 +12,26 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.em import EmTrace, OnStep, run_em
+from unisono.maths.series.align import MAX_CORRELATION
 from unisono.maths.series.bands import Spread
-from unisono.maths.series.common_delays import Delays, Part, common_delays, delay_interval, delay_variance
+from unisono.maths.series.common_delays import (
+    Delays,
+    Part,
+    common_delays,
+    delay_interval,
+    delay_variance,
+)
 from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.recordings import connected
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers
 from unisono.maths.series.tracer_truth import Levels, two_scale_truth
-from unisono.maths.series.tracers import Sums, Tracers, first_tracers, logarithms, sweep
+from unisono.maths.series.tracers import Sums, Tracers, error_correlation, first_tracers, logarithms, sweep
 from unisono.maths.series.two_scales import Placed, TwoScales, placed, two_scales
 
 INTERVAL = 0.90  # of delays
+DELAY_ROUNDS = 3  # of the search for delays, each with what is known of errors after the one before
 SETTLED = 100.0  # times the tolerance of the objective: a change of every logarithm below it is none
 CORRELATION_ROUNDS = 20  # of EM for the correlation of true dimensions
 IMAGINARY_FRAMES = 4.0  # independent frames by which dimensions are uncorrelated
@@ -50,13 +58,37 @@ def fit_two_scales(
     s = Settings() if settings is None else settings
     structure = default_structure(rate, s)._replace(crosstalk=False, level=False)
     found, trace = _swept(tuple(_first(data, d, rate) for d in range(data.D)), s, watch)
-    group, parts = connected(data), [Part(f.scales, f.tracers, f.kappa) for f in found]
-    delays = common_delays(parts, group, rate, (structure.W - 1) // 2, on_delay=on_delay)
-    if delays.lag.any():
-        moved = tuple(f._replace(place=placed(f.scales, delays.lag)) for f in found)
+    group = connected(data)
+    delays = _delays(found, group, rate, (structure.W - 1) // 2, on_delay)
+    if any(own.lag.any() for own in delays):
+        moved = tuple(f._replace(place=placed(f.scales, own.lag)) for f, own in zip(found, delays, strict=True))
         found, after = _swept(moved, s, watch)
         trace = EmTrace(np.concatenate([trace.objective, after.objective]), after.stop)
     return _finished(data, rate, s, structure, found, delays, group, trace)
+
+
+def _delays(
+    found: tuple[Dimension, ...], group: np.ndarray, rate: float, most: int, on_delay: OnDelay | None
+) -> list[Delays]:
+    """One delay per annotator on all dimensions; then on each of them, where it differs clearly.
+
+    What a frame counts for depends on how long errors last, which is seen once traces are aligned: hence the rounds.
+    """
+    lag = np.zeros(len(group), dtype=np.int64)
+    for _ in range(DELAY_ROUNDS):
+        parts = [_part(f, lag) for f in found]
+        common = common_delays(parts, group, rate, most, on_delay=on_delay)
+        if np.array_equal(common.lag, lag):
+            break
+        lag = common.lag
+    if len(found) == 1:
+        return [common]
+    return [common_delays([_part(f, lag)], group, rate, most, around=lag, on_delay=on_delay) for f in found]
+
+
+def _part(f: Dimension, lag: np.ndarray) -> Part:
+    rho = min(error_correlation(f.scales, placed(f.scales, lag), f.tracers, 1), MAX_CORRELATION)
+    return Part(f.scales, f.tracers, max(f.kappa, (1.0 - rho) / (1.0 + rho)))
 
 
 def _first(data: SeriesData, d: int, rate: float) -> Dimension:
@@ -111,7 +143,7 @@ def _finished(
     s: Settings,
     structure: Structure,
     found: tuple[Dimension, ...],
-    delays: Delays,
+    delays: list[Delays],
     group: np.ndarray,
     trace: EmTrace,
 ) -> DefaultFit:
@@ -123,7 +155,8 @@ def _finished(
     truth = two_scale_truth(data, params, structure, levels, spread)
     present = np.stack([f.scales.present for f in found], axis=1)
     noise = np.where(present, np.diagonal(params.N, axis1=1, axis2=2) + levels.noise, np.nan)
-    ends = delay_interval(delays, INTERVAL)[:, None] + (params.lag - delays.lag[:, None])[:, :, None]
+    relative = np.stack([own.lag for own in delays], axis=1)
+    ends = np.stack([delay_interval(own, INTERVAL) for own in delays], axis=1) + (params.lag - relative)[:, :, None]
     return DefaultFit(
         mean=truth.mean,
         cov=truth.cov,
@@ -150,7 +183,7 @@ def _params(
     s: Settings,
     structure: Structure,
     found: tuple[Dimension, ...],
-    delays: Delays,
+    delays: list[Delays],
     group: np.ndarray,
 ) -> tuple[SeriesParams, Levels]:
     K, D, W = data.K, data.D, structure.W
@@ -158,7 +191,8 @@ def _params(
     lag = np.zeros((K, D))
     for g in np.unique(group):
         own = group == g
-        lag[own] = (delays.lag[own] - delays.lag[own].min())[:, None]
+        relative = np.stack([one.lag[own] for one in delays], axis=1)
+        lag[own] = relative - relative.min()
     unit = np.array([f.scales.unit for f in found])
     centre = np.array([f.scales.centre for f in found])
     gain = np.stack([f.tracers.gain for f in found], axis=1)
@@ -184,12 +218,25 @@ def _params(
         phi=phi,
     )
     prior = np.diag([f.tracers.AB for f in found]) * unit**2
-    return params, Levels(gain, level_noise, centre + bias, prior)
+    lasting = np.array([lasting_errors(f, phi) for f in found])
+    return params, Levels(gain, level_noise, centre + bias, prior, lasting)
 
 
-def _spread(found: tuple[Dimension, ...], delays: Delays, rate: float, s: Settings) -> Spread:
+def lasting_errors(f: Dimension, phi: float) -> float:
+    """The share of the errors that outlasts the smoother: their correlation over half the frames it averages."""
+    Q, A = Sums(f.scales, f.place, f.tracers).Q, f.tracers.A
+    Q = Q[Q > 0]
+    if not Q.size:
+        return 1.0
+    q, sigma = float(np.median(Q)), A * (1.0 - phi**2)
+    variance = sigma / np.sqrt((1.0 + phi**2 + sigma * q) ** 2 - 4.0 * phi**2)  # of a long chain under white noise
+    step = int(np.ceil(0.5 / (variance * q)))
+    return error_correlation(f.scales, f.place, f.tracers, max(step, 1))
+
+
+def _spread(found: tuple[Dimension, ...], delays: list[Delays], rate: float, s: Settings) -> Spread:
     gain, bias = np.zeros(len(found)), np.zeros(len(found))
-    lag = float(delay_variance(delays).mean() / max(len(delays.lag), 1))
+    lag = float(np.mean([delay_variance(own).mean() for own in delays]) / len(delays[0].lag))
     if s.lag is None:
         lag += (s.lag_unknown * rate) ** 2
     for d, f in enumerate(found):

@@ -1,8 +1,8 @@
 """The fused truth of annotators whose gains, noise, levels and delays are known, of any recordings they rated.
 
 The course comes from the exact smoother of the chain, all dimensions together, and is then shrunk as if every frame
-stood alone: the errors of a trace last, so neighbouring frames make an estimate smoother and no surer. The level of a
-recording is a weighted mean of levels. The band takes errors to last for ever and adds what is unknown of annotators.
+stood alone, as far as errors outlast the smoother: neighbouring frames then make an estimate smoother and no surer. The
+level of a recording is a weighted mean of levels. The band adds what is unknown of the annotators.
 Imports NumPy and the sibling modules alone.
 """
 
@@ -27,6 +27,7 @@ class Levels(NamedTuple):
     noise: np.ndarray  # (K, D) variance
     bias: np.ndarray  # (K, D) where the level of an annotator lies when that of the truth is `mu`
     prior: np.ndarray  # (D, D) covariance of the levels of recordings
+    lasting: np.ndarray  # (D,) share of the errors of the courses that outlasts the smoother
 
 
 def rescaled_levels(levels: Levels, factor: np.ndarray) -> Levels:
@@ -62,7 +63,7 @@ def two_scale_truth(
         precision, near, axis=0
     )  # delays leave the last frames unrated: what was known still holds
     alone = np.linalg.inv(np.linalg.inv(A) + held[:, :, None] * np.eye(D))
-    shrink = held / (held + 1.0 / np.diagonal(A))
+    shrink = held / (held + levels.lasting / np.diagonal(A))
     forgotten = 1.0 - params.phi ** (2 * far)
     partial = (count > 0) & (count < length[:, None])
     course, bare = np.zeros((int(data.length.sum()), D)), data._replace(X=np.zeros((int(data.length.sum()), 0)))
@@ -76,7 +77,8 @@ def two_scale_truth(
     recording = np.repeat(np.arange(len(data.length)), data.length)
     away = L[recording] + course
     mean = params.mu + away
-    cov, d = alone + VL[recording], np.arange(D)
+    cov, d, last = alone + VL[recording], np.arange(D), np.sqrt(levels.lasting)
+    cov += (found.cov - alone) * (1.0 - last[:, None] * last)
     cov[:, d, d] += forgotten * (np.diagonal(A) - alone[:, d, d])
     cov[:, d, d] += spread.gain * away**2 + spread.bias + spread.lag * slope(mean, data.length) ** 2
     return TwoScaleTruth(mean, cov, course, level, found.loglik + loglik)

@@ -157,6 +157,27 @@ class Sums:
         self._add(k, 1.0)
 
 
+def residual_courses(scales: TwoScales, place: Placed, now: Tracers) -> tuple[np.ndarray, ...]:
+    """K times (R_k,): the course less what the truth fused from the others makes of it, at the rows of `place`."""
+    out, sums = [], Sums(scales, place, now)
+    for k, (row, frame) in enumerate(zip(place.row, place.frame, strict=True)):
+        q, weight = now.gain[k] ** 2 / now.noise[k], now.gain[k] / now.noise[k]
+        others = (sums.S[frame] - weight * scales.course[row]) / (1.0 / now.A + np.maximum(sums.Q[frame] - q, 0.0))
+        out.append(scales.course[row] - now.gain[k] * others)
+    return tuple(out)
+
+
+def error_correlation(scales: TwoScales, place: Placed, now: Tracers, step: int) -> float:
+    """Correlation of the errors of frames `step` apart, of all annotators together; 0 to 1."""
+    cross = square = 0.0
+    for left, row in zip(residual_courses(scales, place, now), place.row, strict=True):
+        frame, judgement = scales.frame[row], scales.judgement[row]
+        apart = (frame[step:] - frame[:-step] == step) & (judgement[step:] == judgement[:-step])
+        cross += float(np.sum((left[step:] * left[:-step])[apart]))
+        square += 0.5 * float(np.sum((left[step:] ** 2 + left[:-step] ** 2)[apart]))
+    return float(np.clip(cross / square, 0.0, 1.0)) if square > 0 else 1.0
+
+
 def sweep(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> tuple[Tracers, float]:
     """Every annotator once, then the population; and the objective of what it was given."""
     value = objective(scales, place, kappa, now)
