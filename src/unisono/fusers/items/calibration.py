@@ -26,7 +26,6 @@ class Calibration(NamedTuple):
     ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
     freedom: float = np.inf  # degrees of freedom behind the variances
     rescaling: Rescaling | None = None  # None: the posterior mean is the estimate
-    ends: Bounds | None = None  # of the scale, which no truth lies beyond
     least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -35,8 +34,6 @@ class Calibration(NamedTuple):
             "interval_freedom": np.array(self.freedom),
             "interval_least_variance": np.asarray(self.least_variance),
         }
-        if self.ends is not None:
-            table |= {"scale_low": self.ends.low, "scale_high": self.ends.high}
         if self.rescaling is not None:
             table |= {f"matched_{name}": value for name, value in self.rescaling._asdict().items()}
         return table
@@ -50,8 +47,7 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
     if "matched_stretch" in arrays:
         rescaling = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
     honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
-    ends = Bounds(arrays["scale_low"], arrays["scale_high"]) if "scale_low" in arrays else None
-    return Calibration(*honesty, rescaling, ends, arrays["interval_least_variance"])
+    return Calibration(*honesty, rescaling, arrays["interval_least_variance"])
 
 
 def calibrate(
@@ -64,7 +60,7 @@ def calibrate(
     continued: bool = False,
 ) -> Calibration:
     """Learns the calibration from the fitted ratings. Without `by_panel` the truth's own variance sets the scale."""
-    data, params, censored = items.data, items.params, items.censored
+    data, params = items.data, items.params
     freedom = residual_freedom(data)
     honest = Calibration(
         max(items.left_out.ratio, LEAST_INTERVAL_RATIO),
@@ -76,7 +72,6 @@ def calibrate(
     found = items.posterior
     if not by_panel:
         return honest._replace(rescaling=truth_rescaling(data, params, found))
-    honest = honest._replace(ends=None if censored is None else censored.bounds)
     reading = items.second_reading
     return honest._replace(rescaling=panel_rescaling(data, params, found, reading, panel, continued=continued))
 
@@ -102,18 +97,16 @@ def honest_posterior(items: ItemPosteriors, calibration: Calibration) -> Posteri
 
 
 def estimated_truth(
-    items: ItemPosteriors, calibration: Calibration, known: np.ndarray | None = None
+    items: ItemPosteriors, calibration: Calibration, ends: Bounds, known: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The estimate (M, D) and the covariance (M, D, D) of its error, posterior variance and stretching together.
 
-    Where the truth is `known` (M, D), it is the estimate, and has no error.
+    Stretching ends at the `ends` of the scale. Where the truth is `known` (M, D), it is the estimate, without error.
     """
     found = honest_posterior(items, calibration)
     estimate, cov = found.mean, found.cov
     if calibration.rescaling is not None:
-        estimate = calibration.rescaling.apply(found.mean, items.second_reading)
-        if calibration.ends is not None:
-            estimate = np.clip(estimate, *calibration.ends)
+        estimate = np.clip(calibration.rescaling.apply(found.mean, items.second_reading), *ends)
         away = estimate - found.mean
         cov = cov + away[:, :, None] * away[:, None, :]
     variance = np.diagonal(cov, axis1=1, axis2=2)

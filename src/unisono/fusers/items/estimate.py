@@ -93,10 +93,10 @@ def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
     return found(params, trace)
 
 
-def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, censored: bool = False) -> Estimate:
+def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, ends: Bounds | None = None) -> Estimate:
     """Variational EM; with known truths by the better of two ways.
 
-    `censored` adds the second reading of ratings at the ends of the scale, where they pile up.
+    `ends` of the scale add the second reading of ratings there, where they pile up.
     """
     given = data.by_annotator(data.judgements)
 
@@ -126,8 +126,8 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, censore
         data = data._replace(gold=None)
     else:
         state, trace = climb(data, bayes_start(data, settings), settings)
-    bounds = find_bounds(data)
-    if not (censored and bounds.any):
+    bounds = None if ends is None else find_bounds(data, ends)
+    if bounds is None or not bounds.any:
         return found(state, trace)
     cut, cut_trace = estimate_censored(data, state, bounds, settings, run.tol)
     spread = np.diagonal(cut.hyper.pool) + np.diagonal(cut.hyper.bias)
