@@ -133,6 +133,7 @@ class Annotators:
     delay_low: np.ndarray | None = None  # (K, D) ends of the 90 % interval, NaN where a delay has none
     delay_high: np.ndarray | None = None
     diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
+    tracing: dict[str, np.ndarray] | None = None  # (K, D) by kind: probabilities that a hand is flipped, flat, ...
     copy: np.ndarray | None = None  # (K,) probability of being one opinion with somebody else; None: not looked for
     voice: np.ndarray | None = None  # (K,) row of the first annotator of the set of copies one belongs to
     answered: np.ndarray | None = None  # (K, D) judgements with an answer on the dimension; None: not counted

@@ -13,7 +13,7 @@ from unisono.data.introduction import counted
 from unisono.fusers.results import Annotators, Fit
 from unisono.report.alerts import NO_SIGNAL, nothing_shared
 from unisono.report.delays import delay_words
-from unisono.report.findings import finding_lines, findings
+from unisono.report.findings import finding_lines, findings, tracing_findings, tracing_lines
 from unisono.report.reading import reading_data, reading_lines
 
 LONG_NAME = 40  # characters from which a name is not waited for when others are aligned
@@ -55,6 +55,7 @@ def summarise(
         "unranked": unranked,
         "unclear": unclear,
         "diagnosis": findings(annotators),
+        "tracing": tracing_findings(annotators),
         "iterations": fit.trace.iterations,
         "stop": fit.trace.stop,
         "objective": fit.trace.path(),
@@ -94,6 +95,8 @@ def summary_text(data: dict[str, Any]) -> str:
         lines += ["", f"Time: {data['delay_words']}"]
     if data["diagnosis"] is not None:
         lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
+    if data.get("tracing") is not None:
+        lines += ["", *tracing_lines(data["tracing"], data.get("direction") == "gold")]
     if data.get("gold"):
         lines += ["", *_gold_lines(data["gold"])]
     if data["iterations"]:
