@@ -45,6 +45,7 @@ ROOMS = {
         "series": {"linalg"},
         "agreement": set(),
         "judges": set(),
+        "copies": set(),
         "categories": set(),
     },
     "fusers": {"items": set(), "groups": set(), "series": {"items"}, "categories": set()},

@@ -13,6 +13,7 @@ from unisono.cli.kind_options import covariate_option, kind_options
 from unisono.cli.options import (
     TablePath,
     category_option,
+    copies_option,
     json_option,
     of_items,
     ratings_argument,
@@ -21,8 +22,8 @@ from unisono.cli.options import (
 from unisono.cli.progress import estimation_progress
 from unisono.cli.reading import read_answers_quietly
 from unisono.cli.series_options import require_words, series_options
-from unisono.cli.talk import print_json, say
-from unisono.words import words_of
+from unisono.cli.talk import print_json, say, tell
+from unisono.words import Counting, words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
@@ -75,6 +76,7 @@ def _structure_options(command: Any) -> Any:
     help="Share of their errors that annotators have in common, where nothing shows it: judges alone, one lab, traces.",
 )
 @covariate_option
+@copies_option
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
@@ -98,6 +100,7 @@ def command(
     kinds: dict[str, str] | None,
     humans: str | None,
     covariates: str | None,
+    copies: Counting,
     seed: int,
     out: Path | None,
     report: bool,
@@ -143,6 +146,7 @@ def command(
             start=start,
             covariates=covariate_table(ratings, covariates, reading),
             **who,
+            copies=copies,
             category_model=category_model,
             seed=seed,
             on_step=watching,
@@ -177,7 +181,7 @@ def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> N
         click.echo(result.truth_csv(), nl=False)
         say(result.summary())
     else:
-        click.echo(result.summary())
+        tell(result.summary())
         tables = [f"{name}.csv" for name in result.files()]
         more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
-        click.echo(f"\nWritten to {out}: {', '.join([*tables, *more])}")
+        tell(f"\nWritten to {out}: {', '.join([*tables, *more])}")

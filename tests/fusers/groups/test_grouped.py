@@ -161,3 +161,15 @@ def test_plan_and_next_ask_people_and_know_what_judges_leave_open(tmp_path):
     assert (plan.correlation[0] > un.plan(people).correlation[0]).all()
     result.save(tmp_path / "out")
     np.testing.assert_allclose(un.plan(tmp_path / "out").correlation, plan.correlation)
+
+
+def test_copies_among_judges_are_one_opinion_of_their_kind():
+    frame = judged_frame(items=80, labels=40)
+    twin = frame.filter(pl.col("annotator") == "gpt-0").with_columns(annotator=pl.lit("gpt-9"))
+    result = un.fuse(pl.concat([frame, twin]))
+    assert result.model == "groups"
+    assert result.fuser.groups().annotators.tolist() == [4, 6]
+    table = pl.DataFrame(result.annotators_overall)
+    assert dict(table.select("annotator", "kind").iter_rows())["gpt-9"] == "judge"
+    np.testing.assert_allclose(result.fused.mean, un.fuse(frame).fused.mean, atol=1e-6)
+    assert len(un.next_ratings(result).annotators) == 4
