@@ -122,8 +122,6 @@ CASES: dict[str, Callable[[], Any]] = {
     **{f"items {word}": partial(on_structure, word) for word in ITEM_STRUCTURES},
     "items with gold": with_gold,
     "items in two batches": in_two_batches,
-    "people and judges": with_judges,
-    "judges alone": judges_alone,
     **{f"traces {model}": partial(on_traces, model) for model in (*MODELS, "aligned-mean")},
     "traces taps": partial(traces_with, transform="taps", window=3, max_iter=15),
     "traces with AR(1) errors": partial(traces_with, noise="ar1"),
@@ -132,6 +130,8 @@ CASES: dict[str, Callable[[], Any]] = {
     "traces with gold": traces_with_gold,
     **{f"green {model}": partial(on_film, "green_intensity", 120, model) for model in ("auto", "ewe")},
     **{f"forrest gump {model}": partial(on_film, "forrest_gump", 300, model) for model in ("auto", "aligned-mean")},
+    "people and judges": with_judges,
+    "judges alone": judges_alone,
 }
 
 
