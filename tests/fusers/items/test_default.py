@@ -192,12 +192,13 @@ def test_spammers_and_flipped_annotators_cost_next_to_nothing():
 # ---- saving
 
 
-def test_a_saved_fit_with_a_second_reading_fuses_other_ratings_alike(tmp_path):
+@pytest.mark.parametrize("censored", [False, True])
+def test_a_saved_fit_of_a_scale_with_ends_fuses_other_ratings_alike(tmp_path, censored):
     ratings, _, _ = drawn_from_the_model(80, seed=7)
     cut = ratings.with_value(np.clip(ratings.value, -1.2, 0.8))
     first, other = cut.select_items(list(cut.items[:60])), cut.select_items(list(cut.items[60:]))
-    result = un.fuse(first)
-    assert result.fuser.censored_ is not None
+    result = un.fuse(first, censored=censored)
+    assert (result.fuser.ends_ is not None) == censored
     again = un.load(result.save(tmp_path / "out"))
     np.testing.assert_array_equal(again.fuse(other).mean, result.fuser.fuse(other).mean)
     np.testing.assert_array_equal(again.fuse(other).cov, result.fuser.fuse(other).cov)

@@ -32,7 +32,6 @@ class PriorFit(NamedTuple):
     judgements: np.ndarray  # (K,) behind each annotator, earlier batches included
     items: int  # behind the covariance of truths, earlier batches included
     params: ItemParams  # with the newcomer
-    latent: np.ndarray  # (D, D)
     scaling: Scaling
 
 
@@ -40,7 +39,7 @@ def prior_fit_of(fuser: Joint) -> PriorFit:
     """What holds beyond the items of a fit, for fits of later batches."""
     fuser.require_fitted()
     behind = fuser.judgements_, fuser.items_behind_
-    return PriorFit(fuser.annotators_, fuser.dimensions_, *behind, fuser.params_, fuser.latent_, fuser.scaling_)
+    return PriorFit(fuser.annotators_, fuser.dimensions_, *behind, fuser.params_, fuser.scaling_)
 
 
 def evidence_counts(ratings: Ratings, earlier: PriorFit | None) -> tuple[np.ndarray, int]:
@@ -82,11 +81,12 @@ def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str,
     total = float(earlier.judgements.sum())
     return settings._replace(
         earlier=KnownAnnotators(known, rows, scale[row], numbers[row]),
-        targets=Targets(earlier.latent, pool, np.diag(params.cov[-1, :, -1, -1])),
+        targets=Targets(params.Sigma, pool, np.diag(params.cov[-1, :, -1, -1])),
         priors=priors._replace(
             latent_items=priors.latent_items + earlier.items,
-            noise_judgements=priors.noise_judgements + total,
+            noise_share=0.0,
             bias_annotators=priors.bias_annotators + int((earlier.judgements > 0).sum()),
         ),
-        guards=settings.guards._replace(recentred=False),
+        anchored=False,
+        earlier_judgements=total,
     )
