@@ -105,7 +105,11 @@ def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, effective:
     loglik, slope, square, left = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
     kinds, follows = (np.array([[style[i] for style in own] for own in styles]) for i in (0, 1))
     for d in range(D):
-        axes = _axes(sums, d)
+        # Where everybody answers every dimension, the truths behind the answers are the same for all of them.
+        if d == 0 or not np.array_equal(sums.xx[:, d], sums.xx[:, d - 1]):
+            stretch, U = np.linalg.eigh(sums.xx[:, d])
+            stretch = np.maximum(stretch, 0.0)
+        axes = _Axes(U, stretch, np.einsum("kei,ke->ki", U, sums.xy[:, d]))
         for kind in range(len(KINDS)):
             at = np.flatnonzero(kinds[d] == kind)
             typical = (noise.following if kind in FOLLOWING else noise.idle)[d]
@@ -124,11 +128,6 @@ class _Axes(NamedTuple):
     U: np.ndarray  # (K, D, i)
     stretch: np.ndarray  # (K, i)
     lean: np.ndarray  # (K, i) U'X'y
-
-
-def _axes(sums: Sums, d: int) -> _Axes:
-    stretch, U = np.linalg.eigh(sums.xx[:, d])
-    return _Axes(U, np.maximum(stretch, 0.0), np.einsum("kei,ke->ki", U, sums.xy[:, d]))
 
 
 def _one_kind(
