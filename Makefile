@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-fast lint types bench bench-studies bench-accuracy bench-accuracy-series clean
+.PHONY: demo test test-fast lint types docs bench bench-studies bench-accuracy bench-accuracy-series clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -12,7 +12,7 @@ $(VENV)/core: pyproject.toml
 	@touch $@
 
 $(VENV)/dev: pyproject.toml | $(VENV)/core
-	$(PIP) --editable '.[dev,report,collect,postgres,text]'
+	$(PIP) --editable '.[dev,docs,plot,collect,postgres,text,video,audio,categories]'
 	@touch $@
 
 demo: $(VENV)/core
@@ -32,6 +32,9 @@ lint: $(VENV)/dev
 
 types: $(VENV)/dev
 	$(BIN)/mypy
+
+docs: $(VENV)/dev
+	$(BIN)/python tools/build_docs.py
 
 bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks.run

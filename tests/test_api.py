@@ -23,7 +23,7 @@ def test_the_kind_of_frame_that_came_in_comes_out(library):
     for result in (un.fuse(frame), un.fuse(ratings), un.fuse(ratings.select_items(["a", "b", "c"]))):
         assert isinstance(result.truth, library.DataFrame)
         assert isinstance(result.annotators, library.DataFrame)
-        assert list(result.truth["item"]) == ["a", "b", "c"]
+        assert list(result.truth["clip"]) == ["a", "b", "c"]
 
 
 def test_files_give_polars(tmp_path):

@@ -2,10 +2,12 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from command_line import unisono_here
 from unisono.maths.raters.styles import KINDS
 
 ROOT = Path(__file__).parent.parent
@@ -19,11 +21,33 @@ def test_cli_page_is_what_help_says():
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == module.text(), "run tools/write_cli_docs.py"
 
 
-def test_readme_quickstart_runs(tmp_path, monkeypatch):
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+def code_blocks(path: Path) -> list[tuple[str, str, str]]:
+    """Language, file name and text of the fenced blocks that can be run, and of the files they need."""
+    found = r"^```(python|sh|csv) ?([\w.]*)\n(.*?)^```"
+    return re.findall(found, path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def can_run(path: Path) -> bool:
+    return any(language != "csv" for language, _, _ in code_blocks(path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", list(filter(can_run, PAGES)), ids=lambda p: p.name)
+def test_code_blocks_run(path, tmp_path, monkeypatch):
+    """All blocks of a page in their order, in one folder and one namespace, as a reader would."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, "README.md", "exec"), {})
-    assert (tmp_path / "out" / "truth.csv").exists()
+    names: dict[str, object] = {}
+    for language, file, block in code_blocks(path):
+        if language == "python":
+            exec(compile(block, path.name, "exec"), names)
+        elif language == "csv" and file:
+            (tmp_path / file).write_text(block, encoding="utf-8")
+        elif language == "sh":
+            for line in block.replace("\\\n", " ").splitlines():
+                words = shlex.split(line, comments=True)
+                assert words[0] == "unisono", line
+                done = unisono_here(*words[1:], cwd=tmp_path)
+                assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
@@ -90,7 +114,7 @@ def test_glossary_entries_begin_with_a_sentence_that_stands_alone(name, entry):
 def test_columns_of_annotators_csv_are_in_the_glossary():
     described = "\n".join(glossary().values())
     names = ("bias", "gain", "noise", "reliability", "agreement", "delay", *KINDS)
-    missing = [name for name in names if f"`<dim>_{name}`" not in described]
+    missing = [name for name in (*names, "spammer") if f"`{name}`" not in described]
     assert not missing
 
 

@@ -27,7 +27,9 @@ def test_everything_fits_into_fifteen_lines(D, K):
     table = ratings(D, K)
     result = un.fuse(table, model="mean")
     known = ItemTable.from_rows(np.zeros((20, D)), items=table.items, columns=table.dimensions)
-    for shown in (table, known, result, result.fused, result.described, result.fit, result.fuser):
+    asked = un.check(table), un.score(result, known), un.plan(result), un.next_ratings(result)
+    compared = un.compare(table, models=["mean", "median"], folds=2)
+    for shown in (table, known, result, result.fused, result.described, result.fit, result.fuser, *asked, compared):
         text = repr(shown)
         assert len(text.splitlines()) < 15, text
         assert "array(" not in text
@@ -39,6 +41,15 @@ def test_a_result_says_what_was_fused_and_what_to_look_at_next():
     assert text.startswith("'my ratings.csv' fused with the model 'mean': truth of 20 items")
     assert "dim2" in text
     assert ".annotators" in text
+
+
+def test_answers_in_notebooks_are_tables():
+    table = ratings()
+    result = un.fuse(table, model="mean")
+    for shown in (un.check(table), un.score(result, result.truth), un.plan(result), un.next_ratings(result)):
+        assert shown._repr_html_().count("<tr>") > 2
+    assert un.compare(table, models=["mean", "median"], folds=2)._repr_html_().count("<tr>") == 3
+    assert "alpha" in repr(un.check(table))
 
 
 def test_ratings_say_how_many_and_where_they_lie():

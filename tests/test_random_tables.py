@@ -45,5 +45,9 @@ def test_finite_results_or_a_data_error(table, model):
             return
     assert np.isfinite(result.fused.mean).all()
     assert np.isfinite(result.fused.cov).all()
-    assert len(result.annotators) == result.ratings.K
+    assert len(result.annotators) == result.ratings.K * result.ratings.D
+    assert len(result.annotators_overall) == result.ratings.K
+    scale = result.ratings.scale
+    for found in (result.fused.mean, *result.fused.interval()):
+        assert not scale.leaves(found).any()
     result.summary()

@@ -19,8 +19,11 @@ from typing import TYPE_CHECKING, Any
 from unisono.version import __version__
 
 if TYPE_CHECKING:
-    from unisono.api import Fusion, agreement, compare, cross_validate, fuse, load
+    from unisono import plot
+    from unisono.api import Fusion, agreement, check, compare, cross_validate, fuse, load, next_ratings, plan, score
+    from unisono.api.categories import CategoryFusion
     from unisono.data import ItemTable, Ratings
+    from unisono.data.categories import Categories
     from unisono.data.checks import Alert, check_ratings
     from unisono.datasets import load_dataset, load_dataset_table
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError, SettingsError
@@ -39,20 +42,29 @@ if TYPE_CHECKING:
         make_fuser,
         series,
     )
+    from unisono.fusers.categories.models import CATEGORY_MODELS
     from unisono.io.align import align_to
+    from unisono.io.categories import read_categories
     from unisono.io.tables import read_item_table, read_ratings
     from unisono.simulate import simulate_items, simulate_series
 
 _HOME = {
-    "unisono.api": ("Fusion", "agreement", "compare", "cross_validate", "fuse", "load"),
+    "unisono.api": (
+        *("Fusion", "agreement", "check", "compare", "cross_validate", "fuse", "load", "next_ratings", "plan"),
+        "score",
+    ),
     "unisono.data": ("ItemTable", "Ratings"),
+    "unisono.api.categories": ("CategoryFusion",),
+    "unisono.data.categories": ("Categories",),
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
     "unisono.fusers": (
         *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Joint", "Independent", "make_fuser", "series"),
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
+    "unisono.fusers.categories.models": ("CATEGORY_MODELS",),
     "unisono.io.align": ("align_to",),
+    "unisono.io.categories": ("read_categories",),
     "unisono.io.tables": ("read_item_table", "read_ratings"),
     "unisono.datasets": ("load_dataset", "load_dataset_table"),
     "unisono.simulate": ("simulate_items", "simulate_series"),
@@ -68,9 +80,12 @@ _DEPRECATED = {
 }
 
 __all__ = [
+    "CATEGORY_MODELS",
     "MODELS",
     "SERIES_MODELS",
     "Alert",
+    "Categories",
+    "CategoryFusion",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -91,6 +106,7 @@ __all__ = [
     "__version__",
     "agreement",
     "align_to",
+    "check",
     "check_ratings",
     "compare",
     "cross_validate",
@@ -99,8 +115,13 @@ __all__ = [
     "load_dataset",
     "load_dataset_table",
     "make_fuser",
+    "next_ratings",
+    "plan",
+    "plot",
+    "read_categories",
     "read_item_table",
     "read_ratings",
+    "score",
     "series",
     "simulate_items",
     "simulate_series",
@@ -118,6 +139,8 @@ def __getattr__(name: str) -> Any:
         for step in rest:
             found = getattr(found, step)
         return found
+    if name == "plot":
+        return importlib.import_module("unisono.plot")
     raise AttributeError(f"module 'unisono' has no attribute '{name}'")
 
 

@@ -5,6 +5,10 @@ class DataError(ValueError):
     """The data contradicts itself or cannot be used; the message says where, what, and the way out."""
 
 
+class NoNumbersError(DataError):
+    """A table has no column of numbers that could be ratings; it may hold categories."""
+
+
 class SettingsError(ValueError):
     """A model, or a setting of a model, that there is not, or that makes no sense; known before anything is read."""
 
@@ -23,3 +27,7 @@ class DataWarning(UserWarning):
 
 class LeftOutWarning(DataWarning):
     """Columns of a table were not taken for ratings; the message says which, why, and how to take them in."""
+
+
+class InterpretedWarning(DataWarning):
+    """A table was read otherwise than as plain numbers in plain columns; the message says how."""

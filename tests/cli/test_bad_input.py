@@ -20,14 +20,14 @@ BAD_RATINGS = {
     "missing column": ("item,v,a\n1,1,2\n2,1,2\n", ["r.csv", "annotator", "--annotator"]),
     "text": (H + "1,x,1,2\n1,y,oops,2\n", ["r.csv row 3", "v is 'oops'", "Leave the cell empty"]),
     "infinity": (H + "1,x,1,2\n1,y,inf,2\n", ["r.csv row 3", "v is 'inf'"]),
-    "duplicate": (GOOD + "1,x,1,2\n", ["r.csv row 2 and row 6", "'x'", "'1'"]),
+    "duplicate": (GOOD + "1,x,1,3\n", ["r.csv row 2 and row 6", "'x'", "'1'", "--duplicates", "--item item,COLUMN"]),
     "empty": ("", ["r.csv is empty"]),
     "header only": (H, ["r.csv", "no rows"]),
     "no overlap": (H + "1,x,1,2\n2,y,1,2\n3,z,2,2\n", ["r.csv", "two annotators"]),
     "few cells": (H + "1,x,1,2\n1,y,2\n", ["r.csv row 3", "too few cells"]),
     "many cells": (H + "1,x,1,2\n1,y,2,3,4\n", ["r.csv row 3", "too many cells"]),
     "no table": (bytes(range(256)), ["r.csv", "not a table"]),
-    "not UTF-8": (H.encode() + b"1,x\xff\xfe,1,2\n", ["r.csv row 2", "UTF-8"]),
+    "not UTF-8": (H.encode() + b"1,x\x81,1,2\n", ["r.csv row 2", "UTF-8"]),
     "huge": (H + "1,x,1,2\n1,y,2,2\n2,x,1e308,1\n", ["r.csv row 4", "v is 1e308", "too large"]),
 }
 

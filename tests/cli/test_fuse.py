@@ -32,6 +32,7 @@ def test_fuse_writes_what_it_promises(world):
     assert "40 items by 10 annotators" in done.stdout
     assert sorted(path.name for path in (world / "out").iterdir()) == [
         "annotators.csv",
+        "annotators_overall.csv",
         "fit",
         "summary.json",
         "truth.csv",
@@ -41,9 +42,13 @@ def test_fuse_writes_what_it_promises(world):
     assert truth.columns == ["item", *per_dimension]
     assert len(truth) == 40
     annotators = pl.read_csv(world / "out" / "annotators.csv")
-    assert annotators["ratings"].to_list() == [40] * 10
-    assert {"dim1_bias", "dim1_gain", "dim1_noise", "dim1_reliability", "dim1_agreement"} <= set(annotators.columns)
-    assert "dim1_from_dim2" in annotators.columns
+    assert annotators.columns[:3] == ["annotator", "dimension", "ratings"]
+    assert annotators["ratings"].to_list() == [40] * 20
+    assert annotators["dimension"].to_list() == ["dim1", "dim2"] * 10
+    assert {"bias", "gain", "noise", "reliability", "agreement", "from_dim1", "from_dim2"} <= set(annotators.columns)
+    overall = pl.read_csv(world / "out" / "annotators_overall.csv")
+    assert overall["ratings"].to_list() == [40] * 10
+    assert overall.columns == ["annotator", "ratings", "reliability", "agreement", "spammer"]
     summary = json.loads((world / "out" / "summary.json").read_text())
     assert summary["provenance"]["seed"] == 0
     assert len(summary["provenance"]["data_sha256"]) == 64

@@ -22,7 +22,7 @@ def test_fuse_warns_on_stderr_and_in_the_summary(tmp_path):
     assert "Warning: standard input: Annotators do not clearly agree on mood" in done.stderr
     assert "size" not in done.stderr
     assert "Annotators do not clearly agree on mood" in done.stdout
-    assert "spammer" in (tmp_path / "out" / "annotators.csv").read_text().splitlines()[0].split(",")
+    assert "spammer" in (tmp_path / "out" / "annotators_overall.csv").read_text().splitlines()[0].split(",")
 
 
 def test_check_warns_and_strict_fails():

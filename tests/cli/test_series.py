@@ -42,7 +42,7 @@ def test_fuse_writes_what_it_promises(folder, fused):
     assert len(truth) == 110
     assert truth["time"][60] == pytest.approx(0.4)
     annotators = pl.read_csv(folder / "out" / "annotators.csv")
-    assert {"valence_delay", "valence_delay_low", "valence_delay_high"} <= set(annotators.columns)
+    assert {"delay", "delay_low", "delay_high"} <= set(annotators.columns)
     summary = json.loads((folder / "out" / "summary.json").read_text())
     assert (summary["rate"], summary["seconds"]) == (5.0, 22.0)
     assert summary["delay_convention"] == "earliest"

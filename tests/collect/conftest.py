@@ -11,14 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+import chromium
 from collect_support import Postgres
 from unisono.collect.store.database import Database
-
-# The sandbox needs rights that root in a container lacks; the rest keeps the browser off the network.
-CHROMIUM = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -63,7 +58,7 @@ def browser() -> Iterator[Browser]:
     # Generous, since a busy machine is no failure; what is there is seen at once.
     expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=program, args=CHROMIUM)
+        found = playwright.chromium.launch(executable_path=program, args=chromium.OPTIONS)
         yield found
         found.close()
 

@@ -60,8 +60,17 @@ def lines(path: Path) -> list[list[str]]:
 
 def test_lists_are_as_the_platform_takes_them(study: tuple[str, Path], tmp_path: Path) -> None:
     source, folder = study
-    (tmp_path / "annotators.csv").write_text("annotator,spammer\nr0001,0.01\nr0004,0.97\n")
-    words = ("--max-failed", "0", "--min-seconds", "2", "--annotators", tmp_path / "annotators.csv", "--bonus", "0.5")
+    (tmp_path / "annotators_overall.csv").write_text("annotator,spammer\nr0001,0.01\nr0004,0.97\n")
+    words = (
+        "--max-failed",
+        "0",
+        "--min-seconds",
+        "2",
+        "--annotators",
+        tmp_path / "annotators_overall.csv",
+        "--bonus",
+        "0.5",
+    )
     run = collect("pay", folder, *words, "--bonus-error", "10")
     assert run.returncode == 0, run.stderr
     assert "1 to approve, 3 to reject, 1 with a bonus" in run.stderr
@@ -97,3 +106,11 @@ def test_codes_are_in_the_export_and_in_the_status(study: tuple[str, Path]) -> N
     assert collect("export", folder, "--out", folder / "out").returncode == 0
     with (folder / "out" / "raters.csv").open(newline="") as stream:
         assert [row["completion_code"] for row in csv.DictReader(stream)] == codes
+
+
+def test_the_table_by_dimension_is_not_the_one_to_give(study: tuple[str, Path], tmp_path: Path) -> None:
+    _, folder = study
+    (tmp_path / "annotators.csv").write_text("annotator,dimension,gain\nr0001,joy,1\n")
+    run = collect("pay", folder, "--annotators", tmp_path / "annotators.csv")
+    assert run.returncode == 3
+    assert "Give annotators_overall.csv" in run.stderr

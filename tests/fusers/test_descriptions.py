@@ -4,6 +4,7 @@ import numpy as np
 
 import unisono as un
 from unisono.data import Ratings
+from unisono.fusers.annotator_columns import dimension_columns
 from unisono.simulate import simulate_items
 
 SCALE = np.array([20.0, 0.5])
@@ -38,8 +39,10 @@ def test_annotators_in_their_own_units():
     np.testing.assert_allclose(table.leakage[:, 0, 1], expected, atol=0.06 * SCALE[0] / SCALE[1])
     expected = F[:, 1, 0] * SCALE[1] / SCALE[0]
     np.testing.assert_allclose(table.leakage[:, 1, 0], expected, atol=0.06 * SCALE[1] / SCALE[0])
-    columns = table.columns()
-    np.testing.assert_array_equal(columns["tens_from_tenths"], table.leakage[:, 0, 1])
+    columns = dimension_columns(table)
+    tens = np.array(columns["dimension"]) == "tens"
+    np.testing.assert_array_equal(columns["from_tenths"][tens], table.leakage[:, 0, 1])
+    assert np.isnan(columns["from_tenths"][~tens]).all()
 
 
 def test_baselines_do_what_their_names_say():

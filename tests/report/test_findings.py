@@ -9,6 +9,7 @@ import unisono as un
 from benchmarks.planted_crowds import planted_crowd
 from unisono.data import Clock, Ratings
 from unisono.fusers import make_fuser
+from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 from unisono.fusers.signal import crowd_signal
 from unisono.maths.raters.styles import KINDS
 from unisono.report.alerts import NO_SIGNAL, signal_alerts
@@ -36,9 +37,9 @@ def test_every_model_comes_with_the_same_diagnosis(model):
     fuser = make_fuser(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", un.ConvergenceWarning)
-        columns = fuser.fit(ratings).describe().columns()
-    assert {f"{name}_{kind}" for name in DIMENSIONS for kind in KINDS} <= set(columns)
-    spammer = np.asarray(columns["spammer"])
+        described = fuser.fit(ratings).describe()
+    assert set(KINDS) <= set(dimension_columns(described))
+    spammer = np.asarray(overall_columns(described)["spammer"])
     assert spammer[crowd.kind == "spammer"].mean() > spammer[crowd.kind != "spammer"].mean() + 0.3
     expected = make_fuser("median").fit(ratings).describe().diagnosis
     np.testing.assert_array_equal(spammer, expected.spammer)

@@ -20,6 +20,7 @@ import numpy as np
 import unisono as un
 from trace_world import trace_world
 from unisono.data import ItemTable, Ratings
+from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 
 RECORD = Path(__file__).with_name("recorded.json")
 MODELS = (
@@ -127,10 +128,11 @@ def tables(name: str) -> dict[str, dict[str, np.ndarray]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = CASES[name]()
-        described = result.described.columns()
+        described = result.described
     found = {
         "truth": result.fused.columns(),
-        "annotators": described,
+        "annotators": dimension_columns(described),
+        "overall": overall_columns(described),
         "fit": {"objective": result.fuser.trace_.objective[-1:]},
     }
     return {table: _numbers(columns) for table, columns in found.items()}

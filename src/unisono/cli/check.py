@@ -6,37 +6,77 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.options import json_option, ratings_argument, reading_options
-from unisono.cli.reading import read_quietly
+from unisono.cli.options import category_option, json_option, ratings_argument, reading_options
+from unisono.cli.reading import read_answers_quietly
 from unisono.cli.talk import number, print_json, print_table
 
 if TYPE_CHECKING:
+    from unisono.data.categories import Categories
+    from unisono.evaluate.category_overview import CategoryOverview
     from unisono.evaluate.overview import Overview
 
 
 @click.command("check")
 @ratings_argument
 @reading_options
+@category_option
 @click.option("--strict", is_flag=True, help="Exit with code 1 if anything deserves a look.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, ratings: str, reading: dict[str, Any], strict: bool, as_json: bool) -> None:
+def command(
+    ctx: click.Context,
+    ratings: str,
+    reading: dict[str, Any],
+    categories: dict[str, str] | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
     """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input.
     """
-    from unisono.data.checks import require_overlap
-    from unisono.evaluate.overview import overview
+    from unisono.api import check
+    from unisono.evaluate.category_overview import category_overview
 
-    table = read_quietly(ratings, reading)
-    require_overlap(table)
-    found = overview(table)
+    table, answers = read_answers_quietly(ratings, reading, categories)
+    found = None if table is None else check(table)
+    chosen = () if answers is None else category_overview(answers)
     if as_json:
-        print_json(found.to_dict())
+        data = {} if found is None else found.to_dict()
+        print_json(data | ({"categories": [one.to_dict() for one in chosen]} if chosen else {}))
     else:
-        _print(found)
-    if strict and found.alerts:
+        if found is not None:
+            _print(found)
+        if answers is not None:
+            _print_categories(answers, chosen, alone=found is None)
+    if strict and ((found is not None and found.alerts) or any(one.alerts for one in chosen)):
         ctx.exit(1)
+
+
+def _print_categories(answers: Categories, chosen: tuple[CategoryOverview, ...], *, alone: bool) -> None:
+    from unisono.report.agreement import in_brackets
+    from unisono.report.categories import reading_line, recognised_line
+
+    for line in [*(reading_line(answers) if alone else []), *recognised_line(answers)]:
+        click.echo(line)
+    counts = [
+        [one.name, str(one.answers), str(one.items), str(one.annotators), str(len(one.classes)), _common(one.classes)]
+        for one in chosen
+    ]
+    print_table(["categories", "answers", "items", "annotators", "classes", "most chosen"], counts)
+    agreed = [
+        [one.name, in_brackets(one.alpha._asdict()), in_brackets(one.ac1._asdict()), number(one.others, 2)]
+        for one in chosen
+    ]
+    print_table(["agreement", "alpha (nominal)", "AC1", "with most others"], agreed)
+    for one in chosen:
+        for alert in one.alerts:
+            click.echo(f"  {alert.severity}: {alert.message}")
+
+
+def _common(classes: dict[str, int]) -> str:
+    name = max(classes, key=lambda label: classes[label])
+    return f"{name} ({100 * classes[name] / max(sum(classes.values()), 1):.0f} %)"
 
 
 def _print(found: Overview) -> None:

@@ -172,7 +172,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 @click.option(
     "--annotators",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="annotators.csv of `unisono fuse`: reject likely spammers.",
+    help="annotators_overall.csv of `unisono fuse`: reject likely spammers.",
 )
 @click.option(
     "--max-spammer", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="How likely is too likely."

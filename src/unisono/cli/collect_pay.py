@@ -29,9 +29,15 @@ def write_pay(study: StudyFolder, store: Database, out: Path, rules: Rules, anno
 
 
 def spammer_probabilities(path: Path) -> dict[str, float]:
-    """The column `spammer` of the annotators.csv that `unisono fuse` writes."""
+    """The column `spammer` of the annotators_overall.csv that `unisono fuse` writes."""
     from unisono.collect.studies.tables import read_rows
+    from unisono.io.reading.source import open_table
 
+    if path.is_file() and {"annotator", "dimension"} <= set(open_table(path).columns):
+        raise DataError(
+            f"{path} has one row per annotator and dimension. Give annotators_overall.csv, which `unisono fuse` writes "
+            "beside it: it says of each annotator how likely they are a spammer."
+        )
     found: dict[str, float] = {}
     for where, cells in read_rows(path, ("annotator", "spammer")):
         try:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.options import TablePath, json_option, of_items, ratings_argument, reading_options
+from unisono.cli.options import (
+    TablePath,
+    category_option,
+    json_option,
+    of_items,
+    ratings_argument,
+    reading_options,
+)
 from unisono.cli.progress import estimation_progress
-from unisono.cli.reading import read_quietly
+from unisono.cli.reading import read_answers_quietly
 from unisono.cli.series_options import require_words, series_options
 from unisono.cli.talk import print_json, say
 from unisono.words import words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
+    from unisono.api.categories import CategoryFusion
 
 NOT_CONVERGED = 4
 # Words of structure, of items and of traces; one that is not given stays as the model has it.
@@ -38,6 +48,8 @@ def _structure_options(command: Any) -> Any:
 @click.command("fuse")
 @ratings_argument
 @reading_options
+@category_option
+@click.option("--category-model", default="auto", show_default=True, metavar="NAME", help="Model of the categories.")
 @click.option("--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each.")
 @click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
 @click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
@@ -60,6 +72,7 @@ def _structure_options(command: Any) -> Any:
 @click.option("--max-iter", type=click.IntRange(min=1), help="Iterations at most.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the results.")
+@click.option("--report/--no-report", default=True, show_default=True, help="With --out, write report.html as well.")
 @json_option
 @click.pass_context
 def command(
@@ -67,49 +80,79 @@ def command(
     /,
     ratings: str,
     reading: dict[str, Any],
+    categories: dict[str, str] | None,
+    category_model: str,
     features: str | None,
     gold: str | None,
     start: Path | None,
     model: str,
     seed: int,
     out: Path | None,
+    report: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
-    RATINGS is a CSV, TSV or Parquet file, gzipped or not, or - for standard input; a time column makes it traces. With
-    --out DIR it writes truth.csv, annotators.csv, summary.json and fit/; without, the truth goes to standard output as
-    CSV.
+    Answers that are categories (columns of words, or named with --categories) get class probabilities instead of
+    intervals; see docs/categories.md.
+
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and
+    report.html, a page to read and to send (with categories also categories.csv and confusion.csv); without, the truth
+    goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
             mean, median, zscore-mean, ewe, weighted-mean,
             aligned-mean (traces alone)
+    Models of categories: auto, glad, mace, dawid-skene, majority
     """
-    from unisono.api import fuse
+    from unisono.api import Fusion, fuse
+    from unisono.fusers.categories.models import find_category_model
     from unisono.fusers.registry import find_model
     from unisono.io.tables import read_item_table
 
     chosen = {name: value for name, value in settings.items() if value is not None}
     find_model(model)  # a wrong name is said before anything is read
-    table = read_quietly(ratings, reading)
-    require_words(ctx, chosen, series=table.is_series)
+    find_category_model(category_model)
+    answers = read_answers_quietly(ratings, reading, categories)
+    require_words(ctx, chosen, series=answers.ratings is not None and answers.ratings.is_series)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as watching:
         result = fuse(
-            table, model=model, features=described, gold=known, start=start, seed=seed, on_step=watching, **chosen
+            answers,
+            model=model,
+            features=described,
+            gold=known,
+            start=start,
+            category_model=category_model,
+            seed=seed,
+            on_step=watching,
+            **chosen,
         )
-        result.describe_now(watching)
+        if isinstance(result, Fusion):
+            result.describe_now(watching)
     if out is not None:
-        result.save(out)
+        _save(result, out, report)
     _show(result, out, as_json)
-    if not result.fuser.trace_.converged:
+    if isinstance(result, Fusion) and not result.fuser.trace_.converged:
         ctx.exit(NOT_CONVERGED)
 
 
-def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
+def _save(result: Fusion | CategoryFusion, out: Path, report: bool) -> None:
+    from unisono.api import Fusion
+
+    if not isinstance(result, Fusion):
+        result.save(out)  # categories alone have no page of their own
+        return
+    command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
+    with estimation_progress("Writing") as watching:
+        result.save(out, report=report, command=command, on_phase=watching.say)
+
+
+def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> None:
     if as_json:
         files = {"out": str(out)} if out is not None else {"truth": result.fused_rows()}
         print_json(result.summary_data | files)
@@ -119,4 +162,6 @@ def _show(result: Fusion, out: Path | None, as_json: bool) -> None:
         say(result.summary())
     else:
         click.echo(result.summary())
-        click.echo(f"\nWritten to {out}: truth.csv, annotators.csv, summary.json, fit/")
+        tables = [f"{name}.csv" for name in result.files()]
+        more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
+        click.echo(f"\nWritten to {out}: {', '.join([*tables, *more])}")

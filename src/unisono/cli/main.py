@@ -20,6 +20,7 @@ from unisono.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
+    "report": ("report", "Make the page of a saved fusion again."),
     "agreement": ("agreement", "Measure how far annotators agree, with intervals, for the paper."),
     "import": ("import_", "Make a table of ratings from the files of another tool."),
     "export": ("export", "Hand fused truth back to another tool."),
@@ -27,10 +28,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
     "evaluate": ("evaluate", "Cross-validate models against a reference, with the paper's protocol."),
     "predict": ("predict", "Predict the truth of new items from their features."),
+    "features": ("features", "Make features from texts, images, sounds and films."),
     "next": ("next", "Say which items to rate next, and whose ratings tell most."),
     "plan": ("plan", "Predict how many ratings per item are enough."),
     "simulate": ("simulate", "Draw ratings with a known truth from the model."),
-    "datasets": ("datasets", "List data sets, and fetch those that may not be bundled."),
+    "datasets": ("datasets", "List, copy and fetch data sets."),
     "reproduce": ("reproduce", "Run the paper's experiments and judge its claims."),
     "collect": ("collect", "Run a rating study in the browser and export it."),
 }

@@ -20,17 +20,12 @@ def command(fit: Path, count: int, as_json: bool) -> None:
     FIT is the folder that `unisono fuse --out` wrote, or the fit/ in it. Items are ranked by how much uncertainty one
     more rating by a typical annotator would remove, annotators by how much of the truth's variance one rating explains.
     """
-    from unisono.api import load
-    from unisono.fusers.advice import next_ratings
-    from unisono.io.saved import load_fit
+    from unisono.api import next_ratings
 
-    found = next_ratings(load(fit), load_fit(fit))
-    items = list(zip(found.items, found.item_sd.tolist(), found.item_reduction.tolist(), strict=True))[:count]
-    people = list(zip(found.annotators, found.information.tolist(), strict=True))[:count]
+    found = next_ratings(fit).to_dict(count)
     if as_json:
-        keys = ("item", "uncertainty", "expected_reduction")
-        rows = [dict(zip(keys, row, strict=True)) for row in items]
-        print_json({"items": rows, "annotators": [{"annotator": k, "information": v} for k, v in people]})
+        print_json(found)
         return
+    items, people = ([list(row.values()) for row in found[what]] for what in ("items", "annotators"))
     print_table(["rate next", "uncertainty", "reduction"], [[m, number(sd), number(less)] for m, sd, less in items])
     print_table(["ask", "information"], [[k, number(value)] for k, value in people])

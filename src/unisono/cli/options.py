@@ -19,8 +19,11 @@ import click
 
 from unisono.data.labels import nearest
 
+DUPLICATES = ("error", "first", "last", "mean")
 UNITS = ("s", "ms", "us", "ns", "min", "h", "frames")
 TIME_WORDS = ("time", "time_unit", "rate", "max_gap")
+SHAPE_WORDS = ("dimension", "value", "annotators_in_columns", "items_in_columns")
+CELL_WORDS = ("labels", "duplicates", "sheet")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -82,17 +85,23 @@ def models_option(default: str, suffix: str = "") -> Callable[[Command], Command
 
 def reading_options(command: Command) -> Command:
     """How to read ratings, handed to the command as the keywords `reading` of `read_ratings`."""
-    return _gathered(command, ("item", "annotator", "dims", *TIME_WORDS), [*_LABELS, _DIM, *_TIME])
+    words = ("item", "annotator", "dims", "scale", *SHAPE_WORDS, *CELL_WORDS, *TIME_WORDS)
+    return _gathered(command, words, [*_LABELS, _DIM, _SCALE, *_SHAPE, *_CELLS, *_TIME])
+
+
+def category_option(command: Command) -> Command:
+    """Which columns hold categories, handed to the command as the argument `categories`."""
+    return _CATEGORIES(command)
 
 
 def item_options(command: Command) -> Command:
     """How to read tables of items, handed to the command as the keywords `reading` of `read_item_table`."""
-    return _gathered(command, ("item", *TIME_WORDS), [_LABELS[0], *_TIME])
+    return _gathered(command, ("item", *CELL_WORDS, *TIME_WORDS), [_LABELS[0], *_CELLS, *_TIME])
 
 
 def of_items(reading: dict[str, Any]) -> dict[str, Any]:
     """The keywords of `reading` that hold for features, gold and references too."""
-    return {name: value for name, value in reading.items() if name not in ("annotator", "dims")}
+    return {name: reading[name] for name in ("item", "labels", "duplicates", *TIME_WORDS)}
 
 
 def _gathered(command: Command, names: Sequence[str], options: Sequence[Callable[[Any], Any]]) -> Command:
@@ -122,9 +131,25 @@ def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str,
     return found or None
 
 
+def _word_numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float | None] | None:
+    if text is None:
+        return None
+    from unisono.io.reading.cells import parse_labels
+
+    return parse_labels(text)
+
+
+def _scale_words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words as they are, once they make sense; None when there are none, so that the scale is inferred."""
+    from unisono.data.scale_words import said_scale
+
+    said_scale(given or None)
+    return given or None
+
+
 _LABELS = [
-    click.option("--item", metavar="COLUMN", help="Column that names the item (or the recording)."),
-    click.option("--annotator", metavar="COLUMN", help="Column that names the annotator."),
+    click.option("--item", metavar="COLUMN,...", help="Column that names the item (or recording), or several columns."),
+    click.option("--annotator", metavar="COLUMN,...", help="Column that names the annotator, or several columns."),
 ]
 _DIM = click.option(
     "--dim",
@@ -133,6 +158,45 @@ _DIM = click.option(
     multiple=True,
     callback=_named_columns,
     help="Dimension to use, and its column if that is called differently. Repeatable.",
+)
+_CATEGORIES = click.option(
+    "--categories",
+    metavar="NAME[=COLUMN]",
+    multiple=True,
+    callback=_named_columns,
+    help="Dimension whose answers are categories, and its column if that is called differently. Repeatable; none for "
+    "none.  [default: columns of words that look like it]",
+)
+_SHAPE = [
+    click.option("--dimension", metavar="COLUMN", help="Column that names the dimension, where rows hold one number."),
+    click.option("--value", metavar="COLUMN", help="Column that holds that number."),
+    click.option(
+        "--annotators-in-columns",
+        metavar="PATTERN",
+        help="Columns that are annotators: names, 'A*', or a form such as '{dimension}_{annotator}'.",
+    ),
+    click.option("--items-in-columns", metavar="PATTERN", help="Columns that are items, likewise."),
+]
+_CELLS = [
+    click.option(
+        "--labels",
+        metavar="WORD=NUMBER,...",
+        callback=_word_numbers,
+        help="What words in cells mean; nothing behind the equals sign: missing.",
+    ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(DUPLICATES),
+        help="What holds where somebody rated something twice.  [default: error]",
+    ),
+    click.option("--sheet", metavar="NAME", help="Sheet of a workbook, or file of a zip archive."),
+]
+_SCALE = click.option(
+    "--scale",
+    metavar="LOW:HIGH",
+    multiple=True,
+    callback=_scale_words,
+    help="Where answers end: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
 )
 _POSITIVE = click.FloatRange(min=0, min_open=True)
 _TIME = [

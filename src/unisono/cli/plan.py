@@ -21,16 +21,13 @@ def command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> No
 
     For each dimension: the correlation of estimate and truth to expect, and the sd of the truth that remains.
     """
-    from unisono.api import load
-    from unisono.fusers.advice import plan_ratings
-    from unisono.io.saved import load_fit
+    from unisono.api import plan
 
-    found = plan_ratings(load(fit), load_fit(fit), most=most, seed=seed)
-    each, enough = found.enough_each(target), found.enough(target)
+    found = plan(fit, most=most, seed=seed)
     if as_json:
-        table = {name: column.tolist() for name, column in found.columns().items()}
-        print_json({"plan": table, "target": target, "enough": enough, "enough_each": each})
+        print_json(found.to_dict(target))
         return
+    each, enough = found.enough_each(target), found.enough(target)
     # One quantity at a time: side by side, seven dimensions would not fit a screen.
     for what, values in (("Correlation of estimate and truth", found.correlation), ("Sd that remains", found.sd)):
         click.echo(f"{what}, by ratings per item")

@@ -22,11 +22,10 @@ def command(fit: Path, features: str, reading: dict[str, Any], ratings: str | No
     FIT is the folder that `unisono fuse --out` wrote, or the fit/ in it. With --ratings, ratings of the new items by
     annotators already known are used as well. The table has the columns of truth.csv.
     """
-    import polars as pl
-
     from unisono.api import load, on_clock
     from unisono.io.atomic import atomic_path
     from unisono.io.tables import read_item_table, read_ratings
+    from unisono.io.writing import csv_text
 
     fuser = load(fit)
     reading["rate"] = reading["rate"] or getattr(fuser, "rate_", None)  # traces keep the clock of the fit
@@ -36,10 +35,10 @@ def command(fit: Path, features: str, reading: dict[str, Any], ratings: str | No
     else:
         rated = read_ratings(ratings, **reading)
         fused = fuser.fuse(rated, on_clock(table, rated, complete=True))
-    frame = pl.DataFrame(fused.columns())
+    text = csv_text(fused.rounded_columns())
     if out is None:
-        click.echo(frame.write_csv(), nl=False)
+        click.echo(text, nl=False)
         return
     with atomic_path(out) as temporary:
-        frame.write_csv(temporary)
+        temporary.write_text(text, encoding="utf-8")
     click.echo(f"Predicted {len(fused.items)} items; written to {out}.", err=True)

@@ -43,6 +43,10 @@ class Display:
         self._detail = f"{what} {done} of {total}"
         self._show()
 
+    def say(self, what: str) -> None:
+        self._detail = what
+        self._show()
+
     def task(self, done: int, total: int | None) -> None:
         self._tasks, self._detail = (done, total), ""
         if self.drawing:  # at once, not after a while: the first task may be a long one

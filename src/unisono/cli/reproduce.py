@@ -65,7 +65,7 @@ def command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int,
 
     Writes index.html, results.json and figures/ into DIR. An interrupted run goes on where it stopped when it is
     called again with the same folder; experiments that were run into it before stay on the page. Needs the extra
-    `report` (pip install 'unisono[report]').
+    `report` (pip install 'unisono[plot]').
 
     Experiments: correlations, items-synthetic, items-artificial, items-real, series-synthetic, series-artificial,
     series-real, dependency.
@@ -77,7 +77,7 @@ def command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int,
     try:
         experiments = find_experiments(name)
     except ImportError as error:
-        raise click.UsageError(f"{error.name} is missing: pip install 'unisono[report]'.") from None
+        raise click.UsageError(f"{error.name} is missing: pip install 'unisono[plot]'.") from None
     settings = Settings(quick, data, seed)
     try:
         with task_progress("Reproducing") as on_task:

@@ -39,6 +39,13 @@ def coverage(ratings: Ratings) -> Coverage:
     )
 
 
+def answers_given(ratings: Ratings) -> np.ndarray:
+    """(K, D) judgements of each annotator with an answer on the dimension."""
+    answered = coverage(ratings).answers > 0
+    columns = [np.bincount(ratings.annotator_of[answered[:, d]], minlength=ratings.K) for d in range(ratings.D)]
+    return np.stack(columns, axis=1)
+
+
 def raters_per_frame(ratings: Ratings) -> np.ndarray:
     """(sum of T_m, D) how many annotators gave a number for each frame of each item, items end to end."""
     given = ~np.isnan(ratings.value)

@@ -22,6 +22,9 @@ from unisono.data.clock import Clock
 from unisono.data.introduction import Introduction, counted
 from unisono.data.labels import listed
 from unisono.data.reading import Reading
+from unisono.data.scale import Scale, span
+from unisono.data.scale_inference import infer_scale
+from unisono.data.scale_words import ScaleWords, said_scale, scale_by_dimension
 from unisono.errors import DataError
 
 
@@ -36,6 +39,7 @@ class Ratings:
     items: tuple[str, ...]
     annotators: tuple[str, ...]
     dimensions: tuple[str, ...]
+    scale: Scale  # where answers end, by dimension: given, or inferred
     clock: Clock | None = None  # None: ratings of items
     source: str = "ratings"
     frame_kind: str | None = None  # the library of the data frame they came in, for results of the same kind
@@ -51,6 +55,7 @@ class Ratings:
         items: Sequence[str],
         annotators: Sequence[str],
         dimensions: Sequence[str],
+        scale: Scale | ScaleWords = None,
         length: np.ndarray | None = None,
         clock: Clock | None = None,
         source: str = "ratings",
@@ -60,6 +65,8 @@ class Ratings:
         """Sorts judgements by item and annotator, checks that they fit together, and freezes the arrays.
 
         `value` holds the frames of one judgement after the other, in the order of `item_of` and `annotator_of`.
+        `scale` is (low, high), "none", a mapping from dimensions to these, or a `Scale`; what is not said of a
+        dimension is inferred from its answers.
         """
         item_of = np.asarray(item_of, dtype=np.int32)
         annotator_of = np.asarray(annotator_of, dtype=np.int32)
@@ -78,7 +85,19 @@ class Ratings:
         for array in (value, item_of, annotator_of, lengths):
             array.setflags(write=False)
         labels = tuple(items), tuple(annotators), tuple(dimensions)
-        return cls(value, item_of, annotator_of, lengths, *labels, clock, source, frame_kind, reading)
+        known = scale if isinstance(scale, Scale) else _scale_of(value, dimensions, scale)
+        made = cls(value, item_of, annotator_of, lengths, *labels, known, clock, source, frame_kind, reading)
+        if any(known.given):
+            made._refuse_outside()
+        return made
+
+    def with_scale(self, scale: ScaleWords) -> Ratings:
+        """The same ratings on a scale given in words as for `from_judgements`; None leaves it as it is."""
+        if scale is None:
+            return self
+        said = scale_by_dimension(said_scale(scale), self.dimensions)
+        ends = tuple(said.get(d, own) for d, own in enumerate(self.scale))
+        return self._rebuilt(scale=Scale(ends, tuple(d in said or own for d, own in enumerate(self.scale.given))))
 
     def with_annotators(self, annotators: Sequence[str]) -> Ratings:
         """The same judgements with more annotators to know of, those who judged first and in the same order."""
@@ -175,12 +194,23 @@ class Ratings:
         """Some of the dimensions, by label or index, in the given order."""
         index = self._indices(dimensions, self.dimensions, "dimension")
         return self._rebuilt(
-            value=np.ascontiguousarray(self.value[:, index]), dimensions=[self.dimensions[i] for i in index]
+            value=np.ascontiguousarray(self.value[:, index]),
+            dimensions=[self.dimensions[i] for i in index],
+            scale=self.scale.select(index),
         )
 
     def with_value(self, value: np.ndarray) -> Ratings:
-        """The same judgements with other numbers, for example with some set to NaN."""
-        return self._rebuilt(value=value)
+        """The same judgements with other numbers, for example with some set to NaN.
+
+        The scale stays where numbers were only taken away, or where it was given and they keep to it.
+        """
+        value = np.asarray(value, dtype=np.float64)
+        if value.shape != self.value.shape or bool((np.isnan(value) | (value == self.value)).all()):
+            return self._rebuilt(value=value)
+        kept = np.array(self.scale.given) & ~self.scale.leaves(value).any(axis=0)
+        anew = infer_scale(value)
+        ends = tuple(old if keep else new for old, new, keep in zip(self.scale, anew, kept, strict=True))
+        return self._rebuilt(value=value, scale=Scale(ends, tuple(kept.tolist())))
 
     def with_dimensions(self, dimensions: Sequence[str]) -> Ratings:
         """The same ratings with other names for their dimensions."""
@@ -189,6 +219,18 @@ class Ratings:
     def _rebuilt(self, **changes: Any) -> Ratings:
         same = {field.name: getattr(self, field.name) for field in fields(self)}
         return Ratings.from_judgements(**(same | changes))
+
+    def _refuse_outside(self) -> None:
+        """Answers outside a scale that the user gave are a contradiction."""
+        outside = np.argwhere(self.scale.leaves(self.value) & np.array(self.scale.given))
+        if len(outside):
+            row, d = outside[0]
+            j = int(np.searchsorted(self.offset, row, side="right")) - 1
+            who, item = self.annotators[self.annotator_of[j]], self.items[self.item_of[j]]
+            raise DataError(
+                f"{self.source}: {self.dimensions[d]} is {self.value[row, d]:g} by annotator '{who}' on '{item}', "
+                f"outside the scale {span(self.scale[d])}. Correct the answer, or give another scale."
+            )
 
     def _indices(self, wanted: Iterable[str] | np.ndarray, labels: tuple[str, ...], what: str) -> np.ndarray:
         if isinstance(wanted, np.ndarray) and wanted.dtype != object and wanted.dtype.kind in "iub":
@@ -199,6 +241,14 @@ class Ratings:
         if unknown:
             raise DataError(f"{self.source} has no {what} {listed(unknown)}.")
         return np.array([place[name] for name in names], dtype=np.int64)
+
+
+def _scale_of(value: np.ndarray, dimensions: Sequence[str], words: ScaleWords) -> Scale:
+    """What the user says, and for the rest what the answers show."""
+    said, seen = scale_by_dimension(said_scale(words), dimensions), infer_scale(value)
+    return Scale(
+        tuple(said.get(d, own) for d, own in enumerate(seen)), tuple(d in said for d in range(len(dimensions)))
+    )
 
 
 def _described(name: str, value: np.ndarray) -> tuple[str, ...]:

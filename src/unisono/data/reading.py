@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -14,6 +16,15 @@ class LeftOut:
     numeric: bool = False  # it holds numbers, so that it could be taken in
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Identifiers:
+    """The ids of a table as they came: inside, labels are text; results give back what the table had."""
+
+    column: str  # what the table calls them
+    place: Mapping[str, int]  # where the id behind each label stands among the values
+    values: Any  # a column of the library that the table came from, with its own type
+
+
 @dataclass(frozen=True)
 class Reading:
     """The roles of the columns of a table of ratings."""
@@ -23,3 +34,8 @@ class Reading:
     time: str | None
     dimensions: dict[str, str]  # dimension -> the column (or the level of a long table) it was read from
     left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()  # what was read otherwise than as plain numbers in plain columns, in sentences
+    item_parts: tuple[str, ...] = ()  # columns that the item's name is made of, if there are several
+    item_ids: Identifiers | None = field(default=None, compare=False, repr=False)  # None: no column of the table
+    annotator_ids: Identifiers | None = field(default=None, compare=False, repr=False)
+    part_ids: tuple[Identifiers, ...] = field(default=(), compare=False, repr=False)  # of the item's parts

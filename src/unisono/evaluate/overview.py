@@ -10,6 +10,7 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.checks import Alert, check_ratings
 from unisono.data.coverage import coverage
+from unisono.data.introduction import Introduction, counted
 from unisono.evaluate.agreement.figures import ALPHA, Drawing, measured
 from unisono.fusers.signal import crowd_signal
 from unisono.maths.agreement.bootstrap import Interval
@@ -36,7 +37,7 @@ class DimensionOverview:
     others: float  # median over annotators of Pearson with the mean of the others
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Overview:
     """What `unisono check` prints."""
 
@@ -52,6 +53,25 @@ class Overview:
     dimensions: tuple[DimensionOverview, ...]
     alerts: tuple[Alert, ...]
     reading: dict[str, Any] | None = None  # how the table was read
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        things = counted(self.items, "recording" if self.kind == "series" else "item")
+        people = counted(self.annotators, "annotator")
+        title = f"'{self.source}': {counted(self.judgements, 'judgement')} of {things} by {people}"
+        scale = {} if self.reading is None else self.reading["scale"]
+        rows = [
+            (one.name, scale.get(one.name, {}).get("words", ""), _figure(one.alpha.value), _figure(one.icc_ak.value))
+            for one in self.dimensions
+        ]
+        look = f"{counted(len(self.alerts), 'thing')} to look at: see .alerts" if self.alerts else "Nothing suspicious"
+        header = ("dimension", "scale", "alpha", "ICC(A,k)")
+        return Introduction.of(title, header, rows, f"{look}; .to_dict() has the rest.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -107,6 +127,10 @@ def _extent(column: np.ndarray) -> tuple[int, int, float, float, float]:
     if not len(given):
         return 0, len(column), float("nan"), float("nan"), float("nan")
     return len(given), len(column) - len(given), float(given.min()), float(given.mean()), float(given.max())
+
+
+def _figure(value: float) -> str:
+    return f"{value:.2f}" if np.isfinite(value) else "?"
 
 
 def _median(values: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
+from unisono.data.introduction import Introduction, counted
 from unisono.data.labels import listed
 from unisono.errors import DataError
 from unisono.maths.metrics import ccc, complete_pairs, pearson, rmse, spearman
@@ -55,7 +56,7 @@ class LagScore:
     pearson: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scores:
     """Scores, and what the two tables do not share."""
 
@@ -67,6 +68,21 @@ class Scores:
     frames_without_partner: int = 0  # of the truth, in recordings that both have
     recordings: tuple[RecordingScore, ...] = ()  # series alone: one by one
     at_best_lag: tuple[LagScore, ...] = ()  # series alone: one row per dimension
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        rows = [
+            (one.name, f"{one.n:,}", *(f"{x:.3f}" for x in (one.ccc, one.pearson, one.rmse, one.spearman)))
+            for one in self.dimensions
+        ]
+        title = f"Truth against reference on {counted(self.items, 'item' if not self.at_best_lag else 'recording')}"
+        header = ("dimension", "pairs", "CCC", "Pearson", "RMSE", "Spearman")
+        return Introduction.of(title, header, rows, "See .dimensions and .to_dict().")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

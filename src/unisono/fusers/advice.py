@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from unisono.data.introduction import Introduction, counted
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser
 from unisono.fusers.results import Fit
 from unisono.maths.items.design import expected_error, expected_reduction, rating_information
 
+SHOWN = 3  # annotators named in an introduction
+SHOWN_RATINGS = (1, 2, 3, 5, 10)  # per item, in an introduction
+TARGET = 0.9  # correlation that is reckoned enough unless another is named
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class NextRatings:
     """Items and annotators, the most worthwhile first."""
 
@@ -23,11 +28,43 @@ class NextRatings:
     annotators: tuple[str, ...]
     information: np.ndarray  # (K,) share of the truth's variance that one rating by them explains
 
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        rows = [
+            (item, f"{sd:.3f}", f"{less:.3f}")
+            for item, sd, less in zip(self.items, self.item_sd.tolist(), self.item_reduction.tolist(), strict=True)
+        ]
+        people = ", ".join(
+            f"{name} ({value:.3f})"
+            for name, value in list(zip(self.annotators, self.information.tolist(), strict=True))[:SHOWN]
+        )
+        title = f"What to rate next, of {counted(len(self.items), 'item')}"
+        hint = f"Ask first: {people}. See .item_columns(), .annotator_columns() and .to_dict()."
+        return Introduction.of(title, ("rate next", "uncertainty", "reduction"), rows, hint)
+
+    def to_dict(self, count: int | None = None) -> dict[str, Any]:
+        """Plain data for JSON, of the first `count` items and annotators."""
+        tables = {"items": self.item_columns(), "annotators": self.annotator_columns()}
+        return {
+            name: [dict(zip(columns, row, strict=True)) for row in zip(*map(_plain, columns.values()), strict=True)][
+                :count
+            ]
+            for name, columns in tables.items()
+        }
+
     def item_columns(self) -> dict[str, Any]:
         return {"item": list(self.items), "uncertainty": self.item_sd, "expected_reduction": self.item_reduction}
 
+    def annotator_columns(self) -> dict[str, Any]:
+        return {"annotator": list(self.annotators), "information": self.information}
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """The error to expect by the number of ratings per item."""
 
@@ -35,6 +72,38 @@ class Plan:
     sd: np.ndarray  # (n, D) of the truth given that many ratings, in rating units
     correlation: np.ndarray  # (n, D) expected correlation of estimate and truth
     dimensions: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        most = int(self.ratings[-1])
+        header = (
+            "dimension",
+            *(f"{n} rating{'s' * (n != 1)}" for n in SHOWN_RATINGS if n <= most),
+            f"r of {TARGET:g} with",
+        )
+        rows = [
+            (
+                name,
+                *(f"{self.correlation[n - 1, d]:.3f}" for n in SHOWN_RATINGS if n <= most),
+                f"{enough or f'more than {most}'}",
+            )
+            for d, (name, enough) in enumerate(self.enough_each(TARGET).items())
+        ]
+        title = "Correlation of estimate and truth to expect, by ratings per item"
+        return Introduction.of(
+            title, header, rows, "See .columns(), .enough(correlation) and .enough_each(correlation)."
+        )
+
+    def to_dict(self, target: float) -> dict[str, Any]:
+        """Plain data for JSON, with the ratings that reach a correlation of `target`."""
+        table = {name: column.tolist() for name, column in self.columns().items()}
+        each = self.enough_each(target)
+        return {"plan": table, "target": target, "enough": self.enough(target), "enough_each": each}
 
     def columns(self) -> dict[str, Any]:
         table: dict[str, Any] = {"ratings": self.ratings}
@@ -99,3 +168,7 @@ def _crowd(fuser: Fuser, fit: Fit) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     given = fit.arrays["judgements"].astype(float)
     Q = rating_information(params)[:K]
     return Q, given / given.sum(), params.Sigma
+
+
+def _plain(column: Any) -> list[Any]:
+    return column if isinstance(column, list) else list(column.tolist())

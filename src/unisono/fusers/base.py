@@ -16,6 +16,7 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import require_known_items
 from unisono.data.labels import listed
+from unisono.data.scale import Scale
 from unisono.errors import ConvergenceWarning, DataError, NotFittedError
 from unisono.fusers.features import FeatureSpace
 from unisono.fusers.params import Parameterised
@@ -24,6 +25,7 @@ from unisono.fusers.scaling import Scaling
 from unisono.maths.em import EmTrace
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
+from unisono.reader import as_ratings
 
 Progress = Callable[[int, float], None]  # iteration, objective
 NOT_SAVED = ("jobs",)  # settings that say how fast, not what
@@ -39,6 +41,7 @@ class Fuser(Parameterised, ABC):
     annotators_: tuple[str, ...]
     space_: FeatureSpace
     scaling_: Scaling
+    scale_: Scale  # that answers were given on, and that no truth leaves
     trace_: EmTrace
     _ratings: Ratings
 
@@ -50,27 +53,28 @@ class Fuser(Parameterised, ABC):
     @abstractmethod
     def fit(
         self,
-        ratings: Ratings,
-        features: ItemTable | None = None,
-        gold: ItemTable | None = None,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
         """Learns from ratings; forgets what it knew. Returns itself.
 
+        `ratings` are `Ratings`, a path or a data frame, `features` and `gold` an `ItemTable`, a path or a data frame.
         `on_state` receives a fuser of its own after every iteration, fitted as far as that; it may be kept.
         """
 
     @abstractmethod
-    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
-        """The truth of the fitted items, or of other items rated by annotators already known."""
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
+        """The truth of the fitted items, or of other items rated by annotators already known; see `.truth` of it."""
 
     @abstractmethod
-    def predict(self, features: ItemTable) -> Fused:
+    def predict(self, features: Any) -> Fused:
         """The truth of items that nobody has rated, from their features."""
 
     @abstractmethod
-    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+    def score(self, ratings: Any, features: Any = None) -> float:
         """Log density of held-out ratings by known annotators, per number; higher is better."""
 
     @abstractmethod
@@ -137,29 +141,16 @@ class Fuser(Parameterised, ABC):
         if not hasattr(self, "trace_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")
 
-    def fused(
-        self,
-        mean: np.ndarray,
-        cov: np.ndarray,
-        items: tuple[str, ...],
-        freedom: float = np.inf,
-        ends: tuple[np.ndarray, np.ndarray] | None = None,
-    ) -> Fused:
-        """Truths of items (M, D) with their covariances, from standardised units to the user's."""
-        scaling = self.scaling_
-        restored = scaling.restore_mean(mean)
-        if ends is not None:
-            ends = (scaling.restore_exactly(ends[0]), scaling.restore_exactly(ends[1]))
-            restored = np.clip(restored, *ends)
-        return Fused(
-            restored,
-            scaling.restore_cov(cov),
-            items,
-            self.dimensions_,
-            np.ones(len(items), dtype=np.int64),
-            freedom=freedom,
-            ends=ends,
-        )
+    def on_scale(self, mean: np.ndarray, cov: np.ndarray, shown: Ratings | ItemTable, freedom: float = np.inf) -> Fused:
+        """Truths (S, D) of the items or frames of ratings (or of features), from standardised units to the user's.
+
+        This is where all of them are cut at the scale's ends. Covariances stay as they are: they are those of the error
+        of an estimate that knows of no ends.
+        """
+        uncut, ends = self.scaling_.restore_mean(mean), (self.scale_.low, self.scale_.high)
+        labels = shown.items, self.dimensions_, shown.length, shown.clock, freedom
+        origin = shown if isinstance(shown, Ratings) else None
+        return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov), *labels, ends, uncut, origin)
 
     def fitted_ratings(self) -> Ratings:
         """The ratings it was fitted on, which a fit brought back from disk does not hold."""
@@ -167,8 +158,9 @@ class Fuser(Parameterised, ABC):
             raise DataError("A saved fit does not hold the ratings: give them again.")
         return self._ratings
 
-    def known_ratings(self, ratings: Ratings) -> Ratings:
-        """Other ratings with this fuser's dimensions, in its order."""
+    def known_ratings(self, source: Any) -> Ratings:
+        """Other ratings (a path, a data frame or `Ratings`) with this fuser's dimensions, in its order."""
+        ratings = as_ratings(source)
         missing = [name for name in self.dimensions_ if name not in ratings.dimensions]
         if missing:
             raise DataError(f"{ratings.source} has no ratings of {listed(missing)}, which the model was fitted on.")

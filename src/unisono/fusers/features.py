@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from unisono.data.labels import listed
 from unisono.errors import DataError
 from unisono.fusers.scaling import Scaling, identity_scaling, pooled_scaling
 from unisono.maths.items.predictor import Scores, no_features, orthogonal_scores
+from unisono.reader import as_item_table
 
 
 class FeatureSpace(NamedTuple):
@@ -32,9 +33,14 @@ class FeatureSpace(NamedTuple):
         empty = Scores(np.zeros((0, len(self.squares))), self.squares, self.directions, self.center)
         return empty._replace(Z=empty.of(self.scaling.standardise(X)))
 
-    def require_features(self) -> None:
+    def require_features(self, features: Any) -> ItemTable:
+        """The features to predict from, as a table; a model without any cannot."""
         if not self.columns:
             raise DataError("The model was fitted without features, so features alone cannot predict a truth.")
+        table = as_item_table(features)
+        if table is None:
+            raise DataError(f"The model was fitted with features {listed(self.columns)}: give them to predict from.")
+        return table
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from unisono.data import Clock
+from unisono.data import Clock, Ratings
 from unisono.data.introduction import Introduction, counted
 from unisono.errors import DataError
+from unisono.fusers.scaling import restored_scale
 from unisono.maths.em import EmTrace
 from unisono.maths.items.predictive import half_width
 from unisono.maths.raters.diagnosis import Diagnosis
-from unisono.maths.raters.styles import KINDS
+from unisono.reader import as_frame
 
 INTERVAL = 0.90  # the level of every interval that is written
+SD_DIGITS = 4  # significant digits of the typical sd that are written: more would be noise
+TIME_DECIMALS = 6  # microseconds
+MOST_DECIMALS = 15  # what a double holds of numbers around one
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,9 @@ class Fused:
     length: np.ndarray  # (M,) rows per item, all 1 for ratings of items
     clock: Clock | None = None
     freedom: float = np.inf
-    ends: tuple[np.ndarray, np.ndarray] | None = None  # (D,) each: where the scale ends, if it is known to
+    ends: tuple[np.ndarray, np.ndarray] | None = None  # (D,) each: where the scale ends, infinite where it does not
+    uncut: np.ndarray | None = None  # (S, D) the estimates before they were cut at the ends
+    origin: Ratings | None = None  # that it was fused from: `truth` is a frame like theirs
 
     @property
     def sd(self) -> np.ndarray:
@@ -71,26 +77,48 @@ class Fused:
         header = ("dimension", "lowest", "median", "highest", "typical sd", f"width of {INTERVAL:.0%} interval")
         return Introduction.of(f"{title} of {things}{frames}", header, rows, hint)
 
+    @property
+    def truth(self) -> Any:
+        """One row per item or frame, as a frame of the kind that came in, with its ids: it joins onto that frame."""
+        return as_frame(self.columns(), self.origin)
+
     def columns(self) -> dict[str, Any]:
-        """The columns of truth.csv: labels, then for each dimension estimate, sd and the ends of the interval."""
-        low, high = self.interval()
-        table: dict[str, Any] = {}
-        if self.clock is None:
-            table["item"] = list(self.items)
-        else:
-            table["recording"] = [item for item, T in zip(self.items, self.length, strict=True) for _ in range(T)]
-            table["time"] = self.clock.seconds(self.length)
+        """The columns of the truth: labels, then for each dimension estimate, sd and the ends of the interval."""
+        figures = self._figures()
+        return self._labels() | {
+            f"{name}{suffix}": column[:, d]
+            for d, name in enumerate(self.dimensions)
+            for suffix, column in figures.items()
+        }
+
+    def rounded_columns(self) -> dict[str, Any]:
+        """The same as truth.csv has them: estimates to a thousandth of their typical sd."""
+        figures, table = self._figures(), self._labels()
+        if self.clock is not None:
+            table["time"] = np.round(table["time"], TIME_DECIMALS)
         for d, name in enumerate(self.dimensions):
-            table[name] = self.mean[:, d]
-            table[f"{name}_sd"] = self.sd[:, d]
-            table[f"{name}_low"] = low[:, d]
-            table[f"{name}_high"] = high[:, d]
+            decimals = sensible_decimals(self.sd[:, d], self.mean[:, d])
+            for suffix, column in figures.items():
+                rounded = np.round(column[:, d], decimals)
+                if suffix != "_sd" and self.ends is not None:  # rounding must not carry anything over an end
+                    rounded = np.clip(rounded, self.ends[0][d], self.ends[1][d])
+                table[f"{name}{suffix}"] = rounded
         return table
+
+    def _labels(self) -> dict[str, Any]:
+        if self.clock is None:
+            return {"item": list(self.items)}
+        recordings = [item for item, T in zip(self.items, self.length, strict=True) for _ in range(T)]
+        return {"recording": recordings, "time": self.clock.seconds(self.length)}
+
+    def _figures(self) -> dict[str, np.ndarray]:
+        low, high = self.interval()
+        return {"": self.mean, "_sd": self.sd, "_low": low, "_high": high}
 
 
 @dataclass(frozen=True, eq=False)
 class Annotators:
-    """One row per annotator; per-dimension figures are (K, D)."""
+    """What is known of every annotator; per-dimension figures are (K, D). `annotator_columns` makes tables of it."""
 
     annotators: tuple[str, ...]
     dimensions: tuple[str, ...]
@@ -105,6 +133,7 @@ class Annotators:
     delay_low: np.ndarray | None = None  # (K, D) ends of the 90 % interval, NaN where a delay has none
     delay_high: np.ndarray | None = None
     diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
+    answered: np.ndarray | None = None  # (K, D) judgements with an answer on the dimension; None: not counted
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -119,30 +148,6 @@ class Annotators:
         rows = [(name, f"{int(n):,}", f"{float(r):.2f}" if told else "?") for name, n, r, told in shown]
         header = ("annotator", "judgements", "reliability")
         return Introduction.of(counted(len(self.annotators), "annotator"), header, rows)
-
-    def columns(self) -> dict[str, Any]:
-        """The columns of annotators.csv."""
-        table: dict[str, Any] = {"annotator": list(self.annotators), "ratings": self.ratings}
-        for name in ("bias", "gain", "noise", "reliability", "agreement"):
-            for d, dimension in enumerate(self.dimensions):
-                table[f"{dimension}_{name}"] = getattr(self, name)[:, d]
-        for d, answered in enumerate(self.dimensions):
-            for e, leaked in enumerate(self.dimensions):
-                if d != e:
-                    table[f"{answered}_from_{leaked}"] = self.leakage[:, d, e]
-        for name in ("delay", "delay_low", "delay_high"):
-            if (seconds := getattr(self, name)) is not None:
-                table |= {f"{dimension}_{name}": seconds[:, d] for d, dimension in enumerate(self.dimensions)}
-        return table | self._probabilities()
-
-    def _probabilities(self) -> dict[str, Any]:
-        if self.diagnosis is None:
-            return {}
-        table: dict[str, Any] = {"spammer": self.diagnosis.spammer}
-        for kind in KINDS:
-            for d, dimension in enumerate(self.dimensions):
-                table[f"{dimension}_{kind}"] = self.diagnosis.of_kind(kind)[:, d]
-        return table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,5 +174,16 @@ class Fit:
         if "item_cov" not in self.arrays:
             raise DataError("This fit does not hold the uncertainty of its truth. Fuse again, and give the result.")
         length = np.ones(len(self.items), dtype=np.int64)
+        scale = restored_scale(self.arrays, len(self.dimensions))
         mean, cov = self.arrays["item_mean"], self.arrays["item_cov"]
-        return Fused(mean, cov, self.items, self.dimensions, length)
+        return Fused(mean, cov, self.items, self.dimensions, length, ends=(scale.low, scale.high))
+
+
+def sensible_decimals(sd: np.ndarray, mean: np.ndarray) -> int:
+    """How many decimals numbers deserve whose typical sd is this; without any, by their size."""
+    positive = sd[sd > 0]
+    if not len(positive):
+        positive = np.abs(mean[mean != 0])
+    if not len(positive):
+        return 0
+    return int(np.clip(SD_DIGITS - 1 - np.floor(np.log10(np.median(positive))), 0, MOST_DECIMALS))

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.data.scale import Ends, Scale
 from unisono.maths.standardise import pooled_moments
-
-SURE_DIGITS = 12  # of a standard deviation, that survive standardising and restoring
 
 
 class Scaling(NamedTuple):
@@ -25,14 +24,6 @@ class Scaling(NamedTuple):
 
     def restore_mean(self, mean: np.ndarray) -> np.ndarray:
         return np.asarray(self.loc + self.scale * mean)
-
-    def restore_exactly(self, mean: np.ndarray) -> np.ndarray:
-        """(D,) numbers that people gave, without the rounding of going there and back: 0 and not 2e-15."""
-        restored = self.restore_mean(mean)
-        digits = SURE_DIGITS - np.floor(np.log10(self.scale)).astype(int)
-        return np.array(
-            [round(v, int(n)) if np.isfinite(v) else v for v, n in zip(restored.tolist(), digits, strict=True)]
-        )
 
     def restore_cov(self, cov: np.ndarray) -> np.ndarray:
         return np.asarray(cov * self.scale[:, None] * self.scale)
@@ -58,3 +49,17 @@ def common_scaling(value: np.ndarray) -> Scaling:
     largest = float(np.abs(seen).max()) if len(seen) else 0.0
     scale = largest * float(np.sqrt(np.mean((seen / largest) ** 2))) if largest > 0 else 1.0
     return Scaling(np.zeros(D), np.full(D, scale))
+
+
+def scale_arrays(scale: Scale) -> dict[str, np.ndarray]:
+    """The scale of the answers as a fit saves it."""
+    return {"answers_low": scale.low, "answers_high": scale.high, "answers_given": np.array(scale.given)}
+
+
+def restored_scale(arrays: dict[str, np.ndarray], D: int) -> Scale:
+    """The scale of a saved fit; none in fits of older versions."""
+    if "answers_low" not in arrays:
+        return Scale.none(D)
+    pairs = zip(arrays["answers_low"].tolist(), arrays["answers_high"].tolist(), strict=True)
+    ends: list[Ends | None] = [None if np.isinf(pair).all() else pair for pair in pairs]
+    return Scale(tuple(ends), tuple(arrays["answers_given"].tolist()))

@@ -8,6 +8,7 @@ features = read_item_table("features.parquet")
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,8 +17,14 @@ import numpy as np
 
 from unisono.data import ItemTable, Ratings
 from unisono.data.reading import Reading
-from unisono.io.reading.columns import UNIT_OF_NAME, Roles, find_long, find_roles, plain_name
+from unisono.data.scale_words import ScaleWords, said_scale, scale_by_dimension
+from unisono.errors import InterpretedWarning
+from unisono.io.reading.arrange import Arranged, Column, Layout, arrange
+from unisono.io.reading.cells import Labels, parse_labels
+from unisono.io.reading.columns import UNIT_OF_NAME, Roles, plain_name
+from unisono.io.reading.duplicates import settle
 from unisono.io.reading.frames import kind_of
+from unisono.io.reading.identifiers import identifiers, part_identifiers
 from unisono.io.reading.rows import Rows, sorted_claims
 from unisono.io.reading.series import TIME_UNITS, Timing, series_ratings, series_table
 from unisono.io.reading.shape import shaped
@@ -30,44 +37,64 @@ Names = Mapping[str, str] | Sequence[str] | str | None  # NAME -> COLUMN, names 
 def read_ratings(
     source: Any,
     *,
-    item: str | None = None,
-    annotator: str | None = None,
+    item: Column = None,
+    annotator: Column = None,
     time: str | None = None,
     dims: Names = None,
+    scale: ScaleWords = None,
+    dimension: str | None = None,
+    value: str | None = None,
+    annotators_in_columns: str | None = None,
+    items_in_columns: str | None = None,
+    labels: Labels | str | None = None,
+    duplicates: str | None = None,
+    sheet: str | None = None,
     time_unit: str | None = None,
     rate: float | None = None,
     max_gap: float | None = None,
 ) -> Ratings:
-    """Ratings from a path (CSV, TSV, Parquet, gzipped or not), `-` for standard input, or a data frame.
+    """Ratings from a path (delimited text, XLSX, JSON, Parquet, packed or not), `-` (standard input) or a data frame.
 
-    Columns are recognised by their names unless they are given; `dims` maps the name of a dimension to its column (or,
-    in a table with one row per number, to its name there). A time column makes a series: `time_unit` (s, ms, us, ns,
-    min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the traces), and
-    `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
-    Raises DataError where the table contradicts itself.
+    Columns are recognised by their names unless they are given. `item` and `annotator` may be several columns, whose
+    cells together make the name. `dims` maps the name of a dimension to its column (or, in a table with one row per
+    number, to its name there); `dimension` and `value` are the columns of such a table. `scale` is where answers end:
+    (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. Where annotators
+    (or items) stand side by side, `annotators_in_columns` (`items_in_columns`) says which columns they are: names or
+    wildcards between commas, or a form such as `{dimension}_{annotator}`. `labels` gives words their numbers, None
+    where missing is meant. `duplicates` says what holds where somebody rated something twice: error (default), first,
+    last, mean. `sheet` is a sheet of a workbook or a file of a zip archive. A time column makes a series: `time_unit`
+    (s, ms, us, ns, min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the
+    traces), and `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
+    Raises DataError where the table contradicts itself. See docs/format.md for every shape.
     """
-    table = open_table(source)
+    said = said_scale(scale)  # a mistake here is said before anything is read
     wanted = _wanted(dims)
-    given = {"item": item, "annotator": annotator, "time": time}
-    roles = find_roles(table, ("item", "annotator"), ("time",), given, _taken(table, wanted))
-    if not wanted or not all(column in table.columns for column in wanted.values()):
-        roles = find_long(table, roles)
-    rows, times = shaped(table, roles, wanted)
+    layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns)
+    found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
+    rows, times = shaped(found.table, found.roles, wanted, meanings=_meanings(labels))
+    rows.given_ends = scale_by_dimension(said, rows.dimensions)
+    rows, times, repeated = settle(rows, times, duplicates)
+    notes = (*found.table.notes, *found.notes, *rows.found.notes, *repeated)
     if times is None:
         ratings = _item_ratings(rows)
     else:
-        ratings = series_ratings(rows, times, _timing(table, roles, time_unit, rate, max_gap))
-    return replace(ratings, frame_kind=kind_of(source), reading=_reading(table, roles, rows, times is not None))
+        ratings = series_ratings(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+    reading = _reading(found, rows, times is not None, notes)
+    _tell(rows.source, notes)
+    return replace(ratings, frame_kind=kind_of(source), reading=reading)
 
 
 def read_item_table(
     source: Any,
     *,
-    item: str | None = None,
+    item: Column = None,
     time: str | None = None,
     columns: Names = None,
     complete: bool = False,
     companions: bool = False,
+    labels: Labels | str | None = None,
+    duplicates: str | None = None,
+    sheet: str | None = None,
     time_unit: str | None = None,
     rate: float | None = None,
     max_gap: float | None = None,
@@ -78,22 +105,25 @@ def read_item_table(
     name in the table; `complete` refuses empty cells; `companions` takes in errors and interval ends (`joy_sd` beside
     `joy`), which are left out otherwise; the other words are those of `read_ratings`.
     """
-    table = open_table(source)
     wanted = _wanted(columns)
-    roles = find_roles(table, ("item",), ("time",), {"item": item, "time": time}, _taken(table, wanted))
-    rows, times = shaped(table, roles, wanted, complete=complete, companions=companions)
+    found = arrange(open_table(source, sheet), Layout(item=item, time=time), wanted, ("item",))
+    rows, times = shaped(
+        found.table, found.roles, wanted, complete=complete, companions=companions, meanings=_meanings(labels)
+    )
+    rows, times, repeated = settle(rows, times, duplicates)
+    _tell(rows.source, (*found.table.notes, *rows.found.notes, *repeated))
     if times is not None:
-        return series_table(rows, times, _timing(table, roles, time_unit, rate, max_gap))
-    order = _order(rows)
+        return series_table(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+    order, _ = sorted_claims(rows.claim)
     value = np.empty((len(order), len(rows.dimensions)))
     for d in range(len(rows.dimensions)):
         value[:, d] = rows.numbers(d)[order]
-    return ItemTable.from_rows(value, items=rows.items.labels, columns=rows.dimensions, source=table.name)
+    return ItemTable.from_rows(value, items=rows.items.labels, columns=rows.dimensions, source=rows.source)
 
 
 def _item_ratings(rows: Rows) -> Ratings:
     assert rows.annotators is not None
-    order = _order(rows)
+    order, _ = sorted_claims(rows.claim)
     pair = rows.pair[order]
     # In order of claims, rows about one judgement lie together.
     first = np.concatenate([[True], np.diff(pair) > 0])
@@ -110,22 +140,37 @@ def _item_ratings(rows: Rows) -> Ratings:
         items=rows.items.labels,
         annotators=rows.annotators.labels,
         dimensions=rows.dimensions,
+        scale=rows.given_scale,
         source=rows.source,
     )
 
 
-def _reading(table: Table, roles: Roles, rows: Rows, series: bool) -> Reading:
+def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) -> Reading:
     """Which column became what."""
-    column = {role: table.columns[index] for role, index in roles.place.items()}
+    column = {role: found.table.columns[index] for role, index in found.roles.place.items()}
     time = column["time"] if series else None
-    return Reading(column["item"], column["annotator"], time, rows.sources, rows.left_out)
+    return Reading(
+        column["item"],
+        column["annotator"],
+        time,
+        rows.sources,
+        rows.left_out,
+        notes=notes,
+        item_parts=found.item_parts,
+        item_ids=identifiers(rows.found, found, "item"),
+        annotator_ids=identifiers(rows.found, found, "annotator"),
+        part_ids=part_identifiers(rows.found, found.item_parts),
+    )
 
 
-def _order(rows: Rows) -> np.ndarray:
-    order, twice = sorted_claims(rows.claim)
-    if twice is not None:
-        raise rows.refuse_twice(*twice)
-    return order
+def _tell(source: str, notes: tuple[str, ...]) -> None:
+    """Warns of what was read otherwise than as plain numbers in plain columns."""
+    if notes:
+        warnings.warn(f"{source}: {' '.join(notes)}", InterpretedWarning, stacklevel=3)
+
+
+def _meanings(labels: Labels | str | None) -> Labels | None:
+    return parse_labels(labels) if isinstance(labels, str) else labels
 
 
 def _timing(table: Table, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
@@ -143,7 +188,3 @@ def _wanted(dims: Names) -> dict[str, str]:
     if isinstance(dims, str):
         return {dims: dims}
     return dict(dims) if isinstance(dims, Mapping) else {name: name for name in dims}
-
-
-def _taken(table: Table, wanted: Mapping[str, str]) -> list[int]:
-    return [index for index, column in enumerate(table.columns) if column in wanted.values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,21 +16,46 @@ from unisono.io.atomic import atomic_directory
 from unisono.io.json_text import json_text
 from unisono.io.saved import write_fit
 
+DIGITS = 6  # significant digits of figures about annotators: more than anybody's answers tell
+NOTHING: Mapping[str, str] = MappingProxyType({})
+DUST = 1e-12  # of the largest figure of a column: what is smaller is the rounding of sums that come to nothing
+
 
 def write_results(
-    directory: Path, truth: Mapping[str, Any], annotators: Mapping[str, Any], summary: Mapping[str, Any], fit: Fit
+    directory: Path,
+    tables: Mapping[str, Mapping[str, Any]],
+    summary: Mapping[str, Any],
+    fit: Fit | None,
+    texts: Mapping[str, str] = NOTHING,
 ) -> None:
-    """truth.csv, annotators.csv, summary.json and fit/ in a folder; all of them or none."""
+    """Tables by name (`truth` becomes truth.csv), summary.json, fit/ and other texts by file name; all or none."""
     with atomic_directory(directory) as folder:
-        (folder / "truth.csv").write_text(csv_text(truth), encoding="utf-8")
-        pl.DataFrame(dict(annotators)).fill_nan(None).write_csv(folder / "annotators.csv")
+        for name, columns in tables.items():
+            (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
         (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
-        write_fit(fit, folder / "fit")
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        if fit is not None:
+            write_fit(fit, folder / "fit")
 
 
 def csv_text(columns: Mapping[str, Any]) -> str:
-    """A table as CSV."""
-    return pl.DataFrame(dict(columns)).write_csv()
+    """A table as CSV; what is not known is an empty cell."""
+    return pl.DataFrame(dict(columns)).fill_nan(None).write_csv()
+
+
+def rounded_figures(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns with numbers to six significant digits; counts and labels as they are."""
+    return {name: _rounded(column) if _is_float(column) else column for name, column in columns.items()}
+
+
+def _is_float(column: Any) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype.kind == "f"
+
+
+def _rounded(column: np.ndarray) -> np.ndarray:
+    dust = DUST * np.max(np.abs(column), initial=0.0, where=np.isfinite(column))
+    return np.array([0.0 if abs(number) <= dust else float(f"{number:.{DIGITS}g}") for number in column.tolist()])
 
 
 def rating_columns(ratings: Ratings) -> dict[str, Any]:

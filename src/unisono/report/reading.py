@@ -20,7 +20,9 @@ def reading_data(ratings: Ratings) -> dict[str, Any] | None:
         "annotator": how.annotator,
         "time": how.time,
         "dimensions": dict(how.dimensions),
+        "scale": ratings.scale.to_dict(ratings.dimensions),
         "left_out": {one.column: one.why for one in how.left_out},
+        "notes": list(how.notes),
         "numeric_left_out": [one.column for one in how.left_out if one.numeric],
     }
 
@@ -35,6 +37,8 @@ def reading_lines(data: dict[str, Any] | None) -> list[str]:
     ]
     labels = f"item '{data['item']}', annotator '{data['annotator']}'{time}"
     lines = [f"Read {data['source']}: {labels}, dimension{'s' * (len(named) != 1)} {_some(named)}."]
+    lines += _scale_lines(data["scale"])
+    lines += [f"  {note}" for note in data["notes"]]
     aside = list(data["left_out"].items())
     lines += [f"  left out '{column}': {why}" for column, why in aside[:MOST_NAMED]]
     if len(aside) > MOST_NAMED:
@@ -43,6 +47,16 @@ def reading_lines(data: dict[str, Any] | None) -> list[str]:
         example = " ".join(f"--dim {name}" for name in [*list(data["dimensions"])[:1], data["numeric_left_out"][0]])
         lines.append(f"  To choose the columns yourself name all that count, for example {example}")
     return lines
+
+
+def _scale_lines(scale: dict[str, Any]) -> list[str]:
+    """One line per scale, with the dimensions on it where there are several."""
+    by_words: dict[str, list[str]] = {}
+    for name, own in scale.items():
+        by_words.setdefault(own["words"], []).append(f"'{name}'")
+    if len(by_words) == 1:
+        return [f"  {words}" for words in by_words]
+    return [f"  {words}: {_some(names)}" for words, names in by_words.items()]
 
 
 def _some(names: list[str]) -> str:

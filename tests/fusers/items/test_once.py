@@ -19,7 +19,6 @@ ONCE = (
     "completed_posterior",
     "calibrate",
     "left_out",
-    "find_bounds",
     "variance_targets",
 )
 

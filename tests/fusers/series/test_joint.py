@@ -10,6 +10,7 @@ from trace_world import RATE, pearson, trace_world
 from unisono.data import Ratings
 from unisono.errors import DataError
 from unisono.fusers import make_fuser
+from unisono.fusers.annotator_columns import dimension_columns
 from unisono.fusers.series import base as series_base
 
 pytestmark = pytest.mark.slow
@@ -74,10 +75,10 @@ def test_delays_are_reported_in_seconds_with_intervals(world, default):
     assert (table.delay_low <= table.delay).all()
     assert (table.delay <= table.delay_high).all()
     assert (table.delay_high - table.delay_low).mean() < 2.0
-    columns = table.columns()
-    np.testing.assert_array_equal(columns["valence_delay"], table.delay[:, 0])
-    assert {"arousal_delay_low", "arousal_delay_high"} <= set(columns)
-    assert "valence_delay" not in un.fuse(world.ratings, model="mean").described.columns()
+    columns = dimension_columns(table)
+    np.testing.assert_array_equal(columns["delay"], table.delay.ravel())
+    assert {"delay_low", "delay_high"} <= set(columns)
+    assert "delay" not in dimension_columns(un.fuse(world.ratings, model="mean").described)
 
 
 def test_the_convention_is_followed_and_said(world, default):

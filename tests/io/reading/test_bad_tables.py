@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import re
 
@@ -20,10 +21,16 @@ BAD = {
     "blank": (" \n\n", "r.csv is empty"),
     "header only": (H, "r.csv has a header but no rows"),
     "header and empty rows": (H + ",,,\n\n", "r.csv has a header but no rows"),
-    "text": (H + "1,x,1,2\n1,y,n/a,2\n", "r.csv row 3: v is 'n/a'. Leave the cell empty if the rating is missing."),
+    "text": (
+        H + "1,x,1,2\n1,y,n/a,2\n",
+        "r.csv row 3: v is 'n/a'. Leave the cell empty if the rating is missing, or say what it means: --labels",
+    ),
     "text far down": (H + "\n" + GOOD + "3,x,1,oops\n", "r.csv row 7: a is 'oops'"),
     "number in text": (H + "1,x,1,good\n1,y,2,bad\n2,x,4,5\n", "r.csv row 4: a is '5', but most rows hold text"),
-    "decimal comma among commas": (H + '1,x,1,2\n1,y,"1,5",2\n', "r.csv row 3: v is '1,5'"),
+    "a comma that may mean two things": (
+        H + '1,x,1,2\n1,y,"1,500",2\n',
+        "r.csv row 3: v is '1,500', which may be 1.500",
+    ),
     "duplicates": (H + GOOD + "2,y,1,1\n1,x,1,1\n", "r.csv row 5 and row 6: annotator 'y' rated item '2' twice"),
     "infinity": (H + GOOD + "3,x,1,-inf\n", "r.csv row 6: a is '-inf', not a finite number"),
     "overflow": (H + GOOD + "3,x,1e999,1\n", "r.csv row 6: v is '1e999', not a finite number"),
@@ -40,13 +47,20 @@ BAD = {
     "labels only": ("item,annotator\n1,x\n", "no column of numbers"),
     "text only": (
         "item,annotator,c\n1,x,good\n",
-        "no column that looks like a rating: 'c' (text)",
+        "no column that looks like a rating: 'c' (text). If 'c' is one, say what its words mean: --labels \"good=1\".",
     ),
-    "not UTF-8": (H.encode() + b"1,x,1,2\n1,\xff\xfe,1,2\n", "r.csv row 3: byte 0xff is not UTF-8"),
-    "not UTF-8 header": (b"item,annotator,v\xe9\n1,x,2\n", "r.csv row 1: byte 0xe9 is not UTF-8"),
-    "UTF-16": ((H + GOOD).encode("utf-16"), "it is UTF-16 text"),
+    "a broken byte in UTF-8": ((H + "1,Žofie,1,2\n1,Žan").encode() + b"\xff,1,2\n", "row 3: byte 0xff is not UTF-8"),
+    "a byte of no Western letter": (b"item,annotator,v\n1,\x81,2\n", "r.csv row 2: byte 0x81 is not UTF-8"),
+    "half a UTF-16": ((H + GOOD).encode("utf-16")[:-1], "its UTF-16 text is damaged"),
     "binary": (bytes(range(256)) * 9, "it holds binary data"),
-    "Excel": (b"PK\x03\x04" + bytes(100), "it is an Excel or zip file"),
+    "binary without zeros": (bytes(range(1, 256)) * 9, "it holds binary data"),
+    "half a zip": (b"PK\x03\x04" + bytes(100), "its zip data is damaged"),
+    "half an old Excel": (b"\xd0\xcf\x11\xe0" + bytes(100), "the workbook is damaged"),
+    "half a bzip2": (bz2.compress((H + GOOD).encode())[:30], "its bzip2 data is damaged"),
+    "PDF": (b"%PDF-1.7 ...", "it is a PDF. Save it as CSV"),
+    "half a JSON": ('[{"item": 1,\n "annotator"', "r.csv line 2: this is not JSON"),
+    "JSON of numbers": ("[1, 2]", "r.csv record 1 is a number where a record is expected"),
+    "nested JSON": ('[{"item": 1, "annotator": {"id": 3}, "v": 2}]', "record 1: 'annotator' holds a list or an object"),
     "half a gzip": (gzip.compress((H + GOOD).encode())[:30], "its gzip data is damaged"),
     "half a Parquet": (b"PAR1" + bytes(50), "its Parquet data is damaged"),
     "prose": ("Dear all,\nplease find the ratings below\n", "no column that looks like the item"),
@@ -101,8 +115,9 @@ def test_an_unknown_column_suggests_the_nearest(tmp_path):
 
 def test_a_column_that_was_asked_for_must_hold_numbers(tmp_path):
     path = tmp_path / "r.csv"
-    path.write_text("item,annotator,v,c,e\n1,x,1,good,\n1,y,1,bad,\n")
-    with pytest.raises(DataError, match=r"row 2: c is 'good'. The column holds text throughout"):
+    path.write_text("item,annotator,v,c,e\n1,x,1,sweet,\n1,y,1,sour,\n")
+    message = r"row 2: c is 'sweet'. The column holds text throughout; .*: --labels \"sweet=1, sour=2\"."
+    with pytest.raises(DataError, match=message):
         read_ratings(path, dims=["v", "c"])
     with pytest.raises(DataError, match="column 'e' is empty in every row"):
         read_ratings(path, dims=["v", "e"])

@@ -123,6 +123,7 @@ def test_the_reading_is_said_in_words():
         ratings = read_ratings(crowd(age=lambda item, rater, row: 20 + rater, note=lambda i, r, n: ["x"] * len(i)))
     assert reading_lines(reading_data(ratings)) == [
         "Read data frame: item 'item', annotator 'rater', dimension 'valence'.",
+        "  scale 1 to 7 (inferred)",
         "  left out 'age': by its name it is an age",
         "  left out 'note': text",
         "  To choose the columns yourself name all that count, for example --dim valence --dim age",

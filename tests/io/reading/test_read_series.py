@@ -78,7 +78,7 @@ def test_the_name_of_the_column_may_give_the_unit_away(plain):
 
 def test_one_row_per_number(plain):
     long = plain.unpivot(["v", "a"], index=["recording", "time", "annotator"], variable_name="dimension")
-    ratings = read_ratings(long)
+    ratings = read_ratings(long, dims=["a", "v"])  # all agree on a, which would describe the recording
     assert ratings.dimensions == ("a", "v")
     np.testing.assert_array_equal(ratings.value[:, ::-1], read(plain).value)
 

@@ -79,7 +79,7 @@ def found_bounds(column):
     value = np.column_stack([column, np.linspace(0, 1, len(column))])
     item_of = np.arange(len(column)) // 2
     data = prepare(value, item_of, np.arange(len(column)) % 2, random_case(1, M=item_of.max() + 1).data.scores, 2)
-    bounds = find_bounds(data)
+    bounds = find_bounds(data, Bounds(np.nanmin(value, axis=0), np.nanmax(value, axis=0)))
     assert np.isinf([bounds.low[1], bounds.high[1]]).all()
     return float(bounds.low[0]), float(bounds.high[0])
 
@@ -89,6 +89,13 @@ def test_bounds_are_where_ratings_pile_up():
     assert found_bounds(np.clip(np.linspace(-1.5, 1.5, 100), -1, 1)) == (-1.0, 1.0)
     assert found_bounds(np.r_[inside, np.full(10, 1.0)]) == (-np.inf, 1.0)
     assert found_bounds(inside) == (-np.inf, np.inf)
+
+
+def test_ratings_that_pile_up_before_the_end_of_the_scale_are_no_bound():
+    data = prepare(np.full((20, 1), 3.0), np.arange(20) // 2, np.arange(20) % 2, random_case(1, M=10).data.scores, 2)
+    data = data._replace(y=np.where(np.arange(20) % 3 == 0, 1.0, 3.0)[:, None])
+    assert not find_bounds(data, Bounds(np.array([0.0]), np.array([5.0]))).any
+    assert find_bounds(data, Bounds(np.array([1.0]), np.array([5.0]))) == (np.array([1.0]), np.array([np.inf]))
 
 
 def test_too_few_ratings_on_an_end_or_nothing_but_one_value_are_no_bound():
@@ -156,7 +163,7 @@ def correlations(seed, missing):
     data = data_of(np.clip(value, -0.7, 0.7), item_of, annotator_of)
     settings = default_settings(data)
     plain, _ = climb(data, bayes_start(data, settings), settings)
-    bounds = find_bounds(data)
+    bounds = find_bounds(data, Bounds(np.nanmin(data.value, axis=0), np.nanmax(data.value, axis=0)))
     reading = settings._replace(bounds=bounds)
     cut, _ = climb(data, bayes_start(data, reading), reading)
     found = posterior(data, plain.params).mean, completed_posterior(data, bounds, cut.params)[0].mean

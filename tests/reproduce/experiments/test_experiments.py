@@ -13,6 +13,7 @@ from unisono.data import ItemTable
 from unisono.errors import DataError
 from unisono.maths.label_switch import Switch
 from unisono.maths.metrics import ccc, pearson
+from unisono.media.texts import best_method, text_features, tfidf_components
 from unisono.reproduce.engine.annotator_matrices import average_matrices, matrices_of
 from unisono.reproduce.engine.experiment import Settings
 from unisono.reproduce.engine.protocol import INDEPENDENT, JOINT, PROTOCOL, compared, race, switched_folds
@@ -26,7 +27,6 @@ from unisono.reproduce.experiments import (
     series_real,
     series_synthetic,
 )
-from unisono.reproduce.inputs.embeddings import best_method, text_features, tfidf_components
 from unisono.reproduce.inputs.recordings import Traced, cut
 from unisono.simulate import simulate_items, simulate_series
 
@@ -172,7 +172,7 @@ def test_sentence_embeddings_know_which_words_are_related():
 @pytest.mark.slow
 def test_embeddings_leave_the_log_as_it_was():
     program = (
-        "import logging; from unisono.reproduce.inputs.embeddings import best_method, text_features;"
+        "import logging; from unisono.media.texts import best_method, text_features;"
         "text_features(['a headline'], best_method()); root = logging.getLogger(); print(root.level, root.handlers)"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

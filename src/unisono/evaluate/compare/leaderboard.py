@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.data import ItemTable
+from unisono.data.introduction import Introduction, counted
 from unisono.evaluate.compare.contrasts import Contrast
 from unisono.evaluate.compare.held_out import Effort
 from unisono.evaluate.scoring import DimensionScore, score_tables
@@ -48,7 +49,7 @@ class ModelRow:
     folds: tuple[float, ...]  # log density fold by fold
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What `unisono compare` prints; the best model comes first."""
 
@@ -63,6 +64,21 @@ class Comparison:
     rows: tuple[ModelRow, ...]
     contrasts: tuple[Contrast, ...]
     answer: str
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        rows = [
+            (row.model, *(f"{x:.3f}" for x in (row.log_density, row.rmse, row.coverage, row.agreement)))
+            for row in self.rows
+        ]
+        title = f"{counted(len(self.rows), 'model')} on '{self.source}', best first"
+        header = ("model", "log density", "RMSE", "90 % cover", "agreement")
+        return Introduction.of(title, header, rows, "See .answer, .rows, .contrasts and .to_dict().")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

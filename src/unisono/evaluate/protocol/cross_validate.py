@@ -158,6 +158,7 @@ def _joined(one: Ratings, other: Ratings) -> Ratings:
         items=one.items + other.items,
         annotators=one.annotators,
         dimensions=one.dimensions,
+        scale=one.scale,
         length=np.concatenate([one.length, other.length]),
         clock=clock,
         source=one.source,

@@ -113,14 +113,20 @@ def resolve(fuser: Fuser, fused: Fused, labels: ItemTable) -> Switch:
         return Switch(places, np.ones(len(places)))
     scaling = fuser.scaling_
     known = (labels.value - scaling.loc[places]) / scaling.scale[places]
-    return best_switch(scaling.standardise(fused.mean), known)
+    return best_switch(scaling.standardise(_uncut(fused)), known)
 
 
 def switched(fuser: Fuser, fused: Fused, switch: Switch, names: tuple[str, ...]) -> np.ndarray:
     """(S, len(names)) the truth with its dimensions put right, in the units of the dimensions they turned out to be."""
     places = _places(fused, names)
-    scaling = fuser.scaling_
-    return np.asarray(scaling.loc[places] + scaling.scale[places] * switch.apply(scaling.standardise(fused.mean)))
+    scaling, scale = fuser.scaling_, fuser.scale_.select(places)
+    right = scaling.loc[places] + scaling.scale[places] * switch.apply(scaling.standardise(_uncut(fused)))
+    return np.asarray(np.clip(right, scale.low, scale.high))
+
+
+def _uncut(fused: Fused) -> np.ndarray:
+    """The truth as estimated: a dimension that turns out to be another one must not be cut at the wrong ends."""
+    return fused.mean if fused.uncut is None else fused.uncut
 
 
 def _places(fused: Fused, names: tuple[str, ...]) -> np.ndarray:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from unisono.data import ItemTable, Ratings
+from unisono.data import Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.features import learn_space, restore_space
 from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
-from unisono.fusers.scaling import Scaling, pooled_scaling
+from unisono.fusers.scaling import Scaling, pooled_scaling, restored_scale, scale_arrays
 from unisono.fusers.signal import crowd_diagnosis
 from unisono.maths.em import EmTrace
 from unisono.maths.grouped import grouped_correlation, grouped_regression
@@ -29,6 +29,7 @@ from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
 from unisono.maths.items.predictor import Ridge, empirical_ridge, no_features
 from unisono.maths.items.structure import identity_rows
+from unisono.reader import as_item_table, as_ratings
 
 NEAR_ZERO = 1e-6  # in standardised units: less than this is nothing
 
@@ -58,15 +59,16 @@ class Baseline(Fuser):
 
     def fit(
         self,
-        ratings: Ratings,
-        features: ItemTable | None = None,
-        gold: ItemTable | None = None,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
         if gold is not None:
             raise DataError(f"The model '{self.kind}' cannot use gold items; 'joint' can.")
-        self.scaling_ = pooled_scaling(ratings.value)
+        ratings, table = as_ratings(ratings), as_item_table(features)
+        self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         z = self.scaling_.standardise(ratings.value)
         known = self._adjust(z, ratings.item_of, ratings.annotator_of, ratings.M, ratings.K)
@@ -74,7 +76,7 @@ class Baseline(Fuser):
         average = self._averaged(z, ratings.item_of, ratings.annotator_of, ratings.M)
         self.noise_, self.spread_ = self._variances(z, average, ratings)
         mean = np.where(average.n_eff > 0, average.mean, known.center)
-        self.space_, scores = learn_space(features, ratings.items, intercept=True, standardise=True)
+        self.space_, scores = learn_space(table, ratings.items, intercept=True, standardise=True)
         self.ridge_ = empirical_ridge(scores, mean)
         self.trace_ = EmTrace(np.zeros(0), "none")
         self._ratings = ratings
@@ -82,20 +84,20 @@ class Baseline(Fuser):
             on_state(0, copy(self))
         return self
 
-    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
         self.require_fitted()
         shown = self.fitted_ratings() if ratings is None else self.known_ratings(ratings)
-        return self.fused(*self._truths(shown), shown.items)
+        return self.on_scale(*self._truths(shown), shown)
 
-    def predict(self, features: ItemTable) -> Fused:
+    def predict(self, features: Any) -> Fused:
         self.require_fitted()
-        self.space_.require_features()
-        Z = self.space_.scores(features, features.items).Z
+        table = self.space_.require_features(features)
+        Z = self.space_.scores(table, table.items).Z
         spread = 1 + (Z**2) @ self.ridge_.theta_var
         mean = self.ridge_.mu + Z @ self.ridge_.theta
-        return self.fused(mean, spread[:, None, None] * self.ridge_.Sigma, features.items)
+        return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, table)
 
-    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+    def score(self, ratings: Any, features: Any = None) -> float:
         self.require_fitted()
         shown = self.known_ratings(ratings)
         z, K = self.scaling_.standardise(shown.value), len(self.annotators_) + 1
@@ -139,6 +141,7 @@ class Baseline(Fuser):
             "spread": self.spread_,
             "rating_loc": self.scaling_.loc,
             "rating_scale": self.scaling_.scale,
+            **scale_arrays(self.scale_),
             **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
             **self.space_.arrays(),
         }
@@ -148,6 +151,7 @@ class Baseline(Fuser):
         self.adjustment_ = Adjustment(*(arrays[name] for name in Adjustment._fields))
         self.noise_, self.spread_ = arrays["noise"], arrays["spread"]
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+        self.scale_ = restored_scale(arrays, len(fit.dimensions))
         self.ridge_ = Ridge(*(arrays[f"ridge_{name}"] for name in Ridge._fields))
         self.space_ = restore_space(fit.features, arrays)
         self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace

@@ -10,7 +10,7 @@ from unisono.fusers.items.estimate import Ends
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.results import INTERVAL
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds, find_bounds
+from unisono.maths.items.ends import Bounds
 from unisono.maths.items.estep import Posterior, annotator_uncertainty
 from unisono.maths.items.predictive import half_width, residual_freedom
 from unisono.maths.items.priors import LEAST_INTERVAL_RATIO
@@ -25,7 +25,6 @@ class Calibration(NamedTuple):
     ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
     freedom: float = np.inf  # degrees of freedom behind the variances
     rescaling: Rescaling | None = None  # None: the posterior mean is the estimate
-    ends: Bounds | None = None  # of the scale, which no truth lies beyond
     least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -34,8 +33,6 @@ class Calibration(NamedTuple):
             "interval_freedom": np.array(self.freedom),
             "interval_least_variance": np.asarray(self.least_variance),
         }
-        if self.ends is not None:
-            table |= {"scale_low": self.ends.low, "scale_high": self.ends.high}
         if self.rescaling is not None:
             table |= {f"matched_{name}": value for name, value in self.rescaling._asdict().items()}
         return table
@@ -49,8 +46,7 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
     if "matched_stretch" in arrays:
         rescaling = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
     honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
-    ends = Bounds(arrays["scale_low"], arrays["scale_high"]) if "scale_low" in arrays else None
-    return Calibration(*honesty, rescaling, ends, arrays["interval_least_variance"])
+    return Calibration(*honesty, rescaling, arrays["interval_least_variance"])
 
 
 def calibrate(
@@ -75,8 +71,6 @@ def calibrate(
     found = items.posterior
     if not by_panel:
         return honest._replace(rescaling=truth_rescaling(data, params, found))
-    bounds = find_bounds(data)
-    honest = honest._replace(ends=bounds if bounds.any else None)
     return honest._replace(rescaling=panel_rescaling(data, params, found, items.answer, panel, continued=continued))
 
 
@@ -101,18 +95,16 @@ def honest_posterior(items: ItemPosteriors, calibration: Calibration) -> Posteri
 
 
 def estimated_truth(
-    items: ItemPosteriors, calibration: Calibration, known: np.ndarray | None = None
+    items: ItemPosteriors, calibration: Calibration, ends: Bounds, known: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The estimate (M, D) and the covariance (M, D, D) of its error, posterior variance and stretching together.
 
-    Where the truth is `known` (M, D), it is the estimate, and has no error.
+    Stretching ends at the `ends` of the scale. Where the truth is `known` (M, D), it is the estimate, without error.
     """
     found = honest_posterior(items, calibration)
     estimate, cov = found.mean, found.cov
     if calibration.rescaling is not None:
-        estimate = calibration.rescaling.apply(items.answer)
-        if calibration.ends is not None:
-            estimate = np.clip(estimate, *calibration.ends)
+        estimate = np.clip(calibration.rescaling.apply(items.answer), *ends)
         away = estimate - items.answer
         cov = cov + away[:, :, None] * away[:, None, :]
     variance = np.diagonal(cov, axis1=1, axis2=2)

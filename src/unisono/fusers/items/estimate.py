@@ -64,17 +64,17 @@ def anchored_settings(
     anchor: Anchor,
     diagnosis: Callable[[], Diagnosis] | None,
     *,
-    censored: bool = False,
+    ends: Bounds | None = None,
 ) -> BayesSettings:
     """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
 
-    `censored`: ratings at an end of the scale where they pile up are "at least this much".
+    Where ratings pile up at one of the `ends` of the scale, they are "at least this much".
     """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
         return bayes_settings(data, structure, unrelated(priors), floor)
     settings = bayes_settings(data, structure, priors, floor, anchored=anchor != "none")
-    if censored and (bounds := find_bounds(data)).any:
+    if ends is not None and (bounds := find_bounds(data, ends)).any:
         settings = settings._replace(bounds=bounds)
     if diagnosis is None or anchor != "average" or settings.structure.transform == "identity":
         return settings

@@ -57,10 +57,8 @@ def split_gold(data: ItemData, observed: np.ndarray) -> tuple[ItemData, np.ndarr
 def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarray) -> Calibration:
     """The calibration of truths `scale` (D,) times these plus `offset` (D,), the level of the known ones."""
     rescaling = calibration.rescaling
-    # Known truths may be on a scale of their own, which ends elsewhere.
     return calibration._replace(
         rescaling=None if rescaling is None else rescaling.mapped(scale, offset),
-        ends=None,
         least_variance=calibration.least_variance * scale**2,
     )
 

@@ -32,7 +32,7 @@ class Independent(Joint):
         parts = []
         for d, own in enumerate(seen):
             keep = None if run.on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
-            part = given._replace(data=_one_dimension(data, d))
+            part = given._replace(data=_one_dimension(data, d), ends=Bounds(*(end[[d]] for end in given.ends)))
             parts.append(super()._estimate(part, run._replace(on_estimate=keep)))
         if run.on_estimate is not None:
             # The dimensions went one after the other; told as if they had gone side by side.

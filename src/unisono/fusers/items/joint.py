@@ -14,7 +14,7 @@ from unisono.fusers.items.calibration import Calibration, calibrate, estimated_t
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
-from unisono.fusers.items.prepared import Prepared, prepared
+from unisono.fusers.items.prepared import Prepared, prepared, standardised_ends
 from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.settings import (
     DEFAULT_MAX_ITER,
@@ -28,6 +28,7 @@ from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.signal import crowd_diagnosis, item_signal
 from unisono.maths.items.data import ItemData, prepare
+from unisono.maths.items.ends import Bounds
 from unisono.maths.items.gauge import uncorrelate
 from unisono.maths.items.gold import level_map
 from unisono.maths.items.ml import MlSettings
@@ -37,6 +38,7 @@ from unisono.maths.items.priors import PANEL, VARIANCE_FLOOR, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.structure import Structure
 from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.reader import as_item_table, as_ratings
 from unisono.words import Anchor, EstimateScale, Inference, Latent, Noise, Transform
 
 
@@ -104,23 +106,24 @@ class Joint(Fuser):
 
     def fit(
         self,
-        ratings: Ratings,
-        features: ItemTable | None = None,
-        gold: ItemTable | None = None,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
         self.check_settings()
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
-        given = prepared(ratings, features, gold, self._earlier, paper=self.paper)
+        tables = as_ratings(ratings), as_item_table(features), as_item_table(gold)
+        given = prepared(*tables, self._earlier, paper=self.paper)
         self.forget()
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert on_state is not None
             on_state(iteration, self.alike()._learnt(estimate, given))
 
-        self._ratings = ratings
+        self._ratings = given.ratings
         run = self._run(on_step, snapshot if on_state is not None else None)
         self._learnt(self._estimate(given, run), given)
         self.warn_unless_converged()
@@ -131,7 +134,7 @@ class Joint(Fuser):
 
     def _learnt(self, estimate: Estimate, given: Prepared) -> Self:
         ratings, data = given.ratings, given.data
-        self.scaling_, self.space_ = given.scaling, given.space
+        self.scaling_, self.space_, self.scale_ = given.scaling, given.space, given.scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
@@ -144,13 +147,15 @@ class Joint(Fuser):
         self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
         self._items = ItemPosteriors(data, self.params_, self.ends_)
         if calibrating is not None:
-            self._use_known_truths(observed, calibrating, estimate.gold_missed)
+            self._use_known_truths(observed, calibrating, estimate.gold_missed, given.ends)
         return self
 
-    def _use_known_truths(self, observed: np.ndarray, calibrating: np.ndarray, missed: float | np.ndarray) -> None:
+    def _use_known_truths(
+        self, observed: np.ndarray, calibrating: np.ndarray, missed: float | np.ndarray, ends: Bounds
+    ) -> None:
         """Known truths that were no observations set level and scale; the report tells what they all did."""
         assert self._known is not None
-        estimate, _ = estimated_truth(self._items, self.calibration_)
+        estimate, _ = estimated_truth(self._items, self.calibration_, ends)
         scale, offset = level_map(estimate, calibrating)
         self._calibrated = at_known_level(self.calibration_, scale, offset)
         self._items = self._items.mapped(scale, offset)
@@ -189,7 +194,9 @@ class Joint(Fuser):
             return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
         diagnosis = (lambda: self._diagnosis(data)) if given.earlier is None else None
         priors = Priors(**(self.priors or {}))
-        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, censored=self.censored)
+        settings = anchored_settings(
+            data, structure, priors, floor, self.anchor, diagnosis, ends=given.ends if self.censored else None
+        )
         if given.earlier is not None:
             settings = continued(settings, given.earlier, given.ratings.annotators)
         return estimate_bayes(data, settings, run)
@@ -223,21 +230,21 @@ class Joint(Fuser):
 
     # ---- results
 
-    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
         items, shown = self._items_for(ratings, features)
         known = self._known if ratings is None else None
-        mean, cov = estimated_truth(items, self.calibration_, known)
-        return self.fused(mean, cov, shown.items, self.calibration_.freedom, self.calibration_.ends)
+        ends = standardised_ends(self.scale_, self.scaling_)
+        return self.on_scale(*estimated_truth(items, self.calibration_, ends, known), shown, self.calibration_.freedom)
 
-    def predict(self, features: ItemTable) -> Fused:
+    def predict(self, features: Any) -> Fused:
         self.require_fitted()
-        self.space_.require_features()
-        Z = self.space_.scores(features, features.items).Z
+        table = self.space_.require_features(features)
+        Z = self.space_.scores(table, table.items).Z
         mean = self.params_.mu + Z @ self.params_.theta
         spread = 1 + (Z**2) @ self.theta_var_
-        return self.fused(mean, spread[:, None, None] * self.params_.Sigma, features.items)
+        return self.on_scale(mean, spread[:, None, None] * self.params_.Sigma, table)
 
-    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+    def score(self, ratings: Any, features: Any = None) -> float:
         items, shown = self._items_for(ratings, features)
         numbers = int((~np.isnan(shown.value)).sum())
         per_dimension = (~np.isnan(shown.value)).sum(axis=0)
@@ -285,14 +292,14 @@ class Joint(Fuser):
 
     # ---- data
 
-    def _items_for(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[ItemPosteriors, Ratings]:
+    def _items_for(self, ratings: Any, features: Any) -> tuple[ItemPosteriors, Ratings]:
         """Posteriors of the fitted items, or of others by the same annotators, and their ratings."""
         self.require_fitted()
         if ratings is None:
             fitted = self.fitted_ratings()
             return self._items, fitted
         shown = self.known_ratings(ratings)
-        scores = self.space_.scores(features, shown.items)
+        scores = self.space_.scores(as_item_table(features), shown.items)
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
         data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))

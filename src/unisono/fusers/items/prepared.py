@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from unisono.data import ItemTable, Ratings
+from unisono.data.scale import Scale
 from unisono.fusers.base import gold_values
 from unisono.fusers.features import FeatureSpace, learn_space
 from unisono.fusers.items.warm_start import PriorFit
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
 from unisono.maths.items.data import ItemData, prepare
+from unisono.maths.items.ends import Bounds
 
 
 class Prepared(NamedTuple):
@@ -20,6 +22,8 @@ class Prepared(NamedTuple):
     space: FeatureSpace
     data: ItemData
     earlier: PriorFit | None
+    scale: Scale  # of the truth: that of the answers, made wide enough for known truths
+    ends: Bounds  # of the answers, standardised
 
 
 def prepared(
@@ -33,6 +37,18 @@ def prepared(
     # One ridge for all features makes sense only in common units; the paper takes features as they are.
     space, scores = learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
     data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
+    answers = ratings.scale
+    if earlier is not None:
+        # A batch that shows less of the scale than the one before was given on the same one.
+        answers = answers.joined(earlier.scale).widened(ratings.value, ratings.dimensions, ratings.source)
+    scale = answers
     if gold is not None:
-        data = data._replace(gold=scaling.standardise(gold_values(gold, ratings)))
-    return Prepared(ratings, scaling, space, data, earlier)
+        known = gold_values(gold, ratings)
+        scale = scale.widened(known, ratings.dimensions, gold.source, ratings.items)
+        data = data._replace(gold=scaling.standardise(known))
+    return Prepared(ratings, scaling, space, data, earlier, scale, standardised_ends(answers, scaling))
+
+
+def standardised_ends(scale: Scale, scaling: Scaling) -> Bounds:
+    """The ends of a scale in standardised units."""
+    return Bounds(scaling.standardise(scale.low), scaling.standardise(scale.high))

@@ -9,7 +9,7 @@ import numpy as np
 from unisono.fusers.features import restore_space
 from unisono.fusers.items.calibration import ends_arrays, restore_calibration, restore_ends
 from unisono.fusers.results import Fit
-from unisono.fusers.scaling import Scaling
+from unisono.fusers.scaling import Scaling, restored_scale, scale_arrays
 from unisono.maths.items.params import ItemParams
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
         **ends_arrays(fuser.ends_),
         "rating_loc": fuser.scaling_.loc,
         "rating_scale": fuser.scaling_.scale,
+        **scale_arrays(fuser.scale_),
         **fuser.space_.arrays(),
     }
 
@@ -42,6 +43,7 @@ def restore_learned(fuser: Joint, fit: Fit) -> None:
     fuser.ends_ = restore_ends(arrays)
     fuser.set_calibration(restore_calibration(arrays))
     fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+    fuser.scale_ = restored_scale(arrays, len(fit.dimensions))
     fuser.space_ = restore_space(fit.features, arrays)
     fuser.dimensions_, fuser.annotators_ = fit.dimensions, fit.annotators
     fuser.trace_ = fit.trace

@@ -13,6 +13,7 @@ import numpy as np
 
 from unisono.data import Ratings
 from unisono.data.labels import listed
+from unisono.data.scale import Scale
 from unisono.errors import DataError
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.params import ItemParams
@@ -33,13 +34,21 @@ class PriorFit(NamedTuple):
     items: int  # behind the covariance of truths, earlier batches included
     params: ItemParams  # with the newcomer
     scaling: Scaling
+    scale: Scale  # of answers and truth, in the user's units
 
 
 def prior_fit_of(fuser: Joint) -> PriorFit:
     """What holds beyond the items of a fit, for fits of later batches."""
     fuser.require_fitted()
-    behind = fuser.judgements_, fuser.items_behind_
-    return PriorFit(fuser.annotators_, fuser.dimensions_, *behind, fuser.params_, fuser.scaling_)
+    return PriorFit(
+        annotators=fuser.annotators_,
+        dimensions=fuser.dimensions_,
+        judgements=fuser.judgements_,
+        items=fuser.items_behind_,
+        params=fuser.params_,
+        scaling=fuser.scaling_,
+        scale=fuser.scale_,
+    )
 
 
 def evidence_counts(ratings: Ratings, earlier: PriorFit | None) -> tuple[np.ndarray, int]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unisono.data import Clock, ItemTable, Ratings
+from unisono.data import ItemTable, Ratings
 from unisono.data.coverage import frame_index
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress
@@ -24,6 +24,7 @@ from unisono.maths.em import EmTrace
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.align import advanced, relative_lags
+from unisono.reader import as_item_table, as_ratings
 
 NOTES: dict[str, Any] = {"mean_delay": None, "delay_convention": "none", "window": 0.0}  # no delay is estimated
 
@@ -39,20 +40,23 @@ class SeriesAverage(Fuser):
 
     def fit(
         self,
-        ratings: Ratings,
-        features: ItemTable | None = None,
-        gold: ItemTable | None = None,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
         if gold is not None:
             raise DataError(f"The model '{self.average.kind}' cannot use gold frames; 'joint' can.")
+        ratings, table = as_ratings(ratings), as_item_table(features)
         self.rate_ = require_series(ratings)
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         self.lag_ = self._lags(ratings)
-        self.inner_ = self.average().fit(as_frames(self._moved(ratings)), _frames_of(features, ratings))
+        self.inner_ = self.average().fit(as_frames(self._moved(ratings)), _frames_of(table, ratings))
         self.trace_, self._ratings = EmTrace(np.zeros(0), "none"), ratings
         self.scaling_ = self.inner_.scaling_
+        # Moving traces may take the answers on an end away, not the end.
+        self.scale_ = self.inner_.scale_ = ratings.scale
         if on_state is not None:
             on_state(0, copy(self))
         return self
@@ -75,18 +79,19 @@ class SeriesAverage(Fuser):
 
     # ---- results
 
-    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
         self.require_fitted()
         shown = self.fitted_ratings() if ratings is None else self.known_ratings(ratings)
         require_series(shown)
         fused = self.inner_.fuse(as_frames(self._moved(shown)))
-        return _series(fused, shown.items, shown.length, shown.clock)
+        return _series(fused, shown)
 
-    def predict(self, features: ItemTable) -> Fused:
+    def predict(self, features: Any) -> Fused:
         self.require_fitted()
-        return _series(self.inner_.predict(_items(features)), features.items, features.length, features.clock)
+        table = self.inner_.space_.require_features(features)
+        return _series(self.inner_.predict(_items(table)), table)
 
-    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+    def score(self, ratings: Any, features: Any = None) -> float:
         self.require_fitted()
         return self.inner_.score(as_frames(self._moved(self.known_ratings(ratings))))
 
@@ -136,7 +141,7 @@ class SeriesAverage(Fuser):
     def restore(self, fit: Fit) -> Self:
         self.inner_ = self.average().restore(fit)
         self.rate_, self.lag_ = float(fit.arrays["rate"]), fit.arrays["lag"]
-        self.scaling_, self.trace_ = self.inner_.scaling_, fit.trace
+        self.scaling_, self.scale_, self.trace_ = self.inner_.scaling_, self.inner_.scale_, fit.trace
         self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
         return self
 
@@ -197,6 +202,7 @@ def as_frames(ratings: Ratings) -> Ratings:
         items=[str(t) for t in range(total)],
         annotators=ratings.annotators,
         dimensions=ratings.dimensions,
+        scale=ratings.scale,
         source=ratings.source,
     )
 
@@ -216,5 +222,6 @@ def _items(features: ItemTable) -> ItemTable:
     return ItemTable.from_rows(features.value, items=names, columns=features.columns, source=features.source)
 
 
-def _series(fused: Fused, items: tuple[str, ...], length: np.ndarray, clock: Clock | None) -> Fused:
-    return replace(fused, items=items, length=length, clock=clock)
+def _series(fused: Fused, shown: Ratings | ItemTable) -> Fused:
+    origin = shown if isinstance(shown, Ratings) else None
+    return replace(fused, items=shown.items, length=shown.length, clock=shown.clock, origin=origin)

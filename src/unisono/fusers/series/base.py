@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from unisono.data import Clock, ItemTable, Ratings
+from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress
 from unisono.fusers.results import Annotators, Fit, Fused
-from unisono.fusers.scaling import Scaling, pooled_scaling
+from unisono.fusers.scaling import Scaling, pooled_scaling, restored_scale, scale_arrays
 from unisono.fusers.series.data import (
     FrameSpace,
     active_annotators,
@@ -44,6 +44,7 @@ from unisono.fusers.series.table import Described, describe_annotators, series_a
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.params import SeriesData
+from unisono.reader import as_item_table, as_ratings
 
 
 class SeriesFuser(Fuser):
@@ -80,19 +81,23 @@ class SeriesFuser(Fuser):
 
     def fit(
         self,
-        ratings: Ratings,
-        features: ItemTable | None = None,
-        gold: ItemTable | None = None,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
         self.check_settings()
         self.forget()
+        ratings, features, gold = as_ratings(ratings), as_item_table(features), as_item_table(gold)
         self.rate_ = require_series(ratings)
         self.scaling_ = self._scaling(ratings)
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         require_rated(ratings)
         known = None if gold is None else gold_frames(gold, ratings)
+        self.scale_ = ratings.scale
+        if gold is not None and known is not None:
+            self.scale_ = ratings.scale.widened(known, ratings.dimensions, gold.source)
         self._require_sense(ratings, known)
         watch = Watcher(on_step, self._tasks(ratings, features, gold))
         self._choose(ratings, features, watch)
@@ -119,7 +124,17 @@ class SeriesFuser(Fuser):
         """An equal fuser, fitted to the same traces, with another estimate: a state on the way."""
         other = self.alike()
         other._adopt(self)
-        for name in ("rate_", "scaling_", "dimensions_", "annotators_", "frames_", "_ratings", "_data", "_active"):
+        for name in (
+            "rate_",
+            "scaling_",
+            "scale_",
+            "dimensions_",
+            "annotators_",
+            "frames_",
+            "_ratings",
+            "_data",
+            "_active",
+        ):
             setattr(other, name, getattr(self, name))
         return other._learnt(found)
 
@@ -128,25 +143,25 @@ class SeriesFuser(Fuser):
 
     # ---- results
 
-    def fuse(self, ratings: Ratings | None = None, features: ItemTable | None = None) -> Fused:
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
         self.require_fitted()
         if ratings is None:
-            shown = self.fitted_ratings()
-            return self._series(*self._fitted_truth(), shown.items, shown.length, shown.clock)
+            return self.on_scale(*self._fitted_truth(), self.fitted_ratings())
         data, models, shown = self._known(ratings, features)
-        return self._series(*self._truths(data, models), shown.items, shown.length, shown.clock)
+        return self.on_scale(*self._truths(data, models), shown)
 
-    def predict(self, features: ItemTable) -> Fused:
+    def predict(self, features: Any) -> Fused:
         self.require_fitted()
+        features = as_item_table(features)
         if not self.frames_.columns:
             raise DataError("The model was fitted without features, so features alone cannot predict a truth.")
         if features.clock is None or not np.isclose(features.clock.rate, self.rate_):
             raise DataError(f"{features.source} must have {self.rate_:g} frames per second, as the fit had: --rate.")
         X = self.frames_.frames(features, features.items, features.length)
         found = [predicted_truth(part.model, X) for part in self.parts_]
-        return self._series(*self._combined(found), features.items, features.length, features.clock)
+        return self.on_scale(*self._combined(found), features)
 
-    def score(self, ratings: Ratings, features: ItemTable | None = None) -> float:
+    def score(self, ratings: Any, features: Any = None) -> float:
         data, models, shown = self._known(ratings, features)
         numbers = (~np.isnan(shown.value)).sum(axis=0)
         total = sum(log_density(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True))
@@ -220,6 +235,7 @@ class SeriesFuser(Fuser):
             "rate": np.array(self.rate_),
             "rating_loc": self.scaling_.loc,
             "rating_scale": self.scaling_.scale,
+            **scale_arrays(self.scale_),
             **self.frames_.arrays(),
         }
 
@@ -234,15 +250,14 @@ class SeriesFuser(Fuser):
         self._truth, self._knows_gold = None, False
         self.rate_ = float(arrays["rate"])
         self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+        self.scale_ = restored_scale(arrays, len(fit.dimensions))
         self.frames_ = restore_frame_space(fit.features, arrays)
         self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
         return self
 
     # ---- inside
 
-    def _known(
-        self, ratings: Ratings, features: ItemTable | None
-    ) -> tuple[SeriesData, tuple[SeriesModel, ...], Ratings]:
+    def _known(self, ratings: Any, features: Any) -> tuple[SeriesData, tuple[SeriesModel, ...], Ratings]:
         """Other traces as data, with models that know their annotators."""
         self.require_fitted()
         shown = self.known_ratings(ratings)
@@ -252,7 +267,7 @@ class SeriesFuser(Fuser):
                 f"{shown.source} has {rate:g} frames per second, the fit had {self.rate_:g}. "
                 f"Read it with --rate {self.rate_:g}."
             )
-        X = self.frames_.frames(features, shown.items, shown.length)
+        X = self.frames_.frames(as_item_table(features), shown.items, shown.length)
         data, newcomers = to_known_series(shown, self.scaling_, X, self.annotators_)
         return data, tuple(self._with(part.model, newcomers) for part in self.parts_), shown
 
@@ -294,12 +309,6 @@ class SeriesFuser(Fuser):
                 row[:, d] = getattr(own, name)
             gain[:, d[:, None], d] = own.gain
         return Described(gain=gain, **rows)
-
-    def _series(
-        self, mean: np.ndarray, cov: np.ndarray, items: tuple[str, ...], length: np.ndarray, clock: Clock | None
-    ) -> Fused:
-        scaled = self.scaling_.restore_mean(mean), self.scaling_.restore_cov(cov)
-        return Fused(*scaled, items, self.dimensions_, length, clock)
 
 
 def _of(data: SeriesData, part: DimensionModel) -> SeriesData:

@@ -5,13 +5,14 @@ This is where a table's cells are judged; what they mean together (ratings, feat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from unisono.data.reading import LeftOut
 from unisono.io.reading import problems
+from unisono.io.reading.cells import Cells, Level, Words, interpret
 from unisono.io.reading.columns import KIND, plain_name
 from unisono.io.reading.naming import Coded, LabelColumn
 from unisono.io.reading.numbers import NumberColumn
@@ -26,6 +27,7 @@ class Collected:
     label: dict[str, Coded]  # by role
     number: dict[int, NumberColumn]  # by position in the table
     kept: np.ndarray | None  # (rows,) record of each row, if empty rows were dropped
+    notes: tuple[str, ...] = ()  # what the user is told about cells, in sentences
 
     @property
     def rows(self) -> int:
@@ -35,29 +37,44 @@ class Collected:
         """`ratings.csv row 18`"""
         return self.table.where(int(row if self.kept is None else self.kept[row]))
 
-    def places(self, first: int, second: int) -> tuple[str, str]:
-        """Two rows for one message, in the order of the file."""
-        low, high = sorted((int(first), int(second)))
-        return problems.join_places(self.where(low), self.where(high), self.table.name)
 
-
-def collect(table: Table, labels: Mapping[str, int], numbers: Sequence[int]) -> Collected:
-    """Reads the label columns (role to position) and the number columns (positions) of a table."""
+def collect(
+    table: Table,
+    labels: Mapping[str, int],
+    numbers: Sequence[int],
+    clock: int | None = None,
+    words: Words | None = None,
+    may_be_empty: Collection[str] = (),
+) -> Collected:
+    """Reads the label columns (role to position), the number columns (positions) and the clock of a table."""
     named = {role: LabelColumn(role, table.columns[index], index) for role, index in labels.items()}
     counted = {index: NumberColumn(table.columns[index], index) for index in numbers}
+    timed = {} if clock is None else {clock: NumberColumn(table.columns[clock], clock)}
     extents: list[tuple[int, int, np.ndarray | None]] = []
     for whole in table.parts():
         part = whole.without_empty_rows(labels["item"])
         extents.append((part.first, part.frame.height, part.kept))
         if part.frame.height:
-            _add(part, named, counted, table.decimal_comma)
+            _add(part, named, counted | timed, table.decimal_comma)
     if not any(height for _, height, _ in extents):
         raise problems.header_only(table.name)
-    found = Collected(table, {role: column.finish() for role, column in named.items()}, counted, _records(extents))
+    codes = {role: column.finish() for role, column in named.items()}
+    notes = interpret(_cells(list(counted.values()), codes.get("dimension")), words or Words())
+    found = Collected(table, codes, counted | timed, _records(extents), tuple(notes))
     for role, coded in found.label.items():
-        if coded.labels[0] == "":
+        if coded.labels[0] == "" and role not in may_be_empty:
             raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
     return found
+
+
+def _cells(columns: Sequence[NumberColumn], dimension: Coded | None) -> list[Cells]:
+    """What has a meaning together: columns, or the dimensions of a long table if its values are words."""
+    if dimension is None or not any(column.words for column in columns):
+        return list(columns)
+    levels = [
+        Level(name, column, dimension.code == code) for column in columns for code, name in enumerate(dimension.labels)
+    ]
+    return [*levels, *(column for column in columns if column.commas)]
 
 
 def usable(collected: Collected, columns: Sequence[int], *, wanted: bool) -> tuple[list[int], list[LeftOut]]:

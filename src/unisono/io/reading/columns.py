@@ -18,7 +18,19 @@ from unisono.io.reading.table import Table
 # In order of preference: where two columns fit, the one named first here is taken.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "item": (
-        *("item", "itemid", "itemname", "stimulus", "stimulusid", "stimuli", "recording", "recordingid", "clip"),
+        *(
+            "item",
+            "itemid",
+            "itemname",
+            "stimulus",
+            "stimulusid",
+            "stimuli",
+            "stim",
+            "stimid",
+            "recording",
+            "recordingid",
+            "clip",
+        ),
         *("clipid", "video", "videoid", "videoname", "image", "imageid", "audio", "audioid", "utterance"),
         *("utteranceid", "segment", "segmentid", "sentence", "sentenceid", "document", "documentid", "doc", "docid"),
         *("example", "exampleid", "sample", "sampleid", "task", "taskid", "file", "filename", "asset", "assetid"),
@@ -59,6 +71,7 @@ class Roles(NamedTuple):
 
     place: dict[str, int]
     named: frozenset[str]
+    parts: frozenset[str] = frozenset()  # columns that a label was made of
 
     @property
     def is_long(self) -> bool:
@@ -89,7 +102,7 @@ def find_roles(
     named = frozenset(place)
     for role in (*needed, *optional):
         if role not in place:
-            found = _detect(table, role, {*place.values(), *taken})
+            found = detect(table, role, {*place.values(), *taken})
             if found is not None:
                 place[role] = found
             elif role in needed:
@@ -97,13 +110,22 @@ def find_roles(
     return Roles(place, named)
 
 
-def find_long(table: Table, roles: Roles) -> Roles:
-    """The same roles, with dimension and value if the table has one row per number."""
+def find_long(table: Table, roles: Roles, dimension_name: str | None = None, value_name: str | None = None) -> Roles:
+    """The same roles, with dimension and value if the table has one row per number, or if they are given."""
     used = set(roles.place.values())
-    dimension, value = _detect(table, "dimension", used), _detect(table, "value", used)
-    if dimension is None or value is None:
+    given = {"dimension": dimension_name, "value": value_name}
+    place = {role: find_column(table, name) for role, name in given.items() if name is not None}
+    for role in given:
+        if role not in place:
+            found = detect(table, role, used | set(place.values()))
+            if found is not None:
+                place[role] = found
+            elif any(given.values()):
+                raise problems.half_long(table.name, role, table.columns)
+    if len(place) < 2:
         return roles
-    return Roles(roles.place | {"dimension": dimension, "value": value}, roles.named)
+    dimension, value = place["dimension"], place["value"]
+    return roles._replace(place=roles.place | {"dimension": dimension, "value": value})
 
 
 def takes_no_dimension(column: str) -> bool:
@@ -120,7 +142,7 @@ def candidates(table: Table, roles: Roles, *, companions: bool = False) -> tuple
     used = set(roles.place.values())
     kept, aside = [], []
     for index, column in enumerate(table.columns):
-        if index in used or not column:
+        if index in used or not column or column in roles.parts:
             continue
         why = _labels_rows(column) or (None if companions else goes_with(column, table.columns))
         if why is None and "annotator" in roles.place:  # durations, counts and years are good features of items
@@ -141,7 +163,8 @@ def _labels_rows(column: str) -> str | None:
     return "by its name it keeps the books" if plain in _BOOKKEEPING else None
 
 
-def _detect(table: Table, role: str, used: set[int]) -> int | None:
+def detect(table: Table, role: str, used: set[int]) -> int | None:
+    """The first column that by its name is what is looked for, and not used otherwise."""
     plain = [plain_name(column) for column in table.columns]
     tails = [plain_name(re.split(r"[.:]", column)[-1]) for column in table.columns]
     for names in (plain, tails):  # `ASSIGNMENT:worker_id` counts as `worker_id` when nothing fits as a whole

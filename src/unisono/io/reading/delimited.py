@@ -1,4 +1,4 @@
-"""Delimited text (CSV, TSV, semicolons) as a table of text cells, read stretch by stretch.
+"""Delimited text (CSV, TSV, semicolons, pipes), in UTF-8, as a table of text cells, read stretch by stretch.
 
 Every cell is read as text, so that what is wrong with it can be said in the user's own words; the numbers are made
 elsewhere. Imports Polars, and the record scanner beside it.
@@ -7,16 +7,21 @@ elsewhere. Imports Polars, and the record scanner beside it.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
+from typing import NoReturn
 
 import numpy as np
 import polars as pl
 
 from unisono.io.reading import problems
+from unisono.io.reading.encoding import refuse_binary
 from unisono.io.reading.records import BLOCK, Records, line_of, scan
 from unisono.io.reading.table import Chunk, Table
 
-SEPARATORS = (",", "\t", ";")
+SEPARATORS = (",", "\t", ";", "|")
+_ANNOUNCED = re.compile(rb"\"?sep=([,;|\t])\"?\r?\n")  # the first line that Excel heeds
+_TITLES, _NARROWEST = 10, 3  # lines above a header that are looked past, if it has at least so many columns
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -30,10 +35,15 @@ class TextTable(Table):
         self._block = block
         refuse_binary(name, self._data[:BLOCK])
         begin = len(_BOM) if self._data[:3].tobytes() == _BOM else 0
-        header, self._body = self._first_record(name, begin)
-        self.separator = max(SEPARATORS, key=lambda mark: len(_cells(name, header, mark)))
-        columns = tuple(cell.strip() for cell in _cells(name, header, self.separator))
-        super().__init__(name, columns)
+        announced = _ANNOUNCED.match(self._data[begin : begin + 16].tobytes())
+        if announced:
+            begin += announced.end()
+        header, self._body = self._record(begin) or self._nothing(name)
+        self.separator = announced[1].decode() if announced else self._separator(name, header)
+        columns = _cells(name, header, self.separator)
+        if len(columns) == 1:
+            columns = self._below_titles(name, columns)
+        super().__init__(name, tuple(cell.strip() for cell in columns))
         # Semicolons separate cells where the comma is the decimal mark.
         self.decimal_comma = self.separator == ";"
 
@@ -55,13 +65,45 @@ class TextTable(Table):
             record -= len(records.start)
         raise IndexError(record)
 
-    def _first_record(self, name: str, begin: int) -> tuple[str, int]:
+    def _record(self, begin: int) -> tuple[str, int] | None:
+        """The first record from a byte on, and the byte behind it."""
         for records in scan(self._data, begin, SEPARATORS[0], 1 << 16):
             if len(records.start):
                 start = int(records.start[0])
                 stop = int(records.start[1]) if len(records.start) > 1 else records.stop
-                return _decode(name, self._data, start, stop).strip("\r\n"), stop
+                return self._data[start:stop].tobytes().decode().strip("\r\n"), stop
+        return None
+
+    def _nothing(self, name: str) -> NoReturn:
         raise problems.empty_file(name)
+
+    def _separator(self, name: str, header: str) -> str:
+        """The mark that splits the header into most cells; bars also occur in names, so they have to go on below."""
+        count = {mark: len(_cells(name, header, mark)) for mark in SEPARATORS}
+        below = self._record(self._body) if count["|"] > 1 else None
+        if below is not None and len(_cells(name, below[0], "|")) != count["|"]:
+            del count["|"]
+        return max(count, key=lambda mark: count[mark])
+
+    def _below_titles(self, name: str, first: list[str]) -> list[str]:
+        """The header below lines of prose, if there is one: a single cell cannot be the header of ratings."""
+        stop = self._body
+        for _ in range(_TITLES):
+            below = self._record(stop)
+            if below is None:
+                break
+            stop, before = below[1], stop
+            mark = self._separator(name, below[0])
+            cells = _cells(name, below[0], mark)
+            if len(cells) >= _NARROWEST:
+                self._body, self.separator = stop, mark
+                self.notes = (f"The header is row {self._line_of_record(before)}.",)
+                return cells
+        return first
+
+    def _line_of_record(self, begin: int) -> int:
+        (records, *_) = scan(self._data, begin, SEPARATORS[0], 1 << 16)
+        return line_of(self._data, int(records.start[0]))
 
     def _check(self, records: Records) -> None:
         refuse_binary(self.name, self._data[records.begin : records.stop])
@@ -74,8 +116,6 @@ class TextTable(Table):
 
     def _parse(self, records: Records) -> pl.DataFrame:
         part = self._data[records.begin : records.stop]
-        if int(part.max()) > 127:
-            _decode(self.name, self._data, records.begin, records.stop)
         text = part.tobytes() if not records.blank else _without_blanks(self._data, records)
         try:
             frame = pl.read_csv(
@@ -91,15 +131,6 @@ class TextTable(Table):
             place = line_of(self._data, int(records.start[0]))
             raise problems.stray_quotes(self.name, place)
         return frame
-
-
-def refuse_binary(name: str, part: np.ndarray) -> None:
-    """Zero bytes never occur in text, and soon occur in everything else."""
-    if not np.all(part):
-        start = part[:4].tobytes()
-        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise problems.not_a_table(name, "it is UTF-16 text", "Save the file with UTF-8 encoding.")
-        raise problems.not_a_table(name, "it holds binary data")
 
 
 def _unix_line_ends(data: np.ndarray) -> np.ndarray:
@@ -121,11 +152,3 @@ def _without_blanks(data: np.ndarray, records: Records) -> bytes:
     stop = np.append(records.start[1:], records.stop)
     rows = zip(records.start.tolist(), stop.tolist(), strict=True)
     return b"\n".join(data[low:high].tobytes().rstrip(b"\r\n") for low, high in rows)
-
-
-def _decode(name: str, data: np.ndarray, begin: int, stop: int) -> str:
-    try:
-        return data[begin:stop].tobytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        offset = begin + error.start
-        raise problems.not_utf8(name, line_of(data, offset), int(data[offset])) from None

@@ -34,7 +34,24 @@ _FIRST_WORDS = {
 }
 _TIMES = re.compile(r"(reaction|response|lead|work|answer|completion|dwell|reading|submit|start|end|accept)_time$")
 # What programs write beside an estimate: valence_sd is no dimension where valence is one.
-_COMPANIONS = ("sd", "se", "sem", "std", "var", "low", "high", "lower", "upper", "ci", "n", "min", "max", "rank", "z")
+_COMPANIONS = (
+    "sd",
+    "se",
+    "sem",
+    "std",
+    "var",
+    "low",
+    "high",
+    "lower",
+    "upper",
+    "ci",
+    "n",
+    "min",
+    "max",
+    "rank",
+    "z",
+    "probability",
+)
 LARGEST_ANSWER = 1e6  # whole numbers beyond are ids or time stamps
 FEW_ROWS = 5  # repeated rows below which a pattern may be chance: two people who agree on two items describe nothing
 

@@ -20,9 +20,10 @@ from unisono.io.reading.table import Chunk, Table
 class FrameTable(Table):
     """A table whose columns already have types."""
 
-    def __init__(self, name: str, frame: pl.DataFrame, counted_from: int):
+    def __init__(self, name: str, frame: pl.DataFrame, counted_from: int, native: Any = None):
         if not frame.width:
             raise problems.empty_file(name)
+        self._native = nw.from_native(frame if native is None else native, eager_only=True)
         super().__init__(name, tuple(column.strip() for column in frame.columns))
         self._frame = frame.rename({column: str(index) for index, column in enumerate(frame.columns)})
         self._from = counted_from
@@ -30,6 +31,9 @@ class FrameTable(Table):
     def parts(self) -> Iterator[Chunk]:
         if self._frame.height:
             yield Chunk(self._frame, 0)
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        return self._native.get_column(self._native.columns[index])[records.tolist()]
 
     def where(self, record: int) -> str:
         return f"{self.name} row {record + self._from} (counted from {self._from})"
@@ -56,18 +60,34 @@ def kind_of(source: Any) -> str | None:
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
         return "polars"
     try:
-        return str(nw.from_native(source, eager_only=True).implementation.value)
+        return str(nw.from_native(with_index(source), eager_only=True).implementation.value)
     except TypeError:
         return None
 
 
 def frame_like(kind: str | None, columns: Mapping[str, Any]) -> Any:
-    """A frame of the given kind (Polars when there is none) from columns of numbers and labels."""
+    """A frame of the given kind (Polars when there is none) from columns of numbers, labels and ids of that kind."""
     if kind in (None, "polars"):
-        return pl.DataFrame(dict(columns))
-    plain = {name: np.asarray(column) for name, column in columns.items()}
+        return pl.DataFrame({name: nw.to_native(column, pass_through=True) for name, column in columns.items()})
+    ids = {name: column for name, column in columns.items() if isinstance(column, nw.Series)}
+    plain = {name: np.asarray(column) for name, column in columns.items() if name not in ids}
     backend: Any = kind  # narwhals lists the names it knows; which one it is shows only when running
-    return nw.from_dict(plain, backend=backend).to_native()
+    frame = nw.from_dict(plain, backend=backend).with_columns(*(column.alias(name) for name, column in ids.items()))
+    return frame.select(list(columns)).to_native()
+
+
+def with_index(source: Any) -> Any:
+    """A pandas frame with the named levels of its index as columns, names of columns as text; a series as a frame."""
+    if hasattr(source, "to_frame") and hasattr(source, "index") and not hasattr(source, "columns"):
+        source = source.to_frame("rating" if source.name is None else source.name)
+    if not hasattr(source, "reset_index") or not hasattr(source, "columns"):
+        return source
+    levels = [name for name in source.index.names if name is not None and name not in source.columns]
+    if levels:
+        source = source.reset_index(level=levels)
+    if source.columns.nlevels > 1:  # what pivot_table leaves: valence over A1, A2
+        source = source.set_axis(["_".join(str(one) for one in name if str(one)) for name in source.columns], axis=1)
+    return source
 
 
 def _series(name: str, column: nw.Series[Any]) -> pl.Series:
@@ -79,7 +99,7 @@ def _series(name: str, column: nw.Series[Any]) -> pl.Series:
     values = column.to_list()
     missing = set(np.flatnonzero(cells).tolist())
     # An object column may mix numbers and text; what is a number is told from its text, as in a file.
-    text = [None if row in missing else _as_text(value) for row, value in enumerate(values)]
+    text = [None if row in missing else as_label(value) for row, value in enumerate(values)]
     return pl.Series(name, text, dtype=pl.String)
 
 
@@ -92,7 +112,8 @@ def _numeric(name: str, column: nw.Series[Any]) -> pl.Series:
     return pl.Series(name, values)
 
 
-def _as_text(value: object) -> str:
+def as_label(value: object) -> str:
+    """A cell as text; a whole number without the point that a column of floats gives it."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -19,6 +19,7 @@ class Coded(NamedTuple):
 
     code: np.ndarray  # (rows,) int32
     labels: tuple[str, ...]
+    column: str = ""  # that the labels come from
 
 
 class LabelColumn:
@@ -48,7 +49,7 @@ class LabelColumn:
         code = raw.join(place, on="name").select("label", pl.col("code").cast(pl.Int32))
         found = rows.lazy().join(code.lazy(), on="label", how="left", maintain_order="left").select("code").collect()
         run = np.concatenate(self._runs)
-        return Coded(np.repeat(found.get_column("code").to_numpy(), run), tuple(names.to_list()))
+        return Coded(np.repeat(found.get_column("code").to_numpy(), run), tuple(names.to_list()), self.name)
 
 
 def _sorted(names: pl.Series) -> pl.Series:

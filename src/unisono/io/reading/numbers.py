@@ -1,12 +1,13 @@
 """A column of numbers, made from cells part by part, that remembers the first cell of each kind of trouble.
 
 Missing is an empty cell, or one of the words that R, Python and databases write for it: NA, NaN, null in any case.
-Everything else that is no number is text, and text among numbers is a mistake that the user hears of.
+Everything else that is no number is text. As long as a column has few different texts they are remembered, so that they
+can be given numbers (`settle`); what stays text among numbers is a mistake that the user hears of.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
@@ -14,16 +15,11 @@ import polars as pl
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.table import Chunk, Table
+from unisono.io.reading.word_cells import Cell, WordCells
 
 MISSING_WORDS = ("na", "nan", "null")
 _DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
-
-
-class Cell(NamedTuple):
-    """A cell to show to the user."""
-
-    record: int
-    text: str
+_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"  # or three decimals
 
 
 class NumberColumn:
@@ -35,9 +31,14 @@ class NumberColumn:
         self._parts: list[np.ndarray] = []
         self._numbers = self._texts = 0
         self._first: dict[str, Cell] = {}
+        self._rows = 0
+        self._held = WordCells()
+        self.commas = 0  # cells with a decimal comma where points are expected, without doubt
 
     def add(self, part: Chunk, decimal_comma: bool) -> None:
         column = part.column(self.index)
+        if column.dtype in (pl.Categorical, pl.Enum):
+            column = column.cast(pl.String)
         value = self._from_text(part, column, decimal_comma) if column.dtype == pl.String else _from_typed(column)
         missing = np.isnan(value)
         given = len(value) - int(np.count_nonzero(missing))
@@ -46,6 +47,30 @@ class NumberColumn:
         self._numbers += given
         self._note_extremes(part, column, value)
         self._parts.append(value)
+        self._rows += len(value)
+
+    @property
+    def has_numbers(self) -> bool:
+        return self._numbers > 0
+
+    @property
+    def words(self) -> list[str]:
+        """The different texts, in the order in which they occur; none of a column of prose."""
+        return self._held.words()
+
+    def words_among(self, rows: np.ndarray) -> list[str]:
+        """The same of some rows, a mask."""
+        return self._held.words(rows)
+
+    def settle(self, numbers: Mapping[str, float], among: np.ndarray | None = None) -> None:
+        """Texts (in the rows `among`, a mask) become numbers; NaN if they stand for missing."""
+        rows, value = self._held.take(numbers, among)
+        self.look()[rows] = value
+        self._texts -= len(rows)
+        self._numbers += int((~np.isnan(value)).sum())
+        self._first.pop("text", None)
+        if self._held.first is not None:
+            self._first["text"] = self._held.first
 
     @property
     def kind(self) -> str:
@@ -69,8 +94,14 @@ class NumberColumn:
         """What is wrong with the column; `wanted` if the user named it, so that text cannot just be left out."""
         if self.kind == "mixed":
             return self._mixed_up(table, wanted)
+        if "thousands" in self._first and not self.commas:
+            return problems.thousands(
+                table.where(self._first["thousands"].record), self.name, self._first["thousands"].text
+            )
         if wanted and self.kind == "text":
-            return problems.only_text(table.where(self._first["text"].record), self.name, self._first["text"].text)
+            return problems.only_text(
+                table.where(self._first["text"].record), self.name, self._first["text"].text, self.words
+            )
         if wanted and self.kind == "empty":
             return problems.no_values(table.name, self.name)
         for name, problem in (("infinite", problems.infinite), ("huge", problems.too_large)):
@@ -91,13 +122,27 @@ class NumberColumn:
         result: np.ndarray = np.array(value.to_numpy(), dtype=np.float64)
         if len(odd):
             again = column.gather(odd).str.strip_chars()
-            result[odd] = _second_reading(again, decimal_comma)
+            result[odd] = self._second_reading(part, column, odd, again, decimal_comma)
             known = again.str.to_lowercase().is_in(["", *MISSING_WORDS])
-            text = odd[np.isnan(result[odd]) & ~known.to_numpy()]
-            self._texts += len(text)
-            if len(text):
-                self._note("text", part, column, int(text[0]))
+            unread = np.flatnonzero(np.isnan(result[odd]) & ~known.to_numpy())
+            self._texts += len(unread)
+            if len(unread):
+                self._note("text", part, column, int(odd[unread[0]]))
+                self._held.add(self._rows + odd[unread], part.records(odd[unread]), again.gather(unread))
         return result
+
+    def _second_reading(
+        self, part: Chunk, column: pl.Series, rows: np.ndarray, cells: pl.Series, decimal_comma: bool
+    ) -> np.ndarray:
+        """Numbers among cells that did not read as such at once: blanks around them, a comma for the decimal point."""
+        comma = cells.str.contains(_DECIMAL_COMMA).fill_null(False)
+        if comma.any():
+            doubtful = comma & cells.str.contains(_THOUSANDS) & (not decimal_comma)
+            self.commas += 0 if decimal_comma else int((comma & ~doubtful).sum())
+            if doubtful.any():
+                self._note("thousands", part, column, int(rows[int(np.argmax(doubtful.to_numpy()))]))
+            cells = cells.str.replace(",", ".", literal=True).zip_with(comma, cells)
+        return np.array(cells.cast(pl.Float64, strict=False).to_numpy(), dtype=np.float64)
 
     def _note_extremes(self, part: Chunk, column: pl.Series, value: np.ndarray) -> None:
         beyond = np.abs(value) > problems.LARGEST
@@ -109,14 +154,6 @@ class NumberColumn:
 
     def _note(self, name: str, part: Chunk, column: pl.Series, row: int) -> None:
         self._first.setdefault(name, Cell(part.record(row), str(column[row]).strip()))
-
-
-def _second_reading(cells: pl.Series, decimal_comma: bool) -> np.ndarray:
-    """Numbers among cells that did not read as numbers at once: blanks around them, a comma for the decimal point."""
-    if decimal_comma:
-        swapped = cells.str.replace(",", ".", literal=True)
-        cells = swapped.zip_with(cells.str.contains(_DECIMAL_COMMA), cells)
-    return np.array(cells.cast(pl.Float64, strict=False).to_numpy(), dtype=np.float64)
 
 
 def _from_typed(column: pl.Series) -> np.ndarray:

@@ -6,11 +6,11 @@ Imports labels and errors alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from unisono.data.labels import listed, nearest
 from unisono.data.reading import LeftOut
-from unisono.errors import DataError
+from unisono.errors import DataError, NoNumbersError
 
 LARGEST = 1e100  # beyond this a square, and so a variance, overflows
 
@@ -23,12 +23,42 @@ def header_only(name: str) -> DataError:
     return DataError(f"{name} has a header but no rows.")
 
 
-def not_a_table(name: str, finding: str, remedy: str = "Save it as CSV, TSV or Parquet.") -> DataError:
+def not_a_table(name: str, finding: str, remedy: str = "Save it as CSV, XLSX, JSON or Parquet.") -> DataError:
     return DataError(f"{name} is not a table that can be read: {finding}. {remedy}")
 
 
 def not_utf8(name: str, row: int, byte: int) -> DataError:
     return DataError(f"{name} row {row}: byte 0x{byte:02x} is not UTF-8. Save the file with UTF-8 encoding.")
+
+
+def needs_extra(name: str, finding: str, extra: str, otherwise: str) -> DataError:
+    return DataError(f"{name} {finding}, which needs one more package: pip install 'unisono[{extra}]'; or {otherwise}.")
+
+
+def several_tables(name: str, what: str, inside: Sequence[str], wanted: str | None) -> DataError:
+    close = nearest(wanted, inside) if wanted is not None else None
+    lost = "" if wanted is None else f" There is no '{wanted}'."
+    return DataError(
+        f"{name} holds {len(inside)} {what}: {listed(inside, 8)}.{lost} Say --sheet '{close or inside[0]}'."
+    )
+
+
+def no_such_sheet(name: str, wanted: str, sheets: Sequence[str]) -> DataError:
+    close = nearest(wanted, sheets)
+    hint = f" Did you mean --sheet '{close}'?" if close else ""
+    return DataError(f"{name} has no sheet '{wanted}'; it has {listed(sheets, 12)}.{hint}")
+
+
+def nested(place: str, column: str) -> DataError:
+    return DataError(
+        f"{place}: '{column}' holds a list or an object, not a cell. "
+        "`unisono import json` reads nested JSON: say where things are with --records, --item and --annotator."
+    )
+
+
+def no_record(place: str, kind: str) -> DataError:
+    what = {"list": "a list", "str": "a text", "NoneType": "null", "bool": "true or false"}.get(kind, "a number")
+    return DataError(f'{place} is {what} where a record is expected, such as {{"item": "clip1", "rating": 3}}.')
 
 
 def wrong_cell_count(name: str, row: int, cells: int, expected: int) -> DataError:
@@ -61,27 +91,56 @@ def no_such_column(name: str, wanted: str, columns: Sequence[str]) -> DataError:
     return DataError(f"{name} has no column '{wanted}'; it has {listed(columns, 12)}.{hint}")
 
 
+def no_match(name: str, pattern: str, columns: Sequence[str]) -> DataError:
+    return DataError(f"{name} has no column like '{pattern}'; it has {listed(columns, 12)}.")
+
+
+def bad_pattern(name: str, pattern: str, option: str, role: str) -> DataError:
+    return DataError(
+        f"{name}: '{pattern}' does not say which part of a column's name is the {role}. "
+        f"Say for example {option} '{{dimension}}_{{{role}}}', or {option} 'A*' if every column is one."
+    )
+
+
 def column_named_twice(name: str, column: str, dimensions: Sequence[str]) -> DataError:
     return DataError(f"{name}: column '{column}' cannot be {listed(dimensions)} at once. Name one column for each.")
 
 
-def no_role_column(name: str, role: str, columns: Sequence[str]) -> DataError:
+def no_role_column(
+    name: str,
+    role: str,
+    columns: Sequence[str],
+    example: str | None = None,
+    option: str = "",
+    pattern: str | None = None,
+) -> DataError:
+    """`example` are options that would do, `pattern` what the option for columns side by side would take."""
+    such = f", for example {example}" if example else ""
+    side = f" If columns stand for {role}s, say {option} '{pattern}'." if pattern else ""
     return DataError(
         f"{name} has no column that looks like the {role}; it has {listed(columns, 12)}. "
-        f"Say which one it is with --{role} COLUMN ({role}=... in Python)."
+        f"Say which one it is with --{role} COLUMN ({role}=... in Python){such}.{side}"
     )
 
 
-def no_numbers(name: str, aside: Sequence[LeftOut]) -> DataError:
+def half_long(name: str, role: str, columns: Sequence[str]) -> DataError:
+    what = "names the dimension" if role == "dimension" else "holds the value"
+    return DataError(
+        f"{name}: no column looks like the one that {what}; it has {listed(columns, 12)}. Say --{role} COLUMN."
+    )
+
+
+def no_numbers(name: str, aside: Sequence[LeftOut], words: Mapping[str, Sequence[str]]) -> DataError:
     if not aside:
-        return DataError(f"{name} has no column of numbers besides its labels. Expected one column per dimension.")
+        return NoNumbersError(f"{name} has no column of numbers besides its labels. Expected one column per dimension.")
     numeric = [one.column for one in aside if one.numeric]
-    remedy = (
-        f"If '{numeric[0]}' is one, say --dim {numeric[0]}."
-        if numeric
-        else "Expected one column of numbers per dimension."
-    )
-    return DataError(f"{name} has no column that looks like a rating: {left_out(aside)}. {remedy}")
+    remedy = "Expected one column of numbers per dimension."
+    if numeric:
+        remedy = f"If '{numeric[0]}' is one, say --dim {numeric[0]}."
+    elif words:
+        column, known = next(iter(words.items()))
+        remedy = f"If '{column}' is one, say what its words mean: {labels_for(known)}."
+    return NoNumbersError(f"{name} has no column that looks like a rating: {left_out(aside)}. {remedy}")
 
 
 def left_out(aside: Sequence[LeftOut], most: int = 8) -> str:
@@ -93,7 +152,18 @@ def left_out(aside: Sequence[LeftOut], most: int = 8) -> str:
 
 
 def text_in_numbers(place: str, column: str, cell: str) -> DataError:
-    return DataError(f"{place}: {column} is '{_short(cell)}'. Leave the cell empty if the rating is missing.")
+    shown = _short(cell)
+    return DataError(
+        f"{place}: {column} is '{shown}'. Leave the cell empty if the rating is missing, "
+        f'or say what it means: --labels "{shown}=" for missing, --labels "{shown}=3" for a number.'
+    )
+
+
+def thousands(place: str, column: str, cell: str) -> DataError:
+    point, plain = cell.replace(",", "."), cell.replace(",", "")
+    return DataError(
+        f"{place}: {column} is '{cell}', which may be {point} or {plain}. Write numbers without such commas."
+    )
 
 
 def number_in_text(place: str, column: str, cell: str) -> DataError:
@@ -103,8 +173,17 @@ def number_in_text(place: str, column: str, cell: str) -> DataError:
     )
 
 
-def only_text(place: str, column: str, cell: str) -> DataError:
-    return DataError(f"{place}: {column} is '{_short(cell)}'. The column holds text throughout; name one with numbers.")
+def only_text(place: str, column: str, cell: str, words: Sequence[str]) -> DataError:
+    meaning = f", or say what its words mean: {labels_for(words)}" if words else ""
+    return DataError(
+        f"{place}: {column} is '{_short(cell)}'. The column holds text throughout; name one with numbers{meaning}."
+    )
+
+
+def labels_for(words: Sequence[str], most: int = 7) -> str:
+    """The option that gives words their numbers, to be copied and corrected."""
+    pairs = ", ".join(f"{_short(word)}={number}" for number, word in enumerate(words[:most], 1))
+    return f'--labels "{pairs}{", ..." if len(words) > most else ""}"'
 
 
 def no_values(name: str, column: str) -> DataError:
@@ -121,6 +200,13 @@ def too_large(place: str, column: str, cell: str) -> DataError:
     )
 
 
+def outside_scale(place: str, column: str, cell: float, scale: str) -> DataError:
+    return DataError(
+        f"{place}: {column} is {cell:g}, outside the scale {scale}. "
+        "Correct the cell, leave it empty if the rating is missing, or give another scale (--scale)."
+    )
+
+
 def empty_label(place: str, role: str, column: str) -> DataError:
     return DataError(f"{place}: {column} is empty. Every row needs a name for its {role}.")
 
@@ -129,26 +215,39 @@ def empty_cell(place: str, column: str) -> DataError:
     return DataError(f"{place}: {column} is empty. Every row needs a number here.")
 
 
-def rated_twice(first: str, second: str, annotator: str, item: str) -> DataError:
+def rated_twice(
+    first: str, second: str, annotator: str, item: str, column: str, apart: str | None = None, value: str | None = None
+) -> DataError:
+    """`apart` is a column that tells such rows apart, `value` the only one with numbers."""
+    what = f"{first} and {second}: annotator '{annotator}' rated item '{item}' twice."
+    if apart is None:
+        return DataError(f"{what} {_keep_one(column)}")
+    long = f" If '{apart}' names what was rated, say --dimension {apart} --value {value}." if value else ""
+    return DataError(f"{what}{long} If '{apart}' is part of the item, say --item {column},{apart}.")
+
+
+def answered_twice(first: str, second: str, annotator: str, item: str, dimension: str, column: str) -> DataError:
     return DataError(
-        f"{first} and {second}: annotator '{annotator}' rated item '{item}' twice. "
-        "Keep one of the two, or give the repetitions different item names."
+        f"{first} and {second}: annotator '{annotator}' rated {dimension} of item '{item}' twice. {_keep_one(column)}"
     )
 
 
-def answered_twice(first: str, second: str, annotator: str, item: str, dimension: str) -> DataError:
-    return DataError(
-        f"{first} and {second}: annotator '{annotator}' rated {dimension} of item '{item}' twice. "
-        "Keep one of the two, or give the repetitions different item names."
-    )
+def _keep_one(column: str) -> str:
+    ways = "--duplicates first, last or mean"
+    return f"Say which one counts with {ways}, or what else makes an item: --item {column},COLUMN."
 
 
 def item_twice(first: str, second: str, item: str) -> DataError:
-    return DataError(f"{first} and {second} both describe item '{item}'. Keep one row per item.")
+    return DataError(
+        f"{first} and {second} both describe item '{item}'. Keep one row per item, or say --duplicates mean."
+    )
 
 
 def time_twice(first: str, second: str, who: str, time: float) -> DataError:
-    return DataError(f"{first} and {second}: {who} has two rows at time {time:g}. Keep one row for each time.")
+    return DataError(
+        f"{first} and {second}: {who} has two rows at time {time:g}. "
+        "Keep one row for each time, or say --duplicates mean."
+    )
 
 
 def mixed_units(name: str, who: str, step: float, usual: float) -> DataError:

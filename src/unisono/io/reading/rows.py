@@ -7,13 +7,16 @@ two rows claim the same place.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
 from unisono.data.reading import LeftOut
+from unisono.data.scale import Ends, span
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, number_column
+from unisono.io.reading.hints import tells_apart
 
 
 class Rows(ABC):
@@ -22,6 +25,7 @@ class Rows(ABC):
     def __init__(self, found: Collected, dimensions: tuple[str, ...]):
         self.found = found
         self.left_out: tuple[LeftOut, ...] = ()
+        self.given_ends: dict[int, Ends | None] = {}  # of the scale, by dimension, where the user gave it
         self.dimensions = dimensions
         self.items = found.label["item"]
         self.annotators = found.label.get("annotator")
@@ -29,6 +33,11 @@ class Rows(ABC):
     @property
     def source(self) -> str:
         return self.found.table.name
+
+    @property
+    def given_scale(self) -> dict[str, Ends | None] | None:
+        """What the user said of the scale, by name."""
+        return {self.dimensions[d]: ends for d, ends in self.given_ends.items()} or None
 
     @property
     def pair(self) -> np.ndarray:
@@ -48,8 +57,28 @@ class Rows(ABC):
         """Which column, or which level of a long table, each dimension comes from."""
 
     @abstractmethod
-    def numbers(self, d: int) -> np.ndarray:
+    def _numbers(self, d: int) -> np.ndarray:
         """(rows,) the numbers of dimension d; NaN where missing, and in rows about something else. Handed out once."""
+
+    def numbers(self, d: int) -> np.ndarray:
+        """The same, within the scale that the user gave."""
+        value, ends = self._numbers(d), self.given_ends.get(d)
+        if ends is not None:
+            outside = (value < ends[0]) | (value > ends[1])
+            if outside.any():
+                row = int(np.argmax(outside))
+                column = self.sources[self.dimensions[d]]
+                raise problems.outside_scale(self.where(row), column, float(value[row]), span(ends))
+        return value
+
+    def where(self, row: int) -> str:
+        """`ratings.csv row 18`"""
+        return self.found.where(row)
+
+    def places(self, first: int, second: int) -> tuple[str, str]:
+        """Two rows for one message, in the order of the file."""
+        low, high = sorted((int(first), int(second)))
+        return problems.join_places(self.where(low), self.where(high), self.source)
 
     def who(self, row: int) -> str:
         """The trace that a row belongs to, in words."""
@@ -60,15 +89,16 @@ class Rows(ABC):
 
     def refuse_twice(self, first: int, second: int) -> DataError:
         """The error for two rows that make the same claim."""
-        places = self.found.places(first, second)
+        places = self.places(first, second)
         item = self.items.labels[self.items.code[first]]
         if self.annotators is None:
             return problems.item_twice(*places, item)
         annotator = self.annotators.labels[self.annotators.code[first]]
         return self._rated_twice(places, annotator, item, first)
 
+    @abstractmethod
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
-        return problems.rated_twice(*places, annotator, item)
+        """The error for two rows by one annotator about one item."""
 
 
 class WideRows(Rows):
@@ -88,8 +118,16 @@ class WideRows(Rows):
         columns = self.found.table.columns
         return {name: columns[index] for name, index in zip(self.dimensions, self._columns, strict=True)}
 
-    def numbers(self, d: int) -> np.ndarray:
+    def _numbers(self, d: int) -> np.ndarray:
         return number_column(self.found, self._columns[d], full=self._complete)
+
+    def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
+        table, value = self.found.table, self._columns[0]
+        known = [table.columns.index(coded.column) for coded in self.found.label.values()]
+        others = [table.columns.index(one.column) for one in self.left_out if one.column in table.columns]
+        apart = next((table.columns[index] for index in others if tells_apart(table, known, (index,))), None)
+        only = table.columns[value] if len(self._columns) == 1 else None
+        return problems.rated_twice(*places, annotator, item, self.items.column, apart, only)
 
 
 class LongRows(Rows):
@@ -105,6 +143,11 @@ class LongRows(Rows):
         super().__init__(found, tuple(levels))
         self._levels = [self._dimension.labels.index(level) for level in levels.values()]
 
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Leaves dimensions out: all but these."""
+        self.dimensions = tuple(self.dimensions[d] for d in chosen)
+        self._levels = [self._levels[d] for d in chosen]
+
     @property
     def claim(self) -> np.ndarray:
         return np.asarray(self.pair * len(self._dimension.labels) + self._dimension.code)
@@ -113,12 +156,12 @@ class LongRows(Rows):
     def sources(self) -> dict[str, str]:
         return {name: self._dimension.labels[level] for name, level in zip(self.dimensions, self._levels, strict=True)}
 
-    def numbers(self, d: int) -> np.ndarray:
+    def _numbers(self, d: int) -> np.ndarray:
         return np.where(self._dimension.code == self._levels[d], self._value, np.nan)
 
     def _rated_twice(self, places: tuple[str, str], annotator: str, item: str, row: int) -> DataError:
         dimension = self._dimension.labels[self._dimension.code[row]]
-        return problems.answered_twice(*places, annotator, item, dimension)
+        return problems.answered_twice(*places, annotator, item, dimension, self.items.column)
 
 
 def sorted_claims(claim: np.ndarray, time: np.ndarray | None = None) -> tuple[np.ndarray, tuple[int, int] | None]:

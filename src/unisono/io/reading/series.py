@@ -17,7 +17,6 @@ import numpy as np
 
 from unisono.data import Clock, ItemTable, Ratings
 from unisono.errors import DataError, DataWarning
-from unisono.io.reading import problems
 from unisono.io.reading.resample import Grid, common_rate, default_gap, grid_of, on_grid, ordinary_step
 from unisono.io.reading.rows import Rows, sorted_claims
 from unisono.io.reading.time_units import refuse_mixed_units, warn_of_slow_clock
@@ -65,6 +64,7 @@ def series_ratings(rows: Rows, time: np.ndarray, timing: Timing) -> Ratings:
         items=rows.items.labels,
         annotators=rows.annotators.labels,
         dimensions=rows.dimensions,
+        scale=rows.given_scale,
         length=found.length,
         clock=found.clock,
         source=rows.source,
@@ -86,9 +86,7 @@ def series_table(rows: Rows, time: np.ndarray, timing: Timing) -> ItemTable:
 
 def _series(rows: Rows, time: np.ndarray, timing: Timing, raters: int) -> Series:
     seconds = _seconds(rows, time, timing)
-    order, twice = sorted_claims(rows.claim, seconds)
-    if twice is not None:
-        raise problems.time_twice(*rows.found.places(*twice), rows.who(twice[0]), float(time[twice[0]]))
+    order, _ = sorted_claims(rows.claim, seconds)
     _warn_of_disorder(rows, seconds)
     traces = list(_traces(rows, seconds, order))
     steps = np.array([ordinary_step(trace.t) for trace in traces])
@@ -120,7 +118,7 @@ def _warn_of_disorder(rows: Rows, seconds: np.ndarray) -> None:
     if len(back):
         row = int(order[back + 1].min())
         warnings.warn(
-            f"{rows.found.where(row)}: time goes back within a trace. Rows were sorted by time.",
+            f"{rows.where(row)}: time goes back within a trace. Rows were sorted by time.",
             DataWarning,
             stacklevel=6,
         )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import sys
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,38 +13,61 @@ import polars as pl
 
 from unisono.io.reading import problems
 from unisono.io.reading.delimited import TextTable
-from unisono.io.reading.frames import FrameTable, to_polars
+from unisono.io.reading.encoding import as_utf8
+from unisono.io.reading.frames import FrameTable, to_polars, with_index
+from unisono.io.reading.json_table import json_table, looks_like_json
+from unisono.io.reading.packed import ZIP, unpacked
 from unisono.io.reading.table import Table
+from unisono.io.reading.workbook import OLD_EXCEL, workbook_table
 
 STDIN = "-"
-_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+_PARQUET = b"PAR1"
 _FOREIGN = {
-    b"PK\x03\x04": "it is an Excel or zip file",
-    b"\xd0\xcf\x11\xe0": "it is an old Excel file",
     b"%PDF": "it is a PDF",
     b"SQLi": "it is a database",
     b"\x89HDF": "it is an HDF5 file",
+    b"\x7fELF": "it is a program",
+    b"RDX2": "it is an R file",
+    b"RDX3": "it is an R file",
+    b"$FL2": "it is an SPSS file",
+    b"<!DO": "it is a web page",
+    b"<htm": "it is a web page",
+    b"<?xm": "it is XML",
 }
 
 
-def open_table(source: Any) -> Table:
-    """The table behind a path, behind `-` (standard input) or in a data frame."""
+def open_table(source: Any, sheet: str | None = None) -> Table:
+    """The table behind a path, behind `-` (standard input) or in a data frame; `sheet` is one of several inside."""
+    if isinstance(source, Table):
+        return source
     if isinstance(source, str | os.PathLike):
         name, data = _bytes_of(os.fspath(source))
-        return table_of_bytes(name, data)
-    return FrameTable("data frame", to_polars(source), counted_from=0)
+        return table_of_bytes(name, data, sheet)
+    native = with_index(source)
+    frame = to_polars(native)
+    return FrameTable("data frame", frame, counted_from=0, native=frame if isinstance(source, pl.LazyFrame) else native)
 
 
-def table_of_bytes(name: str, data: np.ndarray) -> Table:
-    """Text or Parquet, either of them gzipped."""
-    if data[:2].tobytes() == _GZIP:
-        data = _unzipped(name, data)
+def table_of_bytes(name: str, data: np.ndarray, sheet: str | None = None) -> Table:
+    """A workbook, Parquet, JSON or delimited text; any of them packed."""
+    inside = unpacked(name, data, sheet)
+    table = _of_content(name, inside.data, None if inside.named else sheet)
+    table.notes = inside.notes + table.notes
+    return table
+
+
+def _of_content(name: str, data: np.ndarray, sheet: str | None) -> Table:
     start = data[:4].tobytes()
+    if start in (ZIP, OLD_EXCEL):
+        return workbook_table(name, data, sheet)
     if start == _PARQUET:
         return FrameTable(name, _parquet(name, data), counted_from=1)
     if start in _FOREIGN:
         raise problems.not_a_table(name, _FOREIGN[start])
-    return TextTable(name, data)
+    text, notes = as_utf8(name, data)
+    table = json_table(name, text.tobytes().decode()) if looks_like_json(text) else TextTable(name, text)
+    table.notes = notes + table.notes
+    return table
 
 
 def source_name(source: Any) -> str:
@@ -64,13 +85,6 @@ def _bytes_of(path: str) -> tuple[str, np.ndarray]:
         # Mapped, not read: the operating system may drop pages that have been parsed.
         return name, np.memmap(path, dtype=np.uint8, mode="r")
     return name, np.frombuffer(Path(path).read_bytes(), dtype=np.uint8)
-
-
-def _unzipped(name: str, data: np.ndarray) -> np.ndarray:
-    try:
-        return np.frombuffer(gzip.decompress(data.tobytes()), dtype=np.uint8)
-    except (OSError, EOFError, zlib.error):
-        raise problems.not_a_table(name, "its gzip data is damaged or cut short", "Compress it again.") from None
 
 
 def _parquet(name: str, data: np.ndarray) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,10 @@ class Chunk:
         """The record number of a row of this part."""
         return self.first + int(row if self.kept is None else self.kept[row])
 
+    def records(self, rows: np.ndarray) -> np.ndarray:
+        """The same for several rows."""
+        return self.first + (rows if self.kept is None else self.kept[rows])
+
     def column(self, index: int) -> pl.Series:
         return self.frame.get_column(str(index))
 
@@ -34,14 +39,17 @@ class Chunk:
         filled = np.zeros(self.frame.height, dtype=bool)
         for column in self.frame.get_columns():
             filled |= ~_is_empty(column).to_numpy()
-        kept = np.flatnonzero(filled)
-        return self if len(kept) == self.frame.height else Chunk(self.frame[kept], self.first, kept)
+        left = np.flatnonzero(filled)
+        if len(left) == self.frame.height:
+            return self
+        return Chunk(self.frame[left], self.first, left if self.kept is None else self.kept[left])
 
 
 class Table(ABC):
     """Named columns over parts of rows, and the way back from a row to where the user finds it."""
 
     decimal_comma = False
+    notes: tuple[str, ...] = ()  # what the user is told about how it was opened, in sentences
 
     def __init__(self, name: str, columns: tuple[str, ...]):
         self.name = name
@@ -55,6 +63,10 @@ class Table(ABC):
     @abstractmethod
     def parts(self) -> Iterator[Chunk]:
         """The rows, each exactly once, in order."""
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        """Cells of a column with the type they came in, as a narwhals series; None where they are text."""
+        return None
 
     @abstractmethod
     def where(self, record: int) -> str:

@@ -5,6 +5,7 @@ bootstrap              drawing blocks of units again, and the intervals that fol
 variance_components    units, raters and the rest, by Henderson's first method
 icc                    intraclass correlations, G(q,k) and SEM from variance components
 alpha                  Krippendorff's alpha, interval and ordinal
+nominal                alpha and AC1 of categories
 chance_corrected       Gwet's AC2
 multivariate           all dimensions together
 pairs                  CCC, Pearson and kappa of every two raters

@@ -54,8 +54,8 @@ class Truncated(NamedTuple):
     entropy: np.ndarray
 
 
-def find_bounds(data: ItemData) -> Bounds:
-    """The ends of the scale on which ratings pile up."""
+def find_bounds(data: ItemData, ends: Bounds) -> Bounds:
+    """Those `ends` of the scale on which ratings pile up."""
     low, high = np.full(data.D, -np.inf), np.full(data.D, np.inf)
     answered = data.answered[data.profile_of]
     for d in range(data.D):
@@ -63,8 +63,8 @@ def find_bounds(data: ItemData) -> Bounds:
         if not len(y) or y.min() == y.max():
             continue
         enough = max(PILE_SHARE * len(y), PILE_RATINGS)
-        low[d] = y.min() if (y == y.min()).sum() >= enough else -np.inf
-        high[d] = y.max() if (y == y.max()).sum() >= enough else np.inf
+        low[d] = ends.low[d] if (y <= ends.low[d]).sum() >= enough else -np.inf
+        high[d] = ends.high[d] if (y >= ends.high[d]).sum() >= enough else np.inf
     return Bounds(low, high)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from unisono.data import ItemTable
 from unisono.io.tables import read_item_table, read_ratings
 from unisono.io.texts import read_item_texts
+from unisono.media.texts import best_method, text_features
 from unisono.reproduce.engine.charts import score_bars
 from unisono.reproduce.engine.claims import (
     OVER_ITEMS,
@@ -39,7 +40,6 @@ from unisono.reproduce.engine.protocol import (
     unaided,
 )
 from unisono.reproduce.engine.reporting import averaged, bars_over_splits, number, score_table
-from unisono.reproduce.inputs.embeddings import best_method, text_features
 from unisono.reproduce.inputs.sources import affective_text, file_sums, require_tables
 
 NAME = "items-real"

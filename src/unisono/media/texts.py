@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from unisono.media.tables import missing_library
+
 PACKAGE = "wordllama"
 EMBEDDINGS = "WordLlama, 256 dimensions"
 COMPONENTS = 50  # of the fallback; half of the hundred headlines
@@ -70,3 +72,14 @@ def _root_logger_kept() -> Iterator[None]:
     finally:
         root.setLevel(level)
         root.handlers[:] = handlers
+
+
+def embedding_names(size: int) -> tuple[str, ...]:
+    """What the numbers of an embedding are called."""
+    return tuple(f"embedding_{i + 1}" for i in range(size))
+
+
+def require_embeddings() -> None:
+    """An error that names the extra, unless it is there."""
+    if not find_spec(PACKAGE):
+        raise missing_library(PACKAGE, "text")

@@ -1,0 +1,15 @@
+"""The documentation site: Sphinx with MyST and furo. Built by `make docs` (tools/build_docs.py), warnings are errors."""
+
+from unisono.version import __version__
+
+project = "unisono"
+author = "The unisono developers"
+project_copyright = author
+version = release = __version__
+root_doc = "index"
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "furo"
+html_title = f"unisono {release}"
+myst_heading_anchors = 4
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"

@@ -1,0 +1,26 @@
+"""The library's front door: every question in one call. Sits above everything; the command line calls nothing else.
+
+fusion       from ratings to a result: the truth, the annotators, the fitted model
+looking      ratings and results from outside: check, agreement, score, compare, cross_validate
+advice       from a finished fit: how many ratings are enough, what to rate next
+tables       what all of them take: objects, paths or data frames
+"""
+
+from unisono.api.advice import next_ratings, plan
+from unisono.api.fusion import Fusion, fuse, load
+from unisono.api.looking import agreement, check, compare, cross_validate, score
+from unisono.api.tables import on_clock
+
+__all__ = [
+    "Fusion",
+    "agreement",
+    "check",
+    "compare",
+    "cross_validate",
+    "fuse",
+    "load",
+    "next_ratings",
+    "on_clock",
+    "plan",
+    "score",
+]

@@ -1,0 +1,263 @@
+"""From ratings to a result in one call.
+
+result = fuse(read_ratings("ratings.csv"), features=read_item_table("features.csv"))
+result.truth, result.annotators, print(result.summary()), result.save("out")
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from unisono.api.categories import (
+    CategoryFusion,
+    ChosenClasses,
+    WithCategories,
+    answers_of,
+    fused_answers,
+    refuse_beside_categories,
+)
+from unisono.api.tables import READING, item_table, on_clock
+from unisono.data import Ratings
+from unisono.data.checks import Alert, check_ratings, require_overlap
+from unisono.data.coverage import answers_given
+from unisono.data.introduction import Introduction
+from unisono.errors import DataError, DataWarning
+from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
+from unisono.fusers.annotator_columns import dimension_columns, overall_columns
+from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
+from unisono.fusers.signal import crowd_signal
+from unisono.io.reading.ids import with_parts
+from unisono.io.saved import load_fit
+from unisono.io.writing import csv_text, rounded_figures, write_results
+from unisono.reader import as_frame
+from unisono.report.alerts import NO_SIGNAL, signal_alerts
+from unisono.report.summary import summarise, summary_text
+from unisono.version import __version__
+
+
+def fuse(
+    ratings: Any,
+    *,
+    model: str | Fuser = "auto",
+    features: Any = None,
+    gold: Any = None,
+    start: Any = None,
+    scale: Any = None,
+    categories: Any = None,
+    category_model: str = "auto",
+    seed: int | None = None,
+    on_step: Callable[[int, float], None] | None = None,
+    **settings: Any,
+) -> Fusion | CategoryFusion:
+    """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
+
+    `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser, or those of
+    `read_ratings` that say how to read a table (`item`, `annotator`, `time`, `dims`, ...). `features` and `gold` are an
+    `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved one) whose
+    annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers end: (1, 7),
+    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `categories` names
+    columns whose answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default
+    columns of words are recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything
+    random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
+    after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
+    tells it also of starts and windows tried, and of what it does beside EM.
+    """
+    reading = {name: settings.pop(name) for name in READING if name in settings}
+    table, answers = answers_of(ratings, categories, scale, **reading)
+    if table is None and answers is not None:
+        refuse_beside_categories(answers.source, features=features, gold=gold, start=start, scale=scale)
+    chosen = fused_answers(answers, category_model, seed or 0, alone=table is None)
+    if table is None:
+        assert chosen is not None  # a table without either is refused when it is read
+        return CategoryFusion(chosen, seed or 0)
+    require_overlap(table)
+    fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
+    name = model if isinstance(model, str) else fuser.kind
+    if start is not None:
+        table = _continue_from(start, fuser, table)
+    if seed is not None and hasattr(fuser, "seed"):
+        fuser.seed = seed
+    used = int(getattr(fuser, "seed", seed or 0))
+    described = on_clock(item_table(features), table, complete=True)
+    fuser.fit(table, described, on_clock(item_table(gold), table), on_step=on_step)
+    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen)
+    for alert in result.alerts:
+        if alert.kind == NO_SIGNAL:
+            warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Fusion(WithCategories):
+    """A finished fusion: the truth, the annotators, and the fitted model behind them."""
+
+    model: str
+    fuser: Fuser
+    ratings: Ratings
+    fused: Fused
+    seed: int = 0
+    chosen: ChosenClasses | None = None  # categories beside the numbers
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        title = f"'{self.ratings.source}' fused with the model '{self.model}': truth"
+        return self.fused.introduction(
+            title, "See .truth, .annotators, .annotators_overall, .summary() and .save(directory)."
+        )
+
+    @cached_property
+    def truth(self) -> Any:
+        """One row per item: estimate, sd and 90 % interval of every dimension.
+
+        A frame of the kind that came in, with its ids under its name for them, so that it joins onto that frame.
+        """
+        return as_frame(self.with_classes(self.fused.columns(), self.fused.items), self.ratings)
+
+    @cached_property
+    def annotators(self) -> Any:
+        """One row per annotator and dimension, as a frame of the kind that came in."""
+        return as_frame(self.with_accuracy(dimension_columns(self.described)), self.ratings)
+
+    @cached_property
+    def annotators_overall(self) -> Any:
+        """One row per annotator, as a frame of the kind that came in."""
+        return as_frame(overall_columns(self.described), self.ratings)
+
+    @cached_property
+    def described(self) -> Annotators:
+        """What is known of the annotators, as plain arrays."""
+        return self._counted(self.fuser.describe())
+
+    def _counted(self, found: Annotators) -> Annotators:
+        return replace(found, answered=answers_given(self.ratings))
+
+    def describe_now(self, on_step: Callable[[int, float], None]) -> None:
+        """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
+        vars(self)["described"] = self._counted(self.fuser.describe(on_step))
+
+    @cached_property
+    def alerts(self) -> list[Alert]:
+        """What in the ratings deserves a look, the gravest first."""
+        return [*signal_alerts(self.ratings.dimensions, crowd_signal(self.ratings)), *check_ratings(self.ratings)]
+
+    @cached_property
+    def summary_data(self) -> dict[str, Any]:
+        """What summary.json holds."""
+        data = summarise(self.fit, self.ratings, self.described, self.alerts, self.fuser.notes())
+        return data | self.summary_of_categories
+
+    def summary(self) -> str:
+        """The result in words."""
+        return summary_text(self.summary_data) + self.words_of_categories
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The fitted model with its provenance, as it is saved."""
+        return Fit(
+            model=self.model,
+            kind=self.fuser.kind,
+            settings=self.fuser.saved_params(),
+            items=self.ratings.items,
+            annotators=self.ratings.annotators,
+            dimensions=self.ratings.dimensions,
+            features=self.fuser.feature_columns,
+            arrays=self.fuser.arrays() | self._posterior(),
+            trace=self.fuser.trace_,
+            provenance={
+                "unisono": __version__,
+                "seed": self.seed,
+                "source": self.ratings.source,
+                "data_sha256": self.ratings.data_hash,
+            },
+        )
+
+    def _posterior(self) -> dict[str, Any]:
+        """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
+        if self.ratings.is_series:
+            return {}
+        given = np.bincount(self.ratings.annotator_of, minlength=self.ratings.K)
+        return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
+
+    def _rounded(self) -> dict[str, Any]:
+        """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
+        columns = self.with_classes(self.fused.rounded_columns(), self.fused.items)
+        return with_parts(columns, self.ratings.reading)
+
+    def truth_csv(self) -> str:
+        """The text of truth.csv."""
+        return csv_text(self._rounded())
+
+    def fused_rows(self) -> list[dict[str, Any]]:
+        """The rows of truth.csv as plain values."""
+        columns = self.with_classes(self.fused.columns(), self.fused.items)
+        return pl.DataFrame(with_parts(columns, self.ratings.reading)).to_dicts()
+
+    def files(self) -> dict[str, dict[str, Any]]:
+        """The tables of the folder that `save` writes, by name."""
+        return {
+            "truth": self._rounded(),
+            "annotators": self.with_accuracy(rounded_figures(dimension_columns(self.described))),
+            "annotators_overall": rounded_figures(overall_columns(self.described)),
+        } | self.tables_of_categories
+
+    def report(self, path: str | Path = "report.html") -> Path:
+        """Writes the report, one HTML file that needs nothing else."""
+        from unisono.publish import write_page
+
+        return write_page(Path(path), self._report_files())
+
+    def save(
+        self,
+        directory: str | Path,
+        *,
+        report: bool = True,
+        command: str | None = None,
+        on_phase: Callable[[str], None] | None = None,
+    ) -> Path:
+        """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and the report; all or none.
+
+        `command` is how the report says it can be made again; `on_phase` hears what the report is at.
+        """
+        target = Path(directory)
+        texts = self._report_files(command, on_phase) if report else {}
+        write_results(target, self.files(), self.summary_data, self.fit, texts)
+        return target
+
+    def _report_files(
+        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
+    ) -> dict[str, str]:
+        from unisono.evaluate.dossier.build import Subject
+        from unisono.publish import report_files
+
+        whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data)
+        return report_files(whole, command=command, on_phase=on_phase)
+
+
+def load(directory: str | Path) -> Fuser:
+    """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data."""
+    return revive(load_fit(Path(directory)))
+
+
+def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
+    """Tells the fuser what the earlier fit knows; the ratings with that fit's annotators among theirs."""
+    earlier = start if isinstance(start, Fuser) else load(start)
+    if not isinstance(fuser, Joint) or not isinstance(earlier, Joint):
+        raise DataError(
+            "Starting from an earlier fit works for ratings of items with the model 'auto' or 'joint'; "
+            f"here the earlier fit is '{earlier.kind}' and the new one '{fuser.kind}'."
+        )
+    fuser.start_from(earlier)
+    return with_earlier_annotators(ratings, prior_fit_of(earlier))

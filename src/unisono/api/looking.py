@@ -1,0 +1,174 @@
+"""Ratings and results from outside: what is in a table, how far people agree, which model is best, how close it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unisono.api.fusion import Fusion
+from unisono.api.tables import item_table, on_clock, rating_table
+from unisono.data import ItemTable
+from unisono.data.checks import require_overlap
+from unisono.errors import DataError
+from unisono.evaluate.compare.leaderboard import truth_table
+from unisono.fusers import Fused, Fuser, revive
+from unisono.io.align import align_to
+from unisono.io.saved import load_fit
+
+if TYPE_CHECKING:
+    from unisono.evaluate.agreement.results import Agreement
+    from unisono.evaluate.compare.leaderboard import Comparison
+    from unisono.evaluate.overview import Overview
+    from unisono.evaluate.protocol.results import CrossValidation
+    from unisono.evaluate.scoring import Scores
+
+
+def check(ratings: Any, *, scale: Any = None, **reading: Any) -> Overview:
+    """What is in the ratings (a `Ratings`, a path or a data frame), how far annotators agree, what deserves a look.
+
+    `scale` and `reading` say how to read a table, as in `read_ratings`. The result prints itself; `.alerts` are what
+    deserves a look, `.to_dict()` is what `unisono check --json` prints.
+    """
+    from unisono.evaluate.overview import overview
+
+    table = rating_table(ratings, scale, **reading)
+    require_overlap(table)
+    return overview(table)
+
+
+def score(truth: Any, reference: Any, **reading: Any) -> Scores:
+    """How close a truth comes to a reference, dimension by dimension, on the items that both have.
+
+    `truth` is a `Fusion`, a `Fused`, the folder of a saved one, or like `reference` an `ItemTable`, a path or a data
+    frame; `reading` are keyword arguments of `read_item_table` for tables. Series are compared on the truth's clock.
+    """
+    from unisono.evaluate.scoring import score_tables
+
+    known = item_table(reference, **reading)
+    if known is None:
+        raise DataError("A score needs a reference: a table of items whose truth is known.")
+    return score_tables(_truth_of(truth, reading), known, align=align_to)
+
+
+def agreement(
+    ratings: Any,
+    *,
+    fit: Any = None,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    matrices: bool = False,
+    window: float | None = None,
+    on_task: Callable[[int, int], None] | None = None,
+    scale: Any = None,
+    **reading: Any,
+) -> Agreement:
+    """How far annotators agree: intraclass correlations, alpha, AC2, pairs, fit of annotators; intervals by bootstrap.
+
+    `fit` is a `Fusion`, a `Fused` or the directory of a saved fusion of the same items: the figure 'reliability' is
+    then that of its estimate, otherwise that of the mean rating. Items are drawn again `draws` times for the `level`
+    intervals (0: none), with `seed`. `matrices` keeps the figures of every pair of annotators. For traces, `window` is
+    how many seconds apart delays may lie (3 by default). `on_task(done, total)` is called after every dimension.
+    `scale` and `reading` say how to read a table of ratings, as in `read_ratings`.
+    """
+    from unisono.evaluate.agreement.figures import Drawing
+    from unisono.evaluate.agreement.measure import measure_agreement
+
+    table = rating_table(ratings, scale, **reading)
+    require_overlap(table)
+    fused, shrunk = (None, False) if fit is None else _estimate_of(fit)
+    drawing = Drawing(draws, level, seed)
+    asked: dict[str, Any] = {"matrices": matrices, "window": window, "on_task": on_task}
+    return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, **asked)
+
+
+def compare(
+    ratings: Any,
+    *,
+    reference: Any = None,
+    features: Any = None,
+    models: Sequence[str] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    jobs: int = 1,
+    on_task: Callable[[int, int], None] | None = None,
+    scale: Any = None,
+    **reading: Any,
+) -> Comparison:
+    """The leaderboard of all models (or of `models`) on these ratings, and whether joint modelling helps on them.
+
+    Tables are objects, paths or data frames, as in `fuse`; `scale` and `reading` say how to read ratings. `jobs`
+    processes work at once; the figures do not depend on how many. `on_task(done, total)` is called after every fit.
+    """
+    from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
+
+    rated = rating_table(ratings, scale, **reading)
+    known = item_table(reference)
+    return compare_models(
+        rated,
+        reference=align_to(known, rated) if known is not None and rated.is_series else known,
+        features=on_clock(item_table(features), rated, complete=True),
+        models=models,
+        folds=folds,
+        seed=seed,
+        jobs=jobs,
+        on_task=on_task,
+    )
+
+
+def cross_validate(
+    ratings: Any,
+    reference: Any,
+    *,
+    models: Sequence[str] | Mapping[str, Fuser | Sequence[Fuser]] | None = None,
+    features: Any = None,
+    folds: int = 5,
+    seed: int = 0,
+    select_iteration: bool = True,
+    jobs: int = 1,
+    on_task: Callable[[int, int], None] | None = None,
+) -> CrossValidation:
+    """The paper's protocol: train, validation and test items, an iteration chosen on the validation labels.
+
+    `models` are names, or fusers by a name of your own; several fusers under one name (windows, starts) are chosen
+    from on the validation items. A name that ends in `+gold` gets the validation labels as gold items instead.
+    """
+    from unisono.evaluate.protocol.cross_validate import PROTOCOL, cross_validate_models
+
+    table = item_table(reference)
+    if table is None:
+        raise DataError("Cross-validation needs a reference: a table of items whose truth is known.")
+    rated = rating_table(ratings)
+    return cross_validate_models(
+        rated,
+        align_to(table, rated) if rated.is_series else table,
+        models=PROTOCOL if models is None else models,
+        features=on_clock(item_table(features), rated, complete=True),
+        folds=folds,
+        seed=seed,
+        select_iteration=select_iteration,
+        jobs=jobs,
+        on_task=on_task,
+    )
+
+
+def _truth_of(truth: Any, reading: dict[str, Any]) -> ItemTable:
+    """A truth to be scored, from a result, from the folder of a saved one, or from a table."""
+    if isinstance(truth, Fusion | Fused):
+        return truth_table(truth.fused if isinstance(truth, Fusion) else truth)
+    file = Path(truth) / "truth.csv" if isinstance(truth, str | Path) and Path(truth).is_dir() else truth
+    table = item_table(file, **reading)
+    if table is None:
+        raise DataError("A score needs a truth: a result, or a table of estimates.")
+    return table
+
+
+def _estimate_of(fit: Any) -> tuple[Fused, bool]:
+    """An estimate with its uncertainty, and whether it is a posterior mean, which is drawn to the middle."""
+    if isinstance(fit, Fused):
+        return fit, False
+    if isinstance(fit, Fusion):
+        return fit.fused, fit.fuser.gives_posterior_means()
+    saved = load_fit(Path(fit))
+    return saved.fused(), revive(saved).gives_posterior_means()

@@ -1,0 +1,125 @@
+"""The scale that people answer on, dimension by dimension: where it begins and where it ends, if it does.
+
+    ratings.scale[0]          # (1.0, 7.0), or None where answers have no ends
+    ratings.scale.low, ratings.scale.high   # (D,) each, infinite where there is no end
+
+Either end may be infinite: a number of seconds begins at 0 and ends nowhere. Imports NumPy and errors alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unisono.errors import DataError
+
+Ends = tuple[float, float]  # low, high
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The ends of every dimension, and whether the user gave them or the answers show them."""
+
+    ends: tuple[Ends | None, ...]
+    given: tuple[bool, ...]
+
+    @classmethod
+    def none(cls, D: int) -> Scale:
+        """Nothing known of D dimensions."""
+        return cls((None,) * D, (False,) * D)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, d: int) -> Ends | None:
+        return self.ends[d]
+
+    def __iter__(self) -> Iterator[Ends | None]:
+        return iter(self.ends)
+
+    @property
+    def low(self) -> np.ndarray:
+        """(D,) where the scale begins, -inf where it does not."""
+        return np.array([-np.inf if own is None else own[0] for own in self.ends])
+
+    @property
+    def high(self) -> np.ndarray:
+        """(D,) where the scale ends, inf where it does not."""
+        return np.array([np.inf if own is None else own[1] for own in self.ends])
+
+    def select(self, index: Sequence[int] | np.ndarray) -> Scale:
+        """Some of the dimensions, in this order."""
+        return Scale(tuple(self.ends[d] for d in index), tuple(self.given[d] for d in index))
+
+    def leaves(self, value: np.ndarray) -> np.ndarray:
+        """(S, D) whether numbers lie outside; missing ones do not."""
+        return np.asarray((value < self.low) | (value > self.high))
+
+    def widened(
+        self, value: np.ndarray, dimensions: Sequence[str], source: str, items: Sequence[str] | None = None
+    ) -> Scale:
+        """Inferred ends made wide enough for known truths (M, D); truths outside a given scale are a DataError.
+
+        `items` are the names of the rows, where each is an item.
+        """
+        outside = np.argwhere(self.leaves(value) & np.array(self.given, dtype=bool))
+        if len(outside):
+            m, d = outside[0]
+            whose = "" if items is None else f" of item '{items[m]}'"
+            raise DataError(
+                f"{source}: {dimensions[d]}{whose} is {value[m, d]:g}, outside the scale {span(self.ends[d])}. "
+                "Correct the number, or give another scale (--scale)."
+            )
+        ends = tuple(own if own is None else _holding(own, value[:, d]) for d, own in enumerate(self.ends))
+        return replace(self, ends=ends)
+
+    def joined(self, earlier: Scale) -> Scale:
+        """Inferred ends made as wide as those that earlier answers of the same annotators showed."""
+        pairs = zip(self.ends, earlier.ends, self.given, strict=True)
+        return replace(self, ends=tuple(own if given else _wider(own, before) for own, before, given in pairs))
+
+    def words(self, d: int) -> str:
+        """`scale 1 to 7 (inferred)`"""
+        own = self.ends[d]
+        if own is None:
+            return "no scale" if self.given[d] else "no scale found"
+        return f"scale {span(own)}{'' if self.given[d] else ' (inferred)'}"
+
+    def to_dict(self, dimensions: Sequence[str]) -> dict[str, Any]:
+        """Plain values for JSON; an end that there is not is None."""
+        return {
+            name: {
+                "low": _finite(self.low[d]),
+                "high": _finite(self.high[d]),
+                "given": self.given[d],
+                "words": self.words(d),
+            }
+            for d, name in enumerate(dimensions)
+        }
+
+
+def span(ends: Ends | None) -> str:
+    """`1 to 7`, `from 0`, `up to 10`"""
+    low, high = ends or (-np.inf, np.inf)
+    if np.isinf(high):
+        return f"from {low:g}"
+    return f"up to {high:g}" if np.isinf(low) else f"{low:g} to {high:g}"
+
+
+def _wider(one: Ends | None, other: Ends | None) -> Ends | None:
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _holding(ends: Ends, value: np.ndarray) -> Ends:
+    """The ends, or the lowest and highest number where these lie beyond."""
+    known = value[~np.isnan(value)]
+    return float(known.min(initial=ends[0])), float(known.max(initial=ends[1]))
+
+
+def _finite(end: float) -> float | None:
+    return float(end) if np.isfinite(end) else None

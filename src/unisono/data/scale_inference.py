@@ -1,0 +1,145 @@
+"""The scale that answers look like, where they look like one. docs/format.md says the rules in words.
+
+Nobody answers beyond the ends of a scale, and some answer on them: ends show by answers that pile up there, by numbers
+that people make scales of, and by the other dimensions of the same questionnaire. Where answers show nothing of the
+kind, nothing is inferred: a truth outside the observed range would be cut off. Imports NumPy and the sibling modules.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.data.scale import Ends, Scale
+
+PILE_SHARE = 0.02  # share of the answers exactly on their lowest or highest number that makes it an end ...
+PILE_RATINGS = 3  # ... and the least number of them: two may be chance
+NEAR = 0.05  # of the width: answers that come so close to both ends of a usual scale have been asked on it
+SAME = 0.02  # of the width: a pile so close to a usual end is there because of rounding
+ENOUGH = 50  # answers without a single one on an end, from which coming near both is no chance
+STEPS = 4  # whole, half and quarter numbers are grades; finer ones come from a slider
+WIDEST = 20.0  # a scale of grades; more grades are a slider in whole numbers
+COVERED = 0.5  # share of another dimension's scale that answers have to cover to be on it too
+
+# Scales of grades, the narrowest first: of those that hold all answers the first is taken.
+GRADES: tuple[Ends, ...] = (
+    *((0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (-2.0, 2.0), (0.0, 5.0), (1.0, 7.0), (-3.0, 3.0), (1.0, 9.0)),
+    *((-4.0, 4.0), (1.0, 10.0), (0.0, 10.0), (-5.0, 5.0), (-10.0, 10.0)),
+)
+# Scales of sliders. Not -3 to 3 and the like: standardised numbers without ends come close to these by themselves.
+SLIDERS: tuple[Ends, ...] = (
+    *((0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (1.0, 7.0), (1.0, 9.0), (0.0, 10.0), (0.0, 100.0), (1.0, 100.0)),
+    *((-50.0, 50.0), (-100.0, 100.0), (0.0, 1000.0), (-1000.0, 1000.0)),
+)
+_LOWS, _HIGHS = ({ends[i] for ends in (*GRADES, *SLIDERS)} for i in (0, 1))
+
+
+class _Seen(NamedTuple):
+    """What the answers to one dimension show."""
+
+    low: float
+    high: float
+    graded: bool
+    ends: Ends | None = None
+    sure: bool = False  # both ends are in use
+
+    def within(self, ends: Ends) -> bool:
+        return ends[0] <= self.low and self.high <= ends[1]
+
+    def could_be_on(self, ends: Ends) -> bool:
+        """Whether another dimension's scale may be that of these answers too."""
+        width = _width(ends)
+        alike = width <= WIDEST if self.graded else self.high - self.low >= COVERED * width
+        return alike and self.within(ends)
+
+
+def infer_scale(value: np.ndarray) -> Scale:
+    """The scale of every column of answers (S, D), missing ones aside."""
+    seen = [_look_at(value[:, d]) for d in range(value.shape[1])]
+    return Scale(tuple(_like_the_others(own, seen) for own in seen), (False,) * len(seen))
+
+
+def _look_at(answers: np.ndarray) -> _Seen:
+    y = answers[~np.isnan(answers)]
+    if not len(y):
+        return _Seen(np.nan, np.nan, False)
+    low, high = float(y.min()), float(y.max())
+    graded = max(-low, high) <= GRADES[-1][1] and bool((y * STEPS == np.round(y * STEPS)).all())
+    seen = _Seen(low, high, graded)
+    return _grades(seen, y) if graded else _slider(seen, y)
+
+
+def _like_the_others(own: _Seen, seen: Sequence[_Seen]) -> Ends | None:
+    """The dimension's own ends, or those of the other dimensions where these know better."""
+    known = Counter(other.ends for other in seen if other.sure and other.ends is not None)
+    fitting = [ends for ends in known if own.could_be_on(ends)]
+    if not own.sure and fitting:
+        return min(fitting, key=_width)
+    if not own.sure:
+        # As wide as others on which nobody came to both ends either: the questionnaire had one scale.
+        guesses = [other.ends for other in seen if not other.sure and other.ends and own.could_be_on(other.ends)]
+        return max(
+            (ends for ends in guesses if own.ends and _share_an_end(own.ends, ends)), key=_width, default=own.ends
+        )
+    # Nobody went as far as one end on this dimension: most others have it.
+    common = [ends for ends in fitting if 2 * known[ends] > len(seen) and _share_an_end((own.low, own.high), ends)]
+    return common[0] if common else own.ends
+
+
+def _grades(seen: _Seen, y: np.ndarray) -> _Seen:
+    """Answers in steps: their own ends where both are in use and counting begins there, else a usual scale."""
+    low, high = seen.low, seen.high
+    piled = _on(y, low) >= _pile(y), _on(y, high) >= _pile(y)
+    begins = low in (0.0, 1.0) or low == -high
+    used = (low, high) in GRADES and min(_on(y, low), _on(y, high)) >= PILE_RATINGS
+    if used or (all(piled) and begins and low < high and high == round(high)):
+        return seen._replace(ends=(low, high), sure=True)
+    holding = [ends for ends in GRADES if seen.within(ends)]
+    same_start = [ends for ends in holding if ends[0] == low] if piled[0] else []
+    return seen._replace(ends=next(iter((*same_start, *holding)), None))
+
+
+def _slider(seen: _Seen, y: np.ndarray) -> _Seen:
+    """Fine answers: ends that are in use, and the other end of a usual scale where answers come near it."""
+    low, high = seen.low, seen.high
+    if low == high:
+        return seen
+    sure = (
+        _on(y, low) >= (PILE_RATINGS if low in _LOWS else _pile(y)),
+        _on(y, high) >= (PILE_RATINGS if high in _HIGHS else _pile(y)),
+    )
+    if all(sure):
+        rounded = next((ends for ends in SLIDERS if _approached(ends, low, high, SAME)), (low, high))
+        return seen._replace(ends=rounded, sure=True)
+    usual = next((ends for ends in SLIDERS if _approached(ends, low, high, NEAR)), None)
+    if usual is not None and (len(y) >= ENOUGH or any(sure)):
+        return seen._replace(ends=usual, sure=True)
+    if any(sure):
+        return seen._replace(ends=(low, np.inf) if sure[0] else (-np.inf, high))
+    return seen
+
+
+def _width(ends: Ends) -> float:
+    return ends[1] - ends[0]
+
+
+def _share_an_end(one: Ends, other: Ends) -> bool:
+    return one[0] == other[0] or one[1] == other[1]
+
+
+def _on(y: np.ndarray, end: float) -> int:
+    """How many answers lie exactly on an end."""
+    return int(np.count_nonzero(y == end))
+
+
+def _pile(y: np.ndarray) -> float:
+    return max(PILE_SHARE * len(y), PILE_RATINGS)
+
+
+def _approached(ends: Ends, low: float, high: float, reach: float) -> bool:
+    """Whether answers stay within a scale and come near both of its ends."""
+    near = reach * (ends[1] - ends[0])
+    return ends[0] <= low <= ends[0] + near and ends[1] - near <= high <= ends[1]

@@ -1,0 +1,102 @@
+"""The dossier of a fusion: every number of its report, as plain data for JSON. Words are made of it in `report.page`.
+
+    data = build_dossier(Subject("auto", fuser, ratings, fused, annotators, summary))
+
+Large tables are shown in part. What is shown is chosen by rules that the dossier states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.data.coverage import coverage
+from unisono.evaluate.agreement.figures import Drawing
+from unisono.evaluate.agreement.measure import measure_agreement
+from unisono.evaluate.dossier.curves import curves
+from unisono.evaluate.dossier.foresight import foresight
+from unisono.evaluate.dossier.people import people
+from unisono.evaluate.dossier.truths import correlations, truth_rows
+from unisono.fusers import Annotators, Fused, Fuser, make_fuser
+
+FORMAT = 1  # of report.json
+DRAWS = 500  # of the bootstrap behind the intervals of agreement figures
+MOST_TO_RESAMPLE = 2_000_000  # numbers; beyond, figures of agreement come without intervals
+OnPhase = Callable[[str], None]
+
+
+class Subject(NamedTuple):
+    """A finished fusion, in its parts."""
+
+    model: str
+    fuser: Fuser
+    ratings: Ratings
+    fused: Fused
+    annotators: Annotators
+    summary: dict[str, Any]
+
+
+def build_dossier(
+    subject: Subject, *, command: str | None = None, created: str | None = None, on_phase: OnPhase | None = None
+) -> dict[str, Any]:
+    """Computes what a report needs beyond the fusion. `command` is how to make it again, `created` its date."""
+    tell = on_phase if on_phase is not None else _ignore
+    ratings, fused = subject.ratings, subject.fused
+    tell("the plain mean")
+    mean = make_fuser("mean", series=ratings.is_series).fit(ratings).fuse()
+    tell("agreement")
+    draws = DRAWS if ratings.value.size <= MOST_TO_RESAMPLE else 0
+    agreement = measure_agreement(
+        ratings, drawing=Drawing(draws, 0.95, 0), fused=fused, shrunk=subject.fuser.gives_posterior_means()
+    )
+    tell("annotators")
+    described = people(subject.fuser, ratings, fused, subject.annotators)
+    tell("held-out ratings")
+    foreseen = foresight(subject.model, subject.fuser, ratings)
+    tell("tables")
+    return {
+        "format": FORMAT,
+        "created": created or datetime.now(UTC).date().isoformat(),
+        "command": command,
+        "kind": "traces" if ratings.is_series else "items",
+        "source": ratings.source,
+        "model": subject.model,
+        "dimensions": list(ratings.dimensions),
+        "summary": subject.summary,
+        "coverage": _coverage(ratings),
+        "agreement": agreement.to_dict() | {"apa": agreement.apa(), "notes": agreement.notes},
+        "truth": truth_rows(ratings, fused, mean),
+        "curves": curves(ratings, fused, mean) if ratings.is_series else None,
+        "annotators": described,
+        "correlations": correlations(ratings, fused),
+        "held_out": foreseen,
+        "objective": [float(value) for value in subject.fuser.trace_.objective],
+        "settings": {name: _plain(value) for name, value in subject.fuser.saved_params().items()},
+    }
+
+
+def _coverage(ratings: Ratings) -> dict[str, Any]:
+    """How many annotators items have, and how many items annotators have, as counts of counts."""
+    counts = coverage(ratings)
+    return {
+        "annotators_per_item": _histogram(counts.per_item),
+        "items_per_annotator": _histogram(counts.per_annotator),
+        "filled": float(counts.per_item.sum() / max(ratings.M * ratings.K, 1)),
+    }
+
+
+def _histogram(counts: np.ndarray) -> list[list[int]]:
+    value, times = np.unique(counts, return_counts=True)
+    return [[int(v), int(n)] for v, n in zip(value, times, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+def _ignore(_what: str) -> None:
+    """Nobody watches."""

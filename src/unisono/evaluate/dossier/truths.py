@@ -1,0 +1,133 @@
+"""The fused truth beside the plain mean: one row per item, or per recording of traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.data.coverage import coverage
+from unisono.fusers import Fused
+
+MOST_CELLS = 45_000  # numbers in the table of items: what a browser sorts at once and a page of 3 MB holds
+FURTHEST = 10  # items or recordings named where estimate and mean differ most
+ITEM_COLUMNS = ("estimate", "sd", "low", "high", "mean")
+TRACE_COLUMNS = ("average", "lowest", "highest", "typical_sd", "r_with_mean", "largest_difference", "at_second")
+
+
+def truth_rows(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
+    """Rows with the estimate, its uncertainty and the plain mean; `of` says how many there are in all."""
+    values = _of_recordings(fused, mean) if ratings.is_series else _of_items(fused, mean)
+    apart = _apart(ratings, fused, mean)
+    shown, chosen_by = _chosen(fused, apart, values)
+    raters = coverage(ratings).per_item
+    low, high = fused.interval()
+    return {
+        "columns": list(TRACE_COLUMNS if ratings.is_series else ITEM_COLUMNS),
+        "of": ratings.M,
+        "chosen_by": chosen_by,
+        "rows": [
+            {"item": fused.items[m], "annotators": int(raters[m]), "values": _numbers(values[m])}
+            for m in shown.tolist()
+        ],
+        "furthest": [
+            {"item": fused.items[m], "dimension": fused.dimensions[d], "apart": float(apart[m, d])}
+            for m, d in _furthest(apart)
+        ],
+        "extremes": [] if ratings.is_series else [_extremes(fused, d) for d in range(ratings.D)],
+        "typical_width": [float(w) for w in np.median(high - low, axis=0)],
+        "typical_sd": [float(s) for s in np.median(fused.sd, axis=0)],
+        "spread": [float(s) for s in fused.mean.std(axis=0)],
+        "r_with_mean": [_correlation(fused.mean[:, d], mean.mean[:, d]) for d in range(ratings.D)],
+    }
+
+
+def _extremes(fused: Fused, d: int) -> dict[str, Any]:
+    """Who is highest and who is lowest on a dimension."""
+    at = {"highest": int(np.nanargmax(fused.mean[:, d])), "lowest": int(np.nanargmin(fused.mean[:, d]))}
+    return {name: {"item": fused.items[m], "estimate": float(fused.mean[m, d])} for name, m in at.items()}
+
+
+def correlations(ratings: Ratings, fused: Fused) -> dict[str, Any]:
+    """Between dimensions: of single answers, and of the estimates."""
+    return {"ratings": _matrix(ratings.value), "truth": _matrix(fused.mean)}
+
+
+def _of_items(fused: Fused, mean: Fused) -> np.ndarray:
+    """(M, D, 5) in the order of ITEM_COLUMNS."""
+    low, high = fused.interval()
+    return np.stack([fused.mean, fused.sd, low, high, mean.mean], axis=2)
+
+
+def _of_recordings(fused: Fused, mean: Fused) -> np.ndarray:
+    """(M, D, 7) in the order of TRACE_COLUMNS."""
+    assert fused.clock is not None
+    ends = np.cumsum(fused.length)
+    found = np.full((len(fused.items), len(fused.dimensions), len(TRACE_COLUMNS)), np.nan)
+    for m, (end, T) in enumerate(zip(ends.tolist(), fused.length.tolist(), strict=True)):
+        own = slice(end - T, end)
+        x, y, sd = fused.mean[own], mean.mean[own], fused.sd[own]
+        for d in range(x.shape[1]):
+            known = np.isfinite(x[:, d]) & np.isfinite(y[:, d])
+            if not known.any():
+                continue
+            away = np.where(known, np.abs(x[:, d] - y[:, d]), -1.0)
+            at = int(away.argmax())
+            found[m, d] = (
+                *(x[:, d].mean(), x[:, d].min(), x[:, d].max(), np.median(sd[:, d])),
+                *(_correlation(x[:, d], y[:, d]), away[at], fused.clock.start[m] + at / fused.clock.rate),
+            )
+    return found
+
+
+def _apart(ratings: Ratings, fused: Fused, mean: Fused) -> np.ndarray:
+    """(M, D) how far estimate and mean lie apart, the largest within a recording."""
+    away = np.abs(fused.mean - mean.mean)
+    if not ratings.is_series:
+        return np.asarray(np.nan_to_num(away, nan=0.0))
+    first = np.cumsum(fused.length) - fused.length
+    return np.asarray(np.fmax.reduceat(np.nan_to_num(away, nan=0.0), first, axis=0))
+
+
+def _furthest(apart: np.ndarray) -> list[tuple[int, int]]:
+    """Where estimate and mean differ most, as (item, dimension), each dimension in its own spread."""
+    unit = np.where((spread := apart.std(axis=0)) > 0, spread, 1.0)
+    order = np.argsort(-(apart / unit).ravel(), kind="stable")[:FURTHEST]
+    return [(int(i) // apart.shape[1], int(i) % apart.shape[1]) for i in order if apart.ravel()[i] > 0]
+
+
+def _chosen(fused: Fused, apart: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, str | None]:
+    """The items that the table shows, in their own order, and by what rule they were chosen if not all are."""
+    M = len(values)
+    most = max(MOST_CELLS // values[0].size, 30)
+    if most >= M:
+        return np.arange(M), None
+    share = most // 4
+    differ = np.argsort(-(apart / np.maximum(apart.std(axis=0), 1e-300)).max(axis=1), kind="stable")[:share]
+    level = values[:, :, 0] if fused.clock is not None else fused.mean
+    unsure = values[:, :, 3] if fused.clock is not None else fused.sd
+    vague = np.argsort(-(unsure / np.maximum(unsure.std(axis=0), 1e-300)).max(axis=1), kind="stable")[:share]
+    spaced = np.argsort(level[:, 0], kind="stable")[np.linspace(0, M - 1, most - 2 * share).astype(int)]
+    words = (
+        f"the {share:,} that differ most from the plain mean, the {share:,} that are least certain, and others at "
+        f"equal steps along {fused.dimensions[0]}"
+    )
+    return np.unique(np.concatenate([differ, vague, spaced])), words
+
+
+def _matrix(values: np.ndarray) -> list[list[float | None]]:
+    D = values.shape[1]
+    return [[_correlation(values[:, d], values[:, e]) for e in range(D)] for d in range(D)]
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
+    known = np.isfinite(x) & np.isfinite(y)
+    x, y = x[known], y[known]
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.clip(np.corrcoef(x, y)[0, 1], -1.0, 1.0))
+
+
+def _numbers(values: np.ndarray) -> list[list[float | None]]:
+    return [[float(v) if np.isfinite(v) else None for v in row] for row in values]

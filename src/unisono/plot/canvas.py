@@ -1,0 +1,74 @@
+"""Where and how pictures are drawn: axes of a column's width, colours that everybody can tell apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from unisono.data import Ratings
+from unisono.data.labels import nearest
+from unisono.errors import DataError
+from unisono.fusers import Annotators, Fused, Fuser
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMN = 3.4  # inches
+# Colours of Okabe and Ito, which people with any kind of colour vision tell apart.
+ESTIMATE, MEAN, SINGLE = "#0072B2", "#D55E00", "#999999"
+DIMENSIONS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DIVERGING = "RdBu"
+STYLE = {
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+}
+
+
+class Result(Protocol):
+    """What is drawn: a `Fusion`."""
+
+    @property
+    def ratings(self) -> Ratings: ...
+    @property
+    def fused(self) -> Fused: ...
+    @property
+    def fuser(self) -> Fuser: ...
+    @property
+    def described(self) -> Annotators: ...
+
+
+def axes_for(ax: Axes | None, height: float, width: float = COLUMN) -> Axes:
+    """The axes given, or new ones in a figure of their own."""
+    if ax is not None:
+        return ax
+    plt = pyplot()
+    with plt.rc_context(STYLE):
+        made: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
+    return made
+
+
+def legend_above(axes: Axes) -> None:
+    """Names of what is drawn, where they hide nothing."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize=6.5, frameon=False, borderaxespad=0.2)
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as missing:
+        raise DataError('Pictures need matplotlib: pip install "unisono[plot]".') from missing
+    return plt
+
+
+def place_of(name: str | None, known: tuple[str, ...], what: str) -> int:
+    """Where a dimension or a recording stands; the first if none is named."""
+    if name is None:
+        return 0
+    if name not in known:
+        close = nearest(name, known)
+        hint = f" Did you mean '{close}'?" if close else ""
+        raise DataError(f"There is no {what} '{name}'.{hint} There are: {', '.join(known[:12])}.")
+    return known.index(name)

@@ -1,0 +1,40 @@
+"""Tables of any kind where ratings are wanted, and results as tables of the same kind.
+
+Estimators take data frames and paths as everything else does, though nothing below `io` knows files or frames: what
+knows them is loaded here when first needed, by name, as the names of the front door are. The one place that reaches
+upwards.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unisono.data import ItemTable, Ratings
+
+
+def as_ratings(source: Any) -> Ratings:
+    """Ratings as they are, or read from a path or a data frame."""
+    from unisono.data import Ratings
+
+    if isinstance(source, Ratings):
+        return source
+    return importlib.import_module("unisono.io.tables").read_ratings(source)  # type: ignore[no-any-return]
+
+
+def as_item_table(source: Any) -> ItemTable | None:
+    """A table of items as it is, or read from a path or a data frame; None stays None."""
+    from unisono.data import ItemTable
+
+    if source is None or isinstance(source, ItemTable):
+        return source
+    return importlib.import_module("unisono.io.tables").read_item_table(source)  # type: ignore[no-any-return]
+
+
+def as_frame(columns: Mapping[str, Any], origin: Ratings | None) -> Any:
+    """Columns as a frame of the kind that the ratings came in, with its ids under its names; Polars by default."""
+    if origin is None:
+        return importlib.import_module("unisono.io.reading.frames").frame_like(None, columns)
+    return importlib.import_module("unisono.io.reading.identifiers").frame_with_ids(columns, origin)

@@ -1,0 +1,203 @@
+"""Small pictures as SVG text: no script, colours from the page's style, so that they follow light, dark and paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from unisono.report.page.formats import as_number
+
+ROW = 15  # height of a line of a caterpillar
+LABELS = 150  # width for names beside it
+
+
+def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: int) -> Markup:
+    """Estimates of items with their intervals, ordered, and the plain mean as a ring."""
+    known = [row for row in rows if row["values"][d][0] is not None]
+    ordered = sorted(known, key=lambda row: -row["values"][d][0])
+    if len(ordered) > most:
+        ordered = [ordered[round(i * (len(ordered) - 1) / (most - 1))] for i in range(most)]
+    if not ordered:
+        return Markup("")
+    scale = _Scale([v for row in ordered for v in row["values"][d][2:5] if v is not None], LABELS, 640)
+    marks = []
+    for i, row in enumerate(ordered):
+        estimate, _, low, high, mean = row["values"][d]
+        y = 22 + ROW * i
+        marks.append(
+            Markup('<text class="name" x="{}" y="{}">{}</text>').format(LABELS - 8, y + 4, _short(row["item"]))
+        )
+        about = f"{row['item']}: {as_number(estimate)} [{as_number(low)}, {as_number(high)}], mean {as_number(mean)}"
+        marks.append(
+            Markup('<g><title>{}</title><line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
+                about, scale(low), scale(high), y, y
+            )
+        )
+        if mean is not None:
+            marks.append(Markup('<circle class="mean" cx="{}" cy="{}" r="3.2"/>').format(scale(mean), y))
+        marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3.2"/></g>').format(scale(estimate), y))
+    height = 22 + ROW * len(ordered) + 22
+    label = f"{dimension}: estimates of {len(ordered)} items with 90 % intervals, beside the plain mean"
+    return _svg(660, height, label, [*scale.axis(14, height - 20), *marks])
+
+
+def agreement_figure(dimensions: Sequence[dict[str, Any]], names: Sequence[str]) -> Markup:
+    """Figures of agreement with their intervals, a line each, dimension by dimension."""
+    scale = _Scale([0.0, 1.0, *(_low(one["figures"][name]) for one in dimensions for name in names)], 240, 640)
+    marks, y = [], 14
+    for one in dimensions:
+        for i, name in enumerate(names):
+            figure = one["figures"][name]
+            y += 18
+            told = f"{one['name']}, {name}" if i == 0 else name
+            marks.append(Markup('<text class="name" x="232" y="{}">{}</text>').format(y + 4, _short(told, 34)))
+            if figure["value"] is None:
+                continue
+            if figure["low"] is not None:
+                ends = scale(figure["low"]), scale(figure["high"])
+                marks.append(Markup('<line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(*ends, y, y))
+            marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="4"/>').format(scale(figure["value"]), y))
+        y += 8
+    return _svg(660, y + 32, "Agreement by dimension with 95 % intervals", [*scale.axis(16, y + 10), *marks])
+
+
+def coverage_figure(counts: Sequence[Sequence[int]], unit: str, of: str) -> Markup:
+    """How many things have how many: bars, in classes where there are many different numbers."""
+    bars = [(str(value), times) for value, times in counts]
+    if len(bars) > 24:
+        lowest, highest = counts[0][0], counts[-1][0]
+        width = max((highest - lowest + 12) // 12, 1)
+        edges = range(lowest, highest + 1, width)
+        bars = [
+            (f"{low}–{low + width - 1}", sum(n for value, n in counts if low <= value < low + width)) for low in edges
+        ]
+    top = max(times for _, times in bars)
+    wide = min(600 / len(bars), 90)
+    marks = []
+    for i, (label, times) in enumerate(bars):
+        height = 86 * times / top
+        x = 40 + wide * i
+        marks.append(
+            Markup(
+                '<g><title>{}</title><rect class="bar" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/></g>'
+            ).format(f"{label} {unit}: {times:,} {of}", x + wide * 0.1, 114 - height, wide * 0.8, height)
+        )
+        number = Markup('<text class="tick" x="{:.1f}" y="{:.1f}">{:,}</text>')
+        marks.append(number.format(x + wide / 2, 108 - height, times))
+        marks.append(Markup('<text class="tick" x="{:.1f}" y="128">{}</text>').format(x + wide / 2, label))
+    marks.append(Markup('<text class="tick" x="{:.1f}" y="146">{}</text>').format(40 + wide * len(bars) / 2, unit))
+    return _svg(660, 152, f"How many {of} have how many {unit}", marks)
+
+
+def correlation_figure(matrix: Sequence[Sequence[float | None]], names: Sequence[str], title: str) -> Markup:
+    """Correlations between dimensions as coloured cells with their numbers."""
+    cell = 54 if len(names) <= 6 else 34
+    left = 110
+    marks = []
+    for d, name in enumerate(names):
+        middle = cell * d + cell / 2
+        marks.append(
+            Markup('<text class="name" x="{}" y="{}">{}</text>').format(left - 8, middle + 26, _short(name, 14))
+        )
+        turned = Markup('<text class="name" transform="translate({},16) rotate(0)" text-anchor="middle">{}</text>')
+        marks.append(turned.format(left + middle, _short(name, 7 if cell > 40 else 4)))
+        for e, value in enumerate(matrix[d]):
+            marks.append(_cell(left + cell * e, 22 + cell * d, cell, value, f"{name} and {names[e]}", cell > 30))
+    size = cell * len(names)
+    return _svg(left + size + 4, size + 28, title, marks, wide=False)
+
+
+def transform_figure(transform: Sequence[Sequence[float | None]], names: Sequence[str]) -> Markup:
+    """What an annotator does to the truth: answers in rows, truths in columns; a perfect annotator is the identity."""
+    cell = max(min(64 // max(len(names), 1), 20), 4)
+    marks = [
+        _cell(1 + cell * e, 1 + cell * d, cell, value, f"answer {names[d]} per truth {names[e]}", False)
+        for d, row in enumerate(transform)
+        for e, value in enumerate(row)
+    ]
+    size = cell * len(names) + 2
+    said = "; ".join(
+        f"{names[d]} from {names[e]} {as_number(value, 2)}"
+        for d, row in enumerate(transform)
+        for e, value in enumerate(row)
+        if value is not None and (d == e or abs(value) > 0.1)
+    )
+    return _svg(size, size, f"Transform: {said}" if len(names) <= 6 else "Transform", marks, wide=False)
+
+
+def objective_figure(objective: Sequence[float]) -> Markup:
+    """The objective from iteration to iteration."""
+    if len(objective) < 2:
+        return Markup("")
+    low, high = min(objective), max(objective)
+    span = high - low or 1.0
+    points = " ".join(
+        f"{40 + 600 * i / (len(objective) - 1):.1f},{110 - 95 * (value - low) / span:.1f}"
+        for i, value in enumerate(objective)
+    )
+    marks = [
+        Markup('<polyline class="path" points="{}"/>').format(points),
+        Markup('<text class="tick" x="40" y="128">1</text><text class="tick" x="640" y="128">{}</text>').format(
+            len(objective)
+        ),
+        Markup('<text class="tick" x="340" y="128">iteration</text>'),
+    ]
+    return _svg(660, 134, f"Objective from {as_number(objective[0], 6)} to {as_number(objective[-1], 6)}", marks)
+
+
+class _Scale:
+    """From values to places, with round numbers on the axis."""
+
+    def __init__(self, values: Sequence[float], left: float, right: float) -> None:
+        self.low, self.high = min(values), max(values)
+        if self.low == self.high:
+            self.low, self.high = self.low - 0.5, self.high + 0.5
+        self.left, self.right = left, right
+
+    def __call__(self, value: float) -> str:
+        return f"{self.left + (self.right - self.left) * (value - self.low) / (self.high - self.low):.1f}"
+
+    def axis(self, top: float, bottom: float) -> list[Markup]:
+        """Lines at four to ten round numbers, with the numbers under them."""
+        rough = (self.high - self.low) / 5
+        size = 10.0 ** math.floor(math.log10(rough))
+        step = size * next(nice for nice in (1, 2, 5, 10) if nice * size >= 0.999 * rough)
+        line = '<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/><text class="tick" x="{0}" y="{3}">{4}</text>'
+        ticks = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
+        return [Markup(line).format(self(i * step), top, bottom, bottom + 14, as_number(i * step)) for i in ticks]
+
+
+def _cell(x: float, y: float, size: float, value: float | None, about: str, told: bool) -> Markup:
+    """A square: blue for positive, orange for negative, the stronger the further from zero; the number on it."""
+    strength = 0.0 if value is None else min(abs(value), 1.0)
+    kind = "none" if value is None else ("plus" if value >= 0 else "minus")
+    square = Markup(
+        '<g><title>{}</title><rect class="cell" x="{}" y="{}" width="{}" height="{}"/>'
+        '<rect class="{}" fill-opacity="{:.2f}" x="{}" y="{}" width="{}" height="{}"/>'
+    ).format(f"{about}: {as_number(value, 2)}", x, y, size, size, kind, strength, x, y, size, size)
+    if told:
+        lit = " on" if strength > 0.55 else ""
+        number = Markup('<text class="tick{}" x="{}" y="{}">{}</text>')
+        square += number.format(lit, x + size / 2, y + size / 2 + 4, as_number(value, 2))
+    return square + Markup("</g>")
+
+
+def _svg(width: float, height: float, label: str, marks: Sequence[Markup], wide: bool = True) -> Markup:
+    shape = f'viewBox="0 0 {width:g} {height:g}"'
+    size = 'class="wide"' if wide else f'width="{width:g}" height="{height:g}"'
+    return Markup('<svg {} {} role="img" aria-label="{}">{}</svg>').format(
+        Markup(shape), Markup(size), label, Markup("").join(marks)
+    )
+
+
+def _short(text: str, most: int = 22) -> Markup:
+    """A name that fits, its end kept because names tend to differ there."""
+    return escape(text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}")
+
+
+def _low(figure: dict[str, float | None]) -> float:
+    found = figure["low"] if figure["low"] is not None else figure["value"]
+    return 0.0 if found is None else max(found, -1.0)

@@ -1,0 +1,93 @@
+"""From the data of report.json to report.html: one self-contained file."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from unisono.report.page.figures import (
+    agreement_figure,
+    caterpillar,
+    correlation_figure,
+    coverage_figure,
+    objective_figure,
+    transform_figure,
+)
+from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
+from unisono.report.page.methods import assumptions, citation, methods_paragraph, python_lines
+from unisono.report.page.short import advice_for, in_short, look_at
+from unisono.report.page.terms import TERMS
+
+MOST_CATERPILLAR = 50  # items in a picture; the table has more
+MOST_PICTURES = 60  # annotators whose transform is drawn
+
+
+def render_page(data: dict[str, Any]) -> str:
+    """The page as text."""
+    template = _environment().get_template("report.html")
+    return template.render(
+        data=data,
+        items=data["kind"] == "items",
+        things="item" if data["kind"] == "items" else "recording",
+        short=in_short(data),
+        alerts=look_at(data),
+        methods=methods_paragraph(data),
+        assumed=assumptions(data),
+        cite=citation(data),
+        python=python_lines(data),
+        style=_source("report.css"),
+        script=_source("report.js"),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("unisono.report.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "num": as_number,
+        "share": as_share,
+        "interval": as_interval,
+        "probability": as_probability,
+        "script_json": _script_json,
+    }
+    environment.globals |= {
+        "term": _term,
+        "advice_for": advice_for,
+        "caterpillar": caterpillar,
+        "agreement_figure": agreement_figure,
+        "correlation_figure": correlation_figure,
+        "coverage_figure": coverage_figure,
+        "objective_figure": objective_figure,
+        "transform_figure": transform_figure,
+        "most_caterpillar": MOST_CATERPILLAR,
+        "most_pictures": MOST_PICTURES,
+        "terms": TERMS,
+    }
+    return environment
+
+
+def _term(name: str, shown: str | None = None) -> Markup:
+    """A word with its explanation at hand: on hover, on focus, and in the list at the end for those who print."""
+    template = '<a class="term" href="#term-{}" title="{}">{}</a>'
+    return Markup(template).format(name.lower().replace(" ", "-"), TERMS[name], shown or name)
+
+
+def _script_json(value: Any) -> Markup:
+    """Data inside a script element: nothing in it can end the element."""
+    return Markup(json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+@cache
+def _source(name: str) -> Markup:
+    return Markup((files("unisono.report.page") / "templates" / name).read_text(encoding="utf-8"))

@@ -1,0 +1,216 @@
+"use strict";
+// Tables: a click on a heading sorts, typing in the search field hides rows that do not match.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") === "descending" || !head.hasAttribute("aria-sort") && column === 0;
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const keyed = [...body.rows].map((row) => [keyOf(row.cells[column]), row]);
+      keyed.sort(([a], [b]) => compare(a, b, up ? 1 : -1));
+      body.append(...keyed.map(([, row]) => row));
+    });
+  });
+}
+for (const field of document.querySelectorAll("input[data-search]")) {
+  const table = document.getElementById(field.dataset.search);
+  field.addEventListener("input", () => {
+    const wanted = field.value.trim().toLowerCase();
+    for (const row of table.tBodies[0].rows) row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
+  });
+}
+function keyOf(cell) {
+  const text = cell.dataset.v ?? cell.textContent.trim();
+  if (text === "" || text === "None" || text === "–") return null;
+  const number = Number(text);
+  return Number.isNaN(number) ? text : number;
+}
+// Unknown values stay at the end whichever way is up.
+function compare(a, b, direction) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  if (typeof a === "number" && typeof b === "number") return direction * (a - b);
+  return direction * String(a).localeCompare(String(b), undefined, { numeric: true });
+}
+window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => (one.open = true)));
+
+// Curves: every trace, the estimate with its band, the mean; one view in time for all dimensions.
+const holder = document.getElementById("curve-data");
+if (holder) startCurves(JSON.parse(holder.textContent));
+
+async function startCurves(data) {
+  const bytes = Uint8Array.from(atob(data.packed), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const packed = await new Response(stream).json();
+  const canvases = [...document.querySelectorAll(".curves canvas")];
+  const select = document.getElementById("recording");
+  const readout = document.getElementById("readout");
+  const view = { from: 0, to: 1, cursor: null, drag: null };
+  let curves, frames, start;
+
+  function read(coded, d) {
+    const out = new Float64Array(coded[d].length);
+    let last = 0;
+    coded[d].forEach((change, t) => { out[t] = change === null ? NaN : (last += change) * data.step[d] + data.floor[d]; });
+    return out;
+  }
+  function choose(index) {
+    const one = packed[index];
+    ({ frames, start } = data.recordings[index]);
+    curves = canvases.map((_, d) => ({
+      estimate: read(one.estimate, d), low: read(one.low, d), high: read(one.high, d), mean: read(one.mean, d),
+      traces: one.traces.map((trace) => read(trace, d)),
+    }));
+    curves.forEach((own) => { own.ends = endsOf(own); });
+    Object.assign(view, { from: 0, to: frames - 1, cursor: null });
+    draw();
+  }
+  function endsOf(own) {
+    let low = Infinity, high = -Infinity;
+    for (const line of [own.low, own.high, own.mean, ...own.traces])
+      for (const value of line) { if (value < low) low = value; if (value > high) high = value; }
+    return low < high ? [low, high] : [low - 0.5, low + 0.5];
+  }
+  function draw() { canvases.forEach((canvas, d) => drawOne(canvas, curves[d])); }
+
+  function drawOne(canvas, own) {
+    const ratio = window.devicePixelRatio || 1;
+    const width = canvas.clientWidth, height = canvas.clientHeight;
+    canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio);
+    const pen = canvas.getContext("2d");
+    pen.scale(ratio, ratio);
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const left = 46, bottom = height - 18;
+    const x = (t) => left + (width - left - 6) * (t - view.from) / Math.max(view.to - view.from, 1e-9);
+    const y = (v) => bottom - (bottom - 6) * (v - own.ends[0]) / (own.ends[1] - own.ends[0]);
+    pen.font = "11px system-ui, sans-serif";
+    pen.fillStyle = colour("--soft"); pen.strokeStyle = colour("--line"); pen.lineWidth = 1;
+    for (const value of rounds(own.ends[0], own.ends[1], 4)) {
+      pen.beginPath(); pen.moveTo(left, y(value)); pen.lineTo(width - 6, y(value)); pen.stroke();
+      pen.textAlign = "right"; pen.fillText(short(value), left - 5, y(value) + 4);
+    }
+    for (const second of rounds(start + view.from / data.rate, start + view.to / data.rate, 6)) {
+      pen.textAlign = "center"; pen.fillText(`${short(second)} s`, x((second - start) * data.rate), height - 4);
+    }
+    pen.save(); pen.beginPath(); pen.rect(left, 0, width - left - 6, bottom + 1); pen.clip();
+    pen.strokeStyle = colour("--grey"); pen.globalAlpha = 0.45;
+    for (const trace of own.traces) line(pen, trace, x, y, width - left);
+    pen.globalAlpha = 0.5; pen.fillStyle = colour("--blue-soft");
+    band(pen, own.low, own.high, x, y, width - left);
+    pen.globalAlpha = 1; pen.strokeStyle = colour("--orange"); pen.lineWidth = 1.2; pen.setLineDash([5, 3]);
+    line(pen, own.mean, x, y, width - left);
+    pen.setLineDash([]); pen.strokeStyle = colour("--blue"); pen.lineWidth = 2;
+    line(pen, own.estimate, x, y, width - left);
+    pen.lineWidth = 1; pen.strokeStyle = colour("--ink");
+    if (view.cursor !== null) { pen.beginPath(); pen.moveTo(x(view.cursor), 0); pen.lineTo(x(view.cursor), bottom); pen.stroke(); }
+    if (view.drag) {
+      pen.globalAlpha = 0.2; pen.fillStyle = colour("--blue");
+      pen.fillRect(x(view.drag[0]), 0, x(view.drag[1]) - x(view.drag[0]), bottom);
+    }
+    pen.restore();
+  }
+  // Where a pixel holds many frames, their lowest and highest value are enough to look the same.
+  function line(pen, values, x, y, pixels) {
+    const from = Math.max(Math.floor(view.from), 0), to = Math.min(Math.ceil(view.to), values.length - 1);
+    const step = Math.max(Math.floor((to - from) / pixels), 1);
+    pen.beginPath();
+    let open = false;
+    for (let t = from; t <= to; t += step) {
+      let low = Infinity, high = -Infinity;
+      for (let i = t; i < Math.min(t + step, to + 1); i++) { const v = values[i]; if (v < low) low = v; if (v > high) high = v; }
+      if (low > high) { open = false; continue; }
+      if (open) pen.lineTo(x(t), y(low)); else pen.moveTo(x(t), y(low));
+      if (high > low) pen.lineTo(x(t), y(high));
+      open = true;
+    }
+    pen.stroke();
+  }
+  function band(pen, low, high, x, y, pixels) {
+    const from = Math.max(Math.floor(view.from), 0), to = Math.min(Math.ceil(view.to), low.length - 1);
+    const step = Math.max(Math.floor((to - from) / pixels), 1);
+    pen.beginPath();
+    for (let t = from; t <= to; t += step) if (!Number.isNaN(high[t])) pen.lineTo(x(t), y(high[t]));
+    for (let t = to; t >= from; t -= step) if (!Number.isNaN(low[t])) pen.lineTo(x(t), y(low[t]));
+    pen.closePath(); pen.fill();
+  }
+  function tell() {
+    const t = Math.min(Math.max(Math.round(view.cursor), 0), frames - 1);
+    const names = canvases.map((canvas) => canvas.closest("figure").querySelector("figcaption").textContent);
+    const parts = curves.map((own, d) =>
+      `${names[d]}: ${short(own.estimate[t])} [${short(own.low[t])}, ${short(own.high[t])}], mean ${short(own.mean[t])}`);
+    readout.textContent = `At ${short(start + t / data.rate)} s. ${parts.join(". ")}.`;
+  }
+  function zoom(from, to) {
+    const least = Math.min(10, frames - 1);
+    if (to - from < least) { const middle = (from + to) / 2; from = middle - least / 2; to = middle + least / 2; }
+    view.from = Math.max(from, 0); view.to = Math.min(to, frames - 1);
+    draw();
+  }
+  function scale(factor) {
+    const middle = view.cursor ?? (view.from + view.to) / 2, half = (view.to - view.from) * factor / 2;
+    zoom(middle - half, middle + half);
+  }
+  function frameAt(canvas, event) {
+    const box = canvas.getBoundingClientRect();
+    const share = (event.clientX - box.left - 46) / (box.width - 52);
+    return view.from + Math.min(Math.max(share, 0), 1) * (view.to - view.from);
+  }
+  for (const canvas of canvases) {
+    canvas.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      const t = frameAt(canvas, event);
+      view.drag = [t, t]; canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      view.cursor = frameAt(canvas, event);
+      if (view.drag) view.drag[1] = view.cursor;
+      draw(); tell();
+    });
+    canvas.addEventListener("pointerup", () => {
+      const drag = view.drag; view.drag = null;
+      if (drag && Math.abs(drag[1] - drag[0]) > (view.to - view.from) / 100) zoom(Math.min(...drag), Math.max(...drag));
+      else draw();
+    });
+    canvas.addEventListener("pointercancel", () => { view.drag = null; draw(); });
+    canvas.addEventListener("dblclick", () => zoom(0, frames - 1));
+    canvas.addEventListener("keydown", (event) => {
+      const step = Math.max((view.to - view.from) / 100, 1);
+      const move = { ArrowLeft: -step, ArrowRight: step }[event.key];
+      if (move) {
+        view.cursor = Math.min(Math.max((view.cursor ?? view.from) + move, 0), frames - 1);
+        if (view.cursor < view.from || view.cursor > view.to) {
+          const half = (view.to - view.from) / 2;
+          zoom(view.cursor - half, view.cursor + half);
+        } else draw();
+        tell();
+      } else if (event.key === "+" || event.key === "=") scale(0.5);
+      else if (event.key === "-") scale(2);
+      else if (event.key === "0") zoom(0, frames - 1);
+      else return;
+      event.preventDefault();
+    });
+  }
+  for (const button of document.querySelectorAll("[data-zoom]"))
+    button.addEventListener("click", () => ({ in: () => scale(0.5), out: () => scale(2), all: () => zoom(0, frames - 1) })[button.dataset.zoom]());
+  select.addEventListener("change", () => choose(Number(select.value)));
+  window.addEventListener("resize", draw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  choose(0);
+  document.getElementById("curves").dataset.ready = "yes";
+}
+function rounds(low, high, count) {
+  const rough = (high - low) / count, size = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((nice) => nice * size >= rough * 0.999) * size;
+  const found = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) found.push(i * step + 0); // no minus zero
+  return found;
+}
+function short(value) {
+  return Number.isNaN(value) ? "–" : value.toLocaleString("en", { maximumSignificantDigits: 4, useGrouping: false });
+}

@@ -1,0 +1,52 @@
+"""Curves survive packing: to half a step of the grid, gaps included."""
+
+import numpy as np
+
+import unisono as un
+from unisono.data import Clock, Ratings
+from unisono.evaluate.dossier import curves as module
+from unisono.evaluate.dossier.curves import curves, decoded
+
+
+def test_packed_curves_are_the_traces_and_the_truth():
+    ratings = un.load_dataset("green_intensity")
+    fused, mean = un.fuse(ratings).fused, un.fuse(ratings, model="mean").fused
+    data = curves(ratings, fused, mean)
+    low, _ = fused.interval()
+    first = 0
+    for m, one in enumerate(decoded(data)):
+        own = slice(first, first + int(ratings.length[m]))
+        first = own.stop
+        half = np.array(data["step"]) / 2 * 1.0001
+        for name, values in (("estimate", fused.mean), ("low", low), ("mean", mean.mean)):
+            assert np.all(np.abs(one[name] - values[own]) <= half)
+        judgements = range(int(ratings.item_ptr[m]), int(ratings.item_ptr[m + 1]))
+        for trace, j in zip(one["traces"], judgements, strict=True):
+            assert np.nanmax(np.abs(trace - ratings.value[ratings.offset[j] : ratings.offset[j + 1]])) <= half
+
+
+def test_gaps_stay_gaps_and_a_flat_dimension_has_a_grid():
+    value = np.array([[1.0, 5.0], [np.nan, 5.0], [3.0, 5.0], [2.0, 5.0], [2.5, np.nan], [3.0, 5.0]])
+    ratings = Ratings.from_judgements(
+        value,
+        np.array([0, 0]),
+        np.array([0, 1]),
+        items=["r"],
+        annotators=["a", "b"],
+        dimensions=["x", "flat"],
+        length=np.array([3]),
+        clock=Clock(2.0, np.array([0.5])),
+    )
+    mean = un.fuse(ratings, model="mean").fused
+    (one,) = decoded(curves(ratings, mean, mean))
+    np.testing.assert_array_equal(np.isnan(one["traces"][0]), np.isnan(value[:3]))
+    np.testing.assert_array_equal(np.isnan(one["traces"][1]), np.isnan(value[3:]))
+    np.testing.assert_allclose(one["traces"][1][0], [2.0, 5.0], atol=1e-3)
+
+
+def test_too_many_recordings_are_drawn_in_part(monkeypatch):
+    ratings = un.load_dataset("green_intensity")
+    mean = un.fuse(ratings, model="mean").fused
+    monkeypatch.setattr(module, "MOST_NUMBERS", 40_000)
+    data = curves(ratings, mean, mean)
+    assert len(data["recordings"]) == 1 < data["of"] == 2

@@ -1,0 +1,137 @@
+"""The report in a real browser: it opens from disk, asks for nothing, reads aloud, sorts, searches, zooms."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from chromium import OPTIONS, PROGRAM
+from report_cases import awkward_ratings, dossier_of, dossier_of_items, dossier_of_traces
+from unisono.report.page.formats import as_number
+from unisono.report.page.render import render_page
+
+pytestmark = pytest.mark.browser
+SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
+SECTIONS = 10
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=PROGRAM, args=OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Reports on disk by name, with the data they are made of."""
+    folder = tmp_path_factory.mktemp("reports")
+    found = {"items": dossier_of_items(), "traces": dossier_of_traces(), "awkward": dossier_of(awkward_ratings())}
+    for name, data in found.items():
+        (folder / f"{name}.html").write_text(render_page(data), encoding="utf-8")
+    return {name: (folder / f"{name}.html", data) for name, data in found.items()}
+
+
+@pytest.fixture
+def opened(chromium, pages):
+    """Opens a report and collects what goes wrong; every page is checked for it at the end."""
+    wrong, made = [], []
+
+    def open_one(name, size="desktop", scheme="light"):
+        width, height = SIZES[size]
+        page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith("file:") else None)
+        page.goto(pages[name][0].as_uri())
+        if name == "traces":
+            page.wait_for_selector("#curves[data-ready]")
+        made.append(page)
+        return page
+
+    yield open_one
+    for page in made:
+        page.close()
+    assert not wrong
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["items", "traces", "awkward"])
+def test_opens_whole_and_readable(opened, name, size, scheme):
+    page = opened(name, size, scheme)
+    assert page.locator("main > section").count() == SECTIONS
+    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0]
+    found = Axe().run(page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+
+
+def test_a_click_sorts_and_unknown_values_stay_last(opened, pages):
+    page = opened("items")
+    estimates = [row["values"][0][0] for row in pages["items"][1]["truth"]["rows"]]
+    heading = page.locator("#truth-table thead tr").nth(1).locator("th button").nth(2)
+    for order in (sorted(estimates, reverse=True), sorted(estimates)):
+        heading.click()
+        shown = page.locator("#truth-table tbody tr td:nth-child(3)").all_inner_texts()
+        assert shown == [as_number(value) for value in order]
+
+
+def test_the_search_field_hides_the_others(opened, pages):
+    page = opened("items")
+    item = pages["items"][1]["truth"]["rows"][7]["item"]
+    page.locator('input[data-search="truth-table"]').fill(item.upper())
+    visible = page.locator("#truth-table tbody tr:visible th")
+    assert visible.all_inner_texts() == [item]
+
+
+def test_the_cursor_tells_the_estimate(opened, pages):
+    page = opened("traces")
+    data = pages["traces"][1]
+    canvas = page.locator(".curves canvas").first
+    canvas.focus()
+    canvas.press("ArrowRight")
+    text = page.locator("#readout").inner_text()
+    assert text.startswith("At ")
+    assert "green: " in text
+    canvas.press("+")
+    canvas.press("0")
+    page.locator("#recording").select_option(label=data["curves"]["recordings"][1]["name"])
+    canvas.hover(position={"x": 300, "y": 60})
+    assert page.locator("#readout").inner_text() != text
+
+
+def test_zooming_draws_another_picture(opened):
+    page = opened("traces")
+    canvas = page.locator(".curves canvas").first
+    whole = canvas.evaluate("c => c.toDataURL()")
+    page.get_by_role("button", name="Zoom in").click()
+    near = canvas.evaluate("c => c.toDataURL()")
+    page.get_by_role("button", name="Show all").click()
+    assert near != whole
+    assert canvas.evaluate("c => c.toDataURL()") == whole
+
+
+def test_terms_lead_to_their_sentence(opened):
+    page = opened("items")
+    for link in page.locator("a.term").all():
+        target = link.get_attribute("href")[1:]
+        assert page.locator(f"[id='{target}']").count() == 1
+
+
+def test_the_page_prints_with_all_its_tables(opened):
+    page = opened("items")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    assert len(page.pdf()) > 20_000
+
+
+def test_the_numbers_of_the_page_are_in_the_data(opened, pages):
+    page = opened("awkward")
+    data = json.loads(json.dumps(pages["awkward"][1]))
+    cells = page.locator("#people-table tbody tr").all()
+    assert len(cells) == len(data["annotators"]["rows"])
+    for row, shown in zip(data["annotators"]["rows"], cells, strict=True):
+        assert shown.locator("th").inner_text() == row["annotator"]
+        assert as_number(row["figures"]["bias"][0]) in shown.locator("td").all_inner_texts()

@@ -1,0 +1,150 @@
+"""The page says what report.json says, safely, and leaves nothing out."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from report_cases import awkward_ratings, dossier_of, dossier_of_items, dossier_of_traces
+from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
+from unisono.report.page.render import render_page
+from unisono.report.page.short import ADVICE, look_at
+from unisono.report.page.terms import TERMS
+
+SECTIONS = ("look", "read", "coverage", "agreement", "truth", "annotators", "dimensions", "model", "again", "words")
+ROOT = Path(__file__).parents[3]
+
+
+class Outline(HTMLParser):
+    """Ids, elements, and the cells of tables by the table's id."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids, self.tags, self.cells, self._table, self._cell = [], [], {}, None, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.tags.append((tag, found))
+        if "id" in found:
+            self.ids.append(found["id"])
+        if tag == "table":
+            self._table = found.get("id")
+        if tag in ("td", "th") and self._table:
+            self._cell = []
+
+    def handle_data(self, data):
+        if self._cell is not None:
+            self._cell.append(data)
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th") and self._cell is not None:
+            self.cells.setdefault(self._table, []).append(" ".join("".join(self._cell).split()))
+            self._cell = None
+        if tag == "table":
+            self._table = None
+
+
+@pytest.fixture(scope="module", params=["items", "traces"])
+def data(request):
+    return dossier_of_items() if request.param == "items" else dossier_of_traces()
+
+
+def test_every_section_is_there_once_and_ids_are_unique(data):
+    ids = Outline(render_page(data)).ids
+    assert len(ids) == len(set(ids))
+    assert set(SECTIONS) <= set(ids)
+
+
+def test_one_file_that_asks_for_nothing(data):
+    page = Outline(render_page(data))
+    for tag, found in page.tags:
+        assert tag not in ("link", "iframe", "img"), tag
+        assert "src" not in found
+        assert found.get("href", "#").startswith("#"), found
+    assert len(render_page(data)) < 1_000_000
+
+
+def test_estimates_in_the_table_are_those_of_the_data():
+    data = dossier_of_items()
+    cells = Outline(render_page(data)).cells["truth-table"]
+    at = {cell: i for i, cell in enumerate(cells)}
+    for row in data["truth"]["rows"]:
+        start = at[row["item"]] + 2
+        shown = cells[start : start + 3 * len(data["dimensions"])]
+        expected = [
+            text
+            for estimate, _, low, high, mean in row["values"]
+            for text in (as_number(estimate), f"{as_number(low)} – {as_number(high)}", as_number(mean))
+        ]
+        assert shown == expected
+
+
+def test_agreement_in_the_table_is_that_of_the_data(data):
+    cells = Outline(render_page(data)).cells["agreement-table"]
+    for one in data["agreement"]["dimensions"]:
+        assert as_interval(one["figures"]["ICC(A,1)"]) in cells
+
+
+def test_names_that_are_code_stay_names():
+    text = render_page(dossier_of(awkward_ratings()))
+    assert "<img src=x" not in text
+    assert "</script><b>" not in text
+    page = Outline(text)
+    assert not [tag for tag, _ in page.tags if tag in ("img", "b")]
+    assert "&lt;img src=x onerror=alert(1)&gt;" in text
+
+
+def test_alerts_come_first_with_what_to_do():
+    data = dossier_of(awkward_ratings())
+    alerts = look_at(data)
+    severities = [one["severity"] for one in alerts]
+    assert severities == sorted(severities, reverse=True)  # warnings, then notes
+    assert {"constant-raters", "single-rating-items"} <= {one["kind"] for one in alerts}
+    text = render_page(data)
+    for one in alerts:
+        assert ADVICE[one["kind"]].split("`")[0][:30].replace("'", "&#39;") in text
+
+
+def test_every_kind_of_alert_has_its_advice():
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/unisono/data/checks.py",))
+    kinds = set(re.findall(r'Alert\("([a-z-]+)"', source)) | set(re.findall(r'_count\(\s*"([a-z-]+)"', source))
+    assert kinds
+    assert kinds <= set(ADVICE)
+
+
+def test_terms_are_the_first_sentences_of_the_glossary():
+    glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^## (.+?)\n\n(.*?)(?=\nWhere:|\n## |\Z)", glossary, re.S | re.M))
+    for name, sentence in TERMS.items():
+        plain = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", " ".join(entries[name].split()))
+        assert plain.startswith(sentence), name
+
+
+def test_methods_carry_the_numbers(data):
+    text = render_page(data)
+    assert f"{data['summary']['annotators']} annotators gave {data['summary']['judgements']}" in text
+    assert data["summary"]["provenance"]["data_sha256"] in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.12345, "0.123"),
+        (12.345, "12.3"),
+        (-4.5678, "−4.57"),
+        (12345.6, "12,346"),
+        (0, "0"),
+        (None, "–"),
+        (1e-9, "1.00e−09"),
+    ],
+)
+def test_numbers(value, text):
+    assert as_number(value) == text
+
+
+def test_shares_and_probabilities():
+    assert [as_share(x) for x in (0.5, 0.123, 0.0123, None)] == ["50 %", "12 %", "1.2 %", "–"]
+    assert [as_probability(x) for x in (1e-9, 0.25, 0.99999, None)] == ["<.001", ".250", ">.999", "–"]
+    assert as_interval({"value": 0.523, "low": -0.1, "high": 1.0}) == ".52 [−.10, 1.00]"
