@@ -189,6 +189,23 @@ def test_spammers_and_flipped_annotators_cost_next_to_nothing():
     assert np.mean(lost) < 0.02
 
 
+# ---- few annotators
+
+
+@pytest.mark.parametrize(("scale", "noise"), [(1.0, 1.0), (2.0, 0.6)])
+def test_of_two_annotators_neither_is_trusted_over_the_other(scale, noise):
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(100, 2))
+    answers = [truth + 0.3 * rng.normal(size=truth.shape), scale * truth + noise * rng.normal(size=truth.shape)]
+    value = np.stack(answers, axis=1).reshape(-1, 2)
+    ratings = ratings_of(value, np.repeat(np.arange(100), 2), np.tile([0, 1], 100))
+    found = un.fuse(ratings).fused.mean
+    design = np.column_stack([*(a for answer in answers for a in answer.T), np.ones(100)])
+    weight = np.linalg.lstsq(design, found[:, 0], rcond=None)[0]
+    assert weight[0] == pytest.approx(weight[2], rel=0.02)
+    assert weight[1] == pytest.approx(weight[3], abs=0.02)
+
+
 # ---- saving
 
 

@@ -60,6 +60,7 @@ VARIANCE_FLOOR = 1e-6  # floor of every variance: an annotator who fits perfectl
 ILL_CONDITIONED = 1e3  # floor: average annotator matrices with a larger condition number are no coordinates
 GAUGE_SWEEPS = 10  # numerical: sweeps over the coordinates of a concave maximum
 NEWTON_STEPS = 8  # numerical: towards the most probable noise scale of an annotator
+FEWEST_COMPARED = 3  # floor: of two annotators whose answers differ nothing says which one exaggerates
 SINGLE_OUT = 1e-9  # numerical: stands for the zero annotators beyond two, who could tell which of two is right
 
 # ---- Ends of the scale: no estimate beyond them; read as "at least this much" (eq. B14) only where asked for
