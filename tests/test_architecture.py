@@ -43,6 +43,7 @@ ROOMS = {
         "raters": {"linalg", "items"},
         "series": {"linalg"},
         "agreement": set(),
+        "copies": set(),
         "categories": set(),
     },
     "fusers": {"items": set(), "series": {"items"}, "categories": set()},

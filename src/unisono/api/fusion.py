@@ -26,21 +26,22 @@ from unisono.api.categories import (
 )
 from unisono.api.tables import READING, item_table, on_clock
 from unisono.data import Ratings
-from unisono.data.checks import Alert, check_ratings, require_overlap
+from unisono.data.checks import Alert, require_overlap
 from unisono.data.coverage import answers_given
 from unisono.data.introduction import Introduction
 from unisono.errors import DataError, DataWarning
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
+from unisono.fusers.copies import count_copies, described_one_by_one
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
-from unisono.fusers.signal import crowd_signal
 from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
 from unisono.io.writing import csv_text, rounded_figures, write_results
 from unisono.reader import as_frame
-from unisono.report.alerts import NO_SIGNAL, signal_alerts
+from unisono.report.alerts import NO_SIGNAL, TOLD_AT_ONCE, rating_alerts
 from unisono.report.summary import summarise, summary_text
 from unisono.version import __version__
+from unisono.words import Counting
 
 
 def fuse(
@@ -51,6 +52,7 @@ def fuse(
     gold: Any = None,
     start: Any = None,
     scale: Any = None,
+    copies: Counting = "merge",
     categories: Any = None,
     category_model: str = "auto",
     seed: int | None = None,
@@ -63,8 +65,9 @@ def fuse(
     `read_ratings` that say how to read a table (`item`, `annotator`, `time`, `dims`, ...). `features` and `gold` are an
     `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved one) whose
     annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers end: (1, 7),
-    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `categories` names
-    columns whose answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default
+    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `copies` says how
+    annotators count whose answers agree more than chance allows: "merge" as one opinion, "keep" each. `categories`
+    names columns whose answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default
     columns of words are recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything
     random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
     after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
@@ -81,16 +84,17 @@ def fuse(
     require_overlap(table)
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
+    counted = count_copies(table, copies)
     if start is not None:
-        table = _continue_from(start, fuser, table)
+        table, counted = _continue_from(start, fuser, table, counted)
     if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
     described = on_clock(item_table(features), table, complete=True)
-    fuser.fit(table, described, on_clock(item_table(gold), table), on_step=on_step)
-    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen)
+    fuser.fit(counted, described, on_clock(item_table(gold), table), on_step=on_step)
+    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
     for alert in result.alerts:
-        if alert.kind == NO_SIGNAL:
+        if alert.kind in TOLD_AT_ONCE:
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
@@ -105,6 +109,7 @@ class Fusion(WithCategories):
     fused: Fused
     seed: int = 0
     chosen: ChosenClasses | None = None  # categories beside the numbers
+    copies: Counting = "merge"
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -142,7 +147,8 @@ class Fusion(WithCategories):
         return self._counted(self.fuser.describe())
 
     def _counted(self, found: Annotators) -> Annotators:
-        return replace(found, answered=answers_given(self.ratings))
+        each = described_one_by_one(found, self.ratings, self.copies)
+        return replace(each, answered=answers_given(self.ratings))
 
     def describe_now(self, on_step: Callable[[int, float], None]) -> None:
         """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
@@ -151,7 +157,7 @@ class Fusion(WithCategories):
     @cached_property
     def alerts(self) -> list[Alert]:
         """What in the ratings deserves a look, the gravest first."""
-        return [*signal_alerts(self.ratings.dimensions, crowd_signal(self.ratings)), *check_ratings(self.ratings)]
+        return rating_alerts(self.ratings, self.copies)
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
@@ -171,7 +177,7 @@ class Fusion(WithCategories):
             kind=self.fuser.kind,
             settings=self.fuser.saved_params(),
             items=self.ratings.items,
-            annotators=self.ratings.annotators,
+            annotators=self.fuser.annotators_,
             dimensions=self.ratings.dimensions,
             features=self.fuser.feature_columns,
             arrays=self.fuser.arrays() | self._posterior(),
@@ -181,6 +187,7 @@ class Fusion(WithCategories):
                 "seed": self.seed,
                 "source": self.ratings.source,
                 "data_sha256": self.ratings.data_hash,
+                "unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL],
             },
         )
 
@@ -188,7 +195,8 @@ class Fusion(WithCategories):
         """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
         if self.ratings.is_series:
             return {}
-        given = np.bincount(self.ratings.annotator_of, minlength=self.ratings.K)
+        fitted = self.fuser.fitted_ratings()
+        given = np.bincount(fitted.annotator_of, minlength=fitted.K)
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
 
     def _rounded(self) -> dict[str, Any]:
@@ -251,7 +259,7 @@ def load(directory: str | Path) -> Fuser:
     return revive(load_fit(Path(directory)))
 
 
-def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
+def _continue_from(start: Any, fuser: Fuser, *tables: Ratings) -> list[Ratings]:
     """Tells the fuser what the earlier fit knows; the ratings with that fit's annotators among theirs."""
     earlier = start if isinstance(start, Fuser) else load(start)
     if not isinstance(fuser, Joint) or not isinstance(earlier, Joint):
@@ -260,4 +268,4 @@ def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
             f"here the earlier fit is '{earlier.kind}' and the new one '{fuser.kind}'."
         )
     fuser.start_from(earlier)
-    return with_earlier_annotators(ratings, prior_fit_of(earlier))
+    return [with_earlier_annotators(ratings, prior_fit_of(earlier)) for ratings in tables]

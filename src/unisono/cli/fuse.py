@@ -12,6 +12,7 @@ import click
 from unisono.cli.options import (
     TablePath,
     category_option,
+    copies_option,
     json_option,
     of_items,
     ratings_argument,
@@ -20,8 +21,8 @@ from unisono.cli.options import (
 from unisono.cli.progress import estimation_progress
 from unisono.cli.reading import read_answers_quietly
 from unisono.cli.series_options import require_words, series_options
-from unisono.cli.talk import print_json, say
-from unisono.words import words_of
+from unisono.cli.talk import print_json, say, tell
+from unisono.words import Counting, words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
@@ -66,6 +67,7 @@ def _structure_options(command: Any) -> Any:
     metavar="FIT",
     help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
 )
+@copies_option
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
@@ -86,6 +88,7 @@ def command(
     gold: str | None,
     start: Path | None,
     model: str,
+    copies: Counting,
     seed: int,
     out: Path | None,
     report: bool,
@@ -127,6 +130,7 @@ def command(
             features=described,
             gold=known,
             start=start,
+            copies=copies,
             category_model=category_model,
             seed=seed,
             on_step=watching,
@@ -161,7 +165,7 @@ def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> N
         click.echo(result.truth_csv(), nl=False)
         say(result.summary())
     else:
-        click.echo(result.summary())
+        tell(result.summary())
         tables = [f"{name}.csv" for name in result.files()]
         more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
-        click.echo(f"\nWritten to {out}: {', '.join([*tables, *more])}")
+        tell(f"\nWritten to {out}: {', '.join([*tables, *more])}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from unisono.cli.talk import show_warnings
+from unisono.cli.talk import say, show_warnings
 from unisono.errors import DataError, SettingsError
 from unisono.version import __version__
 
@@ -96,7 +96,7 @@ def run() -> None:
         click.echo("Interrupted; nothing was written.", err=True)
         sys.exit(130)
     except DataError as error:
-        click.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}")
         sys.exit(3)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not an error of ours.

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from unisono.data import Ratings
-from unisono.data.checks import Alert, check_ratings
+from unisono.data.checks import Alert
 from unisono.data.coverage import coverage
 from unisono.data.introduction import Introduction, counted
 from unisono.evaluate.agreement.figures import ALPHA, Drawing, measured
-from unisono.fusers.signal import crowd_signal
+from unisono.fusers.copies import CopySet, crowd_copies
 from unisono.maths.agreement.bootstrap import Interval
 from unisono.maths.agreement.others import leave_one_out
-from unisono.report.alerts import signal_alerts
+from unisono.report.alerts import rating_alerts
 from unisono.report.reading import reading_data
 
 
@@ -53,6 +53,7 @@ class Overview:
     dimensions: tuple[DimensionOverview, ...]
     alerts: tuple[Alert, ...]
     reading: dict[str, Any] | None = None  # how the table was read
+    copies: tuple[CopySet, ...] = ()  # annotators who look like one opinion
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -66,7 +67,12 @@ class Overview:
         title = f"'{self.source}': {counted(self.judgements, 'judgement')} of {things} by {people}"
         scale = {} if self.reading is None else self.reading["scale"]
         rows = [
-            (one.name, scale.get(one.name, {}).get("words", ""), _figure(one.alpha.value), _figure(one.icc_ak.value))
+            (
+                one.name,
+                scale.get(one.name, {}).get("words", "").removeprefix("scale "),
+                _figure(one.alpha.value),
+                _figure(one.icc_ak.value),
+            )
             for one in self.dimensions
         ]
         look = f"{counted(len(self.alerts), 'thing')} to look at: see .alerts" if self.alerts else "Nothing suspicious"
@@ -98,7 +104,8 @@ def overview(ratings: Ratings) -> Overview:
         rate=clock.rate if clock else None,
         seconds=float(ratings.length.sum() / clock.rate) if clock else None,
         dimensions=_dimensions(ratings),
-        alerts=(*signal_alerts(ratings.dimensions, crowd_signal(ratings)), *check_ratings(ratings)),
+        alerts=tuple(rating_alerts(ratings)),
+        copies=crowd_copies(ratings).sets,
         reading=reading_data(ratings),
     )
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from unisono.fusers.results import Annotators
 from unisono.maths.raters.styles import KINDS
+from unisono.maths.series.tracer_diagnosis import KINDS as TRACING
 
 
 class Column(NamedTuple):
@@ -26,11 +27,21 @@ class Column(NamedTuple):
 
 
 def _style(annotators: Annotators, kind: str) -> np.ndarray | None:
-    return None if annotators.diagnosis is None else annotators.diagnosis.of_kind(kind)
+    if annotators.diagnosis is None:
+        return (annotators.tracing or {}).get(kind)
+    return annotators.diagnosis.of_kind(kind)
+
+
+def _style_of_traces(annotators: Annotators, kind: str) -> np.ndarray | None:
+    return (annotators.tracing or {}).get(kind)
 
 
 def _spammer(annotators: Annotators) -> np.ndarray | None:
     return None if annotators.diagnosis is None else annotators.diagnosis.spammer
+
+
+def _copy_set(annotators: Annotators) -> np.ndarray | None:
+    return None if annotators.voice is None else np.array(annotators.copy_sets(), dtype=object)
 
 
 def _mean_of(annotators: Annotators, name: str) -> np.ndarray:
@@ -46,11 +57,14 @@ BY_DIMENSION = (
     *(Column(name, attrgetter(name)) for name in ("bias", "gain", "noise", "reliability", "agreement")),
     *(Column(name, attrgetter(name)) for name in ("delay", "delay_low", "delay_high")),
     *(Column(kind, partial(_style, kind=kind)) for kind in KINDS),
+    *(Column(kind, partial(_style_of_traces, kind=kind)) for kind in TRACING if kind not in KINDS),
 )
 OVERALL = (
     Column("ratings", attrgetter("ratings")),
     *(Column(name, partial(_mean_of, name=name)) for name in ("reliability", "agreement")),
     Column("spammer", _spammer),
+    Column("copy", attrgetter("copy")),
+    Column("copy_set", _copy_set),
 )
 
 

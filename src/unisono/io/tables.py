@@ -155,6 +155,8 @@ def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) 
         time,
         rows.sources,
         rows.left_out,
+        repeating=rows.repeating,
+        hasty=rows.hasty,
         notes=notes,
         item_parts=found.item_parts,
         item_ids=identifiers(rows.found, found, "item"),

@@ -64,6 +64,13 @@ def test_change_without_somebody_is_that_of_the_fitted_model():
     assert max(row["change_without"]) > 0
 
 
+def test_with_features_nothing_is_said_of_what_changes():
+    drawn = un.simulate_items(items=30, annotators=4, dimensions=2, features=2, seed=3)
+    result = un.fuse(drawn.ratings, features=drawn.features)
+    found = people(result.fuser, result.ratings, result.fused, result.described)
+    assert found["without"] is None
+
+
 def test_the_most_reliable_come_first():
     rows = dossier_of_items()["annotators"]["rows"]
     order = [row["mean_reliability"] for row in rows]

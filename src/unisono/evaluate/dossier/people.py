@@ -54,7 +54,8 @@ def _without_each(
 
     The fitted annotators stay as they are, so it is what their answers add to the estimate, not to the model.
     """
-    if ratings.value.size * len(shown) > MOST_WORK or ratings.K < 3:
+    # With features the truth of fewer ratings would need the features again.
+    if ratings.value.size * len(shown) > MOST_WORK or ratings.K < 3 or fuser.feature_columns:
         return None
     found = {}
     for k in shown.tolist():
