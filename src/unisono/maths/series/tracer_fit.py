@@ -241,8 +241,9 @@ def _spread(found: tuple[Dimension, ...], delays: list[Delays], rate: float, s: 
         lag += (s.lag_unknown * rate) ** 2
     for d, f in enumerate(found):
         now, n = f.tracers, max(int(f.scales.moving.sum()), 1)
-        gain[d] = now.prior.cov[0, 0] / n
-        bias[d] = now.tau2 / max(int(f.scales.present.sum()), 1) * f.scales.unit**2
+        student = (n - 1) / max(n - 3, 1)  # the spread of few annotators is itself uncertain
+        gain[d] = student * now.prior.cov[0, 0] / n
+        bias[d] = student * now.tau2 / max(int(f.scales.present.sum()), 1) * f.scales.unit**2
         noise = (now.noise + now.level_noise)[f.scales.moving]
         if noise.size:
             bias[d] += s.shared / (1.0 - s.shared) * float(np.median(noise)) * f.scales.unit**2
