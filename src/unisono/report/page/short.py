@@ -8,6 +8,10 @@ from unisono.report.page.formats import as_interval, as_number
 
 ADVICE = {  # kind of alert -> what to do about it
     "no-shared-signal": "Do not use this dimension before you have looked at its instructions and at single answers.",
+    "no-reference": "Let people rate a few of the items, ten at least, drawn at random.",
+    "useless-judges": "Look at what these annotators were asked, and at single answers, before you use them.",
+    "few-labels": "Let people rate more of the items, drawn at random.",
+    "other-units": "Make sure that these annotators were meant to use another scale.",
     "disconnected-groups": "Let at least one annotator of each group rate a few items of the other.",
     "unrated-items": "Collect ratings of them, or leave them out of what you publish.",
     "single-rating-items": "Their estimates rest on one opinion: collect a second one where it matters.",
