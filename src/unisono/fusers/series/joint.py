@@ -44,7 +44,7 @@ class Joint(SeriesFuser):
 
     `window` is how many seconds a filter reaches back ("choose": by held-out stretches of ratings), `lag` the
     annotators' mean delay in seconds (None: by the rule of the earliest), `phi` the truth's autocorrelation from frame
-    to frame (None: by `memory` in seconds; None: 60 in the default, 20 elsewhere). `features_drive` says that features
+    to frame (None: by `memory` in seconds; None: 30 in the default, 20 elsewhere). `features_drive` says that features
     move the truth instead of being its level; `shared` is the share of the rating errors that all annotators have in
     common, which widens the bands. `restarts` adds random starts to other structures than the default's, which has one;
     the best objective is kept; `jobs` processes work on them at once.
