@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
     "evaluate": ("evaluate", "Cross-validate models against a reference, with the paper's protocol."),
     "predict": ("predict", "Predict the truth of new items from their features."),
+    "judges": ("judges", "Look at judges beside people, and compare systems with intervals that hold."),
     "features": ("features", "Make features from texts, images, sounds and films."),
     "next": ("next", "Say which items to rate next, and whose ratings tell most."),
     "plan": ("plan", "Predict how many ratings per item are enough."),

@@ -151,6 +151,7 @@ def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
     spread = np.trace(Sigma)
     explained = np.array([expected_reduction(Sigma[None], q)[0] for q in Q]) / spread
     best = np.argsort(-explained, kind="stable")
+    best = best[fuser.asked(np.ones(len(best)))[best] > 0]
     total = np.trace(V, axis1=1, axis2=2)
     return NextRatings(
         items=tuple(fit.items[m] for m in order),
@@ -169,7 +170,8 @@ def plan_ratings(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Pl
     available = int((share > 0).sum())
     counts = np.arange(1, min(most, available) + 1)
     rng = np.random.default_rng(seed)
-    variance = np.stack([expected_error(Sigma, Q, share, int(n), rng) for n in counts])
+    before = fuser.known_before()
+    variance = np.stack([expected_error(before, Q, share, int(n), rng) for n in counts])
     explained = np.clip(1 - variance / np.diagonal(Sigma), 0.0, 1.0)
     unclear = _unclear(fit)
     told = np.array([np.nan if name in unclear else 1.0 for name in fit.dimensions])
@@ -186,7 +188,7 @@ def _crowd(fuser: Fuser, fit: Fit) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Information per rating (K, D, D), shares of the ratings (K,) and covariance of the truth, standardised."""
     params = fuser.parameters()
     K = len(fit.annotators)
-    given = fit.arrays["judgements"].astype(float)
+    given = fuser.asked(fit.arrays["judgements"].astype(float))
     Q = rating_information(params)[:K]
     return Q, given / given.sum(), params.Sigma
 

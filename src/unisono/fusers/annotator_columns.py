@@ -74,6 +74,7 @@ def dimension_columns(annotators: Annotators) -> dict[str, Any]:
     table: dict[str, Any] = {
         "annotator": [name for name in annotators.annotators for _ in range(D)],
         "dimension": list(annotators.dimensions) * K,
+        **_kinds(annotators, D),
     }
     table |= {column.name: found.ravel() for column in BY_DIMENSION if (found := column.of(annotators)) is not None}
     return table | _leakage(annotators)
@@ -82,7 +83,14 @@ def dimension_columns(annotators: Annotators) -> dict[str, Any]:
 def overall_columns(annotators: Annotators) -> dict[str, Any]:
     """One row per annotator: the columns of annotators_overall.csv."""
     found = {column.name: column.of(annotators) for column in OVERALL}
-    return {"annotator": list(annotators.annotators)} | {k: v for k, v in found.items() if v is not None}
+    return {"annotator": list(annotators.annotators), **_kinds(annotators, 1)} | {
+        k: v for k, v in found.items() if v is not None
+    }
+
+
+def _kinds(annotators: Annotators, times: int) -> dict[str, list[str]]:
+    """What annotators are, if somebody said, each so many times."""
+    return {} if annotators.kind is None else {"kind": [kind for kind in annotators.kind for _ in range(times)]}
 
 
 def _leakage(annotators: Annotators) -> dict[str, np.ndarray]:

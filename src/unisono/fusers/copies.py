@@ -81,6 +81,7 @@ def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
         item_of=item_of,
         annotator_of=voice_of.astype(np.int32),
         annotators=tuple(ratings.annotators[k] for k in kept),
+        kinds=None if ratings.kinds is None else tuple(ratings.kinds[k] for k in kept),
     )
     return merged if (coverage(merged).raters >= 2).any() else None
 
@@ -102,6 +103,7 @@ def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) ->
         values["diagnosis"] = Diagnosis(*map(spread, voices.diagnosis))
     values["annotators"] = ratings.annotators
     values["ratings"] = np.bincount(ratings.annotator_of, minlength=ratings.K)
+    values["kind"] = None if voices.kind is None else ratings.kinds
     values |= {"copy": copies.probability, "voice": copies.voice}
     return Annotators(**values)
 

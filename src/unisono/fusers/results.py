@@ -137,6 +137,7 @@ class Annotators:
     copy: np.ndarray | None = None  # (K,) probability of being one opinion with somebody else; None: not looked for
     voice: np.ndarray | None = None  # (K,) row of the first annotator of the set of copies one belongs to
     answered: np.ndarray | None = None  # (K, D) judgements with an answer on the dimension; None: not counted
+    kind: tuple[str, ...] | None = None  # (K,) what each of them is: human, judge, ...; None: nobody said
 
     def __repr__(self) -> str:
         return self._introduction().text()

@@ -14,6 +14,7 @@ from unisono.fusers.results import Annotators, Fit
 from unisono.report.alerts import NO_SIGNAL, nothing_shared
 from unisono.report.delays import delay_words
 from unisono.report.findings import finding_lines, findings, tracing_findings, tracing_lines
+from unisono.report.kinds import first_line, kind_lines
 from unisono.report.reading import reading_data, reading_lines
 
 LONG_NAME = 40  # characters from which a name is not waited for when others are aligned
@@ -67,7 +68,9 @@ def summarise(
 
 def summary_text(data: dict[str, Any]) -> str:
     """The summary as a person reads it."""
+    kinds = data.get("kinds")
     lines = [
+        *(first_line(kinds) if kinds else []),
         *reading_lines(data["reading"]),
         f"Fused {_what(data)} by {counted(data['annotators'], 'annotator')} "
         f"on {counted(len(data['dimensions']), 'dimension')} "
@@ -77,6 +80,8 @@ def summary_text(data: dict[str, Any]) -> str:
         "Agreement of an annotator with the truth fused from the others (median correlation):",
         *_aligned([(name, _number(value)) for name, value in data["agreement"].items()]),
     ]
+    if kinds:
+        lines += ["", *kind_lines(kinds)]
     for title, key in (("Most reliable annotators", "most_reliable"), ("Least reliable annotators", "least_reliable")):
         if data[key]:
             lines += ["", f"{title} (share of their answers' variance that is truth):"]
