@@ -18,7 +18,7 @@ from unisono.maths.series.em import unweighted
 from unisono.maths.series.estep import draw_truth, infer, posterior_mean
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
-from unisono.maths.series.tracer_truth import Levels, draw_two_scales, two_scale_truth
+from unisono.maths.series.tracer_truth import Levels, course_variance, draw_two_scales, two_scale_truth
 
 EPS = float(np.finfo(float).tiny)
 
@@ -189,6 +189,8 @@ def _around_levels(
     """The same where the level of a trace is known from what the annotator rated of the recording."""
     assert model.levels is not None
     expected, uncertain = expected_ratings(model, data, mean, variance)
+    inside = course_variance(fitted, model.params, model.structure, model.levels)
+    _, around = expected_ratings(model, data, mean, inside)
     own, _ = expected_ratings(model, fitted, mean, variance)
     kappa = 1.0 if model.priors is None else model.priors.kappa
     known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
@@ -208,7 +210,7 @@ def _around_levels(
         if (m, k) in known:
             offset, less = known[m, k]
             expected[row : row + T] += offset
-            uncertain[row : row + T] -= less
+            uncertain[row : row + T] = around[row : row + T] - less
         row += T
     return expected, uncertain
 

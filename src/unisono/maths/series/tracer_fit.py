@@ -74,16 +74,24 @@ def _delays(
 
     What a frame counts for depends on how long errors last, which is seen once traces are aligned: hence the rounds.
     """
+    looks = 0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal looks
+        looks += 1
+        if on_delay is not None:
+            on_delay(looks, looks - done + total)
+
     lag = np.zeros(len(group), dtype=np.int64)
     for _ in range(DELAY_ROUNDS):
         parts = [_part(f, lag) for f in found]
-        common = common_delays(parts, group, rate, most, on_delay=on_delay)
+        common = common_delays(parts, group, rate, most, on_delay=tell)
         if np.array_equal(common.lag, lag):
             break
         lag = common.lag
     if len(found) == 1:
         return [common]
-    return [common_delays([_part(f, lag)], group, rate, most, around=lag, on_delay=on_delay) for f in found]
+    return [common_delays([_part(f, lag)], group, rate, most, around=lag, on_delay=tell) for f in found]
 
 
 def _part(f: Dimension, lag: np.ndarray) -> Part:

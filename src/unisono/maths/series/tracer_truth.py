@@ -106,6 +106,15 @@ def draw_two_scales(
     return np.asarray(found.mean + course + np.repeat(level, data.length, axis=1))
 
 
+def course_variance(data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
+    """(sum T, D) of the course alone: without the level of the recording and what defines the scale of the truth."""
+    none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
+    found = two_scale_truth(data, params, structure, levels, none)
+    _, V, _ = level_posterior(data, found.level, levels)
+    whole = np.diagonal(found.cov, axis1=1, axis2=2)
+    return np.asarray(np.maximum(whole - np.repeat(np.diagonal(V, axis1=1, axis2=2), data.length, axis=0), 0.0))
+
+
 def truth_frames(data: SeriesData, lag: np.ndarray) -> np.ndarray:
     """(S, D) the frame of the truth, recordings end to end, that each rating is about; -1 where outside."""
     length = data.length[data.item_of]
