@@ -97,10 +97,10 @@ class Joint(Fuser):
 
     def start_from(self, earlier: Joint) -> Self:
         """Takes over what an earlier fit knows of annotators, for the next fit alone; returns itself."""
-        if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
-            raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         if self.anchor != "average":
             raise DataError("Starting from an earlier fit needs anchor='average'.")
+        if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
+            raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         self._earlier = prior_fit_of(earlier)
         return self
 

@@ -97,7 +97,7 @@ SCALE_TRUTHS = 10.0  # ... and with their scale; variances of few truths are les
 MIXING_VARIANCE = 0.2  # convention: variance of every coefficient that its estimate is drawn to ...
 MIXING_COUNT = 2.0  # convention: ... by so many coefficients, which is hardly at all
 ROTATION_RIDGE = 0.01  # floor: keeps the map to known truths near the identity where they are fewer than coefficients
-CLEARLY_BETTER = 2.5  # convention: standard errors; a few known items often favour the wrong way by two
+CLEARLY_BETTER = 3.5  # convention: standard errors; a few known items often favour the wrong way by two or three
 GOLD_FOLDS = 5  # convention: folds of the cross-validation that chooses between calibrating and rotating
 FEWEST_GOLD = 3  # floor: known items below which there is nothing to cross-validate
 

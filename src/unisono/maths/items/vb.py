@@ -68,7 +68,8 @@ def row_prior(data: ItemData, hyper: Hyper, settings: BayesSettings) -> RowPrior
     Annotators who use little of the scale have small gains and small errors alike, so the gain goes with the noise.
     """
     expected = np.ones((data.K, data.D)) if settings.expected_gain is None else settings.expected_gain
-    gain = expected * hyper.r[:, None] ** (settings.priors.gain_follows_noise / 2)
+    kappa = settings.priors.gain_follows_noise if settings.structure.transform != "identity" else 0.0
+    gain = expected * hyper.r[:, None] ** (kappa / 2)
     prior = common_prior(gain, hyper.precision(data.D), hyper.bias)
     if settings.mixing is not None:
         prior.center[:, :, : data.D] = settings.mixing
