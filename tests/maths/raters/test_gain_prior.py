@@ -90,8 +90,8 @@ def test_the_fused_truth_is_nearly_as_good_as_without_the_planted(integer):
             crowd.value,
             crowd.item_of,
             crowd.annotator_of,
-            items=range(len(truth)),
-            annotators=range(crowd.K),
+            items=[str(m) for m in range(len(truth))],
+            annotators=[str(k) for k in range(crowd.K)],
             dimensions="ab",
         )
         honest = ratings.select_judgements((crowd.kind == "honest")[crowd.annotator_of])

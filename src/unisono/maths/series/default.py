@@ -54,7 +54,7 @@ class Settings(NamedTuple):
     noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
     correlation_seconds: float = 30.0  # seconds over which errors of the ratings may be correlated
     tol: float = 1e-5  # relative change of the objective; the truth then moves by thousandths of the ratings' sd
-    max_iter: int = 50
+    max_iter: int = 100
 
 
 class DefaultFit(NamedTuple):
