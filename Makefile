@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-fast lint types docs bench bench-accuracy bench-accuracy-series clean
+.PHONY: demo test test-fast lint types docs bench bench-studies bench-accuracy bench-accuracy-series clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +38,12 @@ docs: $(VENV)/dev
 
 bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks.run
+
+# Every model on the studies in the folder STUDIES, one vote each: ratings.csv and, if there is one, reference.csv in each.
+MODELS ?= mean,auto
+bench-studies: SEEDS = 2
+bench-studies: $(VENV)/dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.studies $(STUDIES) --models $(MODELS) --seeds $(SEEDS)
 
 # Data sets that are not bundled are looked for in the folder UNISONO_DATA; see benchmarks/accuracy_sets.py.
 SEEDS ?= 20

@@ -41,9 +41,7 @@ def tables(found: dict[str, Any]) -> dict[str, str]:
         "setup": _setup(found),
         "ccc": _scores(rows, names, "ccc"),
         "pearson": _scores(rows, names, "pearson"),
-        "default": _default(rows),
         "coverage": _simple(rows, found["models"], "coverage", lambda v: f"{v:.2f}".lstrip("0")),
-        "iterations": _iterations(rows, found["models"]),
         "guide": _guide(rows, found["models"]),
     }
 
@@ -76,40 +74,11 @@ def _scores(rows: list[dict[str, Any]], names: list[str], metric: str) -> str:
     return markdown(["set / ratings per item", *names], lines)
 
 
-def _default(rows: list[dict[str, Any]]) -> str:
-    """The default minus the mean on every single set."""
-    keys = list(dict.fromkeys((row["group"], row["name"], row["per_item"]) for row in rows))
-    lines = []
-    for group, name, per_item in keys:
-        own = [row for row in rows if (row["group"], row["name"], row["per_item"]) == (group, name, per_item)]
-        label = f"{group if group == name or group.startswith('sim') else f'{group} {name}'}/{per_item or 'all'}"
-        cells = [
-            _signed(_gap(own, "auto", metric).mean(), _error(own, "auto", metric)) for metric in ("ccc", "pearson")
-        ]
-        lines.append([label, *cells])
-    return markdown(["set", "CCC, default minus mean", "Pearson, default minus mean"], lines)
-
-
 def _simple(rows: list[dict[str, Any]], names: list[str], figure: str, show: Callable[[float], str]) -> str:
     lines = [
         [label, *(show(float(np.mean([row["models"][name][figure] for row in group]))) for name in names)]
         for label, group in _groups(rows)
     ]
-    return markdown(["set / ratings per item", *names], lines)
-
-
-def _iterations(rows: list[dict[str, Any]], names: list[str]) -> str:
-    names = [name for name in names if any(row["models"][name]["iterations"] for row in rows)]
-    lines = []
-    for label, group in _groups(rows):
-        cells = []
-        for name in names:
-            own = [row["models"][name] for row in group]
-            stuck = sum(not entry["converged"] for entry in own)
-            iterations = [entry["iterations"] for entry in own]
-            note = f", {stuck} of {len(own)} stopped" if stuck else ""
-            cells.append(f"{np.mean(iterations):.0f} ({max(iterations)}){note}")
-        lines.append([label, *cells])
     return markdown(["set / ratings per item", *names], lines)
 
 
@@ -157,10 +126,6 @@ def _error(group: list[dict[str, Any]], name: str, metric: str) -> float:
         return float("nan")
     which = ("ccc", "pearson").index(metric)
     return float(np.std(np.array(drawn[0][which]) - np.array(drawn[1][which])))
-
-
-def _signed(value: float, error: float) -> str:
-    return f"{value:+.3f}" + ("" if np.isnan(error) else f" ± {error:.3f}")
 
 
 def _cell(value: float, error: float) -> str:

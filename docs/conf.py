@@ -1,4 +1,4 @@
-"""The documentation site: Sphinx with MyST and furo. Built by `make docs` (tools/build_docs.py), warnings are errors."""
+"""The documentation site: Sphinx with MyST and furo, built by `make docs` (tools/build_docs.py)."""
 
 from unisono.version import __version__
 

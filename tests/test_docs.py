@@ -11,7 +11,9 @@ from command_line import unisono_here
 from unisono.maths.raters.styles import KINDS
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md"))
+PAGES = sorted(ROOT.glob("*.md")) + [
+    page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts
+]
 
 
 def test_cli_page_is_what_help_says():

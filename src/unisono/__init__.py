@@ -20,7 +20,19 @@ from unisono.version import __version__
 
 if TYPE_CHECKING:
     from unisono import plot
-    from unisono.api import Fusion, agreement, check, compare, cross_validate, fuse, load, next_ratings, plan, score
+    from unisono.api import (
+        Fusion,
+        agreement,
+        check,
+        compare,
+        cross_validate,
+        fuse,
+        judges,
+        load,
+        next_ratings,
+        plan,
+        score,
+    )
     from unisono.api.categories import CategoryFusion
     from unisono.data import ItemTable, Ratings
     from unisono.data.categories import Categories
@@ -33,6 +45,7 @@ if TYPE_CHECKING:
         EvaluatorWeighted,
         Fit,
         Fused,
+        Groups,
         Independent,
         Joint,
         Mean,
@@ -51,7 +64,7 @@ if TYPE_CHECKING:
 _HOME = {
     "unisono.api": (
         *("Fusion", "agreement", "check", "compare", "cross_validate", "fuse", "load", "next_ratings", "plan"),
-        "score",
+        *("judges", "score"),
     ),
     "unisono.data": ("ItemTable", "Ratings"),
     "unisono.api.categories": ("CategoryFusion",),
@@ -59,7 +72,8 @@ _HOME = {
     "unisono.data.checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
     "unisono.fusers": (
-        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Joint", "Independent", "make_fuser", "series"),
+        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Groups", "Joint", "Independent", "make_fuser"),
+        "series",
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
     "unisono.fusers.categories.models": ("CATEGORY_MODELS",),
@@ -93,6 +107,7 @@ __all__ = [
     "Fit",
     "Fused",
     "Fusion",
+    "Groups",
     "Independent",
     "ItemTable",
     "Joint",
@@ -111,6 +126,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "fuse",
+    "judges",
     "load",
     "load_dataset",
     "load_dataset_table",

@@ -87,9 +87,6 @@ def test_tables_hold_means_and_standard_errors_of_the_difference_to_the_mean():
     assert "| asset/3 | .700 ±.100 | .500 | .700 ±.100 |" in found["ccc"]
     assert "**mean of 1**" in found["ccc"]
     assert "| sim paper/3 | .100 | .500 | .500 |" in found["ccc"]
-    assert "+0.200 ± 0.100" in found["default"]
-    assert "1 of 2 stopped" in found["iterations"]
-    assert found["iterations"].count("stopped") == 1
     assert "snow" in found["setup"]
 
 

@@ -18,7 +18,7 @@ RATINGS = "clip,who,comment,v\n" + "".join(
 def test_check_prints_the_overview_and_says_how_the_table_was_read():
     done = unisono("check", "-", "--annotator", "who", stdin=RATINGS.encode())
     assert done.returncode == 0
-    assert "standard input: 6 items, 3 annotators, 1 dimensions, 18 judgements" in done.stdout
+    assert "standard input: 6 items, 3 annotators, 1 dimension, 18 judgements" in done.stdout
     assert "Nothing looks suspicious" in done.stdout
     assert done.stdout.startswith("Read standard input: item '")
     assert "left out 'comment': text" in done.stdout
@@ -84,7 +84,7 @@ def test_check_recognises_a_series():
     rows = "".join(f"f,{1000 * i / 4},{who},{(i + (who == 'y')) % 5}\n" for who in "xy" for i in range(20))
     stdin = ("recording,time,annotator,v\n" + rows).encode()
     done = unisono_here("check", "-", "--time-unit", "ms", stdin=stdin)
-    assert "1 recordings, 2 annotators" in done.stdout
+    assert "1 recording, 2 annotators" in done.stdout
     assert "5.0 seconds in all, brought to 4 frames per second" in done.stdout
     done = unisono_here("check", "-", "--time-unit", "ms", "--rate", 2, "--json", stdin=stdin)
     found = json.loads(done.stdout)

@@ -50,7 +50,7 @@ def test_fuse_writes_what_it_promises(world):
     assert {"bias", "gain", "noise", "reliability", "agreement", "from_dim1", "from_dim2"} <= set(annotators.columns)
     overall = pl.read_csv(world / "out" / "annotators_overall.csv")
     assert overall["ratings"].to_list() == [40] * 10
-    assert overall.columns == ["annotator", "ratings", "reliability", "agreement", "spammer"]
+    assert overall.columns == ["annotator", "ratings", "reliability", "agreement", "spammer", "copy", "copy_set"]
     summary = json.loads((world / "out" / "summary.json").read_text())
     assert summary["provenance"]["seed"] == 0
     assert len(summary["provenance"]["data_sha256"]) == 64
@@ -157,12 +157,13 @@ def test_next_and_plan_read_a_saved_fit(world):
     assert (len(found["items"]), len(found["annotators"])) == (3, 3)
     done = unisono("plan", "out", "--most", "4", cwd=world)
     assert done.returncode == 0, done.stderr
-    assert "ratings per item" in done.stderr
-    tables = [line for line in done.stdout.splitlines() if line.strip()]
-    assert len(tables) == 2 * (1 + 2 + 4)
-    assert tables[0].startswith("Correlation")
-    assert tables[7].startswith("Sd that remains")
-    assert "Needed: " in done.stderr
+    assert done.stderr == ""
+    shown = [line for line in done.stdout.splitlines() if line.strip()]
+    assert len([line for line in shown if line[0].isdigit() and "enough" not in line]) == 2 * 4
+    assert "enough for a correlation of 0.9" in done.stdout
+    assert shown[0].startswith("Correlation")
+    assert shown[7].startswith("Standard deviation of the truth that remains")
+    assert "Needed: " in done.stdout
     found = json.loads(unisono("plan", "out", "--target", "1", "--json", cwd=world).stdout)
     assert found["enough"] is None
     assert set(found["enough_each"].values()) == {None}

@@ -73,7 +73,7 @@ def test_a_new_batch_starts_from_an_earlier_fit(world, tmp_path):
         (("other.csv", "--start", "first"), 3, "'dim1' and 'dim3', the fit to start from has 'dim1' and 'dim2'"),
         (("two.csv", "--start", "first", "--model", "mean"), 3, "the model 'auto' or 'joint'"),
         (("two.csv", "--start", "first", "--anchor", "uncorrelated"), 3, "anchor='average'"),
-        (("two.csv", "--start", "first", "--transform", "gain"), 3, "equal settings"),
+        (("two.csv", "--start", "first", "--transform", "full"), 3, "equal settings"),
         (("two.csv", "--panel", "0"), 2, "0"),
         (("two.csv", "--model", "joint", "--inference", "ml", "--estimate", "matched"), 2, "inference='bayes'"),
     ],

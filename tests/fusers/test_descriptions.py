@@ -32,7 +32,7 @@ def world_in_units(M=400):
 
 def test_annotators_in_their_own_units():
     ratings, F, b = world_in_units()
-    table = un.fuse(ratings).described
+    table = un.fuse(ratings, transform="full").described
     np.testing.assert_allclose(table.bias / SCALE, b, atol=0.06)
     np.testing.assert_allclose(table.noise / SCALE, 0.2, atol=0.03)
     expected = F[:, 0, 1] * SCALE[0] / SCALE[1]

@@ -12,7 +12,7 @@ from unisono.maths.em import run_em
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features, orthogonal_scores
-from unisono.maths.items.priors import Guards, Priors
+from unisono.maths.items.priors import Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.start import bayes_settings
 from unisono.maths.items.state import BayesSettings
@@ -88,8 +88,8 @@ def random_raters(rng, M, K, per_item):
 
 def default_settings(data, **changes) -> BayesSettings:
     """Settings of the default model."""
-    structure = Structure("full", True, "shared", "full", intercept=True)
-    return bayes_settings(data, structure, Priors(), np.full(data.D, 1e-6), Guards())._replace(**changes)
+    structure = Structure("gain", True, "shared", "full", intercept=True)
+    return bayes_settings(data, structure, Priors(), np.full(data.D, 1e-6), **changes)
 
 
 def climb(data, start, settings):

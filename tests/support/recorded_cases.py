@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import unisono as un
+from judged_tables import judged_ratings
 from trace_world import trace_world
 from unisono.data import ItemTable, Ratings
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
@@ -83,6 +84,15 @@ def in_two_batches() -> Any:
     return un.fuse(second.ratings, start=un.fuse(first.ratings).fuser)
 
 
+def with_judges() -> Any:
+    return un.fuse(judged_ratings(0, items=60, labels=25)[0])
+
+
+def judges_alone() -> Any:
+    ratings = judged_ratings(1, items=40, labels=0)[0]
+    return un.fuse(ratings, kinds={"judge": "*"})
+
+
 def on_traces(model: str) -> Any:
     limits = {"width": 5, "restarts": 2, "max_iter": 20} if model.startswith("paper") else {}
     return un.fuse(trace_world().ratings, model=model, **limits)
@@ -120,6 +130,8 @@ CASES: dict[str, Callable[[], Any]] = {
     "traces with gold": traces_with_gold,
     **{f"green {model}": partial(on_film, "green_intensity", 120, model) for model in ("auto", "ewe")},
     **{f"forrest gump {model}": partial(on_film, "forrest_gump", 300, model) for model in ("auto", "aligned-mean")},
+    "people and judges": with_judges,
+    "judges alone": judges_alone,
 }
 
 

@@ -3,11 +3,13 @@
 fusion       from ratings to a result: the truth, the annotators, the fitted model
 looking      ratings and results from outside: check, agreement, score, compare, cross_validate
 advice       from a finished fit: how many ratings are enough, what to rate next
+judging      judges beside people
 tables       what all of them take: objects, paths or data frames
 """
 
 from unisono.api.advice import next_ratings, plan
 from unisono.api.fusion import Fusion, fuse, load
+from unisono.api.judging import judges
 from unisono.api.looking import agreement, check, compare, cross_validate, score
 from unisono.api.tables import on_clock
 
@@ -18,6 +20,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "fuse",
+    "judges",
     "load",
     "next_ratings",
     "on_clock",

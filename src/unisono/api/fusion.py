@@ -7,7 +7,7 @@ result.truth, result.annotators, print(result.summary()), result.save("out")
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,23 +24,28 @@ from unisono.api.categories import (
     fused_answers,
     refuse_beside_categories,
 )
-from unisono.api.tables import READING, item_table, on_clock
+from unisono.api.tables import READING, covariate_table, item_table, on_clock, without_covariates
 from unisono.data import Ratings
-from unisono.data.checks import Alert, check_ratings, require_overlap
+from unisono.data.checks import Alert, require_overlap
 from unisono.data.coverage import answers_given
 from unisono.data.introduction import Introduction
-from unisono.errors import DataError, DataWarning
-from unisono.fusers import Annotators, Fit, Fused, Fuser, Joint, make_fuser, revive
+from unisono.data.kinds import with_kinds
+from unisono.data.rating_numbers import RatingNumbers
+from unisono.errors import DataError, DataWarning, SettingsError
+from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
+from unisono.fusers.copies import count_copies, described_one_by_one
+from unisono.fusers.groups.choice import model_for
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
-from unisono.fusers.signal import crowd_signal
 from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
 from unisono.io.writing import csv_text, rounded_figures, write_results
 from unisono.reader import as_frame
-from unisono.report.alerts import NO_SIGNAL, signal_alerts
+from unisono.report.alerts import NO_SIGNAL, TOLD_AT_ONCE, rating_alerts
+from unisono.report.kinds import KIND_WARNINGS, kind_alerts
 from unisono.report.summary import summarise, summary_text
 from unisono.version import __version__
+from unisono.words import Counting
 
 
 def fuse(
@@ -51,6 +56,10 @@ def fuse(
     gold: Any = None,
     start: Any = None,
     scale: Any = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    humans: str | Sequence[str] | None = None,
+    covariates: str | Sequence[str] | RatingNumbers | None = None,
+    copies: Counting = "merge",
     categories: Any = None,
     category_model: str = "auto",
     seed: int | None = None,
@@ -63,12 +72,16 @@ def fuse(
     `read_ratings` that say how to read a table (`item`, `annotator`, `time`, `dims`, ...). `features` and `gold` are an
     `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved one) whose
     annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers end: (1, 7),
-    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `categories` names
-    columns whose answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default
-    columns of words are recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything
-    random; by default the fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called
-    after every iteration; if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces
-    tells it also of starts and windows tried, and of what it does beside EM.
+    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `kinds` says who is what
+    by patterns of names ({"judge": "gpt-*,llama*"}), `humans` who is a person; with several kinds 'auto' is 'groups',
+    whose settings are `reference_kind` and `shared`; it also takes `covariates`, columns of the ratings that are
+    numbers about single ratings (length, position) and no answers. `copies` says how annotators count
+    whose answers agree more than chance allows: "merge" as one opinion, "keep" each. `categories` names columns whose
+    answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default columns of words are
+    recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything random; by default the
+    fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration;
+    if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
+    and windows tried, and of what it does beside EM.
     """
     reading = {name: settings.pop(name) for name in READING if name in settings}
     table, answers = answers_of(ratings, categories, scale, **reading)
@@ -78,19 +91,28 @@ def fuse(
     if table is None:
         assert chosen is not None  # a table without either is refused when it is read
         return CategoryFusion(chosen, seed or 0)
+    table, numbers = with_kinds(table, kinds, humans), covariate_table(ratings, covariates, reading)
+    table = without_covariates(table, numbers)
     require_overlap(table)
+    model = model_for(model, table, settings, explained=numbers is not None) if isinstance(model, str) else model
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) else fuser.kind
+    if numbers is not None:
+        if not isinstance(fuser, Groups):
+            raise SettingsError(f"Covariates of ratings belong to the model 'groups', not to '{name}'.")
+        fuser.explain(numbers)
+        copies = "keep"  # numbers about a rating are not those of its copies
+    counted = count_copies(table, copies)
     if start is not None:
-        table = _continue_from(start, fuser, table)
+        table, counted = _continue_from(start, fuser, table, counted)
     if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
     described = on_clock(item_table(features), table, complete=True)
-    fuser.fit(table, described, on_clock(item_table(gold), table), on_step=on_step)
-    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen)
+    fuser.fit(counted, described, on_clock(item_table(gold), table), on_step=on_step)
+    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
     for alert in result.alerts:
-        if alert.kind == NO_SIGNAL:
+        if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS):
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
@@ -105,6 +127,7 @@ class Fusion(WithCategories):
     fused: Fused
     seed: int = 0
     chosen: ChosenClasses | None = None  # categories beside the numbers
+    copies: Counting = "merge"
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -142,7 +165,8 @@ class Fusion(WithCategories):
         return self._counted(self.fuser.describe())
 
     def _counted(self, found: Annotators) -> Annotators:
-        return replace(found, answered=answers_given(self.ratings))
+        each = described_one_by_one(found, self.ratings, self.copies)
+        return replace(each, answered=answers_given(self.ratings))
 
     def describe_now(self, on_step: Callable[[int, float], None]) -> None:
         """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
@@ -151,7 +175,7 @@ class Fusion(WithCategories):
     @cached_property
     def alerts(self) -> list[Alert]:
         """What in the ratings deserves a look, the gravest first."""
-        return [*signal_alerts(self.ratings.dimensions, crowd_signal(self.ratings)), *check_ratings(self.ratings)]
+        return [*kind_alerts(self.fuser.notes()), *rating_alerts(self.ratings, self.copies)]
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
@@ -171,7 +195,7 @@ class Fusion(WithCategories):
             kind=self.fuser.kind,
             settings=self.fuser.saved_params(),
             items=self.ratings.items,
-            annotators=self.ratings.annotators,
+            annotators=self.fuser.annotators_,
             dimensions=self.ratings.dimensions,
             features=self.fuser.feature_columns,
             arrays=self.fuser.arrays() | self._posterior(),
@@ -181,6 +205,7 @@ class Fusion(WithCategories):
                 "seed": self.seed,
                 "source": self.ratings.source,
                 "data_sha256": self.ratings.data_hash,
+                "unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL],
             },
         )
 
@@ -188,7 +213,8 @@ class Fusion(WithCategories):
         """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
         if self.ratings.is_series:
             return {}
-        given = np.bincount(self.ratings.annotator_of, minlength=self.ratings.K)
+        fitted = self.fuser.fitted_ratings()
+        given = np.bincount(fitted.annotator_of, minlength=fitted.K)
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
 
     def _rounded(self) -> dict[str, Any]:
@@ -206,12 +232,17 @@ class Fusion(WithCategories):
         return pl.DataFrame(with_parts(columns, self.ratings.reading)).to_dicts()
 
     def files(self) -> dict[str, dict[str, Any]]:
-        """The tables of the folder that `save` writes, by name."""
-        return {
-            "truth": self._rounded(),
-            "annotators": self.with_accuracy(rounded_figures(dimension_columns(self.described))),
-            "annotators_overall": rounded_figures(overall_columns(self.described)),
-        } | self.tables_of_categories
+        """The tables of the folder that `save` writes, by name; where annotators are of several kinds, groups too."""
+        more = {name: rounded_figures(columns) for name, columns in self.fuser.tables().items()}
+        return (
+            {
+                "truth": self._rounded(),
+                "annotators": self.with_accuracy(rounded_figures(dimension_columns(self.described))),
+                "annotators_overall": rounded_figures(overall_columns(self.described)),
+            }
+            | self.tables_of_categories
+            | more
+        )
 
     def report(self, path: str | Path = "report.html") -> Path:
         """Writes the report, one HTML file that needs nothing else."""
@@ -251,7 +282,7 @@ def load(directory: str | Path) -> Fuser:
     return revive(load_fit(Path(directory)))
 
 
-def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
+def _continue_from(start: Any, fuser: Fuser, *tables: Ratings) -> list[Ratings]:
     """Tells the fuser what the earlier fit knows; the ratings with that fit's annotators among theirs."""
     earlier = start if isinstance(start, Fuser) else load(start)
     if not isinstance(fuser, Joint) or not isinstance(earlier, Joint):
@@ -260,4 +291,4 @@ def _continue_from(start: Any, fuser: Fuser, ratings: Ratings) -> Ratings:
             f"here the earlier fit is '{earlier.kind}' and the new one '{fuser.kind}'."
         )
     fuser.start_from(earlier)
-    return with_earlier_annotators(ratings, prior_fit_of(earlier))
+    return [with_earlier_annotators(ratings, prior_fit_of(earlier)) for ratings in tables]

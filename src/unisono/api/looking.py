@@ -13,8 +13,10 @@ from unisono.data.checks import require_overlap
 from unisono.errors import DataError
 from unisono.evaluate.compare.leaderboard import truth_table
 from unisono.fusers import Fused, Fuser, revive
+from unisono.fusers.copies import count_copies
 from unisono.io.align import align_to
 from unisono.io.saved import load_fit
+from unisono.words import Counting
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement.results import Agreement
@@ -89,6 +91,7 @@ def compare(
     reference: Any = None,
     features: Any = None,
     models: Sequence[str] | None = None,
+    copies: Counting = "merge",
     folds: int = 5,
     seed: int = 0,
     jobs: int = 1,
@@ -98,15 +101,16 @@ def compare(
 ) -> Comparison:
     """The leaderboard of all models (or of `models`) on these ratings, and whether joint modelling helps on them.
 
-    Tables are objects, paths or data frames, as in `fuse`; `scale` and `reading` say how to read ratings. `jobs`
-    processes work at once; the figures do not depend on how many. `on_task(done, total)` is called after every fit.
+    Tables are objects, paths or data frames, as in `fuse`, and so is `copies`; `scale` and `reading` say how to read
+    ratings. `jobs` processes work at once; the figures do not depend on how many. `on_task(done, total)` is called
+    after every fit.
     """
     from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
     rated = rating_table(ratings, scale, **reading)
     known = item_table(reference)
     return compare_models(
-        rated,
+        count_copies(rated, copies),
         reference=align_to(known, rated) if known is not None and rated.is_series else known,
         features=on_clock(item_table(features), rated, complete=True),
         models=models,

@@ -6,8 +6,10 @@ from typing import Any
 
 from unisono.data import ItemTable, Ratings
 from unisono.data.checks import require_known_items
-from unisono.errors import SettingsError
+from unisono.data.rating_numbers import RatingNumbers
+from unisono.errors import DataError, SettingsError
 from unisono.io.align import align_to
+from unisono.io.reading.covariates import read_covariates
 from unisono.io.tables import read_item_table, read_ratings
 
 # Keyword arguments that say how to read a table of ratings, wherever one may be given.
@@ -24,6 +26,23 @@ def rating_table(source: Any, scale: Any = None, **reading: Any) -> Ratings:
     if reading:
         raise SettingsError(f"These are ratings already: {', '.join(reading)} would say how to read a table.")
     return source.with_scale(scale)
+
+
+def covariate_table(source: Any, covariates: Any, reading: dict[str, Any]) -> RatingNumbers | None:
+    """Covariates of ratings from columns of the table that the ratings were read from; None stays None."""
+    if covariates is None or isinstance(covariates, RatingNumbers):
+        return covariates
+    names = [name.strip() for name in covariates.split(",")] if isinstance(covariates, str) else list(covariates)
+    if isinstance(source, Ratings) or (isinstance(source, str) and source == "-"):
+        raise DataError("Covariates are columns of a table of ratings: give the table, as a file or a data frame.")
+    where = {name: reading[name] for name in ("item", "annotator", "sheet") if name in reading}
+    return read_covariates(source, names, **where)
+
+
+def without_covariates(ratings: Ratings, numbers: RatingNumbers | None) -> Ratings:
+    """The ratings without dimensions that are covariates."""
+    kept = [name for name in ratings.dimensions if numbers is None or name not in numbers.names]
+    return ratings if len(kept) == ratings.D else ratings.select_dimensions(kept)
 
 
 def item_table(source: Any, **reading: Any) -> ItemTable | None:

@@ -9,12 +9,14 @@ import click
 
 from unisono.cli.options import json_option, out_option, ratings_argument, reading_options, seed_option
 from unisono.cli.progress import task_progress
-from unisono.cli.talk import deliver, number, print_table
+from unisono.cli.screen import wrapped
+from unisono.cli.talk import deliver, number, print_table, tell
+from unisono.data.introduction import counted
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement.results import Agreement, DimensionAgreement
 
-WIDTH = 80  # columns of a plain terminal
+WIDTH = 80  # columns of prose, also in a pipe
 WORST = 10  # annotators shown, those with the largest misfit first
 
 
@@ -58,16 +60,14 @@ def command(ratings: str, reading: dict[str, Any], out: Path | None, as_json: bo
 
 
 def _print(found: Agreement) -> None:
-    what = "recordings" if found.kind == "traces" else "items"
-    click.echo(
-        f"{found.source}: {found.items} {what}, {len(found.annotators)} annotators, {found.judgements} judgements; "
-        f"{found.design} design"
-    )
-    click.echo(f"In brackets: {found.level:.0%} intervals over {found.resampled}, {found.draws} draws.")
+    what = "recording" if found.kind == "traces" else "item"
+    counts = [(found.items, what), (len(found.annotators), "annotator"), (found.judgements, "judgement")]
+    tell(f"{found.source}: {', '.join(counted(n, one) for n, one in counts)}; {found.design} design")
+    tell(f"In brackets: {found.level:.0%} intervals over {found.resampled}, {found.draws} draws.")
     _print_design(found.dimensions)
     _print_figures(found.dimensions)
     if found.lag_corrected:
-        click.echo("The same with relative delays taken out")
+        tell("The same with relative delays taken out")
         _print_icc(found.lag_corrected)
     _print_pairs(found)
     if found.multivariate:
@@ -75,8 +75,8 @@ def _print(found: Agreement) -> None:
         print_table(["reliability of a single rating", "value"], rows)
     _print_annotators(found)
     for note in found.notes:
-        click.echo(click.wrap_text(f"Note: {note}", WIDTH))
-    click.echo(click.wrap_text(found.apa(), WIDTH))
+        tell(wrapped(f"Note: {note}", WIDTH))
+    tell(wrapped(found.apa(), WIDTH))
 
 
 def _print_figures(dimensions: tuple[DimensionAgreement, ...]) -> None:
@@ -137,7 +137,7 @@ def _print_annotators(found: Agreement) -> None:
     ]
     print_table(["annotator", "severity", "infit", "outfit", "r others", "equal"], rows)
     if len(found.annotators) > WORST:
-        click.echo(f"The {WORST} who fit worst of {len(found.annotators)} annotators; --json has all.")
+        tell(f"The {WORST} who fit worst of {len(found.annotators)} annotators; --json has all.")
 
 
 def _cell(found: Any) -> str:

@@ -8,12 +8,19 @@ import click
 
 from unisono.cli.options import category_option, json_option, ratings_argument, reading_options
 from unisono.cli.reading import read_answers_quietly
-from unisono.cli.talk import number, print_json, print_table
+from unisono.cli.talk import number, print_json, print_table, tell
+from unisono.data.introduction import counted
 
 if TYPE_CHECKING:
     from unisono.data.categories import Categories
     from unisono.evaluate.category_overview import CategoryOverview
     from unisono.evaluate.overview import Overview
+
+EXPLAINED = (
+    "alpha: Krippendorff's, 1 is perfect, 0 is chance. ICC(A,1): reliability of one rating, ICC(A,k): of the mean of "
+    "all. r others: correlation of an annotator with the mean of the others, median. In brackets: 95 % intervals. "
+    "`unisono agreement` has more."
+)
 
 
 @click.command("check")
@@ -83,16 +90,15 @@ def _print(found: Overview) -> None:
     from unisono.report.reading import reading_lines
 
     for line in reading_lines(found.reading):
-        click.echo(line)
-    what = "recordings" if found.kind == "series" else "items"
-    click.echo(
-        f"{found.source}: {found.items} {what}, {found.annotators} annotators, {len(found.dimensions)} dimensions, "
-        f"{found.judgements} judgements"
-    )
+        tell(line)
+    what = "recording" if found.kind == "series" else "item"
+    counts = [(found.items, what), (found.annotators, "annotator"), (len(found.dimensions), "dimension")]
+    tell(f"{found.source}: {', '.join(counted(n, one) for n, one in [*counts, (found.judgements, 'judgement')])}")
     if found.rate is not None and found.seconds is not None:
-        click.echo(f"{found.seconds:.1f} seconds in all, brought to {found.rate:g} frames per second")
-    click.echo(f"annotators per {what[:-1]}: {_span(found.annotators_per_item)}")
-    click.echo(f"{what} per annotator: {_span(found.items_per_annotator)}")
+        frames = "frame" if found.rate == 1 else "frames"
+        tell(f"{found.seconds:.1f} seconds in all, brought to {found.rate:g} {frames} per second")
+    tell(f"annotators per {what}: {_span(found.annotators_per_item)}")
+    tell(f"{what}s per annotator: {_span(found.items_per_annotator)}")
     from unisono.report.agreement import in_brackets
 
     values = [
@@ -105,10 +111,10 @@ def _print(found: Overview) -> None:
         for row in found.dimensions
     ]
     print_table(["agreement", "alpha", "ICC(A,1)", "ICC(A,k)", "r others"], agreed)
-    click.echo("In brackets: 95 % intervals. `unisono agreement` has more.")
-    click.echo("Nothing looks suspicious." if not found.alerts else "Worth a look:")
+    tell(EXPLAINED)
+    tell("Nothing looks suspicious." if not found.alerts else "Worth a look:")
     for alert in found.alerts:
-        click.echo(f"  {alert.severity}: {alert.message}")
+        tell(f"  {alert.severity}: {alert.message}")
 
 
 def _span(counts: tuple[int, float, int]) -> str:

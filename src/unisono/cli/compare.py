@@ -9,6 +9,7 @@ import click
 
 from unisono.cli.options import (
     TablePath,
+    copies_option,
     features_option,
     jobs_option,
     json_option,
@@ -20,7 +21,8 @@ from unisono.cli.options import (
     seed_option,
 )
 from unisono.cli.progress import task_progress
-from unisono.cli.talk import deliver, number, print_table
+from unisono.cli.talk import deliver, number, print_table, tell
+from unisono.data.introduction import counted
 
 if TYPE_CHECKING:
     from unisono.evaluate.compare.leaderboard import Comparison, ModelRow
@@ -34,6 +36,7 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 @click.option("--reference", type=TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
 @features_option
 @models_option("all")
+@copies_option
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts to hide in turn.")
 @seed_option
 @jobs_option
@@ -71,14 +74,15 @@ def command(
 
 
 def _print(found: Comparison) -> None:
-    click.echo(
-        f"{found.source}: {found.items} {'recordings' if found.kind == 'series' else 'items'}, "
-        f"{found.annotators} annotators, {found.judgements} judgements; "
-        f"{found.folds} folds, seed {found.seed}"
+    what = "recording" if found.kind == "series" else "item"
+    counts = [(found.items, what), (found.annotators, "annotator"), (found.judgements, "judgement")]
+    tell(
+        f"{found.source}: {', '.join(counted(n, one) for n, one in counts)}; {found.folds} folds, seed {found.seed}; "
+        "figures in standard deviations of the ratings, s.e.: standard error of the figure before it"
     )
     against = [] if found.reference is None else ["CCC", "Pearson"]
     print_table([*HEAD, *against, "seconds", "iterations"], [_cells(row, bool(against)) for row in found.rows])
-    click.echo(found.answer)
+    tell(found.answer)
 
 
 def _cells(row: ModelRow, referenced: bool) -> list[str]:

@@ -22,7 +22,8 @@ from unisono.cli.options import (
     seed_option,
 )
 from unisono.cli.progress import task_progress
-from unisono.cli.talk import deliver, number, print_table
+from unisono.cli.talk import deliver, number, print_table, tell
+from unisono.data.introduction import counted
 
 if TYPE_CHECKING:
     from unisono.evaluate.protocol.results import CrossValidation, ModelResult
@@ -75,8 +76,9 @@ def command(
 
 
 def _print(found: CrossValidation) -> None:
-    click.echo(
-        f"{found.source} against {found.reference}: {found.items} items, {found.folds} folds, seed {found.seed}; "
+    tell(
+        f"{found.source} against {found.reference}: {counted(found.items, 'item')}, {found.folds} folds, "
+        f"seed {found.seed}; "
         + ("iterations chosen on the validation items" if found.selected else "models as they converge")
     )
     rows = [[row.model, number(row.ccc), number(row.pearson), _iterations(row)] for row in found.models]
@@ -84,7 +86,7 @@ def _print(found: CrossValidation) -> None:
     names = [row.model for row in found.models]
     print_table(["dimension", "", *names], list(_by_dimension(found)))
     for line in significance_lines(found):
-        click.echo(line)
+        tell(line)
 
 
 def _iterations(row: ModelResult) -> str:

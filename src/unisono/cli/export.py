@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from unisono.cli.talk import say
+from unisono.data.introduction import counted
 
 KINDS = ("label-studio", "inspect", "crowd-kit", "nova", "elan")
 
@@ -51,4 +52,4 @@ def command(ctx: click.Context, /, kind: str, fused: Path, out: Path, dims: tupl
         if isinstance(error, DataError):
             raise
         raise click.UsageError(str(error), ctx) from None
-    say(f"Written to {out}: {len(truth.items)} items, {', '.join(truth.dimensions)}.")
+    say(f"Written to {out}: {counted(len(truth.items), 'item')}, {', '.join(truth.dimensions)}.")

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.kind_options import covariate_option, kind_options
 from unisono.cli.options import (
     TablePath,
     category_option,
+    copies_option,
     json_option,
     of_items,
     ratings_argument,
@@ -20,8 +22,8 @@ from unisono.cli.options import (
 from unisono.cli.progress import estimation_progress
 from unisono.cli.reading import read_answers_quietly
 from unisono.cli.series_options import require_words, series_options
-from unisono.cli.talk import print_json, say
-from unisono.words import words_of
+from unisono.cli.talk import print_json, say, tell
+from unisono.words import Counting, words_of
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
@@ -66,6 +68,15 @@ def _structure_options(command: Any) -> Any:
     metavar="FIT",
     help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
 )
+@kind_options
+@click.option(
+    "--shared",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    help="Share of their errors that annotators have in common, where nothing shows it: judges alone, one lab, traces.",
+)
+@covariate_option
+@copies_option
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
@@ -86,6 +97,10 @@ def command(
     gold: str | None,
     start: Path | None,
     model: str,
+    kinds: dict[str, str] | None,
+    humans: str | None,
+    covariates: str | None,
+    copies: Counting,
     seed: int,
     out: Path | None,
     report: bool,
@@ -99,16 +114,17 @@ def command(
 
     RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
     makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and
-    report.html, a page to read and to send (with categories also categories.csv and confusion.csv); without, the truth
-    goes to standard output as CSV.
+    report.html, a page to read and to send (with categories also categories.csv and confusion.csv, with several
+    kinds of annotators groups.csv); without, the truth goes to standard output as CSV.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
             mean, median, zscore-mean, ewe, weighted-mean,
-            aligned-mean (traces alone)
+            aligned-mean (traces alone), groups (several kinds of annotators)
     Models of categories: auto, glad, mace, dawid-skene, majority
     """
     from unisono.api import Fusion, fuse
+    from unisono.api.tables import covariate_table
     from unisono.fusers.categories.models import find_category_model
     from unisono.fusers.registry import find_model
     from unisono.io.tables import read_item_table
@@ -121,12 +137,16 @@ def command(
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with estimation_progress("Estimating") as watching:
+        who: dict[str, Any] = {"kinds": kinds, "humans": humans}
         result = fuse(
             answers,
             model=model,
             features=described,
             gold=known,
             start=start,
+            covariates=covariate_table(ratings, covariates, reading),
+            **who,
+            copies=copies,
             category_model=category_model,
             seed=seed,
             on_step=watching,
@@ -161,7 +181,7 @@ def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> N
         click.echo(result.truth_csv(), nl=False)
         say(result.summary())
     else:
-        click.echo(result.summary())
+        tell(result.summary())
         tables = [f"{name}.csv" for name in result.files()]
         more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
-        click.echo(f"\nWritten to {out}: {', '.join([*tables, *more])}")
+        tell(f"\nWritten to {out}: {', '.join([*tables, *more])}")

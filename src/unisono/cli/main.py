@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from unisono.cli.talk import show_warnings
+from unisono.cli.talk import say, show_warnings
 from unisono.errors import DataError, SettingsError
 from unisono.version import __version__
 
@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
     "evaluate": ("evaluate", "Cross-validate models against a reference, with the paper's protocol."),
     "predict": ("predict", "Predict the truth of new items from their features."),
+    "judges": ("judges", "Look at judges beside people, and compare systems with intervals that hold."),
     "features": ("features", "Make features from texts, images, sounds and films."),
     "next": ("next", "Say which items to rate next, and whose ratings tell most."),
     "plan": ("plan", "Predict how many ratings per item are enough."),
@@ -96,7 +97,7 @@ def run() -> None:
         click.echo("Interrupted; nothing was written.", err=True)
         sys.exit(130)
     except DataError as error:
-        click.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}")
         sys.exit(3)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not an error of ours.

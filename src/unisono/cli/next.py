@@ -7,7 +7,14 @@ from pathlib import Path
 import click
 
 from unisono.cli.options import json_option
-from unisono.cli.talk import number, print_json, print_table
+from unisono.cli.talk import number, print_json, print_table, tell
+
+NO_ADVICE = "the advice is about the other dimensions."
+NOTHING = "which items to rate next, and whom to ask, cannot be told from these ratings."
+UNITS = (
+    "uncertainty: of the item's truth, in standard deviations of the truth over items. reduction: share of it that one "
+    "more typical rating removes. information: share of the truth's variance that one rating explains."
+)
 
 
 @click.command("next")
@@ -21,11 +28,21 @@ def command(fit: Path, count: int, as_json: bool) -> None:
     more rating by a typical annotator would remove, annotators by how much of the truth's variance one rating explains.
     """
     from unisono.api import next_ratings
+    from unisono.report.alerts import nothing_shared
+    from unisono.report.summary import TWO
 
-    found = next_ratings(fit).to_dict(count)
+    advice = next_ratings(fit)
+    found = advice.to_dict(count)
     if as_json:
         print_json(found)
+        return
+    if advice.unclear:
+        tell(nothing_shared(advice.unclear, advice.dimensions, NO_ADVICE if advice.items else NOTHING))
+    if not advice.items:
         return
     items, people = ([list(row.values()) for row in found[what]] for what in ("items", "annotators"))
     print_table(["rate next", "uncertainty", "reduction"], [[m, number(sd), number(less)] for m, sd, less in items])
     print_table(["ask", "information"], [[k, number(value)] for k, value in people])
+    tell(UNITS)
+    if len(advice.annotators) == 2:
+        tell(TWO)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import click
 
 from unisono.data.labels import nearest
+from unisono.words import COPY_WORDS
 
 DUPLICATES = ("error", "first", "last", "mean")
 UNITS = ("s", "ms", "us", "ns", "min", "h", "frames")
@@ -65,6 +66,13 @@ out_option = click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="JSON file to write the result to."
 )
 
+copies_option = click.option(
+    "--copies",
+    type=click.Choice(COPY_WORDS),
+    default="merge",
+    show_default=True,
+    help="Annotators whose answers agree more than chance allows: one opinion, or each by themselves.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from unisono.cli.options import json_option
-from unisono.cli.talk import number, print_json, print_table, say
+from unisono.cli.talk import number, print_json, print_table, tell
+
+NO_PLAN = "how many ratings would be enough there cannot be told from these."
 
 
 @click.command("plan")
@@ -22,20 +24,30 @@ def command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> No
     For each dimension: the correlation of estimate and truth to expect, and the sd of the truth that remains.
     """
     from unisono.api import plan
+    from unisono.report.alerts import nothing_shared
 
     found = plan(fit, most=most, seed=seed)
     if as_json:
         print_json(found.to_dict(target))
         return
+    if found.unclear:
+        tell(nothing_shared(found.unclear, found.dimensions, NO_PLAN))
+    if len(found.unclear) == len(found.dimensions):
+        return
     each, enough = found.enough_each(target), found.enough(target)
     # One quantity at a time: side by side, seven dimensions would not fit a screen.
-    for what, values in (("Correlation of estimate and truth", found.correlation), ("Sd that remains", found.sd)):
-        click.echo(f"{what}, by ratings per item")
+    for what, values in (
+        ("Correlation of estimate and truth to expect", found.correlation),
+        ("Standard deviation of the truth that remains, in the units of the ratings", found.sd),
+    ):
+        tell(f"{what}, by ratings per item")
         rows = [[str(n), *map(number, row)] for n, row in zip(found.ratings, values.tolist(), strict=True)]
         print_table(["ratings", *found.dimensions], rows)
     most_tried = int(found.ratings[-1])
-    words = f"{enough} ratings per item are" if enough else f"{most_tried} ratings per item are not"
-    say(f"{words} enough for a correlation of {target:g} in every dimension.")
+    if not found.unclear:
+        many = enough or most_tried
+        are = "rating per item is" if many == 1 else "ratings per item are"
+        tell(f"{many} {are}{'' if enough else ' not'} enough for a correlation of {target:g} in every dimension.")
     if len(each) > 1:
-        needed = ", ".join(f"{name} {n or f'more than {most_tried}'}" for name, n in each.items())
-        say(f"Needed: {needed}.")
+        needed = [f"{name} {n or f'more than {most_tried}'}" for name, n in each.items() if name not in found.unclear]
+        tell(f"Needed: {', '.join(needed)}.")

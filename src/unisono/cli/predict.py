@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from unisono.cli.options import TablePath, item_options, table_argument
+from unisono.cli.talk import say
+from unisono.data.introduction import counted
 
 
 @click.command("predict")
@@ -41,4 +43,4 @@ def command(fit: Path, features: str, reading: dict[str, Any], ratings: str | No
         return
     with atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    click.echo(f"Predicted {len(fused.items)} items; written to {out}.", err=True)
+    say(f"Predicted {counted(len(fused.items), 'item')}; written to {out}.")

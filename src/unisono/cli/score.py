@@ -9,6 +9,7 @@ import click
 
 from unisono.cli.options import category_option, item_options, json_option, table_argument
 from unisono.cli.talk import number, print_json, print_table, say
+from unisono.data.introduction import counted
 from unisono.data.labels import listed
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ def _tell_what_did_not_join(found: Scores) -> None:
     _tell("only in the reference", found.only_in_reference)
     _tell("only in the reference", found.dimensions_only_in_reference, "dimensions")
     if found.frames_without_partner:
-        say(f"{found.frames_without_partner} frames of the truth lie outside the times of the reference.")
+        lie = "lies" if found.frames_without_partner == 1 else "lie"
+        frames = counted(found.frames_without_partner, "frame")
+        say(f"{frames} of the truth {lie} outside the times of the reference.")
 
 
 def _tell(where: str, labels: Sequence[str], what: str = "items") -> None:

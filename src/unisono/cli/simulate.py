@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unisono.cli.talk import say
+from unisono.data.introduction import counted
 
 if TYPE_CHECKING:
     from unisono.simulate import Simulation
@@ -62,7 +63,8 @@ def items(out: Path, **settings: Any) -> None:
     drawn = simulate_items(**settings)
     _write(drawn, settings, out)
     ratings = drawn.ratings
-    click.echo(f"{ratings.J} judgements of {ratings.M} items by {ratings.K} annotators; written to {out}.", err=True)
+    what = f"{counted(ratings.J, 'judgement')} of {counted(ratings.M, 'item')} by {counted(ratings.K, 'annotator')}"
+    say(f"{what}; written to {out}.")
 
 
 @command.command("series")
@@ -116,11 +118,8 @@ def series(out: Path, **settings: Any) -> None:
     drawn = simulate_series(**settings)
     _write(drawn, settings, out)
     ratings = drawn.ratings
-    click.echo(
-        f"{ratings.J} traces of {settings['frames']} frames, {ratings.M} recordings by {ratings.K} annotators; "
-        f"written to {out}.",
-        err=True,
-    )
+    traces = f"{counted(ratings.J, 'trace')} of {counted(settings['frames'], 'frame')}"
+    say(f"{traces}, {counted(ratings.M, 'recording')} by {counted(ratings.K, 'annotator')}; written to {out}.")
 
 
 def _write(drawn: Simulation, settings: dict[str, Any], out: Path) -> None:

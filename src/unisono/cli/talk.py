@@ -11,9 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
+from unisono.cli.screen import table_lines, width_of, wrapped
 from unisono.errors import ConvergenceWarning, DataWarning
-
-WIDE = 500  # columns of a page without an edge
 
 
 class HasDict(Protocol):
@@ -33,7 +32,7 @@ def show_warnings() -> None:
 
     def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
         if issubclass(category, DataWarning | ConvergenceWarning):
-            click.echo(f"Warning: {message}", err=True)
+            say(f"Warning: {message}")
         else:
             before(message, category, filename, lineno, file, line)
 
@@ -41,8 +40,13 @@ def show_warnings() -> None:
 
 
 def say(text: str) -> None:
-    """One line of talk."""
-    click.echo(text, err=True)
+    """Talk: what is going on, beside the result."""
+    click.echo(wrapped(text, width_of(sys.stderr)), err=True)
+
+
+def tell(text: str) -> None:
+    """A result in words."""
+    click.echo(wrapped(text, width_of(sys.stdout)))
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -74,25 +78,9 @@ def deliver(result: Result, out: Path | None, as_json: bool, show: Callable[[Res
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A result for people: the first column is a name, the others are numbers."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=bool(index))
-    for row in rows:
-        table.add_row(*(_escaped(cell) for cell in row))
-    # In a pipe rich would cut at 80 columns; a result is never cut.
-    Console(width=None if sys.stdout.isatty() else WIDE).print(table)
+    click.echo("\n".join(["", *table_lines(columns, rows, width_of(sys.stdout)), ""]))
 
 
 def number(value: float, digits: int = 3) -> str:
     """A figure for a table; a dash where it is not defined."""
     return "–" if math.isnan(value) else f"{round(value, digits) + 0.0:.{digits}f}"  # adding zero drops the sign of -0
-
-
-def _escaped(cell: str) -> str:
-    from rich.markup import escape
-
-    return escape(cell)

@@ -22,6 +22,7 @@ from unisono.errors import DataError
 
 CONSTANT_FROM = 4  # equal answers before a rater counts as constant: three may well be chance
 SCALE_RATIO = 5.0  # spreads of two dimensions that differ by more look like two scales
+MOST_NAMED = 5  # annotators in alerts of one kind that take a line each
 FEW = 40  # below this many values the outer percentiles are the outliers themselves
 
 
@@ -45,6 +46,7 @@ def check_ratings(ratings: Ratings) -> list[Alert]:
         *_traces(ratings, counts),
         *_unusual_values(ratings),
         *_scales(ratings),
+        *_conduct(ratings),
     ]
     return sorted(found, key=lambda alert: alert.severity != "warning")
 
@@ -69,6 +71,25 @@ def require_known_items(table: ItemTable, ratings: Ratings) -> None:
             f"{table.source}: item {listed(unknown)} not among the items of {ratings.source}. "
             "Look for a difference in spelling, or remove the row."
         )
+
+
+def _conduct(ratings: Ratings) -> Iterator[Alert]:
+    """What only the table showed: answers that repeat in blocks, and answers that came too fast."""
+    how = ratings.reading
+    if how is None:
+        return
+    for one in how.repeating[:MOST_NAMED]:
+        message = (
+            f"Annotator '{one.annotator}' repeats a block of {one.period} answers over {one.rows} rows "
+            f"(probability {min(one.probability, 0.999):.3f}): look whether the answers are about the items at all."
+        )
+        yield Alert("repeated-blocks", "warning", message, (one.annotator,))
+    for fast in how.hasty[:MOST_NAMED]:
+        message = (
+            f"Annotator '{fast.annotator}' answered {fast.fast} of {fast.answers} times in under 0.3 s by the column "
+            f"'{fast.column}', faster than anybody can."
+        )
+        yield Alert("impossible-times", "warning", message, (fast.annotator,))
 
 
 def _few_ratings(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:

@@ -44,6 +44,7 @@ class Ratings:
     source: str = "ratings"
     frame_kind: str | None = None  # the library of the data frame they came in, for results of the same kind
     reading: Reading | None = None  # how a table became these ratings; None: they were made otherwise
+    kinds: tuple[str, ...] | None = None  # (K,) what each annotator is (human, judge, ...); None: nobody said
 
     @classmethod
     def from_judgements(
@@ -61,6 +62,7 @@ class Ratings:
         source: str = "ratings",
         frame_kind: str | None = None,
         reading: Reading | None = None,
+        kinds: Sequence[str] | None = None,
     ) -> Ratings:
         """Sorts judgements by item and annotator, checks that they fit together, and freezes the arrays.
 
@@ -85,8 +87,11 @@ class Ratings:
         for array in (value, item_of, annotator_of, lengths):
             array.setflags(write=False)
         labels = tuple(items), tuple(annotators), tuple(dimensions)
+        if kinds is not None and len(kinds) != len(annotators):
+            raise DataError(f"{source}: {len(kinds)} kinds for {len(annotators)} annotators. Give one kind each.")
+        of = None if kinds is None else tuple(kinds)
         known = scale if isinstance(scale, Scale) else _scale_of(value, dimensions, scale)
-        made = cls(value, item_of, annotator_of, lengths, *labels, known, clock, source, frame_kind, reading)
+        made = cls(value, item_of, annotator_of, lengths, *labels, known, clock, source, frame_kind, reading, of)
         if any(known.given):
             made._refuse_outside()
         return made
@@ -101,7 +106,8 @@ class Ratings:
 
     def with_annotators(self, annotators: Sequence[str]) -> Ratings:
         """The same judgements with more annotators to know of, those who judged first and in the same order."""
-        return replace(self, annotators=tuple(annotators))
+        # Of those who did not judge nobody knows the kind.
+        return replace(self, annotators=tuple(annotators), kinds=None)
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -159,6 +165,8 @@ class Ratings:
         # Adding zero turns -0.0 into 0.0; one NaN stands for all.
         canonical = np.where(np.isnan(self.value), np.nan, self.value + 0.0)
         digest.update(np.ascontiguousarray(canonical, dtype="<f8").tobytes())
+        if self.kinds is not None:
+            digest.update("\x1f".join(self.kinds).encode() + b"\x1e")
         if self.clock is not None:
             digest.update(np.ascontiguousarray([self.clock.rate, *self.clock.start], dtype="<f8").tobytes())
         return digest.hexdigest()

@@ -26,6 +26,26 @@ class Identifiers:
 
 
 @dataclass(frozen=True)
+class Repeating:
+    """An annotator whose answers repeat in blocks, in the order of the rows."""
+
+    annotator: str
+    period: int  # rows of the block
+    rows: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Hasty:
+    """An annotator whose answers came faster than anybody can answer."""
+
+    annotator: str
+    column: str  # where the durations are
+    fast: int  # answers that came too fast
+    answers: int
+
+
+@dataclass(frozen=True)
 class Reading:
     """The roles of the columns of a table of ratings."""
 
@@ -34,6 +54,8 @@ class Reading:
     time: str | None
     dimensions: dict[str, str]  # dimension -> the column (or the level of a long table) it was read from
     left_out: tuple[LeftOut, ...] = ()
+    repeating: tuple[Repeating, ...] = ()
+    hasty: tuple[Hasty, ...] = ()
     notes: tuple[str, ...] = ()  # what was read otherwise than as plain numbers in plain columns, in sentences
     item_parts: tuple[str, ...] = ()  # columns that the item's name is made of, if there are several
     item_ids: Identifiers | None = field(default=None, compare=False, repr=False)  # None: no column of the table

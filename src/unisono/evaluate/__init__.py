@@ -4,6 +4,7 @@ overview             what `unisono check` prints
 agreement            how far annotators agree, with intervals
 scoring              a fused truth against a reference
 compare              every model on the same held-out ratings
+judges               judges beside people: each of them, the panel, means of systems
 protocol             cross-validation as in the paper
 splits               every random split of ratings, annotators or items
 """

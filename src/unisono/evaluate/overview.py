@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from unisono.data import Ratings
-from unisono.data.checks import Alert, check_ratings
+from unisono.data.checks import Alert
 from unisono.data.coverage import coverage
 from unisono.data.introduction import Introduction, counted
 from unisono.evaluate.agreement.figures import ALPHA, Drawing, measured
-from unisono.fusers.signal import crowd_signal
+from unisono.fusers.copies import CopySet, crowd_copies
 from unisono.maths.agreement.bootstrap import Interval
 from unisono.maths.agreement.others import leave_one_out
-from unisono.report.alerts import signal_alerts
+from unisono.report.alerts import rating_alerts
 from unisono.report.reading import reading_data
 
 
@@ -53,6 +53,7 @@ class Overview:
     dimensions: tuple[DimensionOverview, ...]
     alerts: tuple[Alert, ...]
     reading: dict[str, Any] | None = None  # how the table was read
+    copies: tuple[CopySet, ...] = ()  # annotators who look like one opinion
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -103,7 +104,8 @@ def overview(ratings: Ratings) -> Overview:
         rate=clock.rate if clock else None,
         seconds=float(ratings.length.sum() / clock.rate) if clock else None,
         dimensions=_dimensions(ratings),
-        alerts=(*signal_alerts(ratings.dimensions, crowd_signal(ratings)), *check_ratings(ratings)),
+        alerts=tuple(rating_alerts(ratings)),
+        copies=crowd_copies(ratings).sets,
         reading=reading_data(ratings),
     )
 

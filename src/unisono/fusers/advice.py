@@ -27,6 +27,8 @@ class NextRatings:
     item_reduction: np.ndarray  # (M,) share of the item's uncertainty that one typical rating removes
     annotators: tuple[str, ...]
     information: np.ndarray  # (K,) share of the truth's variance that one rating by them explains
+    dimensions: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree; they are left out
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -50,12 +52,13 @@ class NextRatings:
     def to_dict(self, count: int | None = None) -> dict[str, Any]:
         """Plain data for JSON, of the first `count` items and annotators."""
         tables = {"items": self.item_columns(), "annotators": self.annotator_columns()}
-        return {
+        found: dict[str, Any] = {
             name: [dict(zip(columns, row, strict=True)) for row in zip(*map(_plain, columns.values()), strict=True)][
                 :count
             ]
             for name, columns in tables.items()
         }
+        return found | {"unclear": list(self.unclear)}
 
     def item_columns(self) -> dict[str, Any]:
         return {"item": list(self.items), "uncertainty": self.item_sd, "expected_reduction": self.item_reduction}
@@ -72,6 +75,7 @@ class Plan:
     sd: np.ndarray  # (n, D) of the truth given that many ratings, in rating units
     correlation: np.ndarray  # (n, D) expected correlation of estimate and truth
     dimensions: tuple[str, ...]
+    unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree: NaN above
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -103,7 +107,9 @@ class Plan:
         """Plain data for JSON, with the ratings that reach a correlation of `target`."""
         table = {name: column.tolist() for name, column in self.columns().items()}
         each = self.enough_each(target)
-        return {"plan": table, "target": target, "enough": self.enough(target), "enough_each": each}
+        return {"plan": table, "target": target, "enough": self.enough(target), "enough_each": each} | {
+            "unclear": list(self.unclear)
+        }
 
     def columns(self) -> dict[str, Any]:
         table: dict[str, Any] = {"ratings": self.ratings}
@@ -131,15 +137,21 @@ def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
     fuser.parameters()  # raises for models of traces
     if "item_cov" not in fit.arrays:
         raise DataError("This fit does not hold the uncertainty of its items. Fuse again with this version.")
+    unclear = _unclear(fit)
+    clear = np.array([name not in unclear for name in fit.dimensions])
+    if not clear.any():
+        return NextRatings((), np.zeros(0), np.zeros(0), (), np.zeros(0), fit.dimensions, unclear)
     Q, share, Sigma = _crowd(fuser, fit)
     scale = fuser.scaling_.scale
     V = fit.arrays["item_cov"] / scale[:, None] / scale
+    Q, Sigma, V = (matrix[..., clear, :][..., clear] for matrix in (Q, Sigma, V))
     typical = np.einsum("k,kij->ij", share, Q)
     reduction = expected_reduction(V, typical)
     order = np.argsort(-reduction, kind="stable")
     spread = np.trace(Sigma)
     explained = np.array([expected_reduction(Sigma[None], q)[0] for q in Q]) / spread
     best = np.argsort(-explained, kind="stable")
+    best = best[fuser.asked(np.ones(len(best)))[best] > 0]
     total = np.trace(V, axis1=1, axis2=2)
     return NextRatings(
         items=tuple(fit.items[m] for m in order),
@@ -147,6 +159,8 @@ def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
         item_reduction=(reduction / total)[order],
         annotators=tuple(fit.annotators[k] for k in best),
         information=explained[best],
+        dimensions=fit.dimensions,
+        unclear=unclear,
     )
 
 
@@ -156,16 +170,25 @@ def plan_ratings(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Pl
     available = int((share > 0).sum())
     counts = np.arange(1, min(most, available) + 1)
     rng = np.random.default_rng(seed)
-    variance = np.stack([expected_error(Sigma, Q, share, int(n), rng) for n in counts])
+    before = fuser.known_before()
+    variance = np.stack([expected_error(before, Q, share, int(n), rng) for n in counts])
     explained = np.clip(1 - variance / np.diagonal(Sigma), 0.0, 1.0)
-    return Plan(counts, np.sqrt(variance) * fuser.scaling_.scale, np.sqrt(explained), fit.dimensions)
+    unclear = _unclear(fit)
+    told = np.array([np.nan if name in unclear else 1.0 for name in fit.dimensions])
+    sd, correlation = np.sqrt(variance) * fuser.scaling_.scale * told, np.sqrt(explained) * told
+    return Plan(counts, sd, correlation, fit.dimensions, unclear)
+
+
+def _unclear(fit: Fit) -> tuple[str, ...]:
+    """The dimensions on which the annotators of a fit do not clearly agree, as it was found then."""
+    return tuple(fit.provenance.get("unclear", ()))
 
 
 def _crowd(fuser: Fuser, fit: Fit) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Information per rating (K, D, D), shares of the ratings (K,) and covariance of the truth, standardised."""
     params = fuser.parameters()
     K = len(fit.annotators)
-    given = fit.arrays["judgements"].astype(float)
+    given = fuser.asked(fit.arrays["judgements"].astype(float))
     Q = rating_information(params)[:K]
     return Q, given / given.sum(), params.Sigma
 

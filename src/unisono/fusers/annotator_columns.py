@@ -16,6 +16,7 @@ import numpy as np
 
 from unisono.fusers.results import Annotators
 from unisono.maths.raters.styles import KINDS
+from unisono.maths.series.tracer_diagnosis import KINDS as TRACING
 
 
 class Column(NamedTuple):
@@ -26,11 +27,21 @@ class Column(NamedTuple):
 
 
 def _style(annotators: Annotators, kind: str) -> np.ndarray | None:
-    return None if annotators.diagnosis is None else annotators.diagnosis.of_kind(kind)
+    if annotators.diagnosis is None:
+        return (annotators.tracing or {}).get(kind)
+    return annotators.diagnosis.of_kind(kind)
+
+
+def _style_of_traces(annotators: Annotators, kind: str) -> np.ndarray | None:
+    return (annotators.tracing or {}).get(kind)
 
 
 def _spammer(annotators: Annotators) -> np.ndarray | None:
     return None if annotators.diagnosis is None else annotators.diagnosis.spammer
+
+
+def _copy_set(annotators: Annotators) -> np.ndarray | None:
+    return None if annotators.voice is None else np.array(annotators.copy_sets(), dtype=object)
 
 
 def _mean_of(annotators: Annotators, name: str) -> np.ndarray:
@@ -46,11 +57,14 @@ BY_DIMENSION = (
     *(Column(name, attrgetter(name)) for name in ("bias", "gain", "noise", "reliability", "agreement")),
     *(Column(name, attrgetter(name)) for name in ("delay", "delay_low", "delay_high")),
     *(Column(kind, partial(_style, kind=kind)) for kind in KINDS),
+    *(Column(kind, partial(_style_of_traces, kind=kind)) for kind in TRACING if kind not in KINDS),
 )
 OVERALL = (
     Column("ratings", attrgetter("ratings")),
     *(Column(name, partial(_mean_of, name=name)) for name in ("reliability", "agreement")),
     Column("spammer", _spammer),
+    Column("copy", attrgetter("copy")),
+    Column("copy_set", _copy_set),
 )
 
 
@@ -60,6 +74,7 @@ def dimension_columns(annotators: Annotators) -> dict[str, Any]:
     table: dict[str, Any] = {
         "annotator": [name for name in annotators.annotators for _ in range(D)],
         "dimension": list(annotators.dimensions) * K,
+        **_kinds(annotators, D),
     }
     table |= {column.name: found.ravel() for column in BY_DIMENSION if (found := column.of(annotators)) is not None}
     return table | _leakage(annotators)
@@ -68,7 +83,14 @@ def dimension_columns(annotators: Annotators) -> dict[str, Any]:
 def overall_columns(annotators: Annotators) -> dict[str, Any]:
     """One row per annotator: the columns of annotators_overall.csv."""
     found = {column.name: column.of(annotators) for column in OVERALL}
-    return {"annotator": list(annotators.annotators)} | {k: v for k, v in found.items() if v is not None}
+    return {"annotator": list(annotators.annotators), **_kinds(annotators, 1)} | {
+        k: v for k, v in found.items() if v is not None
+    }
+
+
+def _kinds(annotators: Annotators, times: int) -> dict[str, list[str]]:
+    """What annotators are, if somebody said, each so many times."""
+    return {} if annotators.kind is None else {"kind": [kind for kind in annotators.kind for _ in range(times)]}
 
 
 def _leakage(annotators: Annotators) -> dict[str, np.ndarray]:

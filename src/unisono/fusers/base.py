@@ -118,6 +118,18 @@ class Fuser(Parameterised, ABC):
         """Numbers that the summary has beyond those of every model; words are made of them in `report`."""
         return {}
 
+    def asked(self, given: np.ndarray) -> np.ndarray:
+        """(K,) how often annotators would be asked for further ratings: as often as they rated (`given`)."""
+        return given
+
+    def known_before(self) -> np.ndarray:
+        """(D, D) covariance of a truth before anybody who is asked rates it, in standardised units."""
+        return self.parameters().Sigma
+
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Tables that are written beside truth and annotators: columns by name (`groups` becomes groups.csv)."""
+        return {}
+
     def gives_posterior_means(self) -> bool:
         """Whether estimates are drawn to the middle, so that they spread less than the truth; averages are not."""
         settings = self.get_params()

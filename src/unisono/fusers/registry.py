@@ -8,6 +8,7 @@ from unisono.data.labels import nearest
 from unisono.errors import SettingsError
 from unisono.fusers import series as of_traces
 from unisono.fusers.base import Fuser
+from unisono.fusers.groups.grouped import Groups
 from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.items.independent import Independent
 from unisono.fusers.items.joint import Joint
@@ -31,7 +32,7 @@ class Model(NamedTuple):
     settings: dict[str, Any]
     adjustable: bool
     about: str
-    series: type[Fuser]
+    series: type[Fuser] | None  # of traces; None: for items alone
 
 
 MODELS: dict[str, Model] = {
@@ -55,6 +56,11 @@ SERIES_MODELS = MODELS | {
     "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other", of_traces.AlignedMean)
 }
 
+# What `auto` becomes where annotators are of several kinds.
+GROUPS = "groups"
+KIND_MODELS = {GROUPS: Model(Groups, {}, True, "kinds of annotators who err together", None)}
+ALL_MODELS = SERIES_MODELS | KIND_MODELS
+
 
 # What the published models of traces leave to the user: how much to compute, and where to begin.
 _EFFORT = ("width", "restarts", "max_iter", "seed", "jobs")
@@ -69,7 +75,8 @@ def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
     model = find_model(name)
     kind = model.series if series else model.fuser
     if kind is None:
-        raise SettingsError(f"The model '{name}' is for traces over time, and these are ratings of items.")
+        of, here = ("ratings of items", "traces over time") if series else ("traces over time", "ratings of items")
+        raise SettingsError(f"The model '{name}' is for {of}, and these are {here}.")
     _require_settings(name, model, kind, series, settings)
     fuser = kind(**((model.settings if not series else {}) | settings))
     fuser.check_settings()
@@ -78,11 +85,11 @@ def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
 
 def find_model(name: str) -> Model:
     """The model of this name; SettingsError with the nearest name if there is none."""
-    if name not in SERIES_MODELS:
-        close = nearest(name, SERIES_MODELS)
+    if name not in ALL_MODELS:
+        close = nearest(name, ALL_MODELS)
         hint = f" Did you mean '{close}'?" if close else ""
-        raise SettingsError(f"There is no model '{name}'.{hint} Models: {', '.join(SERIES_MODELS)}.")
-    return SERIES_MODELS[name]
+        raise SettingsError(f"There is no model '{name}'.{hint} Models: {', '.join(ALL_MODELS)}.")
+    return ALL_MODELS[name]
 
 
 def _require_settings(name: str, model: Model, kind: type[Fuser], series: bool, settings: dict[str, Any]) -> None:
@@ -103,6 +110,6 @@ def models_for(series: bool) -> list[str]:
 
 def revive(fit: Fit) -> Fuser:
     """The fuser that a saved fit describes."""
-    classes = [kind for model in SERIES_MODELS.values() for kind in (model.fuser, model.series) if kind is not None]
+    classes = [kind for model in ALL_MODELS.values() for kind in (model.fuser, model.series) if kind is not None]
     by_kind = {kind.kind: kind for kind in classes}
     return by_kind[fit.kind](**fit.settings).restore(fit)

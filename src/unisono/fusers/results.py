@@ -133,7 +133,11 @@ class Annotators:
     delay_low: np.ndarray | None = None  # (K, D) ends of the 90 % interval, NaN where a delay has none
     delay_high: np.ndarray | None = None
     diagnosis: Diagnosis | None = None  # probabilities of being a spammer, flipped, ...; None: not diagnosed
+    tracing: dict[str, np.ndarray] | None = None  # (K, D) by kind: probabilities that a hand is flipped, flat, ...
+    copy: np.ndarray | None = None  # (K,) probability of being one opinion with somebody else; None: not looked for
+    voice: np.ndarray | None = None  # (K,) row of the first annotator of the set of copies one belongs to
     answered: np.ndarray | None = None  # (K, D) judgements with an answer on the dimension; None: not counted
+    kind: tuple[str, ...] | None = None  # (K,) what each of them is: human, judge, ...; None: nobody said
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -148,6 +152,13 @@ class Annotators:
         rows = [(name, f"{int(n):,}", f"{float(r):.2f}" if told else "?") for name, n, r, told in shown]
         header = ("annotator", "judgements", "reliability")
         return Introduction.of(counted(len(self.annotators), "annotator"), header, rows)
+
+    def copy_sets(self) -> list[str]:
+        """(K,) the first name of the set of copies that one belongs to; empty for everybody else."""
+        if self.voice is None:
+            return [""] * len(self.annotators)
+        shared = np.bincount(self.voice, minlength=len(self.voice))[self.voice] > 1
+        return [self.annotators[k] if several else "" for k, several in zip(self.voice, shared, strict=True)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,6 +25,7 @@ from unisono.io.reading.columns import UNIT_OF_NAME, Roles, plain_name
 from unisono.io.reading.duplicates import settle
 from unisono.io.reading.frames import kind_of
 from unisono.io.reading.identifiers import identifiers, part_identifiers
+from unisono.io.reading.kinds import annotator_kinds
 from unisono.io.reading.rows import Rows, sorted_claims
 from unisono.io.reading.series import TIME_UNITS, Timing, series_ratings, series_table
 from unisono.io.reading.shape import shaped
@@ -72,6 +73,7 @@ def read_ratings(
     layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns)
     found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
     rows, times = shaped(found.table, found.roles, wanted, meanings=_meanings(labels))
+    kinds = annotator_kinds(rows)
     rows.given_ends = scale_by_dimension(said, rows.dimensions)
     rows, times, repeated = settle(rows, times, duplicates)
     notes = (*found.table.notes, *found.notes, *rows.found.notes, *repeated)
@@ -81,7 +83,7 @@ def read_ratings(
         ratings = series_ratings(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
     reading = _reading(found, rows, times is not None, notes)
     _tell(rows.source, notes)
-    return replace(ratings, frame_kind=kind_of(source), reading=reading)
+    return replace(ratings, frame_kind=kind_of(source), reading=reading, kinds=kinds)
 
 
 def read_item_table(
@@ -155,6 +157,8 @@ def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) 
         time,
         rows.sources,
         rows.left_out,
+        repeating=rows.repeating,
+        hasty=rows.hasty,
         notes=notes,
         item_parts=found.item_parts,
         item_ids=identifiers(rows.found, found, "item"),

@@ -6,10 +6,43 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unisono.data.checks import Alert
-from unisono.fusers.signal import SharedSignal
+from unisono.data import Ratings
+from unisono.data.checks import Alert, check_ratings
+from unisono.data.labels import listed
+from unisono.fusers.copies import count_copies, crowd_copies
+from unisono.fusers.signal import SharedSignal, crowd_signal
+from unisono.report.copies import COPIES, WILL_COUNT_ONCE, copy_alerts, how_counted
+from unisono.words import Counting
 
 NO_SIGNAL = "no-shared-signal"  # the kind of alert
+TOLD_AT_ONCE = (NO_SIGNAL, COPIES)  # kinds that a fusion warns of, beside listing them
+
+
+def rating_alerts(ratings: Ratings, copies: Counting | None = None) -> list[Alert]:
+    """What in the ratings deserves a look, the gravest first; `copies` says how a fusion counted them.
+
+    Copies agree with each other whatever they answer: what annotators share is told without them.
+    """
+    counted = count_copies(ratings, copies or "merge")
+    words = WILL_COUNT_ONCE
+    if copies is not None:
+        words = how_counted(None if copies == "keep" else counted is not ratings)
+    return [
+        *signal_alerts(ratings.dimensions, crowd_signal(counted)),
+        *copy_alerts(crowd_copies(ratings), words),
+        *check_ratings(ratings),
+    ]
+
+
+def unclear_dimensions(dimensions: Sequence[str], signal: SharedSignal | None) -> tuple[str, ...]:
+    """The dimensions of those alerts."""
+    return tuple(alert.labels[0] for alert in signal_alerts(dimensions, signal))
+
+
+def nothing_shared(unclear: Sequence[str], dimensions: Sequence[str], so: str) -> str:
+    """Results that rest on a shared signal, where there may be none: on what, and what that means for them."""
+    where = "any dimension" if len(unclear) == len(dimensions) > 1 else listed(unclear, len(unclear))
+    return f"Annotators do not clearly agree on {where}: {so}"
 
 
 def signal_alerts(dimensions: Sequence[str], signal: SharedSignal | None) -> list[Alert]:

@@ -9,7 +9,8 @@ from typing import Any
 
 RELATIVE = "Ratings show only how late annotators are relative to each other."
 WHY = {
-    "earliest": "By convention the earliest annotator reacts after 0.2 s, so that they are {lag} s late on average, "
+    "earliest": "By convention the earliest annotator reacts after 0.2 s, to the nearest frame, so they are {lag} s "
+    "late on average, "
     "and the truth is placed that much earlier. Set the mean reaction time with --lag SECONDS.",
     "given": "Their mean delay was given as {lag} s, and the truth is placed that much earlier.",
     "features": "The features fix the rest: annotators are {lag} s late on average.",

@@ -19,6 +19,49 @@ WORDS = {
 }
 
 
+TRACING = {
+    "flipped": "Traces the other way round",
+    "unrelated": "Traces that follow no truth",
+    "flat": "Traces that do not move",
+    "late": "Traces that begin to move late",
+    "drifting": "Traces that drift",
+    "copied": "Traces with the errors of another annotator",
+}
+MAJORITY = "Which way is up is what most annotators do."
+GOLD = "Which way is up is what the known frames say, where they are clear, and else what most annotators do."
+
+
+def tracing_findings(annotators: Annotators) -> list[dict[str, Any]] | None:
+    """Whose traces are unusual on a dimension, with a probability of at least NAMED_FROM; None: not diagnosed."""
+    if annotators.tracing is None:
+        return None
+    return [
+        {
+            "annotator": annotators.annotators[k],
+            "dimension": annotators.dimensions[d],
+            "kind": kind,
+            "probability": _rounded(probability[k, d]),
+        }
+        for kind, probability in annotators.tracing.items()
+        for d in range(len(annotators.dimensions))
+        for k in _most_probable(probability[:, d], probability[:, d] >= NAMED_FROM)
+    ]
+
+
+def tracing_lines(rows: list[dict[str, Any]], by_gold: bool) -> list[str]:
+    """The same for a person to read; of flipped ones it is said which way is right."""
+    over = f"probability over {NAMED_FROM:g}"
+    if not rows:
+        return [f"No annotator's traces look unusual ({over})."]
+    lines = []
+    for kind, words in TRACING.items():
+        named = [row | {"on": row["dimension"]} for row in rows if row["kind"] == kind]
+        if named:
+            which = f" {GOLD if by_gold else MAJORITY}" if kind == "flipped" else ""
+            lines.append(f"{words} ({over}): {_names(sorted(named, key=lambda row: -row['probability']))}.{which}")
+    return lines
+
+
 def findings(annotators: Annotators) -> dict[str, Any] | None:
     """Who is a spammer, and who uses a dimension unlike the others, with a probability of at least NAMED_FROM."""
     found = annotators.diagnosis

@@ -9,11 +9,19 @@ import numpy as np
 
 from unisono.data import Ratings
 from unisono.data.checks import Alert
+from unisono.data.introduction import counted
 from unisono.fusers.results import Annotators, Fit
+from unisono.report.alerts import NO_SIGNAL, nothing_shared
 from unisono.report.delays import delay_words
-from unisono.report.findings import finding_lines, findings
+from unisono.report.findings import finding_lines, findings, tracing_findings, tracing_lines
+from unisono.report.kinds import first_line, kind_lines
 from unisono.report.reading import reading_data, reading_lines
 
+LONG_NAME = 40  # characters from which a name is not waited for when others are aligned
+TWO = (
+    "Two annotators cannot be told apart: where they differ, nothing says which of them is nearer to the truth, so "
+    "neither is called more reliable."
+)
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
 
@@ -23,10 +31,12 @@ def summarise(
 ) -> dict[str, Any]:
     """What was fused, how far annotators agree, who is reliable, what to look at; `notes` of the fuser come last."""
     numbers = int((~np.isnan(ratings.value)).sum())
-    # A single trace is many ratings.
-    best, worst = _ends(annotators, 1 if ratings.is_series else ENOUGH)
     clock = ratings.clock
     notes = {} if notes is None else notes
+    unclear = [alert.labels[0] for alert in alerts if alert.kind == NO_SIGNAL]
+    unranked = _why_unranked(annotators, unclear, known=bool(notes.get("gold")))
+    # A single trace is many ratings.
+    best, worst = ([], []) if unranked else _ends(annotators, 1 if ratings.is_series else ENOUGH, unclear)
     words = delay_words(notes)
     told = notes | ({} if words is None else {"delay_words": words})
     series = {} if clock is None else {"rate": clock.rate, "seconds": float(ratings.length.sum() / clock.rate)}
@@ -43,7 +53,10 @@ def summarise(
         "agreement": {name: _typical(annotators.agreement[:, d]) for d, name in enumerate(ratings.dimensions)},
         "most_reliable": best,
         "least_reliable": worst,
+        "unranked": unranked,
+        "unclear": unclear,
         "diagnosis": findings(annotators),
+        "tracing": tracing_findings(annotators),
         "iterations": fit.trace.iterations,
         "stop": fit.trace.stop,
         "objective": fit.trace.path(),
@@ -55,23 +68,31 @@ def summarise(
 
 def summary_text(data: dict[str, Any]) -> str:
     """The summary as a person reads it."""
+    kinds = data.get("kinds")
     lines = [
+        *(first_line(kinds) if kinds else []),
         *reading_lines(data["reading"]),
-        f"Fused {data['judgements']:,} {_what(data)} by {data['annotators']:,} annotators "
-        f"on {len(data['dimensions'])} dimension{'s' * (len(data['dimensions']) != 1)} "
+        f"Fused {_what(data)} by {counted(data['annotators'], 'annotator')} "
+        f"on {counted(len(data['dimensions']), 'dimension')} "
         f"({', '.join(data['dimensions'])}) with the model '{data['model']}'.",
         f"{_each(data)}: {data['ratings_per_item']:g}; missing answers: {100 * data['missing_share']:.1f} %.",
         "",
         "Agreement of an annotator with the truth fused from the others (median correlation):",
-        *(f"  {name:<16} {_number(value)}" for name, value in data["agreement"].items()),
+        *_aligned([(name, _number(value)) for name, value in data["agreement"].items()]),
     ]
+    if kinds:
+        lines += ["", *kind_lines(kinds)]
     for title, key in (("Most reliable annotators", "most_reliable"), ("Least reliable annotators", "least_reliable")):
         if data[key]:
             lines += ["", f"{title} (share of their answers' variance that is truth):"]
-            lines += [
-                f"  {who['annotator']:<16} {_number(who['reliability'])}   {_given(data, who['ratings'])}"
-                for who in data[key]
-            ]
+            lines += _aligned(
+                [
+                    (who["annotator"], f"{_number(who['reliability'])}   {_given(data, who['ratings'])}")
+                    for who in data[key]
+                ]
+            )
+    if data["unranked"]:
+        lines += ["", data["unranked"]]
     if data.get("windows_tried"):
         tried = ", ".join(f"{one['name']}: {one['rmse']:.4f}" for one in data["windows_tried"])
         lines += ["", f"Error on held-out stretches, in standard deviations of the ratings, by window: {tried}."]
@@ -79,6 +100,8 @@ def summary_text(data: dict[str, Any]) -> str:
         lines += ["", f"Time: {data['delay_words']}"]
     if data["diagnosis"] is not None:
         lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
+    if data.get("tracing") is not None:
+        lines += ["", *tracing_lines(data["tracing"], data.get("direction") == "gold")]
     if data.get("gold"):
         lines += ["", *_gold_lines(data["gold"])]
     if data["iterations"]:
@@ -96,7 +119,7 @@ def _convergence_line(data: dict[str, Any]) -> str:
     if path["falls"]:
         times = "once" if path["falls"] == 1 else f"{path['falls']} times, at most"
         rose = f"the objective fell {times} by {path['largest_fall']:.3g} (iteration {path['largest_fall_at']})"
-    return f"{how} after {data['iterations']} iterations; {rose}."
+    return f"{how} after {counted(data['iterations'], 'iteration')}; {rose}."
 
 
 def _gold_lines(gold: dict[str, Any]) -> list[str]:
@@ -122,9 +145,10 @@ def _gold_lines(gold: dict[str, Any]) -> list[str]:
 
 def _what(data: dict[str, Any]) -> str:
     if "rate" not in data:
-        return f"judgements of {data['items']:,} items"
-    recordings = f"{data['items']:,} recording{'s' * (data['items'] != 1)}"
-    return f"traces of {recordings} ({data['seconds']:,.0f} s at {data['rate']:g} frames per second)"
+        return f"{counted(data['judgements'], 'judgement')} of {counted(data['items'], 'item')}"
+    traces = f"{counted(data['judgements'], 'trace')} of {counted(data['items'], 'recording')}"
+    frames = "frame" if data["rate"] == 1 else "frames"
+    return f"{traces} ({data['seconds']:,.0f} s at {data['rate']:g} {frames} per second)"
 
 
 def _each(data: dict[str, Any]) -> str:
@@ -132,14 +156,30 @@ def _each(data: dict[str, Any]) -> str:
 
 
 def _given(data: dict[str, Any], count: int) -> str:
-    return f"{count} trace{'s' * (count != 1)}" if "rate" in data else f"{count} ratings"
+    return counted(count, "trace" if "rate" in data else "rating")
 
 
-def _ends(annotators: Annotators, least: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _why_unranked(annotators: Annotators, unclear: Sequence[str], *, known: bool) -> str:
+    """Why nobody is called more reliable than others; empty if there is no reason. `known`: some truths are."""
+    if unclear and len(unclear) == len(annotators.dimensions):
+        return nothing_shared(unclear, annotators.dimensions, "nobody can be called more reliable than others.")
+    opinions = int((_first_of_their_set(annotators) & (annotators.ratings > 0)).sum())
+    return TWO if opinions == 2 and not known else ""
+
+
+def _aligned(rows: list[tuple[str, str]]) -> list[str]:
+    """Names and what is said of them, below each other."""
+    width = max([16, *(len(name) for name, _ in rows if len(name) <= LONG_NAME)])
+    return [f"  {name:<{width}} {text}" for name, text in rows]
+
+
+def _ends(
+    annotators: Annotators, least: int, unclear: Sequence[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The most and the least reliable annotators, by mean reliability over dimensions; nobody is in both lists."""
-    known = np.isfinite(annotators.reliability)
+    known = np.isfinite(annotators.reliability) & ~np.isin(annotators.dimensions, unclear)
     mean = np.where(known, annotators.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    ranked = np.flatnonzero((annotators.ratings >= least) & known.any(axis=1))
+    ranked = np.flatnonzero((annotators.ratings >= least) & known.any(axis=1) & _first_of_their_set(annotators))
     ranked = ranked[np.argsort(-mean[ranked], kind="stable")]
     shown = min(SHOWN, len(ranked) // 2)
 
@@ -154,6 +194,12 @@ def _ends(annotators: Annotators, least: int) -> tuple[list[dict[str, Any]], lis
         ]
 
     return rows(ranked[:shown]), rows(ranked[::-1][:shown])
+
+
+def _first_of_their_set(annotators: Annotators) -> np.ndarray:
+    """(K,) one of every set of copies, so that an opinion is named once."""
+    everybody = np.arange(len(annotators.annotators))
+    return np.ones(len(everybody), dtype=bool) if annotators.voice is None else annotators.voice == everybody
 
 
 def _typical(values: np.ndarray) -> float | None:

@@ -189,15 +189,33 @@ def test_spammers_and_flipped_annotators_cost_next_to_nothing():
     assert np.mean(lost) < 0.02
 
 
+# ---- few annotators
+
+
+@pytest.mark.parametrize(("scale", "noise"), [(1.0, 1.0), (2.0, 0.6)])
+def test_of_two_annotators_neither_is_trusted_over_the_other(scale, noise):
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(100, 2))
+    answers = [truth + 0.3 * rng.normal(size=truth.shape), scale * truth + noise * rng.normal(size=truth.shape)]
+    value = np.stack(answers, axis=1).reshape(-1, 2)
+    ratings = ratings_of(value, np.repeat(np.arange(100), 2), np.tile([0, 1], 100))
+    found = un.fuse(ratings).fused.mean
+    design = np.column_stack([*(a for answer in answers for a in answer.T), np.ones(100)])
+    weight = np.linalg.lstsq(design, found[:, 0], rcond=None)[0]
+    assert weight[0] == pytest.approx(weight[2], rel=0.02)
+    assert weight[1] == pytest.approx(weight[3], abs=0.02)
+
+
 # ---- saving
 
 
-def test_a_saved_fit_with_a_second_reading_fuses_other_ratings_alike(tmp_path):
+@pytest.mark.parametrize("censored", [False, True])
+def test_a_saved_fit_of_a_scale_with_ends_fuses_other_ratings_alike(tmp_path, censored):
     ratings, _, _ = drawn_from_the_model(80, seed=7)
     cut = ratings.with_value(np.clip(ratings.value, -1.2, 0.8))
     first, other = cut.select_items(list(cut.items[:60])), cut.select_items(list(cut.items[60:]))
-    result = un.fuse(first)
-    assert result.fuser.censored_ is not None
+    result = un.fuse(first, censored=censored)
+    assert (result.fuser.ends_ is not None) == censored
     again = un.load(result.save(tmp_path / "out"))
     np.testing.assert_array_equal(again.fuse(other).mean, result.fuser.fuse(other).mean)
     np.testing.assert_array_equal(again.fuse(other).cov, result.fuser.fuse(other).cov)

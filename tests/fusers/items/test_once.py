@@ -16,10 +16,9 @@ from unisono.fusers.signal import crowd_diagnosis, crowd_signal
 ONCE = (
     "shared_signal",
     "diagnose",
-    "censored_posterior",
+    "completed_posterior",
     "calibrate",
     "left_out",
-    "find_bounds",
     "variance_targets",
 )
 

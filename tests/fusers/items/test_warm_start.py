@@ -89,7 +89,7 @@ def test_what_was_learnt_of_an_annotator_is_kept():
         (lambda r, fit: un.fuse(r, start=un.fuse(r, model="mean").fuser), un.DataError, "earlier fit is 'mean'"),
         (lambda r, fit: un.fuse(trace_world().ratings, start=fit), un.DataError, "ratings of items"),
         (lambda r, fit: un.fuse(r, start=fit, anchor="uncorrelated"), un.DataError, "anchor='average'"),
-        (lambda r, fit: un.fuse(r, start=fit, transform="gain"), un.DataError, "equal settings"),
+        (lambda r, fit: un.fuse(r, start=fit, transform="full"), un.DataError, "equal settings"),
         (lambda r, fit: un.fuse(r, start=fit, model="independent"), un.DataError, "model 'auto' or 'joint'"),
         (lambda r, fit: un.fuse(r, start="no such folder"), un.DataError, "not a saved fit"),
     ],

@@ -199,7 +199,9 @@ def test_newcomers_count_as_average_annotators(world):
 
 def test_gold_fixes_scale_zero_and_delay(world):
     t = world.truth
-    scaled = un.ItemTable.from_rows(3 * t.value + 10, items=t.items, columns=t.columns, length=t.length, clock=t.clock)
+    # Two frames earlier than the truth that was rated, so that the rule of the earliest annotator is wrong.
+    early = np.concatenate([np.concatenate([part[2:], part[-1:], part[-1:]]) for part in (t.value[:90], t.value[90:])])
+    scaled = un.ItemTable.from_rows(3 * early + 10, items=t.items, columns=t.columns, length=t.length, clock=t.clock)
     result = un.fuse(world.ratings, gold=scaled.select_items(["clip 0"]))
     assert result.summary_data["delay_convention"] == "gold"
     error = result.fused.mean - scaled.value

@@ -10,7 +10,7 @@ from unisono.maths.items.estep import posterior
 from unisono.maths.items.gauge import change_of_truth, recentre, uncorrelate
 from unisono.maths.items.gold import gold_map
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import Guards, Priors
+from unisono.maths.items.priors import Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.structure import Structure
 from unisono.maths.items.vb import bayes_step, settled
@@ -27,7 +27,7 @@ TURNS = {
 def fitted_from(turn):
     y, item_of, annotator_of, _, K = standardised(3, missing=0.1, features=False)
     data = prepare(y, item_of, annotator_of, no_features(40), K)
-    settings = bayes_settings(data, Structure(), Priors(), np.full(2, 1e-6), Guards())
+    settings = bayes_settings(data, Structure(), Priors(), np.full(2, 1e-6))
     start = bayes_start(data, settings)
     turned = change_of_truth(start.params, turn, np.array([0.7, -0.3]))
     # Any start is first brought to the anchor's coordinates.

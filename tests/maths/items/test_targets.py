@@ -16,7 +16,6 @@ from unisono.maths.items.targets import (
     believed_correlation,
     correlation_power,
     rating_correlation,
-    scaled_targets,
     variance_targets,
 )
 
@@ -46,7 +45,7 @@ def test_known_shares_are_recovered(missing):
 def test_targets_are_correlated_as_the_ratings_are():
     data, value = crowd(correlation=0.6)
     r = believed(np.corrcoef(value.T)[0, 1], 3000, 6, 0.45)
-    found = variance_targets(data, Priors(latent_correlation=1.0, noise_correlation=0.0, bias_correlation=1.0))
+    found = variance_targets(data, Priors(latent_correlation=1.0, bias_correlation=1.0))
     latent = found.latent[0, 1] / np.sqrt(found.latent[0, 0] * found.latent[1, 1])
     assert latent == pytest.approx(r, rel=1e-3)
     assert found.noise[0, 1] == pytest.approx(0, abs=1e-12)
@@ -122,10 +121,3 @@ def test_a_power_of_correlations_is_between_none_and_all():
     half = correlation_power(P, 0.5)
     np.testing.assert_allclose(np.diagonal(half), 1, rtol=1e-12)
     assert 0.2 < half[0, 1] < 0.6
-
-
-def test_scaled_targets_are_those_of_ratings_in_other_units():
-    data, _ = crowd(correlation=0.4)
-    found = variance_targets(data, Priors())
-    for before, after in zip(found, scaled_targets(found, np.array([4.0, 9.0])), strict=True):
-        np.testing.assert_allclose(after, before * [[4, 6], [6, 9]], rtol=1e-12)

@@ -1,6 +1,7 @@
 """What gold is good for: filters where they are clearly better, scale and level elsewhere."""
 
 import numpy as np
+import pytest
 
 from series_cases import rotated
 from unisono.maths.series.gold_choice import FRAMES_PER_TAP, calibration, choose_taps, delay_by_gold
@@ -38,10 +39,10 @@ def test_calibration_follows_gold_as_far_as_there_is_some():
     assert calibration(mean, np.full_like(mean, np.nan), mean) == (1.0, 0.0)
 
 
-def test_gold_that_disagrees_leaves_the_scale_alone():
+def test_gold_that_says_something_else_leaves_the_scale_alone():
     rng = np.random.default_rng(2)
     mean = rng.standard_normal((1000, 1))
-    assert calibration(mean, -3 * mean, mean)[0] == 1
+    assert calibration(mean, -3 * mean, mean)[0] == pytest.approx(-3, rel=0.01)  # most traced the other way round
     unrelated = [calibration(mean, 5 * rng.standard_normal((1000, 1)), mean)[0][0] for _ in range(20)]
     assert np.median(unrelated) < 1.1
     assert calibration(mean, np.full_like(mean, 4.0), mean)[0] == 1
@@ -72,3 +73,13 @@ def test_the_delay_is_that_at_which_truth_and_gold_agree_best():
     assert delay_by_gold(walk, gold, length, 10) == 0
     assert delay_by_gold(behind, gold, length, 3) == 0  # the best delay is the last one tried: there may be better ones
     assert delay_by_gold(rng.standard_normal((600, 2)), gold, length, 10) == 0
+
+
+def test_gold_turns_a_truth_that_runs_against_it_and_only_then():
+    rng = np.random.default_rng(0)
+    signal = np.cumsum(rng.standard_normal((400, 3)), axis=0)
+    mean = signal + 0.3 * rng.standard_normal(signal.shape)
+    gold = np.stack([2 * signal[:, 0] + 1, 5 - 3 * signal[:, 1], rng.standard_normal(400)], axis=1)
+    factor, offset = calibration(mean, gold, mean)
+    assert np.array_equal(np.sign(factor), [1, -1, 1])
+    np.testing.assert_allclose((mean * factor + offset)[:, 1], gold[:, 1], atol=0.4 * gold[:, 1].std())

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from report_cases import awkward_ratings, dossier_of, dossier_of_items, dossier_of_traces
+from unisono.report.alerts import NO_SIGNAL
+from unisono.report.copies import COPIES
+from unisono.report.findings import TRACING
+from unisono.report.kinds import ASSUMED, FEW_LABELS, NO_REFERENCE, OTHER_UNITS, USELESS
 from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
 from unisono.report.page.render import render_page
-from unisono.report.page.short import ADVICE, look_at
+from unisono.report.page.short import ADVICE, TRACING_WORDS, look_at
 from unisono.report.page.terms import TERMS
 
 SECTIONS = ("look", "read", "coverage", "agreement", "truth", "annotators", "dimensions", "model", "again", "words")
@@ -108,10 +112,15 @@ def test_alerts_come_first_with_what_to_do():
 
 
 def test_every_kind_of_alert_has_its_advice():
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/unisono/data/checks.py",))
+    source = (ROOT / "src/unisono/data/checks.py").read_text(encoding="utf-8")
     kinds = set(re.findall(r'Alert\("([a-z-]+)"', source)) | set(re.findall(r'_count\(\s*"([a-z-]+)"', source))
-    assert kinds
+    kinds |= {NO_SIGNAL, COPIES, NO_REFERENCE, ASSUMED, USELESS, FEW_LABELS, OTHER_UNITS}
+    assert len(kinds) > 15
     assert kinds <= set(ADVICE)
+
+
+def test_every_finding_about_tracers_has_its_words():
+    assert set(TRACING_WORDS) == set(TRACING)
 
 
 def test_terms_are_the_first_sentences_of_the_glossary():

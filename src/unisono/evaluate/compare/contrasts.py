@@ -13,8 +13,13 @@ from typing import Literal
 import numpy as np
 
 from unisono.maths.significance import SIGNIFICANT, PairedT
+from unisono.report.alerts import nothing_shared
 
 Question = Literal["joint", "default"]
+NOISE = (
+    "held-out ratings then say who predicts noise best, which says nothing about the truth. More annotators per item "
+    "or clearer instructions would have to come first."
+)
 SURE = ((0.01, "very sure"), (0.05, "sure"), (0.2, "likely, not sure"))  # p below -> words
 ASKED = {
     "joint": "Does it help to model the dimensions jointly?",
@@ -56,10 +61,18 @@ def contrast(
     return Contrast(question, *models, log_density, agreement, *shares, verdict, sureness)
 
 
-def answer(contrasts: Sequence[Contrast], D: int) -> str:
-    """All questions answered, with the caveat; a paragraph each."""
-    paragraphs = [in_words(found) for found in contrasts if D > 1 or found.question != "joint"]
-    return "\n".join(([ONE_DIMENSION] if D == 1 else []) + paragraphs + [CAVEAT])
+def answer(contrasts: Sequence[Contrast], dimensions: Sequence[str], unclear: Sequence[str] = ()) -> str:
+    """All questions answered, with the caveat; a paragraph each.
+
+    Where annotators may share nothing on any dimension (all are `unclear`) and there is no reference, none is: models
+    then differ in how they predict noise.
+    """
+    D = len(dimensions)
+    asked = [found for found in contrasts if D > 1 or found.question != "joint"]
+    doubt = [nothing_shared(unclear, dimensions, NOISE)] if unclear else []
+    if len(unclear) == D and all(np.isnan(found.ccc_share) for found in asked):
+        return "\n".join([*doubt, *([CAVEAT] if not doubt else [])])
+    return "\n".join([*doubt, *([ONE_DIMENSION] if D == 1 else []), *map(in_words, asked), CAVEAT])
 
 
 def in_words(found: Contrast) -> str:

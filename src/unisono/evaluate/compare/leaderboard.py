@@ -64,6 +64,7 @@ class Comparison:
     rows: tuple[ModelRow, ...]
     contrasts: tuple[Contrast, ...]
     answer: str
+    unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree
 
     def __repr__(self) -> str:
         return self._introduction().text()

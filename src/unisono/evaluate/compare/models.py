@@ -24,7 +24,9 @@ from unisono.fusers import Fused, make_fuser
 from unisono.fusers.registry import models_for
 from unisono.fusers.series.held_out import stretch_folds
 from unisono.fusers.series.joint import WINDOW
+from unisono.fusers.signal import crowd_signal
 from unisono.maths.significance import RESAMPLES, better_share, paired_t, resample_counts, resampled_scores
+from unisono.report.alerts import unclear_dimensions
 from unisono.tasks import OnTask, run_tasks
 
 QUESTIONS: tuple[tuple[Question, str, str], ...] = (("joint", "joint", "independent"), ("default", "auto", "mean"))
@@ -59,6 +61,7 @@ def compare_models(
     found = _try_all(names, ratings, features, splits, jobs, on_task)
     rows = [model_row(name, found[name], known) for name in names]
     contrasts = _contrasts(found, splits, known, seed, ratings.is_series)
+    unclear = unclear_dimensions(ratings.dimensions, crowd_signal(ratings))
     return Comparison(
         source=ratings.source,
         kind="series" if ratings.is_series else "items",
@@ -70,7 +73,8 @@ def compare_models(
         reference=None if reference is None else reference.source,
         rows=best_first(rows, "log_density" if reference is None else "ccc"),
         contrasts=contrasts,
-        answer=answer(contrasts, ratings.D),
+        answer=answer(contrasts, ratings.dimensions, unclear),
+        unclear=unclear,
     )
 
 

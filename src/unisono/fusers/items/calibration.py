@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.fusers.items.estimate import Censored
+from unisono.fusers.items.estimate import Ends
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.results import INTERVAL
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds
 from unisono.maths.items.estep import Posterior, annotator_uncertainty
-from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import half_width, residual_freedom
 from unisono.maths.items.priors import LEAST_INTERVAL_RATIO
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
@@ -72,8 +71,7 @@ def calibrate(
     found = items.posterior
     if not by_panel:
         return honest._replace(rescaling=truth_rescaling(data, params, found))
-    reading = items.second_reading
-    return honest._replace(rescaling=panel_rescaling(data, params, found, reading, panel, continued=continued))
+    return honest._replace(rescaling=panel_rescaling(data, params, found, items.answer, panel, continued=continued))
 
 
 def _variance_without_signal(data: ItemData, signal: SharedSignal, freedom: float) -> np.ndarray:
@@ -106,8 +104,8 @@ def estimated_truth(
     found = honest_posterior(items, calibration)
     estimate, cov = found.mean, found.cov
     if calibration.rescaling is not None:
-        estimate = np.clip(calibration.rescaling.apply(found.mean, items.second_reading), *ends)
-        away = estimate - found.mean
+        estimate = np.clip(calibration.rescaling.apply(items.answer), *ends)
+        away = estimate - items.answer
         cov = cov + away[:, :, None] * away[:, None, :]
     variance = np.diagonal(cov, axis1=1, axis2=2)
     short = np.maximum(calibration.least_variance - variance, 0.0)
@@ -119,19 +117,15 @@ def estimated_truth(
     return np.where(open_, estimate, known), cov * (open_[:, :, None] & open_[:, None, :])
 
 
-def censored_arrays(censored: Censored | None) -> dict[str, np.ndarray]:
-    """The second reading as it is saved."""
-    if censored is None:
+def ends_arrays(ends: Ends | None) -> dict[str, np.ndarray]:
+    """The ends of the scale as they are saved."""
+    if ends is None:
         return {}
-    params = {f"censored_{name}": value for name, value in censored.params._asdict().items() if value is not None}
-    ends = {"censored_low": censored.bounds.low, "censored_high": censored.bounds.high}
-    return params | ends | {"censored_spread": censored.spread}
+    return {"end_low": ends.bounds.low, "end_high": ends.bounds.high, "end_spread": ends.spread}
 
 
-def restore_censored(arrays: dict[str, np.ndarray]) -> Censored | None:
-    """The second reading of a saved fit, if it has one."""
-    if "censored_low" not in arrays:
+def restore_ends(arrays: dict[str, np.ndarray]) -> Ends | None:
+    """The ends of the scale of a saved fit, where ratings piled up there."""
+    if "end_low" not in arrays:
         return None
-    params = ItemParams(*(arrays[f"censored_{name}"] for name in ItemParams._fields))
-    bounds = Bounds(arrays["censored_low"], arrays["censored_high"])
-    return Censored(params, bounds, arrays["censored_spread"])
+    return Ends(Bounds(arrays["end_low"], arrays["end_high"]), arrays["end_spread"])

@@ -11,24 +11,24 @@ from unisono.fusers.base import Progress
 from unisono.fusers.newcomers import with_newcomer
 from unisono.maths.em import EmTrace, relative_change, run_em
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds, estimate_censored, find_bounds
+from unisono.maths.items.ends import Bounds, find_bounds
+from unisono.maths.items.gauge import recentre
 from unisono.maths.items.gold import fit_with_gold
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import UNGUARDED, Guards, Priors
+from unisono.maths.items.priors import FEWEST_COMPARED, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import Structure, free_coefficients
 from unisono.maths.items.vb import bayes_step, settled
 from unisono.maths.raters.diagnosis import Diagnosis
-from unisono.maths.raters.gain_prior import with_gain_priors
+from unisono.maths.raters.gain_prior import competence, with_gain_priors
 from unisono.words import Anchor
 
 
-class Censored(NamedTuple):
-    """A fit in which ratings at an end of the scale count as "at least this much"."""
+class Ends(NamedTuple):
+    """The ends of the scale, where ratings count as "at least this much"."""
 
-    params: ItemParams  # with the newcomer
     bounds: Bounds
     spread: np.ndarray  # (D,) variance of a typical annotator's answers around the truth
 
@@ -39,9 +39,7 @@ class Estimate(NamedTuple):
     params: ItemParams  # under bayes with the newcomer as one more annotator
     trace: EmTrace
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
-    latent: np.ndarray  # (D, D) covariance of the truth as estimated; params.Sigma may borrow less
-    censored: Censored | None = None  # the second reading of ratings at the ends of the scale
-    censored_trace: EmTrace | None = None  # of its fit
+    ends: Ends | None = None  # where ratings pile up there
     gold_observed: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
     gold_missed: float | np.ndarray = np.nan  # (D,) error on known truths hidden from such a fit; NaN otherwise
 
@@ -65,23 +63,32 @@ def anchored_settings(
     floor: np.ndarray,
     anchor: Anchor,
     diagnosis: Callable[[], Diagnosis] | None,
+    *,
+    ends: Bounds | None = None,
 ) -> BayesSettings:
-    """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors."""
-    guards = Guards(recentred=anchor != "none")
+    """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
+
+    Where ratings pile up at one of the `ends` of the scale, they are "at least this much".
+    """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
-        priors, guards = unrelated(priors), UNGUARDED._replace(recentred=True)
-    settings = bayes_settings(data, structure, priors, floor, guards)
-    if diagnosis is None or anchor != "average" or structure.transform == "identity":
+        return bayes_settings(data, structure, unrelated(priors), floor)
+    raters = int((data.by_annotator(data.judgements) > 0).sum())
+    if diagnosis is not None and anchor == "average" and raters < FEWEST_COMPARED:
+        structure = structure._replace(transform="identity")
+    settings = bayes_settings(data, structure, priors, floor, anchored=anchor != "none")
+    if ends is not None and (bounds := find_bounds(data, ends)).any:
+        settings = settings._replace(bounds=bounds)
+    if diagnosis is None or anchor != "average" or settings.structure.transform == "identity":
         return settings
-    return with_gain_priors(data, settings, diagnosis)
+    return with_gain_priors(data, settings, diagnosis())
 
 
 def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
     """The paper's EM, for any structure."""
 
     def found(params: ItemParams, trace: EmTrace) -> Estimate:
-        return Estimate(params, trace, np.zeros(data.scores.R), params.Sigma)
+        return Estimate(params, trace, np.zeros(data.scores.R))
 
     params, trace = run_em(
         lambda p: em_step(data, p, settings),
@@ -93,22 +100,15 @@ def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
     return found(params, trace)
 
 
-def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, ends: Bounds | None = None) -> Estimate:
-    """Variational EM; with known truths by the better of two ways.
-
-    `ends` of the scale add the second reading of ratings there, where they pile up.
-    """
-    given = data.by_annotator(data.judgements)
-
-    def with_crowd(state: BayesState) -> ItemParams:
-        hyper = state.hyper
-        variance = 1 / hyper.precision(data.D)
-        variance[:, -1] = np.diagonal(hyper.bias)
-        variance *= free_coefficients(settings.structure, data.D)
-        return with_newcomer(state.params, given, variance, hyper.pool)
+def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimate:
+    """Variational EM; with known truths by the better of two ways."""
 
     def found(state: BayesState, trace: EmTrace) -> Estimate:
-        return Estimate(with_crowd(state), trace, state.hyper.theta_var, state.hyper.latent)
+        params = reported(data, state, settings)
+        ends = None
+        if settings.bounds is not None:
+            ends = Ends(settings.bounds, np.diagonal(state.hyper.pool) + np.diagonal(state.hyper.bias))
+        return Estimate(_with_crowd(data, params, state, settings.structure), trace, state.hyper.theta_var, ends)
 
     def climb(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
         return run_em(
@@ -119,19 +119,31 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, *, ends: B
             on_step=reporter(run, found),
         )
 
-    if data.gold is not None:
-        state, trace, way, missed = fit_with_gold(data, settings, climb)
-        if way == "rotate":
-            return found(state, trace)._replace(gold_observed=True, gold_missed=missed)
-        data = data._replace(gold=None)
-    else:
-        state, trace = climb(data, bayes_start(data, settings), settings)
-    bounds = None if ends is None else find_bounds(data, ends)
-    if bounds is None or not bounds.any:
+    if data.gold is None:
+        return found(*climb(data, bayes_start(data, settings), settings))
+    state, trace, way, missed = fit_with_gold(data, settings, climb)
+    if way == "calibrate":
         return found(state, trace)
-    cut, cut_trace = estimate_censored(data, state, bounds, settings, run.tol)
-    spread = np.diagonal(cut.hyper.pool) + np.diagonal(cut.hyper.bias)
-    return found(state, trace)._replace(censored=Censored(with_crowd(cut), bounds, spread), censored_trace=cut_trace)
+    # Known truths hold the coordinates, and annotators may mix the dimensions.
+    params = _with_crowd(data, state.params, state, settings.structure._replace(transform="full"))
+    return Estimate(params, trace, state.hyper.theta_var, gold_observed=True, gold_missed=missed)
+
+
+def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> ItemParams:
+    """Parameters in the coordinates that an anchor promises: the average competent annotator answers the truth."""
+    if not settings.anchored:
+        return state.params
+    weight = data.by_annotator(data.judgements) * competence(state.params, settings.expected_gain)
+    return recentre(state.params, settings.structure, weight) if weight.any() else state.params
+
+
+def _with_crowd(data: ItemData, params: ItemParams, state: BayesState, structure: Structure) -> ItemParams:
+    """Parameters with a newcomer, of whom what is known of everybody is known."""
+    hyper = state.hyper
+    variance = 1 / hyper.precision(data.D)
+    variance[:, -1] = np.diagonal(hyper.bias)
+    variance *= free_coefficients(structure, data.D)
+    return with_newcomer(params, data.by_annotator(data.judgements), variance, hyper.pool)
 
 
 def reporter(run: Run, estimate: Callable[[Any, EmTrace], Estimate]) -> Callable[[int, Any, float], None] | None:

@@ -6,20 +6,18 @@ of the joint model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
-from unisono.fusers.items.estimate import Censored, Estimate, Run
+from unisono.fusers.items.estimate import Ends, Estimate, Run
 from unisono.fusers.items.joint import Joint
 from unisono.fusers.items.prepared import Prepared
 from unisono.maths.em import EmTrace, Stop
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ends import Bounds
 from unisono.maths.items.params import ItemParams
-from unisono.maths.raters.diagnosis import Diagnosis
-from unisono.maths.raters.gain_prior import diagnosis_of
+from unisono.maths.raters.diagnosis import Diagnosis, diagnose
 
 
 class Independent(Joint):
@@ -42,8 +40,8 @@ class Independent(Joint):
                 run.on_estimate(i, _combine([states[min(i, len(states) - 1)] for states in seen]))
         return _combine(parts)
 
-    def _diagnosis(self, data: ItemData) -> Callable[[], Diagnosis]:
-        return lambda: diagnosis_of(data)
+    def _diagnosis(self, data: ItemData) -> Diagnosis:
+        return diagnose(data.value, data.item_of, data.annotator_of, data.K)
 
 
 def _one_dimension(data: ItemData, d: int) -> ItemData:
@@ -56,28 +54,19 @@ def _combine(parts: list[Estimate]) -> Estimate:
         params=_side_by_side([part.params for part in parts]),
         trace=sum_of_traces([part.trace for part in parts]),
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
-        latent=np.diag([float(part.latent[0, 0]) for part in parts]),
-        censored=_combine_censored(parts),
-        censored_trace=sum_of_traces(second) if (second := _second_traces(parts)) else None,
+        ends=_combine_ends(parts),
         gold_observed=np.array([bool(part.gold_observed) for part in parts]),
         gold_missed=np.hstack([part.gold_missed for part in parts]),
     )
 
 
-def _second_traces(parts: list[Estimate]) -> list[EmTrace]:
-    return [part.censored_trace for part in parts if part.censored_trace is not None]
-
-
-def _combine_censored(parts: list[Estimate]) -> Censored | None:
-    if all(part.censored is None for part in parts):
+def _combine_ends(parts: list[Estimate]) -> Ends | None:
+    if all(part.ends is None for part in parts):
         return None
-    unbounded = Bounds(np.array([-np.inf]), np.array([np.inf]))
-    readings = [part.censored or Censored(part.params, unbounded, np.zeros(1)) for part in parts]
-    return Censored(
-        params=_side_by_side([reading.params for reading in readings]),
-        bounds=Bounds(*(np.concatenate(ends) for ends in zip(*[reading.bounds for reading in readings], strict=True))),
-        spread=np.concatenate([reading.spread for reading in readings]),
-    )
+    nowhere = Ends(Bounds(np.array([-np.inf]), np.array([np.inf])), np.zeros(1))
+    own = [part.ends or nowhere for part in parts]
+    bounds = Bounds(*(np.concatenate(ends) for ends in zip(*[ends.bounds for ends in own], strict=True)))
+    return Ends(bounds, np.concatenate([ends.spread for ends in own]))
 
 
 def _side_by_side(parts: list[ItemParams]) -> ItemParams:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,12 +16,17 @@ from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, s
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.items.prepared import Prepared, prepared, standardised_ends
 from unisono.fusers.items.saved import learned_arrays, restore_learned
-from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL, check_settings, default_noise
+from unisono.fusers.items.settings import (
+    DEFAULT_MAX_ITER,
+    DEFAULT_TOL,
+    check_settings,
+    default_noise,
+    default_transform,
+)
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.signal import crowd_diagnosis, item_signal
-from unisono.maths.em import EmTrace
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ends import Bounds
 from unisono.maths.items.gauge import uncorrelate
@@ -43,13 +47,13 @@ class Joint(Fuser):
 
     `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
     `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
-    posterior mean. `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
+    posterior mean. `censored=True` reads ratings at an end of the scale, where they pile up, as "at least this much".
+    `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
     previous iteration.
     """
 
     kind: ClassVar[str] = "joint"
     gold_: GoldReport | None = None
-    censored_trace_: EmTrace | None = None
     _earlier: PriorFit | None = None
     _items: ItemPosteriors
     _calibrated: Calibration | None
@@ -59,7 +63,7 @@ class Joint(Fuser):
     def __init__(
         self,
         *,
-        transform: Transform = "full",
+        transform: Transform | None = None,
         bias: bool = True,
         noise: Noise | None = None,
         latent: Latent = "full",
@@ -72,6 +76,7 @@ class Joint(Fuser):
         variance_floor: float = VARIANCE_FLOOR,
         paper: bool = False,
         priors: dict[str, Any] | None = None,
+        censored: bool = False,
     ) -> None:
         self.transform = transform
         self.bias = bias
@@ -86,15 +91,16 @@ class Joint(Fuser):
         self.variance_floor = variance_floor
         self.paper = paper
         self.priors = priors
+        self.censored = censored
 
     # ---- fitting
 
     def start_from(self, earlier: Joint) -> Self:
         """Takes over what an earlier fit knows of annotators, for the next fit alone; returns itself."""
-        if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
-            raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         if self.anchor != "average":
             raise DataError("Starting from an earlier fit needs anchor='average'.")
+        if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
+            raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         self._earlier = prior_fit_of(earlier)
         return self
 
@@ -133,14 +139,13 @@ class Joint(Fuser):
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
-        self.latent_ = estimate.latent
-        self.censored_, self.censored_trace_ = estimate.censored, estimate.censored_trace
+        self.ends_ = estimate.ends
         self._calibrated, self._continued = None, given.earlier is not None
         self.judgements_, self.items_behind_ = evidence_counts(ratings, given.earlier)
         observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
         self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
-        self._items = ItemPosteriors(data, self.params_, self.censored_)
+        self._items = ItemPosteriors(data, self.params_, self.ends_)
         if calibrating is not None:
             self._use_known_truths(observed, calibrating, estimate.gold_missed, given.ends)
         return self
@@ -155,7 +160,6 @@ class Joint(Fuser):
         self._calibrated = at_known_level(self.calibration_, scale, offset)
         self._items = self._items.mapped(scale, offset)
         self.params_ = self._items.params
-        self.latent_ = scale[:, None] * self.latent_ * scale
         level = scale * estimate + offset
         self.gold_ = report_gold(
             self.dimensions_, observed, self._known, level, missed, (scale, offset), self.params_, self.scaling_
@@ -165,18 +169,17 @@ class Joint(Fuser):
         found: dict[str, Any] = {}
         if self.gold_ is not None:
             found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
-        if (second := self.censored_trace_) is not None:
-            found["second_reading"] = {"iterations": second.iterations, "stop": second.stop}
         return found
 
     @property
     def labels_can_switch(self) -> bool:  # type: ignore[override]
-        return self.anchor == "none" and self.transform == "full" and not self.one_by_one
+        return self.anchor == "none" and self.structure().transform == "full" and not self.one_by_one
 
     def structure(self) -> Structure:
         """The words as the maths wants them."""
         noise = self.noise if self.noise is not None else default_noise(self.inference)
-        return Structure(self.transform, self.bias, noise, self.latent, intercept=not self.paper).validate()
+        transform = self.transform or default_transform(self.inference, self.anchor)
+        return Structure(transform, self.bias, noise, self.latent, intercept=not self.paper).validate()
 
     def _run(self, on_step: Progress | None, on_estimate: OnEstimate | None) -> Run:
         tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
@@ -189,19 +192,18 @@ class Joint(Fuser):
         if self.inference == "ml":
             recentred = self.anchor != "none" and not self.paper
             return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
-        diagnosis = self._diagnosis(data) if given.earlier is None else None
-        settings = anchored_settings(data, structure, Priors(**(self.priors or {})), floor, self.anchor, diagnosis)
+        diagnosis = (lambda: self._diagnosis(data)) if given.earlier is None else None
+        priors = Priors(**(self.priors or {}))
+        settings = anchored_settings(
+            data, structure, priors, floor, self.anchor, diagnosis, ends=given.ends if self.censored else None
+        )
         if given.earlier is not None:
             settings = continued(settings, given.earlier, given.ratings.annotators)
-        return estimate_bayes(data, settings, run, ends=given.ends if self._reads_twice() else None)
+        return estimate_bayes(data, settings, run)
 
-    def _diagnosis(self, data: ItemData) -> Callable[[], Diagnosis]:
-        """The diagnosis of the annotators of these data, made where somebody looks suspicious."""
-        return lambda: crowd_diagnosis(self._ratings)
-
-    def _reads_twice(self) -> bool:
-        """Whether ratings at the ends of the scale are also read as "at least this much"."""
-        return self.anchor == "average" and self.estimate != "posterior"
+    def _diagnosis(self, data: ItemData) -> Diagnosis:
+        """Who the annotators of these data look like before any model."""
+        return crowd_diagnosis(self._ratings)
 
     @property
     def calibration_(self) -> Calibration:
@@ -269,7 +271,7 @@ class Joint(Fuser):
     def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
         """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
         items, shown = self._items_for(ratings, features)
-        truth = sample_truths(items.params._replace(Sigma=self.latent_), items.data.scores, rng)
+        truth = sample_truths(items.params, items.data.scores, rng)
         z = sample_ratings(items.params, truth, shown.item_of, items.data.annotator_of, rng)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
@@ -301,4 +303,4 @@ class Joint(Fuser):
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
         data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))
-        return ItemPosteriors(data, self.params_, self.censored_), shown
+        return ItemPosteriors(data, self.params_, self.ends_), shown

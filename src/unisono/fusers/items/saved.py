@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unisono.fusers.features import restore_space
-from unisono.fusers.items.calibration import censored_arrays, restore_calibration, restore_censored
+from unisono.fusers.items.calibration import ends_arrays, restore_calibration, restore_ends
 from unisono.fusers.results import Fit
 from unisono.fusers.scaling import Scaling, restored_scale, scale_arrays
 from unisono.maths.items.params import ItemParams
@@ -22,11 +22,10 @@ def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
     return {
         **params,
         "theta_var": fuser.theta_var_,
-        "latent": fuser.latent_,
         "judgements_behind": fuser.judgements_,
         "items_behind": np.array(fuser.items_behind_),
         **fuser.calibration_.arrays(),
-        **censored_arrays(fuser.censored_),
+        **ends_arrays(fuser.ends_),
         "rating_loc": fuser.scaling_.loc,
         "rating_scale": fuser.scaling_.scale,
         **scale_arrays(fuser.scale_),
@@ -39,10 +38,9 @@ def restore_learned(fuser: Joint, fit: Fit) -> None:
     arrays = fit.arrays
     fuser.params_ = ItemParams(**{name: arrays.get(name) for name in ItemParams._fields})  # type: ignore[arg-type]
     fuser.theta_var_ = arrays["theta_var"]
-    fuser.latent_ = arrays.get("latent", fuser.params_.Sigma)
     fuser.judgements_ = arrays.get("judgements_behind", np.zeros(len(fit.annotators)))
     fuser.items_behind_ = int(arrays.get("items_behind", 0))
-    fuser.censored_ = restore_censored(arrays)
+    fuser.ends_ = restore_ends(arrays)
     fuser.set_calibration(restore_calibration(arrays))
     fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
     fuser.scale_ = restored_scale(arrays, len(fit.dimensions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unisono.errors import SettingsError
 from unisono.maths.items.priors import MAX_ITERATIONS, TOLERANCE
 from unisono.maths.items.structure import Structure
-from unisono.words import ITEM_WORDS, EstimateScale, Noise, require_word
+from unisono.words import ITEM_WORDS, EstimateScale, Noise, Transform, require_word
 
 DEFAULT_NOISE: dict[str, Noise] = {"bayes": "shared", "ml": "scaled"}
 DEFAULT_TOL = {"bayes": TOLERANCE, "ml": 1e-5}  # the paper's for ml
@@ -15,6 +15,11 @@ DEFAULT_MAX_ITER = {"bayes": MAX_ITERATIONS, "ml": 2000}
 def default_noise(inference: str) -> Noise:
     """The form of the noise that belongs to a way of estimating."""
     return DEFAULT_NOISE.get(inference, "shared")
+
+
+def default_transform(inference: str, anchor: str) -> Transform:
+    """What annotators may do to the truth: leakage needs known truths, the paper's assumption, or no anchor at all."""
+    return "gain" if (inference, anchor) == ("bayes", "average") else "full"
 
 
 def check_settings(

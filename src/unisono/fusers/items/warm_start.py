@@ -33,7 +33,6 @@ class PriorFit(NamedTuple):
     judgements: np.ndarray  # (K,) behind each annotator, earlier batches included
     items: int  # behind the covariance of truths, earlier batches included
     params: ItemParams  # with the newcomer
-    latent: np.ndarray  # (D, D)
     scaling: Scaling
     scale: Scale  # of answers and truth, in the user's units
 
@@ -47,7 +46,6 @@ def prior_fit_of(fuser: Joint) -> PriorFit:
         judgements=fuser.judgements_,
         items=fuser.items_behind_,
         params=fuser.params_,
-        latent=fuser.latent_,
         scaling=fuser.scaling_,
         scale=fuser.scale_,
     )
@@ -92,11 +90,12 @@ def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str,
     total = float(earlier.judgements.sum())
     return settings._replace(
         earlier=KnownAnnotators(known, rows, scale[row], numbers[row]),
-        targets=Targets(earlier.latent, pool, np.diag(params.cov[-1, :, -1, -1])),
+        targets=Targets(params.Sigma, pool, np.diag(params.cov[-1, :, -1, -1])),
         priors=priors._replace(
             latent_items=priors.latent_items + earlier.items,
-            noise_judgements=priors.noise_judgements + total,
+            noise_share=0.0,
             bias_annotators=priors.bias_annotators + int((earlier.judgements > 0).sum()),
         ),
-        guards=settings.guards._replace(recentred=False),
+        anchored=False,
+        earlier_judgements=total,
     )

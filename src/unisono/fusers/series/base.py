@@ -179,7 +179,7 @@ class SeriesFuser(Fuser):
         predicted = Predictive(np.empty_like(data.y), np.empty_like(data.y))
         for part in self.parts_:
             d, model = list(part.dims), self._with(part.model, newcomers)
-            own = expected_ratings(model, _of(data, part), mean[:, d], variance[:, d])
+            own = expected_ratings(model, _of(data, part), mean[:, d], variance[:, d], _of(self._data, part))
             predicted.mean[:, d], predicted.variance[:, d] = own
         return self.restored_prediction(predicted)
 
@@ -216,6 +216,7 @@ class SeriesFuser(Fuser):
             "mean_delay": round(float(np.mean([model.mean_lag for model in models])), 3),
             "delay_convention": models[0].convention,
             "window": round(window, 6),
+            "direction": "gold" if self._knows_gold else "majority",
         }
 
     def parameters(self) -> ItemParams:

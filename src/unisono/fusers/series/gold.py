@@ -10,6 +10,8 @@ from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.gauge import rescale, shift
 from unisono.maths.series.gold import GoldSettings
 from unisono.maths.series.gold_choice import calibration
+from unisono.maths.series.tracer_diagnosis import turned_diagnosis
+from unisono.maths.series.tracer_truth import rescaled_levels
 
 GOLD_VARIANCE = GoldSettings().gold_variance  # of the gold's own error, in variances of the gold
 
@@ -19,8 +21,14 @@ def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
     factor, offset = calibration(fit.mean, gold, fit.mean)
     params = shift(rescale(fit.params, np.diag(factor)), offset)
     model = model_of(fit)
+    levels = None if fit.levels is None else rescaled_levels(fit.levels, factor)
+    unusual = None if fit.diagnosis is None else turned_diagnosis(fit.diagnosis, factor < 0)
     model = model._replace(
-        params=params, extra=fit.extra * factor**2, spread=fit.spread._replace(bias=fit.spread.bias * factor**2)
+        params=params,
+        levels=levels,
+        diagnosis=unusual,
+        extra=fit.extra * factor**2,
+        spread=fit.spread._replace(bias=fit.spread.bias * factor**2),
     )
     known = ~np.isnan(gold)
     mean = np.where(known, gold, fit.mean * factor + offset)

@@ -26,6 +26,8 @@ from unisono.maths.series.features import fit_with_features
 from unisono.maths.series.gold import GoldSettings, fit_with_gold
 from unisono.maths.series.gold_choice import choose_taps, delay_by_gold
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
+from unisono.maths.series.priors import MEMORY
+from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.tasks import run_tasks
 from unisono.words import SERIES_WORDS, Latent, SeriesInference, SeriesNoise, SeriesTransform, require_word
 
@@ -42,9 +44,10 @@ class Joint(SeriesFuser):
 
     `window` is how many seconds a filter reaches back ("choose": by held-out stretches of ratings), `lag` the
     annotators' mean delay in seconds (None: by the rule of the earliest), `phi` the truth's autocorrelation from frame
-    to frame (None: by `memory` in seconds). `features_drive` says that features move the truth instead of being its
-    level; `shared` is the share of the rating errors that all annotators have in common, which widens the bands.
-    `restarts` adds random starts, of which the best objective is kept; `jobs` processes work on them at once.
+    to frame (None: by `memory` in seconds; None: 30 in the default, 20 elsewhere). `features_drive` says that features
+    move the truth instead of being its level; `shared` is the share of the rating errors that all annotators have in
+    common, which widens the bands. `restarts` adds random starts to other structures than the default's, which has one;
+    the best objective is kept; `jobs` processes work on them at once.
     """
 
     kind: ClassVar[str] = "series-joint"
@@ -60,7 +63,7 @@ class Joint(SeriesFuser):
         window: Window = None,
         lag: float | None = None,
         phi: Phi = None,
-        memory: float = 20.0,
+        memory: float | None = None,
         inference: SeriesInference = "soft",
         restarts: int = 0,
         features_drive: bool = False,
@@ -133,7 +136,7 @@ class Joint(SeriesFuser):
         return [window for window in WINDOWS if window < longest / 2] if isinstance(self.window, str) else []
 
     def _tasks(self, ratings: Ratings, features: ItemTable | None, gold: ItemTable | None) -> int:
-        restarts = 0 if gold is not None or (features is not None and self._is_default) else self.restarts
+        restarts = 0 if gold is not None or self._is_default else self.restarts
         return TRIED * len(self._windows(ratings)) + (1 + restarts) * (ratings.D if self.one_by_one else 1)
 
     def _choose(self, ratings: Ratings, features: ItemTable | None, watch: Watcher) -> None:
@@ -172,14 +175,21 @@ class Joint(SeriesFuser):
         settings = self._settings(data)
         told: dict[str, Any] = {"watch": watch.step, "on_delay": watch.phase(DELAYS)}
         if lag is not None:
-            return fit_default(data, self.rate_, settings._replace(lag=lag), **told)
-        if data.P:
+            settings = settings._replace(lag=lag)
+        elif data.P:
             return fit_with_features(data, self.rate_, settings, **told).fit
-        return fit_default(data, self.rate_, settings, **told)
+        return fit_two_scales(data._replace(X=data.X[:, :0]), self.rate_, self._two_scales(settings), **told)
+
+    def _two_scales(self, settings: Settings) -> Settings:
+        return settings._replace(memory=MEMORY) if self.memory is None else settings
 
     def _restarted(self, data: SeriesData, watch: Watcher, on_state: OnState | None) -> Estimated:
         """The estimate from the deterministic start, or from a random one with a better objective."""
         structure, settings = self._structure(data), self._settings(data)
+        if self._is_default:
+            found = finished(self._default(data, watch))
+            watch.task_done()
+            return found
 
         def see(iteration: int, params: SeriesParams, objective: float) -> None:
             watch.step(iteration, params, objective)
@@ -230,7 +240,7 @@ class Joint(SeriesFuser):
         usual = Settings()
         return Settings(
             window=(self._taps(data) - 1) / self.rate_,
-            memory=self.memory,
+            memory=usual.memory if self.memory is None else self.memory,
             phi=phi,
             lag=self.lag,
             shared=self.shared,

@@ -7,6 +7,7 @@ last for seconds; see docs/maths-series.md.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,9 @@ from unisono.maths.series.em import unweighted
 from unisono.maths.series.estep import draw_truth, infer, posterior_mean
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
+from unisono.maths.series.tracer_truth import Levels, course_variance, draw_two_scales, two_scale_truth
+
+EPS = float(np.finfo(float).tiny)
 
 
 class SeriesModel(NamedTuple):
@@ -31,12 +35,16 @@ class SeriesModel(NamedTuple):
     convention: str  # why it is that: earliest, given, features, gold, none
     priors: Priors | None = None  # of the delays, for their intervals; not saved
     weighted: bool = True  # False: the paper's E-step, which forgets the variances
+    levels: Levels | None = None  # of recordings, where they err by themselves
+    lag_range: np.ndarray | None = None  # (K, D, 2) ends of the intervals of the delays, in frames; not saved
+    diagnosis: np.ndarray | None = None  # (K, D, 6) probabilities of what is unusual about annotators; not saved
 
 
 def model_of(fit: DefaultFit) -> SeriesModel:
     """What a finished default fit knows."""
     words = fit.mean_lag, fit.convention, fit.priors
-    return SeriesModel(fit.params, fit.structure, fit.noise, fit.extra, fit.spread, *words)
+    model = SeriesModel(fit.params, fit.structure, fit.noise, fit.extra, fit.spread, *words)
+    return model._replace(levels=fit.levels, lag_range=fit.lag_range, diagnosis=fit.diagnosis)
 
 
 def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = True) -> SeriesModel:
@@ -48,6 +56,9 @@ def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = 
 
 def fused_truth(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray]:
     """Means (sum T, D) and covariances (sum T, D, D) of the truth at every frame."""
+    if model.levels is not None:
+        both = two_scale_truth(data, model.params, model.structure, model.levels, model.spread)
+        return both.mean, both.cov
     found = infer(make_layout(data, model.structure), data.X, model.params, model.structure)
     mean = found.mean if model.weighted else fused_mean(model, data)
     return mean, band_covariance(found, data, model.params, model.noise, model.extra, model.spread, mean=mean)
@@ -55,6 +66,8 @@ def fused_truth(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.nd
 
 def fused_mean(model: SeriesModel, data: SeriesData) -> np.ndarray:
     """(sum T, D) the means alone."""
+    if model.levels is not None:
+        return fused_truth(model, data)[0]
     params = model.params if model.weighted else unweighted(model.params)
     return posterior_mean(make_layout(data, model.structure), data.X, params, model.structure)
 
@@ -66,12 +79,16 @@ def predicted_truth(model: SeriesModel, X: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def log_density(model: SeriesModel, data: SeriesData) -> float:
-    """log p(y)."""
+    """log p(y); where levels err by themselves, of levels and courses."""
+    if model.levels is not None:
+        return two_scale_truth(data, model.params, model.structure, model.levels, model.spread).loglik
     return infer(make_layout(data, model.structure), data.X, model.params, model.structure).loglik
 
 
 def drawn_truth(model: SeriesModel, data: SeriesData, draws: int, rng: np.random.Generator) -> np.ndarray:
     """(draws, sum T, D) paths of the truth from the model's posterior; NaN in recordings nobody rated."""
+    if model.levels is not None:
+        return draw_two_scales(data, model.params, model.structure, model.levels, draws, rng)
     return draw_truth(make_layout(data, model.structure), model.params, model.structure, draws, rng)
 
 
@@ -88,7 +105,24 @@ def with_newcomers(model: SeriesModel, count: int) -> SeriesModel:
     rows = {name: np.tile(value, (count, *(1,) * value.ndim)) for name, value in (average | {"lag": lag}).items()}
     grown: dict[str, Any] = {name: np.concatenate([getattr(p, name), extra]) for name, extra in rows.items()}
     noise = np.concatenate([model.noise, np.tile(pooled_noise(model), (count, 1))])
-    return model._replace(params=p._replace(**grown), noise=noise)
+    return model._replace(
+        params=p._replace(**grown),
+        noise=noise,
+        levels=_levels_of(model, lambda v: np.concatenate([v, _average(v[used], count)])),
+    )
+
+
+def _average(rows: np.ndarray, count: int) -> np.ndarray:
+    """(count, D) the average of the rows, again and again."""
+    return np.tile(rows.mean(axis=0), (count, 1))
+
+
+def _levels_of(model: SeriesModel, change: Callable[[np.ndarray], np.ndarray]) -> Levels | None:
+    """The model's levels with the rows of annotators changed."""
+    if model.levels is None:
+        return None
+    rows = {name: change(getattr(model.levels, name)) for name in ("gain", "noise", "bias")}
+    return model.levels._replace(**rows)
 
 
 def with_inactive(model: SeriesModel, active: np.ndarray, *, average: bool = True) -> SeriesModel:
@@ -104,7 +138,19 @@ def with_inactive(model: SeriesModel, active: np.ndarray, *, average: bool = Tru
     if not average:
         rows["F"][~active] = 0.0
     noise = np.where(active[:, None], everybody.noise[order], np.nan)
-    return model._replace(params=model.params._replace(**rows), noise=noise)
+
+    def unknown(known: np.ndarray | None) -> np.ndarray | None:
+        if known is None:
+            return None
+        return np.concatenate([known, np.full((int((~active).sum()), *known.shape[1:]), np.nan)])[order]
+
+    return model._replace(
+        params=model.params._replace(**rows),
+        noise=noise,
+        levels=_levels_of(everybody, lambda v: v[order]),
+        lag_range=unknown(model.lag_range),
+        diagnosis=unknown(model.diagnosis),
+    )
 
 
 def pooled_noise(model: SeriesModel) -> np.ndarray:
@@ -115,13 +161,16 @@ def pooled_noise(model: SeriesModel) -> np.ndarray:
 
 
 def expected_ratings(
-    model: SeriesModel, data: SeriesData, mean: np.ndarray, variance: np.ndarray
+    model: SeriesModel, data: SeriesData, mean: np.ndarray, variance: np.ndarray, fitted: SeriesData | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """What the annotators of the traces are expected to answer at every frame, and its variance, each (S, D).
 
     mean, variance: (sum T, D) of the truth; before the first frame it is held. The frames in a filter's window are
-    taken to err alike, which is close for a slow truth and exact for delays.
+    taken to err alike, which is close for a slow truth and exact for delays. fitted: traces of the same recordings,
+    which show how far off the level of each annotator is in each of them.
     """
+    if fitted is not None and model.levels is not None:
+        return _around_levels(model, data, mean, variance, fitted)
     first = np.concatenate([[0], np.cumsum(data.length)])
     held = 1.0 if model.structure.start == "preroll" else 0.0
     p, W = model.params, model.params.F.shape[1]
@@ -132,6 +181,38 @@ def expected_ratings(
         expected.append(p.b[k] + _filtered(p.F[k], a, W, held))
         uncertain.append(_filtered(np.abs(p.F[k]), sd, W, held) ** 2 + noise[k])
     return np.concatenate(expected), np.concatenate(uncertain)
+
+
+def _around_levels(
+    model: SeriesModel, data: SeriesData, mean: np.ndarray, variance: np.ndarray, fitted: SeriesData
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same where the level of a trace is known from what the annotator rated of the recording."""
+    assert model.levels is not None
+    expected, uncertain = expected_ratings(model, data, mean, variance)
+    inside = course_variance(fitted, model.params, model.structure, model.levels)
+    _, around = expected_ratings(model, data, mean, inside)
+    own, _ = expected_ratings(model, fitted, mean, variance)
+    kappa = 1.0 if model.priors is None else model.priors.kappa
+    known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+    row = 0
+    for m, k in zip(fitted.item_of.tolist(), fitted.annotator_of.tolist(), strict=True):
+        T = int(fitted.length[m])
+        left = fitted.y[row : row + T] - own[row : row + T]
+        count = (~np.isnan(left)).sum(axis=0)
+        level, noise = model.levels.noise[k], np.diagonal(model.params.N[k])
+        # One level's error against what the mean of so many frames, few of them independent, may be off by.
+        shown = level / (level + noise / np.maximum(kappa * count, EPS)) * (count > 0)
+        known[m, k] = shown * np.nansum(left, axis=0) / np.maximum(count, 1), shown * level
+        row += T
+    row = 0
+    for m, k in zip(data.item_of.tolist(), data.annotator_of.tolist(), strict=True):
+        T = int(data.length[m])
+        if (m, k) in known:
+            offset, less = known[m, k]
+            expected[row : row + T] += offset
+            uncertain[row : row + T] = around[row : row + T] - less
+        row += T
+    return expected, uncertain
 
 
 def _filtered(F: np.ndarray, a: np.ndarray, W: int, held: float) -> np.ndarray:
@@ -155,6 +236,7 @@ def model_arrays(model: SeriesModel) -> dict[str, np.ndarray]:
         "noise": model.noise,
         "extra": model.extra,
         "mean_lag": np.array(model.mean_lag),
+        **({} if model.levels is None else {f"level_{name}": v for name, v in model.levels._asdict().items()}),
         "words": np.array(json.dumps(words)),
     }
 
@@ -173,4 +255,5 @@ def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:
         mean_lag=float(arrays["mean_lag"]),
         convention=words["convention"],
         weighted=words["weighted"],
+        levels=Levels(*(arrays[f"level_{name}"] for name in Levels._fields)) if "level_gain" in arrays else None,
     )

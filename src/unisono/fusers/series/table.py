@@ -16,6 +16,7 @@ from unisono.maths.series.delays import DelayTrials, lag_interval, lag_profile
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import SeriesData
 from unisono.maths.series.recordings import with_recordings
+from unisono.maths.series.tracer_diagnosis import KINDS
 
 LEVEL = 0.90  # of the intervals of delays
 
@@ -31,6 +32,12 @@ class Described(NamedTuple):
     delay: np.ndarray  # frames
     delay_low: np.ndarray
     delay_high: np.ndarray
+    flipped: np.ndarray  # probabilities from here on, NaN where the model has no diagnosis
+    unrelated: np.ndarray
+    flat: np.ndarray
+    late: np.ndarray
+    drifting: np.ndarray
+    copied: np.ndarray
 
 
 def describe_annotators(model: SeriesModel, data: SeriesData, mean: np.ndarray, watch: Watcher) -> Described:
@@ -48,6 +55,7 @@ def describe_annotators(model: SeriesModel, data: SeriesData, mean: np.ndarray, 
             if answered.any():
                 signal[k, d] = expected[rows == k, d][answered].var()
     delay, low, high = delays(model, data, watch)
+    unusual = np.full((K, D, len(KINDS)), np.nan) if model.diagnosis is None else model.diagnosis
     return Described(
         bias=model.params.b + np.einsum("kde,e->kd", gain - np.eye(D), center),
         gain=gain,
@@ -57,6 +65,7 @@ def describe_annotators(model: SeriesModel, data: SeriesData, mean: np.ndarray, 
         delay=delay,
         delay_low=low,
         delay_high=high,
+        **dict(zip(KINDS, np.moveaxis(unusual, 2, 0), strict=True)),
     )
 
 
@@ -97,7 +106,9 @@ def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.nda
         own = np.abs(np.diagonal(model.params.F, axis1=2, axis2=3))  # (K, W, D)
         centre = np.einsum("w,kwd->kd", np.arange(own.shape[1]), own) / np.maximum(own.sum(axis=1), 1e-300)
         return np.where(given, centre, np.nan), low, high
-    if model.priors is not None:
+    if model.lag_range is not None:
+        low, high = (np.where(given, model.lag_range[:, :, end], np.nan) for end in (0, 1))
+    elif model.priors is not None:
         trials = DelayTrials(make_layout(data, model.structure), model.params, model.structure)
         tell = watch.phase("intervals of delays")
         for i, (k, d) in enumerate(np.argwhere(given).tolist()):
@@ -123,4 +134,5 @@ def series_annotators(ratings: Ratings, found: Described, scaling: Scaling, rate
         delay=found.delay / rate,
         delay_low=found.delay_low / rate,
         delay_high=found.delay_high / rate,
+        tracing=None if np.isnan(found.flipped).all() else {kind: getattr(found, kind) for kind in KINDS},
     )

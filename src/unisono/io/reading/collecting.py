@@ -62,7 +62,7 @@ def collect(
     notes = interpret(_cells(list(counted.values()), codes.get("dimension")), words or Words())
     found = Collected(table, codes, counted | timed, _records(extents), tuple(notes))
     for role, coded in found.label.items():
-        if coded.labels[0] == "" and role not in may_be_empty:
+        if coded.labels[0] == "" and role not in (KIND, *may_be_empty):
             raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
     return found
 

@@ -58,8 +58,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 UNIT_OF_NAME = {"timems": "ms", "milliseconds": "ms", "ms": "ms", "minutes": "min"} | dict.fromkeys(
     ("frame", "frameid", "frameindex", "framenumber"), "frames"
 )
-# What an annotator is (human, judge, code): known, though nothing to compute with.
-KIND = "kind"
+KIND = "kind"  # what an annotator is: human, judge, code
 _BOOKKEEPING = {
     *("", "index", "row", "rowid", "unnamed0", "level0", "annotationid", "assignmentid", "session", "sessionid"),
     *("leadtime", "createdat", "updatedat", "submittime", "accepttime", "worktimeinseconds", "hittypeid", "responseid"),
@@ -108,6 +107,15 @@ def find_roles(
             elif role in needed:
                 raise problems.no_role_column(table.name, role, table.columns)
     return Roles(place, named)
+
+
+def find_kind(table: Table, roles: Roles) -> dict[str, int]:
+    """The column that says what annotators are, by its name; whether it does, its cells decide."""
+    if "annotator" not in roles.place:
+        return {}
+    used = set(roles.place.values())
+    found = [i for i, column in enumerate(table.columns) if plain_name(column) == KIND and i not in used]
+    return {KIND: found[0]} if found else {}
 
 
 def find_long(table: Table, roles: Roles, dimension_name: str | None = None, value_name: str | None = None) -> Roles:

@@ -32,6 +32,7 @@ _FIRST_WORDS = {
     **dict.fromkeys(("id",), "an id"),
     **dict.fromkeys(("trial",), "a trial number"),
 }
+_MOMENTS = re.compile(r"(submit|start|end|accept)_time$")
 _TIMES = re.compile(r"(reaction|response|lead|work|answer|completion|dwell|reading|submit|start|end|accept)_time$")
 # What programs write beside an estimate: valence_sd is no dimension where valence is one.
 _COMPANIONS = (
@@ -54,6 +55,28 @@ _COMPANIONS = (
 )
 LARGEST_ANSWER = 1e6  # whole numbers beyond are ids or time stamps
 FEW_ROWS = 5  # repeated rows below which a pattern may be chance: two people who agree on two items describe nothing
+
+
+_UNITS = {
+    **dict.fromkeys(("ms", "millis", "milliseconds"), 0.001),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), 1.0),
+    **dict.fromkeys(("min", "minutes"), 60.0),
+}
+
+
+def unit_of_duration(column: str) -> float | None:
+    """Seconds in the unit of a column that says how long an answer took; 0 if its name has no unit, None if it is none.
+
+    Moments (start, end, submission) are no durations.
+    """
+    words = words_of(column)
+    unit = _UNITS.get(words[-1], 0.0) if words else 0.0
+    rest = "_".join(words[:-1] if unit else words)
+    if _MOMENTS.search(rest):
+        return None
+    last = words[-2:-1] if unit else words[-1:]
+    is_one = bool(_TIMES.search(rest)) or any(_LAST_WORDS.get(word) == "a duration" for word in (*last, rest))
+    return unit if is_one or rest in ("worktime", "leadtime", "worktime_in", "work_time_in") else None
 
 
 def words_of(column: str) -> list[str]:

@@ -211,6 +211,13 @@ def empty_label(place: str, role: str, column: str) -> DataError:
     return DataError(f"{place}: {column} is empty. Every row needs a name for its {role}.")
 
 
+def empty_kind(place: str, annotator: str) -> DataError:
+    return DataError(
+        f"{place}: kind is empty, in all rows of annotator '{annotator}'. Say what the annotator is, as in other rows, "
+        "or leave the column out."
+    )
+
+
 def empty_cell(place: str, column: str) -> DataError:
     return DataError(f"{place}: {column} is empty. Every row needs a number here.")
 

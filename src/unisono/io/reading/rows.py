@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unisono.data.reading import LeftOut
+from unisono.data.reading import Hasty, LeftOut, Repeating
 from unisono.data.scale import Ends, span
 from unisono.errors import DataError
 from unisono.io.reading import problems
@@ -25,6 +25,8 @@ class Rows(ABC):
     def __init__(self, found: Collected, dimensions: tuple[str, ...]):
         self.found = found
         self.left_out: tuple[LeftOut, ...] = ()
+        self.repeating: tuple[Repeating, ...] = ()
+        self.hasty: tuple[Hasty, ...] = ()
         self.given_ends: dict[int, Ends | None] = {}  # of the scale, by dimension, where the user gave it
         self.dimensions = dimensions
         self.items = found.label["item"]

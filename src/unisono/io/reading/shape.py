@@ -12,7 +12,8 @@ from unisono.errors import DataWarning, LeftOutWarning
 from unisono.io.reading import problems
 from unisono.io.reading.cells import Labels, Words
 from unisono.io.reading.collecting import Collected, collect, number_column, peek, usable
-from unisono.io.reading.columns import Roles, candidates, find_column
+from unisono.io.reading.columns import Roles, candidates, find_column, find_kind
+from unisono.io.reading.conduct import duration_columns, hasty_annotators, repeating_annotators
 from unisono.io.reading.descriptors import described_by_name, described_by_numbers, goes_with
 from unisono.io.reading.rows import LongRows, Rows, WideRows
 from unisono.io.reading.table import Table
@@ -35,7 +36,9 @@ def shaped(
     labels = {role: index for role, index in roles.place.items() if role not in ("time", "value")}
     clock = roles.place.get("time")
     asked = [table.columns[index] for index in names.values()] if wanted or roles.is_long else []
-    found = collect(table, labels, list(names.values()), clock, Words(meanings, asked))
+    durations = duration_columns(table, roles) if "annotator" in roles.place else {}
+    beside = [index for index in durations if index != clock and index not in names.values()]
+    found = collect(table, labels | find_kind(table, roles), [*names.values(), *beside], clock, Words(meanings, asked))
     times = _times(found, roles, aside) if clock is not None else None
     rows: Rows
     if roles.is_long:
@@ -58,6 +61,10 @@ def shaped(
     if surprising and not wanted:
         _warn_aside(table.name, surprising)
     rows.left_out = tuple(aside)
+    if "annotator" in roles.place and times is None:
+        rows.hasty = hasty_annotators(found, durations)
+        if not roles.is_long:
+            rows.repeating = repeating_annotators(found, kept)
     return rows, _if_series(rows, times, roles)
 
 

@@ -3,7 +3,7 @@
 data, params, structure, state           what goes in, what is estimated, which member of the family
 priors                                   every constant of the default, with its meaning and its evidence
 estep, rows, noise, latent, predictor    the E-step, and the M-steps of annotators, noise, truth and features
-ml, vb, start, bound                     maximum likelihood as published; variational Bayes, the default
-guards, targets, ends, gold, gauge       what makes it safe: recentring, targets, censored ratings, known truths
+ml, vb, start, bound                     maximum likelihood as published; variational Bayes, the default, and its bound
+anchor, gauge, targets, gold, ends       coordinates of the truth, targets of priors, known truths, ends of the scale
 rescale, predictive, design              from posteriors to estimates, predictions, corrected intervals, advice
 """

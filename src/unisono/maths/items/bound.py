@@ -1,7 +1,8 @@
 """The lower bound that variational EM climbs, up to constants that do not depend on any parameter.
 
-bound = E[log p(y, a | B)] + H[q(a)]  (eq. G6 with expected quadratic forms)
-      + E[log p(B)] + H[q(B)] + E[log p(theta)] + H[q(theta)] + log priors of precisions, noise and Sigma    eq. B8
+bound = E[log p(y*, a | B)] + H[q(a)]  (eq. G6 with expected quadratic forms) + H[q(y*)]
+      + E[log p(B)] + H[q(B)] + E[log p(theta)] + H[q(theta)]
+      + log priors of precisions, noise, and Sigma                                                            eq. B8
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.noise import log_pooling_prior
-from unisono.maths.items.rows import RowPrior, log_prior
+from unisono.maths.items.rows import RowPrior, log_precision
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import free_coefficients
 
@@ -20,27 +21,38 @@ def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior
     """The bound at a state whose E-step gave `stats`; `prior` is that of the rows under its hyper-parameters."""
     return (
         stats.loglik
+        + state.entropy
         + _rows_term(data, state, prior, settings)
         + _predictor_term(data, state)
         + _between_annotators(state, settings)
         + _noise_prior(data, state, settings)
-        + _pull(state.params.Sigma, settings.targets.latent, settings.priors.latent_items)
+        + _truth_prior(state, settings)
     )
+
+
+def coordinates_term(data: ItemData, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
+    """The part of the bound that a change of the truth's coordinates changes."""
+    return _rows_term(data, state, prior, settings) + _truth_prior(state, settings)
 
 
 def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
     """E[log p(B)] + H[q(B)] over annotators who rated anything."""
-    params, D = state.params, data.D
-    assert params.cov is not None
-    free = free_coefficients(settings.structure, D)
+    free = free_coefficients(settings.structure, data.D)
     rated = data.answers().sum(axis=1) > 0
-    total = log_prior(params.B, params.cov, prior, free, rated)
-    for d in range(D):
+    if not free.any() or not rated.any():
+        return 0.0
+    B, cov = state.params.B, state.params.cov
+    assert cov is not None
+    away, cov, precision = (B - prior.center)[rated], cov[rated], prior.precision[rated]
+    total = -np.einsum("kdi,kdij,kdj->", away, precision, away, optimize=True)
+    total -= np.einsum("kdij,kdji->", precision, cov)
+    if free[:, -1].all():
+        total -= np.einsum("kd,kde,ke->", away[:, :, -1], prior.coupling[rated], away[:, :, -1])
+    for d in range(data.D):
         at = np.flatnonzero(free[d])
         if len(at):
-            blocks = params.cov[rated, d][:, at[:, None], at]
-            total += 0.5 * np.sum(np.linalg.slogdet(blocks)[1] + len(at))
-    return float(total)
+            total += np.sum(np.linalg.slogdet(cov[:, d][:, at[:, None], at])[1] + len(at))
+    return float(0.5 * total) + log_precision(prior, free, rated)
 
 
 def _predictor_term(data: ItemData, state: BayesState) -> float:
@@ -59,24 +71,33 @@ def _predictor_term(data: ItemData, state: BayesState) -> float:
 def _between_annotators(state: BayesState, settings: BayesSettings) -> float:
     """Priors of how annotators differ: of the precisions, and of the covariance of biases."""
     hyper, priors = state.hyper, settings.priors
-    pairs = ((hyper.gain, priors.gain_guess), (hyper.leak, priors.leak_guess))
-    each = priors.guess_coefficients / 2
-    precisions = float(sum(each * (np.log(value) - guess * value) for value, guess in pairs))
-    return precisions + _pull(hyper.bias, settings.targets.bias, priors.bias_annotators)
+    gain, leak = hyper.gain * priors.gain_variance, hyper.leak * priors.leak_variance
+    precisions = priors.gain_count * (np.log(gain) - gain + 1) + priors.leak_count * (np.log(leak) - leak + 1)
+    return float(precisions) / 2 + _pull(hyper.bias, settings.targets.bias, priors.bias_annotators)
 
 
 def _noise_prior(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
     noise, nu, hyper = settings.structure.noise, settings.priors.noise_numbers, state.hyper
     if noise not in ("scaled", "shared"):
         return log_pooling_prior(noise, state.params.N, nu * data.D if noise == "isotropic" else nu, hyper.pool)
-    numbers, center = settings.noise_scale_prior(data.D)
-    scales = float(-0.5 * np.sum(numbers * (np.log(hyper.r) + center / hyper.r)))
+    numbers, center = settings.noise_scale_prior(data)
+    ratio = center / hyper.r
+    scales = float(-0.5 * np.sum(numbers * (ratio - np.log(ratio) - 1)))
     if noise == "scaled":
         return scales
-    return scales + _pull(hyper.pool, settings.targets.noise, settings.priors.noise_judgements)
+    return scales + _pull(hyper.pool, settings.targets.noise, settings.noise_judgements(data))
+
+
+def _truth_prior(state: BayesState, settings: BayesSettings) -> float:
+    """Of Sigma around its target, which is smaller the more features explain."""
+    left = state.hyper.unexplained
+    return _pull(state.params.Sigma, settings.targets.latent * left[:, None] * left, settings.priors.latent_items)
 
 
 def _pull(covariance: np.ndarray, target: np.ndarray, count: float) -> float:
-    """Log prior of a covariance, as if `count` imaginary draws with the target's moments had been seen."""
-    drawn = np.trace(np.linalg.solve(covariance, target))
-    return float(-0.5 * count * (np.linalg.slogdet(covariance)[1] + drawn))
+    """Log prior of a covariance, as if `count` imaginary draws with the target's moments had been seen.
+
+    Relative to its highest value, as all priors here, so that fits with different priors can be compared.
+    """
+    ratio = np.linalg.solve(covariance, target)
+    return float(-0.5 * count * (np.trace(ratio) - np.linalg.slogdet(ratio)[1] - len(target)))

@@ -1,11 +1,12 @@
-"""Censored ratings: the same model, with answers at the ends of the scale as "at least this much".
+"""Ends of the scale: answers there mean "at most this much" or "at least this much".
 
 Who would answer 7 on a scale that ends at 5 answers 5. Where a noticeable share of the ratings lies exactly on an end,
-such a rating is replaced by its expectation given the model and everything else, with its variance, at every step.
+the number y* behind such a rating is unknown, and q(y*) is a normal that is cut off there, one number at a time:
 
-    y* ~ N(c, v) given the other dimensions' errors, y* <= low or y* >= high:  mean and variance of a truncated normal
+    y*_nd ~ N(c, v) given the others, y* <= low or y* >= high                                                  eq. B14
+    H[q] = log(sd Phi(t) sqrt(2 pi e)) - t phi(t) / (2 Phi(t)),  t the distance of the end from c in sd
 
-eq. B14
+Moments and entropy enter the bound.
 """
 
 from __future__ import annotations
@@ -15,21 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from unisono.maths.em import EmTrace, run_em
 from unisono.maths.items.data import ItemData, profile_sums
 from unisono.maths.items.estep import Posterior, posterior
-from unisono.maths.items.params import ItemParams, noise_precision
-from unisono.maths.items.priors import (
-    CENSORED_STEPS,
-    COMPLETION_ROUNDS,
-    COMPLETION_TOLERANCE,
-    LEAST_TRUNCATED_VARIANCE,
-    PILE_RATINGS,
-    PILE_SHARE,
-)
-from unisono.maths.items.state import BayesSettings, BayesState
-from unisono.maths.items.targets import scaled_targets
-from unisono.maths.items.vb import bayes_step
+from unisono.maths.items.params import LOG_2PI, ItemParams, noise_precision
+from unisono.maths.items.priors import COMPLETION_ROUNDS, COMPLETION_TOLERANCE, FAR_BEYOND, PILE_RATINGS, PILE_SHARE
 
 
 class Bounds(NamedTuple):
@@ -44,15 +34,24 @@ class Bounds(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """Ratings with those on a bound replaced by expectations."""
+    """Ratings with those on an end replaced by expectations."""
 
-    data: ItemData
-    variance: np.ndarray  # (D,) of all numbers, the uncertainty of replaced ones included
+    y: np.ndarray  # (J, D)
+    Sy: np.ndarray  # (U, D)
+    Syy: np.ndarray  # (U, D, D) what is unknown of replaced ones included
+    entropy: float  # of the numbers behind them
+
+    def of(self, data: ItemData) -> ItemData:
+        """The data with these ratings."""
+        return data._replace(y=self.y, Sy=self.Sy, Syy=self.Syy)
 
 
-class _State(NamedTuple):
-    bayes: BayesState
-    completed: Completed
+class Truncated(NamedTuple):
+    """Moments and entropy of normals that are cut off."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+    entropy: np.ndarray
 
 
 def find_bounds(data: ItemData, ends: Bounds) -> Bounds:
@@ -69,69 +68,60 @@ def find_bounds(data: ItemData, ends: Bounds) -> Bounds:
     return Bounds(low, high)
 
 
-def estimate_censored(
-    data: ItemData, start: BayesState, bounds: Bounds, settings: BayesSettings, tol: float
-) -> tuple[BayesState, EmTrace]:
-    """Variational EM in which ratings on a bound are completed anew after every step."""
-
-    def step(state: _State) -> tuple[_State, float]:
-        at = settings._replace(targets=scaled_targets(settings.targets, state.completed.variance))
-        bayes, bound = bayes_step(state.completed.data, state.bayes, at)
-        return _State(bayes, complete(state.completed.data, data, bounds, bayes.params, bayes.mean)), bound
-
-    def settled(_: list[float], before: _State, after: _State) -> bool:
-        return bool(np.max(np.abs(after.bayes.mean - before.bayes.mean), initial=0.0) < tol)
-
-    begin = _State(start, complete(data, data, bounds, start.params, start.mean))
-    state, trace = run_em(step, begin, stop_when=settled, max_iter=CENSORED_STEPS)
-    return state.bayes, trace
-
-
-def censored_posterior(data: ItemData, bounds: Bounds, params: ItemParams) -> Posterior:
-    """Truths of items under fixed parameters, with ratings on a bound completed until nothing moves."""
-    found, completed = posterior(data, params), data
-    for _ in range(COMPLETION_ROUNDS):
-        completed = complete(completed, data, bounds, params, found.mean).data
-        before, found = found, posterior(completed, params)
-        if np.max(np.abs(found.mean - before.mean), initial=0.0) < COMPLETION_TOLERANCE:
-            break
-    return found
-
-
 def complete(current: ItemData, given: ItemData, bounds: Bounds, params: ItemParams, mean: np.ndarray) -> Completed:
-    """One sweep over dimensions: ratings `given` on a bound get their expectation, others' current values known."""
+    """One sweep over dimensions: q(y*) of ratings `given` on an end, with others at their current expectation.
+
+    `mean` (M, D) expected truths.
+    """
     y, added = current.y.copy(), np.zeros((len(given.annotator), given.D))
     W, _ = noise_precision(params.N, given.annotator, given.answered)
     answered = given.answered[given.profile_of]
-    item_of = given.item_of
     low, high = answered & (given.y <= bounds.low), answered & (given.y >= bounds.high)
     rows = np.flatnonzero((low | high).any(axis=1))
-    profile = given.profile_of[rows]
-    abar = np.hstack([mean[item_of[rows]], np.ones((len(rows), 1))])
+    profile, seen = given.profile_of[rows], answered[rows]
+    abar = np.hstack([mean[given.item_of[rows]], np.ones((len(rows), 1))])
     expected = np.einsum("ndi,ni->nd", params.B[given.annotator[profile]], abar)
+    error = np.where(seen, y[rows] - expected, 0.0)
+    entropy = 0.0
     for d in range(given.D):
-        for at_bound, bound, sign in ((low, bounds.low, 1.0), (high, bounds.high, -1.0)):
-            here = np.flatnonzero(at_bound[rows, d])
+        for at_end, end, sign in ((low, bounds.low, 1.0), (high, bounds.high, -1.0)):
+            here = np.flatnonzero(at_end[rows, d])
             own = W[profile[here], d]
-            error = np.where(answered[rows[here]], y[rows[here]] - expected[here], 0.0)
             weight = own[:, d]
-            center = expected[here, d] - ((own * error).sum(axis=1) - weight * error[:, d]) / weight
-            value, variance = truncated_above(sign * center, 1 / np.sqrt(weight), sign * bound[d])
-            y[rows[here], d] = sign * value
-            added[:, d] += np.bincount(profile[here], weights=variance, minlength=len(added))
+            center = expected[here, d] - (np.einsum("ne,ne->n", own, error[here]) - weight * error[here, d]) / weight
+            cut = truncated_above(sign * center, 1 / np.sqrt(weight), sign * end[d])
+            y[rows[here], d] = sign * cut.mean
+            error[here, d] = sign * cut.mean - expected[here, d]
+            added[:, d] += np.bincount(profile[here], weights=cut.variance, minlength=len(added))
+            entropy += float(cut.entropy.sum())
     Sy, Syy = profile_sums(y, given.profile_of, len(given.annotator))
     dims = np.arange(given.D)
     Syy[:, dims, dims] += added
-    numbers = np.maximum(given.judgements @ given.answered, 1)
-    spread = np.einsum("udd->d", Syy) / numbers - (Sy.sum(axis=0) / numbers) ** 2
-    return Completed(given._replace(y=y, Sy=Sy, Syy=Syy), spread)
+    return Completed(y, Sy, Syy, entropy)
 
 
-def truncated_above(center: np.ndarray, sd: np.ndarray, bound: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of N(center, sd^2) given that it is at most `bound`."""
-    a = (bound - center) / sd
-    ratio = np.exp(-0.5 * a**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(a))
-    return center - sd * ratio, sd**2 * np.maximum(1 - a * ratio - ratio**2, LEAST_TRUNCATED_VARIANCE)
+def completed_posterior(data: ItemData, bounds: Bounds | None, params: ItemParams) -> tuple[Posterior, ItemData]:
+    """Truths of items under fixed parameters, and their ratings with those on an end completed, until nothing moves."""
+    found, completed = posterior(data, params), data
+    if bounds is None or not bounds.any:
+        return found, data
+    for _ in range(COMPLETION_ROUNDS):
+        completed = complete(completed, data, bounds, params, found.mean).of(data)
+        before, found = found, posterior(completed, params)
+        if np.max(np.abs(found.mean - before.mean), initial=0.0) < COMPLETION_TOLERANCE:
+            break
+    return found, completed
+
+
+def truncated_above(center: np.ndarray, sd: np.ndarray, bound: float) -> Truncated:
+    """N(center, sd^2) given that it is at most `bound`."""
+    t = (bound - center) / sd
+    log_mass = log_ndtr(t)
+    ratio = np.exp(-0.5 * t**2 - 0.5 * LOG_2PI - log_mass)
+    far = np.minimum(t, FAR_BEYOND)
+    variance = np.where(t < FAR_BEYOND, (1 - 6 / far**2) / far**2, 1 - t * ratio - ratio**2)
+    entropy = 0.5 * (LOG_2PI + 1) + np.log(sd) + log_mass - 0.5 * t * ratio
+    return Truncated(center - sd * ratio, sd**2 * variance, entropy)
 
 
 def expected_answer(mean: np.ndarray, variance: np.ndarray, bounds: Bounds) -> np.ndarray:

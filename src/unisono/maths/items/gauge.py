@@ -34,7 +34,7 @@ def recentre(params: ItemParams, structure: Structure, weight: np.ndarray) -> It
     """Coordinates in which the weighted average annotator is the identity, as far as the structure lets it."""
     share = weight / max(weight.sum(), np.finfo(float).tiny)
     mean = np.einsum("k,kdi->di", share, params.B)
-    A = _allowed(structure, mean[:, :-1])
+    A = allowed(structure, mean[:, :-1])
     if A is None:
         return params
     # An offset can move into the truth only where the truth has a mean of its own to take it up.
@@ -43,7 +43,7 @@ def recentre(params: ItemParams, structure: Structure, weight: np.ndarray) -> It
     return change_of_truth(params, A, c)
 
 
-def _allowed(structure: Structure, Fbar: np.ndarray) -> np.ndarray | None:
+def allowed(structure: Structure, Fbar: np.ndarray) -> np.ndarray | None:
     """The part of the average F_k that may become the new coordinates, None if it cannot serve."""
     D = len(Fbar)
     if structure.transform == "identity":

@@ -17,20 +17,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from unisono.maths.em import EmTrace
+from unisono.maths.items.anchor import moved
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import posterior
-from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.priors import (
     CLEARLY_BETTER,
     FEWEST_GOLD,
     GOLD_FOLDS,
     LEVEL_TRUTHS,
-    MIXING_GUESS,
-    MIXING_LIMITS,
+    MIXING_COUNT,
+    MIXING_VARIANCE,
     NO_SPREAD,
     ROTATION_RIDGE,
     SCALE_TRUTHS,
-    UNGUARDED,
 )
 from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
 from unisono.maths.items.state import BayesSettings, BayesState
@@ -82,32 +81,26 @@ def rotating_fit(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
     def fit(part: ItemData) -> tuple[BayesState, EmTrace]:
         A, c = gold_map(found, part.gold)
         latent = np.diag(np.diagonal(A @ loose.targets.latent @ A.T))
-        start = BayesState(
-            change_of_truth(state.params, A, c),
-            state.hyper._replace(latent=A @ state.hyper.latent @ A.T),
-            np.full_like(state.mean, np.nan),
-        )
+        start = moved(state, A, c)._replace(mean=np.full_like(state.mean, np.nan))
         mixing = np.einsum("k,kde->de", shares, start.params.F)
         targets = loose.targets._replace(latent=latent)
-        return climb(part, start, loose._replace(targets=targets, guards=UNGUARDED, mixing=mixing))
+        return climb(part, start, loose._replace(targets=targets, anchored=False, mixing=mixing))
 
     return fit
 
 
 def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
     """Settings under which annotators may mix the dimensions."""
-    loosest = MIXING_LIMITS[0]
     priors = settings.priors._replace(
-        leak=loosest,
-        leak_limits=MIXING_LIMITS,
-        leak_guess=MIXING_GUESS,
-        gain=loosest,
-        gain_limits=MIXING_LIMITS,
-        gain_guess=MIXING_GUESS,
+        leak_variance=MIXING_VARIANCE,
+        leak_count=MIXING_COUNT,
+        gain_variance=MIXING_VARIANCE,
+        gain_count=MIXING_COUNT,
+        gain_follows_noise=0.0,
     )
     # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
-    structure = settings.structure._replace(noise="scaled")
-    return bayes_settings(data, structure, unrelated(priors), settings.floor, UNGUARDED._replace(recentred=True))
+    structure = settings.structure._replace(transform="full", noise="scaled")
+    return bayes_settings(data, structure, unrelated(priors), settings.floor)
 
 
 def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

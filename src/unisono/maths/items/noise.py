@@ -12,11 +12,14 @@ maximum, and EM stays monotone.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.params import noise_precision
+from unisono.maths.items.priors import NEWTON_STEPS
 from unisono.words import Noise
 
 
@@ -110,17 +113,66 @@ def _shrunk(squares: np.ndarray, count: np.ndarray, nu: np.ndarray | float, targ
     return np.asarray(np.where(nu + count > 0, (nu * target + squares) / total, target))
 
 
+class GainPull(NamedTuple):
+    """What gains say about an annotator's r, where the gain that is expected goes with r^(kappa/2).
+
+    Their log prior is `product` r^(kappa/2) - 1/2 `square` r^kappa, up to a constant.
+    """
+
+    product: np.ndarray  # (K,) precision times the sum of expected gain times gain
+    square: np.ndarray  # (K,) precision times the sum of squares of the expected gains
+    kappa: float
+
+
+def noise_scales(
+    squares: np.ndarray,
+    numbers: np.ndarray,
+    nu: np.ndarray | float,
+    center: np.ndarray | float,
+    least: float,
+    before: np.ndarray,
+    gains: GainPull | None,
+) -> np.ndarray:
+    """(K,) the most probable r of each annotator, by its residuals and by its gains.                       eq. B5
+
+    `squares` of residuals in units of the pool, `nu` imaginary numbers around `center`, `before` the last r: where
+    gains pull too, the maximum is searched from the one without them, and r stays what it was if that is better.
+    """
+    freedom, total = numbers + nu, squares + nu * center
+    plain = np.maximum(np.where(freedom > 0, total / np.where(freedom > 0, freedom, 1.0), center), least)
+    if gains is None:
+        return np.asarray(plain)
+    half = gains.kappa / 2
+
+    def objective(log_r: np.ndarray) -> np.ndarray:
+        scale = np.exp(half * log_r)
+        own = -0.5 * (freedom * log_r + total * np.exp(-log_r))
+        return np.asarray(own + gains.product * scale - 0.5 * gains.square * scale**2)
+
+    log_r = np.log(plain)
+    for _ in range(NEWTON_STEPS):
+        scale = np.exp(half * log_r)
+        slope = 0.5 * (total * np.exp(-log_r) - freedom) + half * (gains.product * scale - gains.square * scale**2)
+        # The part of the curvature that is negative for sure.
+        curvature = 0.5 * total * np.exp(-log_r) + 2 * half**2 * gains.square * scale**2
+        log_r = log_r + np.clip(slope / np.maximum(curvature, 1e-12), -1.0, 1.0)
+    log_r = np.maximum(log_r, np.log(least))
+    return np.where(objective(log_r) >= objective(np.log(before)), np.exp(log_r), before)
+
+
 def update_scaled(
     squares: np.ndarray,
     answers: np.ndarray,
     s: np.ndarray,
     floor: np.ndarray,
-    nu: float,
-    limits: tuple[float, float] = (0.0, np.inf),
+    nu: np.ndarray | float,
+    before: np.ndarray | None = None,
+    gains: GainPull | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """r (K,) given s (D,), then s given r; each the maximum while the other is held.                    eq. G16"""
-    r = _shrunk((squares / s).sum(axis=1), answers.sum(axis=1), nu, 1.0)
-    r = np.maximum(np.clip(r, *limits), (floor / s).max())
+    before = np.ones(len(squares)) if before is None else before
+    own = (squares / s).sum(axis=1)
+    r = noise_scales(own, answers.sum(axis=1), nu, 1.0, float((floor / s).max()), before, gains)
     rated = answers.sum(axis=0) > 0
     per_answer = (squares / r[:, None]).sum(axis=0) / np.maximum(answers.sum(axis=0), 1)
     return r, np.maximum(np.where(rated, per_answer, s), floor / r.min())
@@ -133,19 +185,19 @@ def update_shared(
     floor: np.ndarray,
     nu: np.ndarray | float,
     center: np.ndarray | float,
-    limits: tuple[float, float],
+    before: np.ndarray,
+    gains: GainPull | None,
     target: np.ndarray,
     judgements: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """r (K,) given the pool, then the pool (D, D) given r; each the maximum while the other is held.    eq. B13
 
-    R (U, D, D) residual moments. r is drawn to `center` by `nu` imaginary numbers, the pool to `target` by so many
-    imaginary judgements.
+    R (U, D, D) residual moments. The pool is drawn to `target` by so many imaginary `judgements`.
     """
     W, _ = noise_precision(np.broadcast_to(pool, (data.K, *pool.shape)), data.annotator, data.answered)
     squares = data.by_annotator(np.einsum("uij,uij->u", W, R)[:, None])[:, 0]
-    r = _shrunk(squares, data.answers().sum(axis=1), nu, center)
-    r = np.maximum(np.clip(r, *limits), (floor / np.diagonal(pool)).max())
+    least = float((floor / np.diagonal(pool)).max())
+    r = noise_scales(squares, data.answers().sum(axis=1), nu, center, least, before, gains)
     completed = data.by_annotator(_completed_residuals(data, R, scaled_noise(r, pool)))
     total = (completed / r[:, None, None]).sum(axis=0) + judgements * target
     return r, floor_eigenvalues(total / (data.judgements.sum() + judgements), floor / r.min())

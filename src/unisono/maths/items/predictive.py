@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import gammaln, ndtri, stdtrit
 
 from unisono.maths.items.data import ItemData
+from unisono.maths.items.ends import Bounds
 from unisono.maths.items.estep import left_out_blocks
 from unisono.maths.items.params import LOG_2PI, ItemParams
 from unisono.maths.items.priors import LEAST_FREEDOM
@@ -60,16 +61,23 @@ def predicted_ratings(
     return Predictive(np.einsum("ndi,ni->nd", B, abar), variance)
 
 
-def left_out(data: ItemData, params: ItemParams) -> LeftOut:
-    """Truths and predicted answers of all judgements, each without itself; eq. B16 is the ratio."""
+def left_out(
+    data: ItemData, params: ItemParams, answers: np.ndarray | None = None, bounds: Bounds | None = None
+) -> LeftOut:
+    """Truths and predicted answers of all judgements, each without itself; eq. B16 is the ratio.
+
+    `answers` (J, D) as they were given, where `data` has those at the ends of the scale (`bounds`) completed.
+    """
     means = np.empty_like(data.y)
+    answers = data.y if answers is None else answers
     total, numbers = 0.0, 0
     for judgements, mean, cov in left_out_blocks(data, params):
         means[judgements] = mean
         profile = data.profile_of[judgements]
         predicted = predicted_ratings(params, mean, cov, np.arange(len(mean)), data.annotator[profile])
         seen = data.answered[profile]
-        ratio = (data.y[judgements] - predicted.mean) ** 2 / predicted.variance
+        answer = predicted.mean if bounds is None else np.clip(predicted.mean, *bounds)
+        ratio = (answers[judgements] - answer) ** 2 / predicted.variance
         total += float(ratio[seen].sum())
         numbers += int(seen.sum())
     return LeftOut(means, total / numbers if numbers else 1.0)

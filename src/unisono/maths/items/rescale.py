@@ -17,7 +17,6 @@ from unisono.maths.items.estep import Posterior
 from unisono.maths.items.latent import truth_covariance
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import (
-    CENSORED_WEIGHT,
     CROWD_CENTER,
     CROWD_POWER,
     LEAST_CROWD_GAIN,
@@ -28,35 +27,26 @@ from unisono.maths.items.priors import (
 
 
 class Rescaling(NamedTuple):
-    """From posterior means to the matched estimate; all (D,), standardised units."""
+    """From expected answers to the matched estimate; all (D,), standardised units."""
 
     middle: np.ndarray  # where stretching starts from
     stretch: np.ndarray
     center: np.ndarray  # where that point comes to lie
-    censored_middle: np.ndarray
-    censored_share: np.ndarray  # weight of the censored reading, on the scale of the other
 
-    def apply(self, mean: np.ndarray, censored: np.ndarray | None) -> np.ndarray:
-        """(M, D) the matched estimate of items with these posterior means.                             eq. B15"""
-        away = mean - self.middle
-        if censored is not None:
-            away = (1 - CENSORED_WEIGHT) * away + (censored - self.censored_middle) * self.censored_share
-        return np.asarray(self.center + self.stretch * away)
+    def apply(self, answer: np.ndarray) -> np.ndarray:
+        """(M, D) the matched estimate of items with these expected answers.                             eq. B15"""
+        return np.asarray(self.center + self.stretch * (answer - self.middle))
 
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Rescaling:
-        """The rescaling of truths `scale` times these plus `offset`; answers of annotators stay as they are."""
-        return self._replace(
-            middle=scale * self.middle + offset,
-            center=scale * self.center + offset,
-            censored_share=scale * self.censored_share,
-        )
+        """The rescaling of truths and answers that are `scale` times these plus `offset`."""
+        return self._replace(middle=scale * self.middle + offset, center=scale * self.center + offset)
 
 
 def panel_rescaling(
     data: ItemData,
     params: ItemParams,
     found: Posterior,
-    censored: np.ndarray | None,
+    answer: np.ndarray,
     panel: float,
     *,
     continued: bool = False,
@@ -68,8 +58,8 @@ def panel_rescaling(
     """
     truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
     target = POOLED_VARIANCE * truth.mean() + (1 - POOLED_VARIANCE) * truth + np.diagonal(params.N[-1]) / panel
-    center = (1 - CROWD_CENTER) * found.mean.mean(axis=0) + CROWD_CENTER * _mean_of_item_means(data)
-    return _rescaling(data, params, found, censored, target, center, continued=continued)
+    center = (1 - CROWD_CENTER) * answer.mean(axis=0) + CROWD_CENTER * _mean_of_item_means(data)
+    return _rescaling(data, params, found, answer, target, center, continued=continued)
 
 
 def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray:
@@ -88,32 +78,27 @@ def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray
 def truth_rescaling(data: ItemData, params: ItemParams, found: Posterior) -> Rescaling:
     """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
     target = np.diagonal(truth_covariance(data, params))
-    return _rescaling(data, params, found, None, target, found.mean.mean(axis=0))
+    return _rescaling(data, params, found, found.mean, target, found.mean.mean(axis=0))
 
 
 def _rescaling(
     data: ItemData,
     params: ItemParams,
     found: Posterior,
-    censored: np.ndarray | None,
+    answer: np.ndarray,
     target: np.ndarray,
     center: np.ndarray,
     *,
     continued: bool = False,
 ) -> Rescaling:
-    middle = found.mean.mean(axis=0)
-    spread = found.mean.std(axis=0)
-    away = found.mean - middle
-    low, share = np.zeros(data.D), np.zeros(data.D)
-    if censored is not None:
-        low, theirs = censored.mean(axis=0), censored.std(axis=0)
-        share = np.where(theirs > NO_SPREAD, spread / np.maximum(theirs, NO_SPREAD), 0.0) * CENSORED_WEIGHT
-        away = (1 - CENSORED_WEIGHT) * away + (censored - low) * share
-    expected = np.maximum(np.diagonal(truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0)
-    seen = (np.sum(away**2, axis=0) + RESCALING_ITEMS * expected) / (data.M + RESCALING_ITEMS)
+    middle, spread = answer.mean(axis=0), found.mean.std(axis=0)
+    # A scale that ends holds less of the variance than the truth has.
+    held = np.where(spread > NO_SPREAD, answer.std(axis=0) / np.maximum(spread, NO_SPREAD), 1.0) ** 2
+    expected = np.maximum(np.diagonal(truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0) * held
+    seen = (np.sum((answer - middle) ** 2, axis=0) + RESCALING_ITEMS * expected) / (data.M + RESCALING_ITEMS)
     own = expected if continued else seen
-    stretch = np.where(own > NO_SPREAD, np.sqrt(target / np.maximum(own, NO_SPREAD)), 1.0)
-    return Rescaling(middle, stretch, center, low, share)
+    stretch = np.where(own > NO_SPREAD, np.sqrt(target * held / np.maximum(own, NO_SPREAD)), 1.0)
+    return Rescaling(middle, stretch, center)
 
 
 def _mean_of_item_means(data: ItemData) -> np.ndarray:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.guards import correlation
+from unisono.maths.items.ends import complete
 from unisono.maths.items.latent import shape_latent
 from unisono.maths.items.noise import scaled_noise
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import Guards, Priors
+from unisono.maths.items.priors import Priors
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
 from unisono.maths.items.targets import variance_targets
@@ -17,18 +19,18 @@ from unisono.maths.items.targets import variance_targets
 
 def unrelated(priors: Priors) -> Priors:
     """Priors whose targets have no correlations."""
-    return priors._replace(latent_correlation=0.0, noise_correlation=0.0, bias_correlation=0.0)
+    return priors._replace(latent_correlation=0.0, bias_correlation=0.0)
 
 
 def bayes_settings(
-    data: ItemData, structure: Structure, priors: Priors, floor: np.ndarray, guards: Guards
+    data: ItemData, structure: Structure, priors: Priors, floor: np.ndarray, **changes: Any
 ) -> BayesSettings:
     """Settings with targets from the ratings; only what the structure lets be correlated is."""
     if not structure.couples_dimensions:
-        priors = priors._replace(noise_correlation=0.0, bias_correlation=0.0)
+        priors = priors._replace(bias_correlation=0.0)
     if structure.latent != "full":
         priors = priors._replace(latent_correlation=0.0)
-    return BayesSettings(structure, priors, floor, variance_targets(data, priors), guards)
+    return BayesSettings(structure, priors, floor, variance_targets(data, priors))._replace(**changes)
 
 
 def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
@@ -36,26 +38,28 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
     D, priors, targets = data.D, settings.priors, settings.targets
     ridge = float(data.scores.l.mean()) if data.scores.R else 1.0
     hyper = Hyper(
-        gain=priors.gain,
-        leak=priors.leak,
+        gain=1 / priors.gain_variance,
+        leak=1 / priors.leak_variance,
         bias=targets.bias,
-        latent=targets.latent,
         ridge=ridge,
         theta_var=1 / (data.scores.l + ridge),
         r=np.ones(data.K),
         pool=targets.noise,
-        error_correlation=correlation(targets.noise),
+        unexplained=np.ones(D),
     )
-    N = scaled_noise(hyper.r, targets.noise)
     params = ItemParams(
         B=np.tile(identity_rows(D), (data.K, 1, 1)),
-        N=N,
+        N=scaled_noise(hyper.r, targets.noise),
         theta=np.zeros((data.scores.R, D)),
         mu=np.zeros(D),
         Sigma=shape_latent(settings.structure.latent, targets.latent, settings.floor),
         cov=_row_covariances(data, hyper, settings),
     )
-    return BayesState(params, hyper, np.full((data.M, D), np.nan))
+    start = BayesState(params, hyper, np.full((data.M, D), np.nan))
+    if settings.bounds is None:
+        return start
+    # Truths before any look at the ratings: their mean.
+    return start._replace(completed=complete(data, data, settings.bounds, params, np.zeros((data.M, D))))
 
 
 def _row_covariances(data: ItemData, hyper: Hyper, settings: BayesSettings) -> np.ndarray:

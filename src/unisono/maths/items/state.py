@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.items.data import ItemData
+from unisono.maths.items.ends import Bounds, Completed
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import Guards, Priors
+from unisono.maths.items.priors import SINGLE_OUT, Priors
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.structure import Structure
 
@@ -29,12 +31,11 @@ class Hyper(NamedTuple):
     gain: float
     leak: float
     bias: np.ndarray  # (D, D) covariance of the biases between annotators
-    latent: np.ndarray  # (D, D) covariance of the truth as estimated, before borrowing is limited
     ridge: float  # precision of the predictor's coefficients, relative to Sigma
     theta_var: np.ndarray  # (R,) posterior variances of theta's rows, relative to Sigma
     r: np.ndarray  # (K,) noise of each annotator relative to the pool, for scaled and shared noise
     pool: np.ndarray  # (D, D) the noise of an annotator with r = 1, or the one that annotators are shrunk to
-    error_correlation: np.ndarray  # (D, D) correlations of the errors, a moving average over steps
+    unexplained: np.ndarray  # (D,) standard deviations of the target of Sigma relative to that without features
 
     def precision(self, D: int) -> np.ndarray:
         """(D, q) prior precision of every coefficient of [F_k, b_k] by itself."""
@@ -45,11 +46,21 @@ class Hyper(NamedTuple):
 
 
 class BayesState(NamedTuple):
-    """Parameters, hyper-parameters, and the truths that the last E-step found."""
+    """Parameters, hyper-parameters, the truths that the last E-step found, and ratings as completed."""
 
     params: ItemParams
     hyper: Hyper
     mean: np.ndarray  # (M, D) NaN before the first step
+    completed: Completed | None = None  # ratings with those at the ends of the scale completed
+
+    def seen(self, data: ItemData) -> ItemData:
+        """The ratings with those at the ends of the scale completed."""
+        return data if self.completed is None else self.completed.of(data)
+
+    @property
+    def entropy(self) -> float:
+        """Of the numbers behind ratings at the ends of the scale."""
+        return 0.0 if self.completed is None else self.completed.entropy
 
 
 class KnownAnnotators(NamedTuple):
@@ -68,14 +79,24 @@ class BayesSettings(NamedTuple):
     priors: Priors
     floor: np.ndarray  # (D,) no variance falls below this
     targets: Targets
-    guards: Guards = Guards()
+    anchored: bool = True  # coordinates of the truth are moved to where the bound is highest
     expected_gain: np.ndarray | None = None  # (K, D) prior means of the gains; None: 1
-    mixing: np.ndarray | None = None  # (D, D) prior mean of F_k, instead of the expected gains; None: the identity
+    bounds: Bounds | None = None  # ratings there are "at most" and "at least"
+    mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
     earlier: KnownAnnotators | None = None
+    earlier_judgements: float = 0.0  # behind the target of the errors' covariance
 
-    def noise_scale_prior(self, D: int) -> tuple[np.ndarray | float, np.ndarray | float]:
-        """How many imaginary numbers say where an annotator's r is, and where; (K,) each with an earlier fit."""
-        nu = self.priors.noise_numbers * D
+    def noise_judgements(self, data: ItemData) -> float:
+        """Imaginary judgements behind the target of the errors' covariance, which has no correlations."""
+        return self.earlier_judgements + self.priors.noise_share * float(data.judgements.sum())
+
+    def noise_scale_prior(self, data: ItemData) -> tuple[np.ndarray | float, np.ndarray | float]:
+        """How many imaginary numbers say where an annotator's r is, and where; (K,) each with an earlier fit.
+
+        Of two annotators who differ, nothing says which one is right: it takes a third.
+        """
+        raters = int((data.by_annotator(data.judgements) > 0).sum())
+        nu = self.priors.noise_numbers * data.D
         if self.earlier is None:
-            return nu, 1.0
+            return nu * raters / max(raters - 2, SINGLE_OUT), 1.0
         return nu + self.earlier.numbers, self.earlier.r

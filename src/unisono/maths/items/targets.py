@@ -32,7 +32,7 @@ def variance_targets(data: ItemData, priors: Priors) -> Targets:
     P = believed_correlation(data, rating_correlation(data), float(truth.mean()))
     return Targets(
         latent=_covariance(truth, correlation_power(P, priors.latent_correlation)),
-        noise=_covariance(error, correlation_power(P, priors.noise_correlation)),
+        noise=np.diag(error),
         bias=_covariance(np.full(data.D, bias), correlation_power(P, priors.bias_correlation)),
     )
 
@@ -73,12 +73,6 @@ def correlation_power(P: np.ndarray, power: float) -> np.ndarray:
     Q = (vectors * np.maximum(values, LEAST_EIGENVALUE) ** power) @ vectors.T
     root = np.sqrt(np.diagonal(Q))
     return np.asarray(Q / root[:, None] / root)
-
-
-def scaled_targets(targets: Targets, variance: np.ndarray) -> Targets:
-    """Targets for ratings with this variance (D,) instead of one."""
-    root = np.sqrt(variance)
-    return Targets(*(target * root[:, None] * root for target in targets))
 
 
 def _shared(y: np.ndarray, answered: np.ndarray, of: np.ndarray, groups: int, unknown: float) -> np.ndarray:

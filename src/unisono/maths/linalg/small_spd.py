@@ -21,6 +21,17 @@ def inverse_and_logdet(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return _inverse_from(L), logdet
 
 
+def inverse_of_entries(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of matrices A (D, D, m) whose entries of one place lie next to each other; so do the inverses'."""
+    if len(A) > LARGEST:
+        V, logdet = inverse_and_logdet(A.transpose(2, 0, 1))
+        return np.ascontiguousarray(V.transpose(1, 2, 0)), logdet
+    L, logdet = _cholesky(A)
+    V = np.empty_like(A)
+    _fill_inverse(L, V)
+    return V, logdet
+
+
 def _cholesky(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """L (D, D, m) with the reciprocals of its diagonal in place of the diagonal, and log determinants (m,)."""
     D, _, m = A.shape
@@ -40,13 +51,19 @@ def _cholesky(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _inverse_from(L: np.ndarray) -> np.ndarray:
     """(m, D, D) the inverse of L L', for L as `_cholesky` leaves it."""
     D, _, m = L.shape
+    V = np.empty((m, D, D))
+    _fill_inverse(L, V.transpose(1, 2, 0))
+    return V
+
+
+def _fill_inverse(L: np.ndarray, V: np.ndarray) -> None:
+    """Writes the inverse of L L' to V (D, D, m), in place."""
+    D, _, m = L.shape
     X = np.zeros((D, D, m))  # L^-1, column by column
     for j in range(D):
         X[j, j] = L[j, j]
         for i in range(j + 1, D):
             X[i, j] = -np.einsum("km,km->m", L[i, j:i], X[j:i, j]) * L[i, i]
-    V = np.empty((m, D, D))
     for i in range(D):
         for j in range(i, D):
-            V[:, i, j] = V[:, j, i] = np.einsum("km,km->m", X[j:, i], X[j:, j])
-    return V
+            V[i, j] = V[j, i] = np.einsum("km,km->m", X[j:, i], X[j:, j])

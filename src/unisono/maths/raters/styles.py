@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.special import logsumexp
 
 from unisono.maths.items.priors import (
@@ -72,21 +73,17 @@ def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int)
     for d in range(D):
         rows = np.flatnonzero(~np.isnan(answers[:, d]))
         who = of[rows]
+        total = sparse.csc_array((np.ones(len(rows)), who, np.arange(len(rows) + 1)), shape=(K, len(rows)))
         n[:, d] = np.bincount(who, minlength=K)
-
-        def total(values: np.ndarray, who: np.ndarray = who) -> np.ndarray:
-            return np.bincount(who, weights=values, minlength=K)
-
         safe = np.maximum(n[:, d], 1)
-        y[:, d] = total(answers[rows, d]) / safe
+        y[:, d] = total @ answers[rows, d] / safe
         own = answers[rows, d] - y[who, d]
-        yy[:, d] = total(own * own)
-        x[:, d] = np.stack([total(truth[rows, e]) for e in range(D)], axis=1) / safe[:, None]
+        yy[:, d] = total @ (own * own)
+        x[:, d] = total @ truth[rows] / safe[:, None]
         others = truth[rows] - x[who, d]
+        xy[:, d] = total @ (others * own[:, None])
         for e in range(D):
-            xy[:, d, e] = total(others[:, e] * own)
-            for f in range(e + 1):
-                xx[:, d, e, f] = xx[:, d, f, e] = total(others[:, e] * others[:, f])
+            xx[:, d, e] = total @ (others * others[:, [e]])
     return Sums(n, yy, xx, xy, y, x)
 
 
@@ -106,59 +103,94 @@ def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, effective:
     styles = [styles_of(d, D) for d in range(D)]
     shape = (K, D, len(styles[0]))
     loglik, slope, square, left = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    for d, own in enumerate(styles):
-        for h, (kind, e) in enumerate(own):
-            typical = (noise.following if kind in FOLLOWING else noise.idle)[d]
-            loglik[:, d, h], slope[:, d, h], square[:, d, h], left[:, d, h] = _one_style(
-                sums, d, e, STYLE_PRIORS[KINDS[kind]], typical
-            )
-            loglik[:, d, h] *= effective[d]
-            if kind == CONSTANT:
-                loglik[:, d, h] += same[:, d]
     kinds, follows = (np.array([[style[i] for style in own] for own in styles]) for i in (0, 1))
+    for d in range(D):
+        # Where everybody answers every dimension, the truths behind the answers are the same for all of them.
+        if d == 0 or not np.array_equal(sums.xx[:, d], sums.xx[:, d - 1]):
+            stretch, U = np.linalg.eigh(sums.xx[:, d])
+            stretch = np.maximum(stretch, 0.0)
+        axes = _Axes(U, stretch, np.einsum("kei,ke->ki", U, sums.xy[:, d]))
+        for kind in range(len(KINDS)):
+            at = np.flatnonzero(kinds[d] == kind)
+            typical = (noise.following if kind in FOLLOWING else noise.idle)[d]
+            found = _one_kind(sums, axes, d, follows[d, at], STYLE_PRIORS[KINDS[kind]], typical)
+            for table, part in zip((loglik, slope, square, left), found, strict=True):
+                table[:, d, at] = part
+            loglik[:, d, at] *= effective[d]
+            if kind == CONSTANT:
+                loglik[:, d, at] += same[:, [d]]
     return Evidence(kinds, follows, loglik, slope, square, left)
 
 
-def _one_style(
-    sums: Sums, d: int, e: int, prior: StylePrior, typical: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Log evidence, mean and mean square of the slope on truth d, noise variance, each (K,), of one style.  eq. Q3"""
-    D = sums.n.shape[1]
-    center, width = np.zeros(D), np.full(D, prior.leak)
-    center[e], width[e] = prior.center, prior.width
-    lean = sums.xy[:, d] - sums.xx[:, d] @ center
-    rest = np.maximum(sums.yy[:, d] - (2 * sums.xy[:, d] - sums.xx[:, d] @ center) @ center, 0.0)
-    freedom = np.maximum(sums.n[:, d] - 1, 0)  # one went into the mean
-    # In the eigenvectors of W S W, W = diag(width), slopes are independent whatever t is.
-    stretch, vectors = np.linalg.eigh(width[:, None] * sums.xx[:, d] * width)
-    stretch = np.maximum(stretch, 0.0)
-    pull = np.einsum("kef,ke->kf", vectors, width * lean)  # (K, D)
+class _Axes(NamedTuple):
+    """The truths' sums of squares on one dimension's answers, X'X = U diag(stretch) U': the same for every style."""
 
-    def explained(t: np.ndarray) -> np.ndarray:
-        """What slopes other than the center take off the sum of squares, for noise variances (K, T)."""
-        return np.asarray((pull[:, None] ** 2 / (t[:, :, None] + stretch[:, None])).sum(axis=2))
+    U: np.ndarray  # (K, D, i)
+    stretch: np.ndarray  # (K, i)
+    lean: np.ndarray  # (K, i) U'X'y
+
+
+def _one_kind(
+    sums: Sums, axes: _Axes, d: int, follows: np.ndarray, prior: StylePrior, typical: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Log evidence, mean and mean square of the slope on truth d, noise variance, each (K, E), of one kind.  eq. Q3
+
+    E dimensions that may be followed. Slopes have the prior covariance leak^2 I + more e e', e the truth that is
+    followed: what the answers would vary by is a matrix that all styles share, and one rank more.
+    """
+    U, stretch = axes.U, axes.stretch
+    weak, more = prior.leak**2, prior.width**2 - prior.leak**2
+    own = U[:, follows]  # (K, E, i)
+    # Away from the slope that is expected: y - center x_e.
+    lean = axes.lean[:, None] - prior.center * stretch[:, None] * own
+    size = np.einsum("kei,ki->ke", own**2, stretch)
+    rest = sums.yy[:, [d]] - prior.center * (2 * sums.xy[:, d][:, follows] - prior.center * size)
+    rest = np.maximum(rest, 0.0)
+    freedom = np.maximum(sums.n[:, [d]] - 1, 0)  # one went into the mean
+
+    def parts(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For noise t (K, E, T): 1/(t + weak stretch), and b = x_e'M^-1 r, a = x_e'M^-1 x_e without the rank."""
+        inverse = 1 / (t[..., None] + weak * stretch[:, None, None])  # (K, E, T, i)
+        return inverse, _summed(inverse, own * lean), _summed(inverse, own**2 * stretch[:, None])
+
+    def explained(t: np.ndarray, inverse: np.ndarray, b: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """(K, E, T) what slopes other than the center take off the sum of squares."""
+        return np.asarray(weak * _summed(inverse, lean**2) + t * more * b**2 / (1 + more * a))
 
     middle, precision = np.log(typical * prior.noise), 1 / prior.spread**2
-    log_t, least = np.full(len(rest), middle), typical * prior.noise * LEAST_STYLE_NOISE
+    log_t, least = np.full(rest.shape, middle), typical * prior.noise * LEAST_STYLE_NOISE
     for _ in range(NOISE_SEARCH):
-        left = np.maximum(rest - explained(np.exp(log_t)[:, None])[:, 0], 0.0) + least
+        t = np.exp(log_t)[..., None]
+        left = np.maximum(rest - explained(t, *parts(t))[..., 0], 0.0) + least
         # The most probable log t, to first order around the last one.
         step = 0.5 * (left * np.exp(-log_t) - freedom) + precision * (middle - log_t)
         log_t = log_t + np.clip(step / (0.5 * left * np.exp(-log_t) + precision), -1.0, 1.0)
     scale = 1 / np.sqrt(freedom / 2 + precision)
-    grid = log_t[:, None] + scale[:, None] * NOISE_NODES  # (K, T)
+    grid = log_t[..., None] + scale[..., None] * NOISE_NODES  # (K, E, T)
     t = np.exp(grid)
-    log_density = -0.5 * (freedom[:, None] * (np.log(2 * np.pi) + grid) + (rest[:, None] - explained(t)) / t)
-    log_density -= 0.5 * np.log1p(stretch[:, None] / t[:, :, None]).sum(axis=2)
+    inverse, b, a = parts(t)
+    log_density = (rest[..., None] - explained(t, inverse, b, a)) / t + freedom[..., None] * (np.log(2 * np.pi) + grid)
+    log_density = -0.5 * (log_density + np.log1p(more * a) - np.log((t[..., None] * inverse).prod(axis=3)))
     log_prior = -0.5 * precision * (grid - middle) ** 2 + 0.5 * np.log(precision / (2 * np.pi))
-    log_weight = log_density + log_prior + np.log(scale * (NOISE_NODES[1] - NOISE_NODES[0]))[:, None]
-    total = logsumexp(log_weight, axis=1)
-    weight = np.exp(log_weight - total[:, None])
-    # Slope on truth d: width_d (vectors row d) times independent parts.
-    row = width[d] * vectors[:, d]  # (K, D)
-    mean = center[d] + np.einsum("ki,ki,kti->kt", row, pull, 1 / (t[:, :, None] + stretch[:, None]))
-    variance = np.einsum("ki,kti->kt", row**2, 1 / (1 + stretch[:, None] / t[:, :, None]))
-    return total, (weight * mean).sum(axis=1), (weight * (mean**2 + variance)).sum(axis=1), np.exp(log_t)
+    log_weight = log_density + log_prior + np.log(scale * (NOISE_NODES[1] - NOISE_NODES[0]))[..., None]
+    total = logsumexp(log_weight, axis=2)
+    weight = np.exp(log_weight - total[..., None])
+    # The slope on truth d: prior mean and covariance times what pulls at it.
+    self_ = (follows == d)[:, None]
+    row = U[:, d]  # (K, i)
+    pull = _summed(inverse, row[:, None] * lean)
+    cross = _summed(inverse, (row * stretch)[:, None] * own)
+    pull = pull - more * b / (1 + more * a) * cross
+    known = _summed(inverse, np.broadcast_to((row**2 * stretch)[:, None], own.shape)) - more * cross**2 / (1 + more * a)
+    variance = weak + more * self_
+    mean = prior.center * self_ + variance * pull
+    spread = variance - variance**2 * known
+    return total, (weight * mean).sum(axis=2), (weight * (mean**2 + spread)).sum(axis=2), np.exp(log_t)
+
+
+def _summed(inverse: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(K, E, T) sums over the last axis of (K, E, T, i), with weights (K, E, i)."""
+    return np.asarray((inverse @ weight[..., None])[..., 0])
 
 
 def typical_noise(

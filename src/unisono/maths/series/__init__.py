@@ -5,6 +5,12 @@ layout, channels, precision           how frames, gaps and noise become one line
 estep, chain, covariance, moments     the E-step, and what the M-step needs from it
 mstep, rows, noise, dynamics, em      the M-step of filters, noise and truth; one EM iteration
 align, delays                         delays: a first guess, the search by likelihood, their intervals
-default, bands, gauge                 the default fit, its bands and its conventions
+priors                                every constant of the default, with its evidence
+two_scales, independent_frames        traces as levels of recordings and courses inside them; what a frame counts for
+row_evidence, tracers                 gain, noise, sign and bias of one annotator given the others; sweeps over all
+common_delays                         one delay per annotator: a search that settles, intervals
+tracer_truth, tracer_fit              the truth of annotators that are known; the default fit
+tracer_diagnosis                      what is unusual about annotators, as probabilities
+default, bands, gauge                 the fit by EM under strong priors, its bands; conventions of both
 features, gold, gold_choice           what features and known frames add
 """

@@ -168,13 +168,13 @@ def band_covariance(
     if known is not None:
         loss = np.where(np.isnan(known), loss, 0.0)
     away = mean - (params.mu + data.X @ params.theta)
-    convention = spread.gain * away**2 + spread.bias + spread.lag * _slope(mean, data.length) ** 2
+    convention = spread.gain * away**2 + spread.bias + spread.lag * slope(mean, data.length) ** 2
     cov, d = found.cov.copy(), np.arange(data.D)
     cov[:, d, d] = cov[:, d, d] + extra * loss + convention
     return cov
 
 
-def _slope(mean: np.ndarray, length: np.ndarray) -> np.ndarray:
+def slope(mean: np.ndarray, length: np.ndarray) -> np.ndarray:
     """(sum T, D) change per frame, recording by recording."""
     slope, end = np.zeros_like(mean), np.cumsum(length)
     for lo, hi in zip((end - length).tolist(), end.tolist(), strict=True):

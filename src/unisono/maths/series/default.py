@@ -29,6 +29,7 @@ from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
 from unisono.maths.series.recordings import connected, recordings_of
+from unisono.maths.series.tracer_truth import Levels
 
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
@@ -53,7 +54,7 @@ class Settings(NamedTuple):
     noise_floor: float = 1e-6  # least noise variance, in variances of the ratings
     correlation_seconds: float = 30.0  # seconds over which errors of the ratings may be correlated
     tol: float = 1e-5  # relative change of the objective; the truth then moves by thousandths of the ratings' sd
-    max_iter: int = 50
+    max_iter: int = 100
 
 
 class DefaultFit(NamedTuple):
@@ -72,6 +73,9 @@ class DefaultFit(NamedTuple):
     trace: EmTrace  # of both runs of EM, before and after the search for delays
     structure: Structure
     priors: Priors
+    levels: Levels | None = None  # of recordings, where they err by themselves
+    lag_range: np.ndarray | None = None  # (K, D, 2) ends of the 90 % intervals of the delays, in frames
+    diagnosis: np.ndarray | None = None  # (K, D, 6) probabilities, see tracer_diagnosis.py; NaN without ratings
 
     @property
     def sd(self) -> np.ndarray:

@@ -19,6 +19,7 @@ FRAMES_PER_TAP = 8  # known frames for every unknown of a filter row, at least
 CLEARLY = 0.87  # of the other's squared errors
 LEAST_TRAINING = 5  # answers that a half of a trace needs to be trained on
 RIDGE = 0.1  # of the mean square of the lagged truths: neighbouring ones are nearly the same
+UPSIDE_DOWN = 3.0  # standard errors below no correlation from which gold turns a truth round
 IMAGINARY_FRAMES = 1.0  # independent known frames by which a calibrated truth keeps its scale and its level
 
 
@@ -76,7 +77,8 @@ def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> t
         usual = float(everywhere[:, d].var())
         if not known.any() or usual == 0:
             continue
-        m, g = mean[known, d], gold[known, d]
+        turn = -1.0 if upside_down(mean[known, d], gold[known, d]) else 1.0
+        m, g = turn * mean[known, d], gold[known, d]
         r = pearson(m, g)
         slope = r * g.std() / m.std() if r > 0 else 0.0
         n = _effective_frames(g - slope * m)
@@ -85,7 +87,17 @@ def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> t
             factor[d] = np.sqrt((n * g.var() + few * usual) / (n * m.var() + few * usual))
         middle = m.mean() + (g.mean() - m.mean()) * n / (n + IMAGINARY_FRAMES)
         offset[d] = middle - factor[d] * m.mean()
+        factor[d] *= turn
     return factor, offset
+
+
+def upside_down(mean: np.ndarray, gold: np.ndarray) -> bool:
+    """Whether a truth clearly runs against the gold: most annotators traced the other way round. Both (n,)."""
+    r = pearson(mean, gold)
+    if not r < 0:
+        return False
+    n = _effective_frames(gold - r * gold.std() / mean.std() * mean)
+    return bool(r * np.sqrt(n) < -UPSIDE_DOWN * np.sqrt(1.0 - r**2))
 
 
 def _effective_frames(left: np.ndarray) -> float:

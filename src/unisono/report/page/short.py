@@ -8,6 +8,10 @@ from unisono.report.page.formats import as_interval, as_number
 
 ADVICE = {  # kind of alert -> what to do about it
     "no-shared-signal": "Do not use this dimension before you have looked at its instructions and at single answers.",
+    "no-reference": "Let people rate a few of the items, ten at least, drawn at random.",
+    "useless-judges": "Look at what these annotators were asked, and at single answers, before you use them.",
+    "few-labels": "Let people rate more of the items, drawn at random.",
+    "other-units": "Make sure that these annotators were meant to use another scale.",
     "disconnected-groups": "Let at least one annotator of each group rate a few items of the other.",
     "unrated-items": "Collect ratings of them, or leave them out of what you publish.",
     "single-rating-items": "Their estimates rest on one opinion: collect a second one where it matters.",
@@ -19,6 +23,11 @@ ADVICE = {  # kind of alert -> what to do about it
     "empty-traces": "Check the export of these traces.",
     "unusual-values": "Look at these answers: typing errors and codes for 'no answer' are the usual cause.",
     "different-scales": "Nothing to do if it is meant so; every dimension is estimated in its own unit.",
+    "repeated-blocks": "Look at the order of their answers; a pattern that returns is seldom an opinion.",
+    "impossible-times": "Nobody reads that fast: leave these answers out, or look at the clock of your tool.",
+    "copies": "Ask whether they are the same person, shared an account or copied; they count as one opinion.",
+    "assumed-share": "Nothing in the ratings shows it: state the share you assumed when you publish.",
+    "tracing": "Look at the traces; the model has taken it into account.",
     "not-converged": "Fuse again with a larger --max-iter, and do not publish these numbers before.",
     "spammers": "Look at their answers before you decide; they already count for little.",
     "styles": "Look at their answers and at the instructions; the model has taken it into account.",
@@ -29,6 +38,14 @@ STYLE_WORDS = {
     "compressed": "uses a small part of the scale of {dimension}",
     "stretched": "exaggerates on {dimension}",
     "unrelated": "gives answers on {dimension} that follow no truth",
+}
+TRACING_WORDS = {
+    "flipped": "traces the other way round",
+    "unrelated": "follows no truth",
+    "flat": "hardly moves",
+    "late": "begins to move late",
+    "drifting": "drifts",
+    "copied": "makes the errors of another annotator",
 }
 MOST_STYLES = 6
 
@@ -59,6 +76,9 @@ def look_at(data: dict[str, Any]) -> list[dict[str, str]]:
         if len(styles) > MOST_STYLES:
             message = f"{len(styles) - MOST_STYLES} more uses of a scale unlike the others': see the annotators."
             found.append({"kind": "styles", "severity": "note", "message": message})
+    for one in summary.get("tracing") or ():
+        message = f"{one['annotator']} {TRACING_WORDS[one['kind']]} on {one['dimension']} ({one['probability']:.3f})."
+        found.append({"kind": "tracing", "severity": "note", "message": message})
     return sorted(found, key=lambda one: one["severity"] != "warning")
 
 
@@ -119,9 +139,11 @@ def _trust(data: dict[str, Any]) -> dict[str, Any]:
     if worst:
         lines.append("least reliable: " + ", ".join(f"{who['annotator']} ({who['reliability']:.2f})" for who in worst))
     diagnosis = summary.get("diagnosis")
-    if summary["annotators"] == 2:
-        line = "Two annotators cannot be told apart: both count alike unless other evidence says more."
-        lines = []
+    if summary.get("unranked"):
+        line, lines = summary["unranked"], []
+    elif summary.get("tracing") is not None:
+        odd = {one["annotator"] for one in summary["tracing"]}
+        line = f"{len(odd)} of {_counted(summary['annotators'], 'annotator')} with unusual traces."
     elif not diagnosis:
         line = f"{_counted(summary['annotators'], 'annotator')}; this model does not look for spammers."
     elif diagnosis["spammers"]:

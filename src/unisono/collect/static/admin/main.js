@@ -39,7 +39,8 @@ function paintTiles(data) {
 function paintItems(data) {
   const target = data.target ? `, ${data.target} wanted` : "";
   const range = data.fewest === data.most ? data.most : `${data.fewest} to ${data.most}`;
-  byId("items-line").textContent = `Each item has ${range} of them${target}.`;
+  const what = data.mode === "trace" ? "trace" : "rating";
+  byId("items-line").textContent = `Each item has ${range} ${what}${data.most === 1 ? "" : "s"}${target}.`;
   // A little air above, so that a full bar does not look like a wall.
   const tallest = 1.15 * Math.max(1, data.target, ...data.items.map((item) => item.done + item.active));
   byId("bars").replaceChildren(...data.items.map((item) => {

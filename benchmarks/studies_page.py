@@ -1,0 +1,84 @@
+"""The tables of docs/accuracy.md about studies: each study one vote, and the averages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.accuracy_page import PAGE, fill_page
+
+BASE = "mean"
+LOSING = -0.005  # Pearson below the mean's from which a study counts as lost
+
+
+def write_studies(rows: list[dict[str, Any]], page: Path = PAGE) -> list[str]:
+    """Puts the tables into the page; returns their lines."""
+    return fill_page({"studies": study_table(rows), "models": model_table(rows)}, page)
+
+
+def votes(rows: list[dict[str, Any]], model: str, measure: str) -> dict[str, float]:
+    """By study: the mean over seeds, then over views with all and with three ratings per item."""
+    views: dict[str, dict[int, list[float]]] = {}
+    for row in rows:
+        if row["model"] == model and row[measure] is not None:
+            views.setdefault(row["study"], {}).setdefault(row["per_item"], []).append(row[measure])
+    return {study: float(np.mean([np.mean(v) for v in found.values()])) for study, found in views.items()}
+
+
+def gains(rows: list[dict[str, Any]], model: str, measure: str) -> dict[str, float]:
+    """By study: how far the model is above the plain mean; of `error`, the share of it that is gone."""
+    own, base = votes(rows, model, measure), votes(rows, BASE, measure)
+    both = [study for study in own if study in base]
+    if measure == "error":
+        return {study: 1 - own[study] / base[study] for study in both if base[study] > 0}
+    return {study: own[study] - base[study] for study in both}
+
+
+def study_table(rows: list[dict[str, Any]], model: str = "auto") -> str:
+    """One line per study: what it is, and the model against the mean."""
+    lines = [
+        "| study | items | annotators | dimensions | Pearson | to the mean | CCC | to the mean | error gone | covered |"
+    ]
+    lines.append("|" + " --- |" * 10)
+    measures = {name: votes(rows, model, name) for name in ("pearson", "ccc", "cover")}
+    above = {name: gains(rows, model, name) for name in ("pearson", "ccc", "error")}
+    for study in sorted(above["pearson"]):
+        row = next(r for r in rows if r["study"] == study and r["model"] == model)
+        cells = [study, row["M"], row["K"], row["D"], _plain(measures["pearson"][study])]
+        cells += [_signed(above["pearson"][study]), _plain(measures["ccc"].get(study))]
+        cells += [_signed(above["ccc"].get(study)), _share(above["error"].get(study))]
+        cells += [_plain(measures["cover"].get(study), 2)]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+def model_table(rows: list[dict[str, Any]]) -> str:
+    """One line per model: averages over studies, and how many lose to the mean."""
+    lines = ["| model | studies | Pearson | lose | worst | CCC | error gone, median | covered |", "|" + " --- |" * 8]
+    for model in dict.fromkeys(row["model"] for row in rows):
+        if model == BASE:
+            continue
+        r, ccc, error = (gains(rows, model, name) for name in ("pearson", "ccc", "error"))
+        worst = min(r, key=lambda study: r[study])
+        cells = [model, len(r), _signed(np.mean(list(r.values()))), sum(x < LOSING for x in r.values())]
+        cells += [f"{_signed(r[worst])} {worst}", _signed(np.mean(list(ccc.values())))]
+        cells += [
+            _share(np.median(list(error.values()))),
+            _plain(np.mean(list(votes(rows, model, "cover").values())), 2),
+        ]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+def _plain(value: float | None, digits: int = 3) -> str:
+    return "" if value is None else f"{value:.{digits}f}".lstrip("0")
+
+
+def _signed(value: float | None) -> str:
+    return "" if value is None else f"{value:+.3f}".replace("0.", ".")
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.0f} %"

@@ -1,0 +1,130 @@
+"""Copies among the annotators of a set of ratings: who they are, their answers as one voice, and everybody's row again.
+
+Copies are found before any model, once per ratings, so that every model counts them as the one opinion they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.data.coverage import coverage
+from unisono.fusers.results import Annotators
+from unisono.maths.copies.opinions import find_opinions, one_voice
+from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.words import COPY_WORDS, Counting, require_word
+
+
+@dataclass(frozen=True)
+class CopySet:
+    """Annotators who look like one opinion, and how much the two most alike of them agree."""
+
+    annotators: tuple[str, ...]
+    probability: float
+    answers: int  # that both of the two gave
+    equal: float  # share of them that are the same
+    by_chance: float  # share that would be the same by chance
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """What was found about copies; arrays are in the order of the ratings' annotators."""
+
+    sets: tuple[CopySet, ...]
+    voice: np.ndarray  # (K,) the first annotator of everybody's set
+    probability: np.ndarray  # (K,) of being one opinion with somebody else
+
+
+_found: WeakKeyDictionary[Ratings, Copies] = WeakKeyDictionary()
+_merged: WeakKeyDictionary[Ratings, Ratings | None] = WeakKeyDictionary()
+
+
+def crowd_copies(ratings: Ratings) -> Copies:
+    """Sets of annotators whose answers to items agree more than chance allows; of traces nothing is said.
+
+    Frames of a trace follow from one another, so that equal ones are no independent evidence.
+    """
+    if ratings not in _found:
+        _found[ratings] = _find(ratings)
+    return _found[ratings]
+
+
+def one_voice_each(ratings: Ratings) -> Ratings:
+    """The ratings with every set of copies as one annotator, called like its first, who answers with their mean.
+
+    If nobody could be compared any more, the ratings as they are: somebody has to be the other opinion.
+    """
+    if not crowd_copies(ratings).sets:
+        return ratings
+    if ratings not in _merged:
+        _merged[ratings] = _merge(ratings, crowd_copies(ratings).voice)
+    merged = _merged[ratings]
+    return ratings if merged is None else merged
+
+
+def count_copies(ratings: Ratings, how: Counting) -> Ratings:
+    """The ratings as a fit is to see them: "merge" has a set of copies as one opinion, "keep" has everybody."""
+    require_word("copies", how, COPY_WORDS)
+    return one_voice_each(ratings) if how == "merge" else ratings
+
+
+def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
+    kept, place = np.unique(voice, return_inverse=True)
+    value, item_of, voice_of = one_voice(ratings.value, ratings.item_of, place[ratings.annotator_of], len(kept))
+    merged = replace(
+        ratings,
+        value=value,
+        item_of=item_of,
+        annotator_of=voice_of.astype(np.int32),
+        annotators=tuple(ratings.annotators[k] for k in kept),
+        kinds=None if ratings.kinds is None else tuple(ratings.kinds[k] for k in kept),
+    )
+    return merged if (coverage(merged).raters >= 2).any() else None
+
+
+def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) -> Annotators:
+    """A row for every annotator of the ratings: copies have the figures of the voice they are part of."""
+    if ratings.is_series:
+        return voices
+    K, copies = len(voices.annotators), crowd_copies(ratings)
+    merged = how == "merge" and one_voice_each(ratings) is not ratings
+    place = {label: row for row, label in enumerate(voices.annotators)}
+    row = np.array([place[ratings.annotators[k]] for k in (copies.voice if merged else range(ratings.K))])
+
+    def spread(found: Any) -> Any:
+        return found[row] if isinstance(found, np.ndarray) and len(found) == K else found
+
+    values = {one.name: spread(getattr(voices, one.name)) for one in fields(voices)}
+    if voices.diagnosis is not None:
+        values["diagnosis"] = Diagnosis(*map(spread, voices.diagnosis))
+    values["annotators"] = ratings.annotators
+    values["ratings"] = np.bincount(ratings.annotator_of, minlength=ratings.K)
+    values["kind"] = None if voices.kind is None else ratings.kinds
+    values |= {"copy": copies.probability, "voice": copies.voice}
+    return Annotators(**values)
+
+
+def _find(ratings: Ratings) -> Copies:
+    K, names = ratings.K, ratings.annotators
+    if ratings.is_series:
+        return Copies((), np.arange(K), np.zeros(K))
+    found = find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K)
+    sets = []
+    for first in np.unique(found.voice[found.voice != np.arange(K)]):
+        members = np.flatnonzero(found.voice == first)
+        best = members[np.argmax(found.probability[members] + 1e-9 * found.shared[members])]
+        sets.append(
+            CopySet(
+                annotators=tuple(names[k] for k in members),
+                # Never certain: what a model says with probability one it says under its assumptions.
+                probability=min(round(float(found.probability[members].min()), 3), 0.999),
+                answers=int(found.shared[best]),
+                equal=round(float(found.equal[best]), 3),
+                by_chance=round(float(found.expected[best]), 3),
+            )
+        )
+    return Copies(tuple(sets), found.voice, np.minimum(found.probability, 0.999))

@@ -1,0 +1,1 @@
+"""Fusers of ratings by several kinds of annotators: grouped, choice, units, covariates, table, saved."""

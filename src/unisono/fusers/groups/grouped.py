@@ -1,0 +1,319 @@
+"""The model of annotators in groups: people and judges, crowd and experts, or one group that errs together."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.data.kinds import Division, divide
+from unisono.data.labels import listed
+from unisono.data.rating_numbers import RatingNumbers
+from unisono.data.scale import Scale
+from unisono.errors import DataError, SettingsError
+from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
+from unisono.fusers.features import learn_space, restore_space
+from unisono.fusers.groups.covariates import effect_columns, standardised
+from unisono.fusers.groups.saved import GroupFit, fit_arrays, restored_fit
+from unisono.fusers.groups.table import GroupTable, annotator_table, group_table
+from unisono.fusers.groups.units import group_units
+from unisono.fusers.newcomers import places_by_label
+from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.scaling import restored_scale, scale_arrays
+from unisono.maths.groups.data import GroupData, prepare_groups
+from unisono.maths.groups.estep import posteriors, ratings_part
+from unisono.maths.groups.fit import GroupState, fit_groups
+from unisono.maths.groups.labels import learn_from_labels, widened, without_labels
+from unisono.maths.groups.leave_out import left_out_means, predicted_answers
+from unisono.maths.groups.params import GroupParams
+from unisono.maths.groups.priors import JUDGES, MAX_ITERATIONS, PEOPLE, REFERENCE, TOLERANCE, GroupPriors, KindPrior
+from unisono.maths.groups.start import assembled
+from unisono.maths.items.params import ItemParams
+from unisono.maths.items.predictive import Predictive
+from unisono.reader import as_item_table, as_ratings
+
+
+class Groups(Fuser):
+    """Groups of annotators who err together; one of them, the reference, defines what a dimension means.
+
+    `reference_kind` names it (by default people); `shared` is the share of an annotator's error variance that a group
+    is expected to have in common: assumed where there is no reference, estimated from there where labels tell.
+    Estimates are posterior means, on the scale of the reference.
+    """
+
+    kind: ClassVar[str] = "groups"
+    fit_: GroupFit
+    before_: np.ndarray
+    covariates_: RatingNumbers | None = None
+    _covariates: RatingNumbers | None = None
+    _x: np.ndarray
+    _data: GroupData
+
+    def __init__(
+        self,
+        *,
+        reference_kind: str | None = None,
+        shared: float | None = None,
+        tol: float = TOLERANCE,
+        max_iter: int = MAX_ITERATIONS,
+    ) -> None:
+        self.reference_kind = reference_kind
+        self.shared = shared
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_settings(self) -> None:
+        if self.shared is not None and not 0 <= self.shared < 1:
+            raise SettingsError(f"shared={self.shared!r}: give a share of the error, from 0 to below 1.")
+
+    # ---- fitting
+
+    def explain(self, covariates: RatingNumbers | None) -> Self:
+        """Takes numbers about single ratings into account, in the next fit alone; returns itself."""
+        self._covariates = covariates
+        return self
+
+    def fit(
+        self,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
+        on_step: Progress | None = None,
+        on_state: OnState | None = None,
+    ) -> Self:
+        self.check_settings()
+        if gold is not None:
+            raise DataError(
+                "The model of groups has no place for known truths: "
+                "give them as ratings by an annotator of the reference kind, or choose the model 'joint'."
+            )
+        ratings, table = as_ratings(ratings), as_item_table(features)
+        division, numbers = divide(ratings, self.reference_kind), self._covariates
+        covariates, x = standardised(numbers, ratings)
+        self.forget()
+        of_group, kinds = division.group[ratings.annotator_of], self._kinds(division)
+        units = group_units(ratings.value, of_group, len(kinds))
+        self.space_, scores = learn_space(table, ratings.items, intercept=True, standardise=True)
+        z = units.standardise(ratings.value, of_group)
+        # One more annotator per group, who rates nothing: what is known of newcomers.
+        group = np.concatenate([division.group, np.arange(len(kinds))])
+        given = z, ratings.item_of, ratings.annotator_of, group, scores
+        start = assembled(*given, reference=division.reference, kinds=kinds, priors=GroupPriors(), covariates=x)
+
+        def learnt(fuser: Groups, state: GroupState) -> Groups:
+            fuser.dimensions_, fuser.annotators_, fuser.space_ = ratings.dimensions, ratings.annotators, self.space_
+            fuser._ratings, fuser._data, fuser.scaling_ = ratings, start.data, units.truth
+            fuser.covariates_, fuser._x = numbers, x
+            # Where groups answer on different scales, the ends of all answers are not those of the truth.
+            fuser.scale_ = Scale.none(ratings.D) if any(units.own) else ratings.scale
+            learned = learn_from_labels(start.data, state.params, start.settings)
+            shared = np.array([kind.shared for kind in kinds])
+            fuser.fit_ = GroupFit(
+                names=division.names,
+                judges=division.machines,
+                group=group,
+                reference=division.reference,
+                shared=shared,
+                params=state.params,
+                theta_var=state.hyper.theta_var,
+                units=units,
+                learned=learned,
+                covariates=covariates,
+            )
+            return fuser
+
+        def watched(iteration: int, state: GroupState, bound: float) -> None:
+            if on_step is not None:
+                on_step(iteration, bound)
+            if on_state is not None:
+                on_state(iteration, learnt(self.alike(), state))
+
+        state, self.trace_ = fit_groups(
+            start.data, start.state, start.settings, tol=self.tol, max_iter=self.max_iter, on_step=watched
+        )
+        learnt(self, state)
+        self.warn_unless_converged()
+        return self
+
+    def _kinds(self, division: Division) -> list[KindPrior]:
+        """What is expected of each group."""
+        found = [JUDGES if machine else PEOPLE for machine in division.machines]
+        if self.shared is not None:
+            found = [kind._replace(shared=self.shared) for kind in found]
+        return [REFERENCE, *found[1:]] if division.reference else found
+
+    # ---- results
+
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
+        data, params, shown = self._shown(ratings, features)
+        learned = self.fit_.learned
+        belief = 1.0 if learned is None else learned.belief
+        mean, cov = np.empty((data.M, data.D)), np.empty((data.M, data.D, data.D))
+        for block, found in posteriors(data, params, belief):
+            mean[block.start : block.stop], cov[block.start : block.stop] = found.mean, found.cov
+        if learned is None:
+            return self.on_scale(mean, cov, shown)
+        cov += widened(without_labels(data, params, belief), params, learned)
+        return self.on_scale(mean, cov, shown, learned.freedom)
+
+    def predict(self, features: Any) -> Fused:
+        self.require_fitted()
+        table = self.space_.require_features(features)
+        Z = self.space_.scores(table, table.items).Z
+        params = self.fit_.params
+        spread = 1 + (Z**2) @ self.fit_.theta_var
+        return self.on_scale(params.mu + Z @ params.theta, spread[:, None, None] * params.Sigma, table)
+
+    def score(self, ratings: Any, features: Any = None) -> float:
+        data, params, _ = self._shown(ratings, features)
+        numbers = int(data.answers.sum())
+        total = ratings_part(data, params) + sum(found.loglik.sum() for _, found in posteriors(data, params))
+        total -= float(np.sum(data.answers * np.log(self.fit_.units.scale[data.group])))
+        return float(total / max(numbers, 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        data, params, fitted = self._shown(None, None)
+        shown = self.known_ratings(ratings)
+        who = self._places(shown)
+        x = np.zeros((shown.J, len(self.fit_.covariates.names)))  # of ratings that are not there: as usual
+        found = predicted_answers(data, params, fitted_places(shown, fitted), who, x)
+        units, group = self.fit_.units, self.fit_.group[who]
+        return Predictive(units.loc[group] + units.scale[group] * found.mean, units.scale[group] ** 2 * found.variance)
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        data, params, ratings = self._shown(None, None)
+        units, of_group = self.fit_.units, data.group[ratings.annotator_of]
+        z = units.standardise(ratings.value, of_group)
+        left_out = left_out_means(data, params, z, ratings.item_of, ratings.annotator_of, self._x)
+        return annotator_table(ratings, ratings.kinds, data, params, units, left_out)
+
+    def groups(self) -> GroupTable:
+        """What the annotators of every kind do in common."""
+        data, params, ratings = self._shown(None, None)
+        fit = self.fit_
+        return group_table(fit.names, ratings.dimensions, fit.reference, data, params, fit.units)
+
+    def asked(self, given: np.ndarray) -> np.ndarray:
+        """People are asked; judges have rated already."""
+        reference = self.fit_.group[: len(given)] == 0
+        return given * reference if self.fit_.reference else given
+
+    def known_before(self) -> np.ndarray:
+        """What judges leave open of items that nobody else rated."""
+        if hasattr(self, "before_"):
+            return self.before_
+        data, _, ratings = self._shown(None, None)
+        scale, cov = self.scaling_.scale, self.fuse().cov
+        labelled = np.zeros(ratings.M, dtype=bool)
+        labelled[ratings.item_of[data.group[ratings.annotator_of] == 0]] = True
+        if not self.fit_.reference or labelled.all():
+            return self.fit_.params.Sigma
+        self.before_ = np.asarray(cov[~labelled].mean(axis=0) / scale[:, None] / scale)
+        return self.before_
+
+    def tables(self) -> dict[str, dict[str, Any]]:
+        found = {"groups": self.groups().columns()}
+        if self.fit_.covariates.names:
+            found["covariates"] = self.effects()
+        return found
+
+    def effects(self) -> dict[str, Any]:
+        """What covariates of a rating do to every annotator's answers, with intervals."""
+        self.require_fitted()
+        fit = self.fit_
+        labels = self.annotators_, fit.names, self.dimensions_
+        return effect_columns(*labels, fit.params.rows, fit.group, fit.units, fit.covariates)
+
+    def notes(self) -> dict[str, Any]:
+        table, fit = self.groups(), self.fit_
+        learned = fit.learned
+        each = [
+            {
+                "kind": name,
+                "judges": fit.judges[g],
+                "annotators": int(table.annotators[g]),
+                "items": int(table.items[g]),
+                "expected_share": float(fit.shared[g]),
+                "own_units": fit.units.own[g],
+                **{
+                    what: dict(zip(table.dimensions, getattr(table, what)[g].tolist(), strict=True))
+                    for what in ("leniency", "gain", "shared_error", "share", "effective")
+                },
+            }
+            for g, name in enumerate(table.kinds)
+        ]
+        found: dict[str, Any] = {"reference": fit.names[0] if fit.reference else None, "groups": each}
+        if learned is not None:
+            found |= {
+                "labelled_items": learned.labelled,
+                "foretold": dict(zip(table.dimensions, learned.foretold.tolist(), strict=True)),
+                "belief": learned.belief,
+            }
+        return {"kinds": found}
+
+    def gives_posterior_means(self) -> bool:
+        return True
+
+    def parameters(self) -> ItemParams:
+        """Annotators as if their errors were their own: rows f A and f t + b, shared error among the noise."""
+        self.require_fitted()
+        params, group = self.fit_.params, self.fit_.group
+        f, b = params.rows.mean[..., 0], params.rows.mean[..., 1]
+        F = f[:, :, None] * params.A[group]
+        B = np.concatenate([F, (f * params.t[group] + b)[:, :, None]], axis=2)
+        N = f[:, :, None] * params.S[group] * f[:, None, :]
+        N = N + params.noise(group)[:, :, None] * np.eye(len(params.mu))
+        return ItemParams(B, N, params.theta, params.mu, params.Sigma)
+
+    # ---- saving
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        before = {"before": self.known_before()}
+        return fit_arrays(self.fit_) | before | scale_arrays(self.scale_) | self.space_.arrays()
+
+    def restore(self, fit: Fit) -> Self:
+        self.forget()
+        self.fit_ = restored_fit(fit.arrays)
+        self.before_ = fit.arrays["before"]
+        self.scale_ = restored_scale(fit.arrays, len(fit.dimensions))
+        self.scaling_, self.space_ = self.fit_.units.truth, restore_space(fit.features, fit.arrays)
+        self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
+        return self
+
+    # ---- data
+
+    def _shown(self, ratings: Any, features: Any) -> tuple[GroupData, GroupParams, Ratings]:
+        """The fitted items, or others by the same annotators, with the parameters of whoever rated them."""
+        self.require_fitted()
+        fit = self.fit_
+        if ratings is None:
+            fitted = self.fitted_ratings()
+            return self._data, fit.params, fitted
+        shown = self.known_ratings(ratings)
+        who = self._places(shown)
+        z = fit.units.standardise(shown.value, fit.group[who])
+        scores = self.space_.scores(as_item_table(features), shown.items)
+        x = np.zeros((shown.J, len(fit.covariates.names)))  # as usual
+        data = prepare_groups(z, shown.item_of, who, fit.group, len(fit.names), scores, x)
+        return data, fit.params, shown
+
+    def _places(self, ratings: Ratings) -> np.ndarray:
+        """(J,) the annotator of each judgement as a row of the parameters; newcomers by their kind."""
+        known, fit = len(self.annotators_), self.fit_
+        place = places_by_label(ratings, self.annotators_)
+        new = place == known
+        if not new.any():
+            return place
+        if len(fit.names) == 1:
+            return place
+        kinds = ratings.kinds
+        unknown = [ratings.annotators[k] for k in np.unique(ratings.annotator_of[new])]
+        if kinds is None or not {kinds[ratings.annotators.index(name)] for name in unknown} <= set(fit.names):
+            raise DataError(
+                f"{ratings.source}: annotator {listed(unknown)} was not in the fit. "
+                f"Say of which kind (one of {listed(fit.names)}) they are, in a column 'kind'."
+            )
+        of = np.array([known + fit.names.index(kind) if kind in fit.names else known for kind in kinds])
+        return np.asarray(np.where(new, of[ratings.annotator_of], place))

@@ -1,0 +1,116 @@
+"""How probable an answer is by chance: from what the others answer to the item and from the annotator's habits.
+
+A mixture of three, with weights of the annotator's own: the answers of the others to the item; what the annotator
+answers to items on which the others' mean is about the same, which knows severity, favourite answers and the use of the
+scale; and what the annotator answers to all items, which knows who never varies.                            eq. Q9
+
+    J judgements, n of them with an answer, K annotators, V different answers
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+SMOOTHING = 1.0  # convention: imaginary answers, as common as in the whole crowd, beside those that were counted
+LEVELS = 9  # convention: steps of the others' mean; half steps of a scale with five
+HALFWAY = 1e-9  # numerical: halfway between two steps is the upper one, however the sum was rounded
+HABIT_ANSWERS = 1.0  # convention: imaginary answers of an annotator that come from each part of the mixture
+HABIT_STEPS = 4  # numerical: EM steps for its weights
+MOST_COUNTS = 8_000_000  # numerical: counts that are kept in a table with holes
+
+
+def answer_chances(
+    y: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(J,) the probability of each answer given what the others say and what its annotator says of such items.
+
+    First without the answer and an equal one by somebody else, then without the answer alone. NaN where missing.
+    """
+    chance, match = np.full((2, len(y)), np.nan)
+    known = np.flatnonzero(~np.isnan(y))
+    if not len(known):
+        return chance, match
+    item, who, y = item_of[known], annotator_of[known], y[known]
+    values, answer = np.unique(y, return_inverse=True)
+    level, V = _levels(y, item), len(values)
+    crowd = _Table(level.without_one, answer, V, LEVELS + 1)
+    items = _Table(item, answer, V, int(item.max()) + 1)
+    own = _Table(who, answer, V, K)
+    own_at = _Table(who * (LEVELS + 1) + level.without_one, answer, V, K * (LEVELS + 1))
+
+    def components(at: np.ndarray, less: int) -> np.ndarray:
+        """(3, n) by what the others answer, by what the annotator answers to items of this level, and to all."""
+        inside = at == level.without_one  # the answer itself is counted there
+        usual = crowd.share(at, answer, 1 / V, SMOOTHING, inside)
+        return np.stack(
+            [
+                items.share(item, answer, usual, SMOOTHING, less),
+                own_at.share(who * (LEVELS + 1) + at, answer, usual, SMOOTHING, inside),
+                own.share(who, answer, usual, SMOOTHING, 1),
+            ]
+        )
+
+    parts = components(level.without_one, 1)
+    weight = np.full((3, K), 1 / 3)
+    n = np.bincount(who, minlength=K)
+    for _ in range(HABIT_STEPS):
+        mixed = weight[:, who] * parts
+        mixed /= mixed.sum(axis=0)
+        weight = np.stack([np.bincount(who, part, minlength=K) for part in mixed])
+        weight = (weight + HABIT_ANSWERS) / (n + 3 * HABIT_ANSWERS)
+    match[known] = (weight[:, who] * parts).sum(axis=0)
+    without_two = components(level.without_two, 2)
+    # Who gives one answer nearly always is expected to: never less than by that habit alone.
+    chance[known] = np.maximum((weight[:, who] * without_two).sum(axis=0), without_two[2])
+    return chance, match
+
+
+class _Levels(NamedTuple):
+    """Where the mean of the other answers to the item lies, in LEVELS steps; LEVELS where there are none."""
+
+    without_one: np.ndarray  # (n,) without the answer itself
+    without_two: np.ndarray  # (n,) and without an equal one
+
+
+def _levels(y: np.ndarray, item: np.ndarray) -> _Levels:
+    low, high = float(y.min()), float(y.max())
+    part = (y - low) / (high - low) if high > low else np.zeros(len(y))
+    n, total = np.bincount(item)[item], np.bincount(item, part)[item]
+
+    def step(less: int) -> np.ndarray:
+        rest = np.maximum(n - less, 1)
+        mean = (total - less * part) / rest
+        place = np.clip(np.floor(mean * (LEVELS - 1) + 0.5 + HALFWAY), 0, LEVELS - 1)
+        return np.where(n > less, place, LEVELS).astype(np.int64)
+
+    return _Levels(step(1), step(2))
+
+
+class _Table:
+    """How often each group gave each answer."""
+
+    def __init__(self, group: np.ndarray, answer: np.ndarray, V: int, size: int) -> None:
+        self.V = V
+        self.total = np.bincount(group, minlength=size)
+        key = group.astype(np.int64) * V + answer
+        self.dense = size * V <= MOST_COUNTS
+        if self.dense:
+            self.count = np.bincount(key, minlength=size * V)
+        else:
+            self.keys, self.count = np.unique(key, return_counts=True)
+
+    def share(
+        self, group: np.ndarray, answer: np.ndarray, usual: np.ndarray | float, worth: float, less: np.ndarray | int
+    ) -> np.ndarray:
+        """Shares of these answers in their groups without `less` of them, with `worth` imaginary ones."""
+        key = group.astype(np.int64) * self.V + answer
+        if self.dense:
+            count = self.count[key]
+        else:
+            place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
+            count = np.where(self.keys[place] == key, self.count[place], 0)
+        return np.asarray(
+            (np.maximum(count - less, 0) + worth * usual) / (np.maximum(self.total[group] - less, 0) + worth)
+        )

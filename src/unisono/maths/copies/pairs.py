@@ -1,0 +1,193 @@
+"""The probability that two annotators are one opinion, for pairs whose answers agree more than chance allows.
+
+Two annotators who answered a cell (an item on a dimension) give the same answer with probability
+
+    p + t (1 - p)                                                                                        eq. Q8
+
+where p is the chance of eq. Q9 and t the excess of the pair: how often the one answers as the other for a reason
+that neither others' answers nor habits know. Honest pairs have an excess too, because good annotators know more of the
+item than the others' answers show; the crowd's own pairs say how much. Copies have an excess near one, less the share
+of answers that were changed. The probability of a copy weighs the two distributions of t by the likelihood of the
+answers of the pair, integrated over t on a grid. Agreement on a likely answer says little, on a rare one much.
+
+    J judgements sorted by item, K annotators, D dimensions, P pairs, N meetings of pairs, T values of t
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from unisono.maths.copies.chance import answer_chances
+from unisono.maths.copies.meetings import FirstLook, Meetings, candidate_pairs, first_look, meetings_of
+
+EXCESS = np.concatenate([np.linspace(0.0, 0.98, 50), [0.99, 0.995, 0.999]])  # numerical: the grid of t
+CHANCE_BINS = 48  # numerical: chances are counted in so many classes, narrow near one, where most of them are
+LEAST_CHANCE = 1e-4  # floor: rarer coincidences count no more than this
+LEVEL = np.exp(np.log(LEAST_CHANCE) * ((np.arange(CHANCE_BINS) + 0.5) / CHANCE_BINS) ** 2)  # the middle of each class
+DOUBTFUL = -5.0  # convention: log odds on some of the items from which a pair is looked at on all of them
+TYPICAL_EXCESS = (0.1, 0.12, 3.0)  # convention: centre and spread of honest pairs, worth so many pairs
+LEAST_SPREAD = 0.03  # floor of the spread of honest pairs
+MOST_ALIKE_SHARE = 0.1  # convention: pairs that agree most are left out of what honest pairs are learned from
+OUTLYING = 0.1  # convention: share of honest pairs that agree more than typical ones, for whatever reason
+OUTLYING_POWER = 8.0  # convention: how fast such pairs become rarer towards complete agreement
+COPY_POWER = 8.0  # convention: of copies, half have at most 7 % of their answers changed
+COPIED = 0.05  # convention: copies per annotator that are expected before anything is seen
+LEAST_ANSWERS = 10  # convention: shared answers below which agreement may be luck, and nobody is called a copy
+ENOUGH = 15  # convention: shared answers from which a pair says something about honest pairs
+
+
+class CopyPairs(NamedTuple):
+    """Pairs of annotators who meet often enough, with what was found about them."""
+
+    pair: np.ndarray  # (P, 2) annotators a < b
+    probability: np.ndarray  # (P,) that they are one opinion
+    log_odds: np.ndarray  # (P,) the same without rounding
+    shared: np.ndarray  # (P,) answers both gave to the same cells
+    equal: np.ndarray  # (P,) share of them that are the same
+    expected: np.ndarray  # (P,) share that would be the same by chance
+
+
+def copy_pairs(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int) -> CopyPairs:
+    """The probability of a copy for pairs of annotators, from ratings value (J, D) with NaN, sorted by item."""
+    table = value, item_of, annotator_of, K
+    look = first_look(*table)
+    counted = _count_equal(*table, look.meetings)
+    crowd = _learn_crowd(counted)
+    partners = _partners(look, item_of, K)
+    found = _judged(counted, crowd, partners)
+    if look.every_item:
+        return found
+    doubtful = found.pair[found.log_odds > DOUBTFUL] if look.every_pair else candidate_pairs(*table)
+    # Whoever looks like a copy on some of the items is looked at on all of them.
+    met = meetings_of(doubtful, *table)
+    return _replaced(found, _judged(_count_equal(*table, met), crowd, partners), K)
+
+
+class _Counts(NamedTuple):
+    """What pairs answered to the cells they share."""
+
+    pair: np.ndarray  # (P, 2)
+    shared: np.ndarray  # (P,) cells
+    equal_in: np.ndarray  # (P, CHANCE_BINS) of them equal, by how probable that was by chance
+    expected: np.ndarray  # (P,) equal cells expected by chance
+    together: np.ndarray  # (P,) how many cells of an item count as one; NaN where it cannot be told
+
+
+class _Crowd(NamedTuple):
+    """What honest pairs are like."""
+
+    together: float
+    density: np.ndarray  # (T,) of the excess, on the grid
+
+
+def _count_equal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, met: Meetings) -> _Counts:
+    P, D = len(met.pair), value.shape[1]
+    seen = np.zeros(int(item_of.max(initial=-1)) + 1, dtype=bool)
+    seen[item_of[met.one]] = True
+    if not seen.all():
+        rows = seen[item_of]
+        place = np.cumsum(rows) - 1
+        value, item_of, annotator_of = value[rows], item_of[rows], annotator_of[rows]
+        met = met._replace(one=place[met.one], other=place[met.other])
+    both, same = np.zeros((2, len(met.of), D), dtype=bool)
+    equal_in, expected = np.zeros((P, CHANCE_BINS)), np.zeros(P)
+    for d in range(D):
+        y = value[:, d]
+        chance, match = answer_chances(y, item_of, annotator_of, K)
+        first, second = y[met.one], y[met.other]
+        both[:, d], same[:, d] = ~np.isnan(first + second), first == second
+        equal = np.flatnonzero(same[:, d])
+        # Of two who may both answer so anyway, the one with the stronger habit explains it.
+        p = np.maximum(chance[met.one[equal]], chance[met.other[equal]])
+        deep = np.sqrt(np.log(np.clip(p, LEAST_CHANCE, 1.0)) / np.log(LEAST_CHANCE))
+        klass = np.minimum((deep * CHANCE_BINS).astype(np.int64), CHANCE_BINS - 1)
+        equal_in += np.bincount(met.of[equal] * CHANCE_BINS + klass, minlength=P * CHANCE_BINS).reshape(P, CHANCE_BINS)
+        by_chance = 0.5 * (match[met.one] + match[met.other])
+        expected += np.bincount(met.of, np.where(both[:, d], by_chance, 0.0), minlength=P)
+    shared = np.bincount(met.of, both.sum(axis=1), minlength=P)
+    return _Counts(met.pair, shared, equal_in, expected, _cells_in_one(met.of, both, same, P))
+
+
+def _log_likelihood(counts: _Counts, together: float) -> np.ndarray:
+    """(P, T) of the pairs' answers for every excess on the grid.                                        eq. Q8"""
+    level = LEVEL[:, None]
+    different = counts.shared - counts.equal_in.sum(axis=1)
+    found = counts.equal_in @ np.log(level + EXCESS * (1 - level)) + np.outer(different, np.log1p(-EXCESS))
+    return np.asarray(found / together)
+
+
+def _learn_crowd(counts: _Counts) -> _Crowd:
+    """What honest pairs are like, from the middle of all pairs."""
+    told = counts.together[~np.isnan(counts.together)]
+    together = max(float(np.median(told)), 1.0) if len(told) else 1.0
+    best = _log_likelihood(counts, together).argmax(axis=1)
+    return _Crowd(together, _honest_excess(EXCESS[best], counts.shared))
+
+
+def _judged(counts: _Counts, crowd: _Crowd, partners: float) -> CopyPairs:
+    """Copies against honest pairs."""
+    loglik = _log_likelihood(counts, crowd.together)
+    log_odds = _log_mean(loglik, EXCESS**COPY_POWER) - _log_mean(loglik, crowd.density)
+    log_odds = np.where(counts.shared < LEAST_ANSWERS, -np.inf, log_odds + np.log(COPIED / partners))
+    safe = np.maximum(counts.shared, 1)
+    equal = counts.equal_in.sum(axis=1)
+    return CopyPairs(counts.pair, expit(log_odds), log_odds, counts.shared, equal / safe, counts.expected / safe)
+
+
+def _partners(look: FirstLook, item_of: np.ndarray, K: int) -> float:
+    """How many others an annotator shares items with, among whom a copy would be; at least one."""
+    if look.every_pair:
+        return max(2 * len(look.meetings.pair) / max(K, 1), 1.0)
+    n = np.bincount(item_of).astype(float)
+    return float(np.clip((n * (n - 1)).sum() / max(K, 1), 1.0, max(K - 1, 1)))
+
+
+def _replaced(found: CopyPairs, again: CopyPairs, K: int) -> CopyPairs:
+    """What a closer look found in place of the first."""
+    kept = ~np.isin(found.pair @ [K, 1], again.pair @ [K, 1])
+    return CopyPairs(*(np.concatenate([old[kept], new]) for old, new in zip(found, again, strict=True)))
+
+
+def _cells_in_one(of: np.ndarray, both: np.ndarray, same: np.ndarray, P: int) -> np.ndarray:
+    """(P,) how many cells of an item count as one, because its dimensions are answered alike or not together.
+
+    Variance of the number of equal answers to an item over what it would be if they were independent; copies, who agree
+    on everything, cannot tell.
+    """
+    given, agreed = both.sum(axis=1), same.sum(axis=1)
+    share = np.bincount(of, agreed, minlength=P) / np.maximum(np.bincount(of, given, minlength=P), 1)
+    away = np.bincount(of, (agreed - given * share[of]) ** 2, minlength=P)
+    alone = np.bincount(of, given, minlength=P) * share * (1 - share)
+    return np.asarray(np.where(alone > 0, away / np.where(alone > 0, alone, 1.0), np.nan))
+
+
+def _honest_excess(excess: np.ndarray, shared: np.ndarray) -> np.ndarray:
+    """(T,) density of the excess of honest pairs on the grid, from the pairs of the crowd without the most alike."""
+    centre, spread, worth = TYPICAL_EXCESS
+    told = np.sort(excess[shared >= ENOUGH])
+    told = told[: len(told) - int(np.ceil(MOST_ALIKE_SHARE * len(told)))]
+    if n := len(told):
+        middle, upper = np.quantile(told, [0.5, 0.8])
+        width = max(1.4826 * float(np.median(np.abs(told - middle))), float(upper - middle) / 0.8416)
+        centre = (worth * centre + n * middle) / (worth + n)
+        spread = np.sqrt((worth * spread**2 + n * width**2) / (worth + n))
+    typical = np.exp(-0.5 * ((EXCESS - centre) / max(spread, LEAST_SPREAD)) ** 2)
+    outlying = (1 - EXCESS) ** OUTLYING_POWER
+    weights = _cell_widths()
+    density = (1 - OUTLYING) * typical / (typical @ weights) + OUTLYING * outlying / (outlying @ weights)
+    return np.asarray(density)
+
+
+def _cell_widths() -> np.ndarray:
+    return np.asarray(np.gradient(EXCESS))
+
+
+def _log_mean(loglik: np.ndarray, density: np.ndarray) -> np.ndarray:
+    """(P,) log of the likelihood averaged over t."""
+    weight = density * _cell_widths()
+    weight = weight / weight.sum()
+    top = loglik.max(axis=1, keepdims=True)
+    return np.asarray(top[:, 0] + np.log(np.exp(loglik - top) @ weight))

@@ -1,0 +1,8 @@
+"""The model of annotators in groups who err together: people and judges, crowd and experts, two labs.
+
+data, params                  what goes in; what is estimated, and the shared error of a group
+priors                        every constant, with its meaning and its evidence
+estep, mstep, bound           posteriors from sums per item and group; the M-steps; the objective they raise
+start, fit                    where EM starts, one step with its recentring, the whole fit
+labels, effective             what labels teach about groups, and what few leave open; what a panel is worth
+"""

@@ -1,0 +1,117 @@
+"""What labels say about the other groups: how far to believe them, and what few labels leave open.
+
+With P = Lambda - J_0 and a' = P^-1 (h - q_0), the truth without the reference's own ratings of the item (its labels),
+w = 1 - tr(V P)/D the share of its information that these are, x = [a' - mu; 1], X = sum w x x', L as in eq. J9:
+
+    lev = x'(X + L)^-1 x,  e = tr((X + L)^-1 X),  nu = sum w + n0 - e                                     eq. J18
+    V += (lev + (1 + lev) e / nu) V P V, Student t with nu degrees of freedom
+
+The map from a group's view to the truth is itself an estimate: e coefficients from sum w labelled items. Likewise
+1 - w lev is the part of a residual of a label that its own influence on the map has left, so that
+
+    R^2 = 1 - sum ((ybar - a') / (1 - w lev))^2 / sum ((ybar - mean) n / (n - 1))^2        eq. J21
+    belief = R^2 / .1, between 0 and 1
+
+says whether the groups foretell labels at all. Groups that do not are not believed: what is left are the labels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.groups.data import GroupData
+from unisono.maths.groups.estep import posteriors
+from unisono.maths.groups.mstep import GroupSettings
+from unisono.maths.groups.params import GroupParams
+from unisono.maths.groups.priors import CLEAR_R2, FEWEST_LABELS, LEAST_FREEDOM
+
+
+class Unlabelled(NamedTuple):
+    """The truths without the reference's ratings of the same items."""
+
+    mean: np.ndarray  # (M, D) a'
+    weight: np.ndarray  # (M,) w
+    inside: np.ndarray  # (M, D, D) V P V
+    label: np.ndarray  # (M, D) mean of the item's labels, biases taken out; NaN where there are none
+
+
+class Learned(NamedTuple):
+    """What labels taught about the other groups; leverages can be had for other items too."""
+
+    inverse: np.ndarray  # (D + 1, D + 1) (X + L)^-1
+    spent: float  # e
+    freedom: float  # nu
+    foretold: np.ndarray  # (D,) R^2 of each dimension's labels; NaN where fewer than three items have any
+    labelled: int
+
+    @property
+    def belief(self) -> float:
+        """How much of what the groups say counts: all of it, unless labels show that they foretell nothing. eq. J21"""
+        known = self.foretold[np.isfinite(self.foretold)]
+        if self.labelled < FEWEST_LABELS or not len(known):
+            return 1.0
+        return float(np.clip(known.mean() / CLEAR_R2, 0.0, 1.0))
+
+    def leverage(self, centred: np.ndarray) -> np.ndarray:
+        """(M,) of items with a' - mu (M, D)."""
+        x = np.hstack([centred, np.ones((len(centred), 1))])
+        return np.asarray(np.einsum("mi,ij,mj->m", x, self.inverse, x, optimize=True))
+
+
+def without_labels(data: GroupData, params: GroupParams, belief: float = 1.0) -> Unlabelled:
+    """Truths of all items as the other groups alone give them."""
+    M, D = data.M, data.D
+    mean, label = np.empty((M, D)), np.full((M, D), np.nan)
+    weight, inside = np.empty(M), np.empty((M, D, D))
+    for block, found in posteriors(data, params, belief):
+        own, at = found.views[0], slice(block.start, block.stop)
+        P, h = found.total.copy(), found.h.copy()
+        P[own.items] -= own.J
+        h[own.items] -= own.Hq
+        VP = found.cov @ P
+        weight[at] = 1 - np.trace(VP, axis1=1, axis2=2) / D
+        inside[at] = VP @ found.cov
+        mean[at] = np.linalg.solve(P, h[:, :, None])[:, :, 0]
+        seen = own.Q > 0
+        label[block.start + own.items] = np.where(seen, own.q / np.where(seen, own.Q, 1.0), np.nan)
+    return Unlabelled(mean, weight, inside, label)
+
+
+def learn_from_labels(data: GroupData, params: GroupParams, settings: GroupSettings) -> Learned | None:
+    """What labels taught; None where no group has a map of its own."""
+    if not settings.learned.any():
+        return None
+    found = without_labels(data, params)
+    x = np.hstack([found.mean - params.mu, np.ones((data.M, 1))])
+    X = (found.weight[:, None] * x).T @ x
+    L = np.min([settings.map_prior(g, data.D)[1] for g in settings.learned_groups()], axis=0)
+    inverse = np.linalg.inv(X + np.diag(L))
+    spent = float(np.trace(inverse @ X))
+    freedom = max(float(found.weight.sum()) + settings.priors.shared_items - spent, LEAST_FREEDOM)
+    labelled = int(np.isfinite(found.label).any(axis=1).sum())
+    learned = Learned(inverse, spent, freedom, np.full(data.D, np.nan), labelled)
+    influence = found.weight * learned.leverage(x[:, :-1])
+    return learned._replace(foretold=_foretold(found, influence))
+
+
+def widened(found: Unlabelled, params: GroupParams, learned: Learned) -> np.ndarray:
+    """(M, D, D) what not knowing the maps and the shared errors exactly adds to the covariance.        eq. J18"""
+    leverage = learned.leverage(found.mean - params.mu)
+    leverage += (1 + leverage) * learned.spent / learned.freedom
+    return np.asarray(leverage[:, None, None] * found.inside)
+
+
+def _foretold(found: Unlabelled, influence: np.ndarray) -> np.ndarray:
+    """(D,) share of the labels' variance that is foretold without them."""
+    share = np.full(found.label.shape[1], np.nan)
+    for d in range(len(share)):
+        at = np.flatnonzero(np.isfinite(found.label[:, d]))
+        if len(at) < 3:
+            continue
+        label = found.label[at, d]
+        alone = np.sum((label - label.mean()) ** 2) * (len(at) / (len(at) - 1)) ** 2
+        missed = np.sum(((label - found.mean[at, d]) / (1 - influence[at])) ** 2)
+        share[d] = 1 - missed / alone if alone > 0 else np.nan
+    return share

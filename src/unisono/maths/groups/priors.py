@@ -1,0 +1,68 @@
+"""Every constant of the model of groups: what it means, and what it rests on.
+
+Units are those of standardised ratings: the mean of the reference is 0, the standard deviation within groups 1.
+"Imaginary" items, answers and annotators are prior counts, as in `maths.items.priors`. The evidence:
+
+    [J]           measured; figures in docs/judges.md
+    convention    a round number that was chosen once and never compared with others on record
+    floor         keeps a computation away from zero or infinity
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class GroupPriors(NamedTuple):
+    """How far annotators may stray from their group, and groups from the reference; precisions are 1/variance."""
+
+    gain: float = 30.0  # start of the precision of f_kd around 1
+    bias: float = 10.0  # start of the precision of b_kd around 0
+    effect: float = 20.0  # start of the precision of a covariate's effect around the group's
+    gain_limits: tuple[float, float] = (15.0, 100.0)
+    bias_limits: tuple[float, float] = (0.5, 1000.0)
+    effect_limits: tuple[float, float] = (2.0, 1000.0)
+    gain_guess: float = 0.05  # convention: variance that the estimated precision is drawn to
+    bias_guess: float = 0.1
+    effect_guess: float = 0.05
+    guess_coefficients: float = 2.0  # convention: imaginary coefficients behind each guess
+    group_effects: float = 1.0  # convention: imaginary annotators without effect behind a group's mean effect
+    noise_answers: float = 15.0  # imaginary answers per annotator and dimension with the group's noise
+    noise_limits: tuple[float, float] = (0.25, 20.0)  # of r_k
+    pool_answers: float = 5.0  # imaginary answers with the noise of the start, behind s_gd
+    latent_items: float = 10.0  # imaginary items behind the target of Sigma
+    # [J] 5 made intervals of nine dimensions too wide (.99), 10 those of judges who share .6 of errors too narrow.
+    shared_items: float = 8.0  # imaginary items with the assumed shared error
+
+
+class KindPrior(NamedTuple):
+    """What is expected of a group beside the reference."""
+
+    shared: float  # share of an annotator's error variance that the group has in common
+    map_items: float  # imaginary items on which the group sees the truth as it is: A = I
+    level_items: float  # imaginary items on which it has the level of the reference: t = 0
+
+
+# [J] Error correlations of language models as judges are .28 to .42. Their gain and level are their own.
+JUDGES = KindPrior(shared=0.4, map_items=5.0, level_items=0.1)
+# [J] People are like people: on soundscapes rated by two groups the error is .27 instead of .43, the plain mean's .28.
+PEOPLE = KindPrior(shared=0.1, map_items=20.0, level_items=30.0)
+REFERENCE = KindPrior(shared=0.0, map_items=0.0, level_items=0.0)  # sees the truth by definition
+
+# Start
+NOISE_START_LIMITS = (0.05, 1.5)  # of the noise variance by moments
+LEAST_BETWEEN = 0.05  # floor of the truth's variance by moments
+POOLED_ITEMS = 10.0  # convention: labelled items that the variance over all groups is worth
+VARIANCE_FLOOR = 1e-6  # floor of every variance
+
+# Estimation
+TOLERANCE = 5e-4  # change of any truth that stops EM
+MAX_ITERATIONS = 500  # with few labels EM needs 60 to 300 steps
+
+# Intervals
+LEAST_FREEDOM = 4.0  # floor of the degrees of freedom of Student's t, where labels are hardly more than coefficients
+
+# Belief in the other groups (eq. J21)
+# [J] Judges whose items were shuffled have an R^2 of -.14 to .10 with 30 labels, judges as they are .08 to .61.
+CLEAR_R2 = 0.1  # share of the labels' variance, foretold without them, from which the groups are believed
+FEWEST_LABELS = 20  # convention: labelled items below which that share says too little to act on

@@ -1,0 +1,34 @@
+"""What the default for traces takes for granted of annotators: every constant of its priors, with its evidence.
+
+Chosen on seven studies of traces (docs/accuracy-series.md), ten draws each; votes are averages over them. Where a value
+is said to matter little, half and double of it moved that average by less than .003.
+Imports nothing.
+"""
+
+from __future__ import annotations
+
+REVERSED = 0.01  # prior probability of tracing upside down; .03 turned a good annotator, .0001 left a reversed one
+GAIN_SD, NOISE_SD = 0.3, 0.6  # of log gains and log noise variances before the data speak; matter little
+GAIN_NOISE = 0.8  # their correlation: who exaggerates exaggerates errors too; .5 cost .003
+PRIOR_ANNOTATORS = 4.0  # how many annotators these three count for; matters little
+MOST_WEIGHT = 3.0  # nobody counts for more than this many typical annotators: one of six became the truth without
+EVIDENCE = 0.25  # of Bartlett's number of independent frames, since truth and errors both last; 1 cost .009, .5 .002
+UNCORRELATED = 0.05  # the autocorrelation of a trace counts up to its first value below this
+LONGEST_CORRELATION = 60.0  # seconds after which it is not looked at
+FLAT = 0.02  # share of the usual spread inside a recording below which a trace has no course
+LEVEL_VARIANCE, PRIOR_RECORDINGS = 1.0, 2.0  # of recordings, in variances of the course, and how many these count for
+BIAS_VARIANCE, PRIOR_BIASES = 0.1, 4.0  # of annotators; without them levels and biases trade places for ever
+PRIOR_LEVELS = 4.0  # levels that a level's error equal to a frame's counts for
+LEAST_LEVEL_ERROR, MOST_LEVEL_ERROR = 0.05, 20.0  # variance of a level's error over that of a frame
+DELAY_SD = 0.5  # seconds around the median delay; 1 s cost .002
+DIMENSION_DELAY_SD = 0.3  # seconds around the annotator's delay on all dimensions: the same in studies, found where not
+MEMORY = 30.0  # seconds after which the truth has forgotten itself; 20 cost .001; 60 gained .001, but blurs fast truths
+TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as reversed
+
+# ---- diagnosis; conventions, none of which the estimate rests on
+UNRELATED = 0.03  # prior probability of following nothing, and of drifting
+COPIED = 0.003  # of having copied somebody
+COPY = 0.95  # correlation of the errors of a copy
+DRIFT = 6.0  # variance of trends in the errors of who drifts, over the usual one
+LATE = 5.0  # seconds after the others that a late trace begins to move, at least
+SEEN_BEFORE = 0.02, 0.1  # imaginary recordings: so many flat or late ones of so many

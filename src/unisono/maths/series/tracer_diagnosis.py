@@ -1,0 +1,193 @@
+"""What is unusual about the annotators of traces, as probabilities: one dimension, after the sweeps.
+
+    flipped     follows the truth upside down: the sign of the row
+    unrelated   follows no truth: gain 0 and the spread of everybody's traces, against the best row of either sign
+    flat        a recording of theirs is a trace that hardly moves
+    late        a recording of theirs begins with a trace that waits long after others have moved
+    drifting    errors go steadily up or down inside recordings, further than those of most
+    copied      errors are those of somebody else
+Flat and late are shares of recordings that were seen to be so, drawn to none by a few imaginary ones. The others weigh
+the evidence, in independent frames, against a prior.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.series import priors
+from unisono.maths.series.row_evidence import Strata, most_probable_row
+from unisono.maths.series.tracers import Sums, Tracers, residual_courses
+from unisono.maths.series.two_scales import Placed, TwoScales, stretches
+
+KINDS = ("flipped", "unrelated", "flat", "late", "drifting", "copied")
+NEWTON = 30  # steps; the function is convex
+LEAST_CROWD = 3  # annotators of a recording: of two it cannot be said whose errors they share
+LEAST_TREND = 0.02  # share of the variance of errors that is a trend: nobody's are usually freer of it
+
+
+class TraceShape(NamedTuple):
+    """What is seen of single traces."""
+
+    flat: np.ndarray  # (J,) bool
+    waits: np.ndarray  # (J,) frames until the first movement
+    length: np.ndarray  # (J,) frames
+
+
+def diagnose_tracers(scales: TwoScales, place: Placed, kappa: float, now: Tracers, rate: float) -> np.ndarray:
+    """(K, 6) probabilities in the order of KINDS; NaN for who gave no ratings."""
+    found = np.zeros((len(scales.present), len(KINDS)))
+    nothing = unrelated(scales, place, kappa, now)
+    found[:, 0] = (1.0 - nothing) / (1.0 + np.exp(np.clip(now.odds, -700, 700)))
+    found[:, 1] = nothing
+    shape = trace_shapes(scales)
+    found[:, 2] = share_of_recordings(scales, shape.flat)
+    found[:, 3] = share_of_recordings(scales, late_starts(scales, shape, rate))
+    found[:, 4] = drifting(scales, place, kappa, now)
+    found[:, 5] = copied(scales, place, kappa, now)
+    found[scales.flat, 0] = found[scales.flat, 1] = found[scales.flat, 4] = 0.0
+    return np.where(scales.present[:, None], found, np.nan)
+
+
+def turned_diagnosis(found: np.ndarray, turned: np.ndarray) -> np.ndarray:
+    """The probabilities where gold turned the truth round. found: (K, D, 6); turned: (D,) bool."""
+    out, at = found.copy(), KINDS.index("flipped")
+    follows = (1.0 - found[:, :, KINDS.index("unrelated")]) * (1.0 - found[:, :, KINDS.index("flat")])
+    out[:, turned, at] = np.maximum(follows - found[:, :, at], 0.0)[:, turned]
+    return out
+
+
+# ---- what they follow
+
+
+def unrelated(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np.ndarray:
+    """(K,) probability of following nothing."""  # eq. S45
+    out, sums = np.zeros(len(scales.present)), Sums(scales, place, now)
+    spread = np.linalg.slogdet(now.prior.cov)[1]
+    for k in np.flatnonzero(scales.moving).tolist():
+        strata = sums.without(k, kappa)
+        starts = {1.0: np.array([now.alpha[k], now.beta[k]]), -1.0: now.other[k]}
+        if now.sign[k] < 0:
+            starts = {1.0: now.other[k], -1.0: starts[1.0]}
+        rows = [most_probable_row(strata, start, sign, now.prior).log_evidence for sign, start in starts.items()]
+        related = np.logaddexp(rows[0] + np.log1p(-priors.REVERSED), rows[1] + np.log(priors.REVERSED)) - 0.5 * spread
+        usual = np.log(now.A + np.exp(now.prior.mean[1]))
+        odds = noise_evidence(strata, usual, now.prior.cov[1, 1]) - related
+        odds += np.log(priors.UNRELATED) - np.log1p(-priors.UNRELATED)
+        out[k] = 1.0 / (1.0 + np.exp(np.clip(-odds, -700, 700)))
+        sums.replace(k, now)
+    return out
+
+
+def noise_evidence(strata: Strata, mean: float, variance: float) -> float:
+    """log p of the ratings of who follows nothing, log noise variance ~ N(mean, variance), by Laplace."""
+    n = float(np.sum(strata.weight * strata.frames))
+    square = float(np.sum(strata.weight * strata.yy / strata.noise))
+    constant = float(np.sum(strata.weight * strata.frames * np.log(strata.noise)))
+    beta = mean
+    for _ in range(NEWTON):
+        left = square * np.exp(-beta)
+        step = (0.5 * (n - left) + (beta - mean) / variance) / (0.5 * left + 1.0 / variance)
+        beta -= float(np.clip(step, -1.0, 1.0))
+    left = square * np.exp(-beta)
+    cost = 0.5 * (constant + n * beta + left) + 0.5 * (beta - mean) ** 2 / variance
+    return float(-cost - 0.5 * np.log(variance) - 0.5 * np.log(0.5 * left + 1.0 / variance))
+
+
+# ---- what a trace looks like
+
+
+def trace_shapes(scales: TwoScales) -> TraceShape:
+    """Flat traces, and how long each stays where it began."""
+    J = len(scales.recording_of)
+    begin = np.searchsorted(scales.judgement, np.arange(J + 1))
+    flat, waits = np.zeros(J, dtype=bool), np.zeros(J)
+    for j in range(J):
+        course = scales.course[begin[j] : begin[j + 1]]
+        if len(course):
+            flat[j] = course.std() < priors.FLAT
+            moved = np.flatnonzero(np.abs(course - course[0]) > max(priors.FLAT, 0.1 * course.std()))
+            waits[j] = scales.frame[begin[j] + moved[0]] if len(moved) else 0
+    return TraceShape(flat, waits, np.diff(scales.first)[scales.recording_of])
+
+
+def late_starts(scales: TwoScales, shape: TraceShape, rate: float) -> np.ndarray:
+    """(J,) bool: begins to move LATE seconds, and a tenth of the recording, after the median of the others did."""
+    late, given = np.zeros(len(shape.waits), dtype=bool), ~np.isnan(scales.level) & ~shape.flat
+    for m in np.unique(scales.recording_of).tolist():
+        here = np.flatnonzero((scales.recording_of == m) & given)
+        for j in here.tolist():
+            others = shape.waits[here[here != j]]
+            if len(others):
+                late[j] = shape.waits[j] - np.median(others) > max(priors.LATE * rate, 0.1 * shape.length[j])
+    return late
+
+
+def share_of_recordings(scales: TwoScales, seen: np.ndarray) -> np.ndarray:
+    """(K,) share of the annotator's recordings where `seen` (J,) is true."""
+    given, K = ~np.isnan(scales.level), len(scales.present)
+    n = np.bincount(scales.annotator_of[given], minlength=K)
+    count = np.bincount(scales.annotator_of[given], seen[given], minlength=K)
+    imagined, of = priors.SEEN_BEFORE
+    return np.asarray((count + imagined) / (n + of))
+
+
+# ---- what their errors do
+
+
+def drifting(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np.ndarray:
+    """(K,) probability that trends of the errors come from a population with DRIFT times the usual variance."""
+    shares: list[np.ndarray] = []
+    residual = residual_courses(scales, place, now)
+    for left, row in zip(residual, place.row, strict=True):
+        own = []
+        for here in stretches(scales.judgement[row]):
+            time = scales.frame[row[here]].astype(float)
+            if len(time) > 2 and left[here].std() > 0:
+                time = (time - time.mean()) / time.std()
+                around = left[here] - left[here].mean()
+                own.append((time @ around / len(time)) ** 2 / float(np.mean(around**2)))
+        shares.append(np.array(own))
+    rated = [trend.mean() for trend in shares if len(trend)]
+    if not rated:
+        return np.zeros(len(shares))
+    usual = max(float(np.median(rated)), LEAST_TREND)
+    gain = [np.sum(0.5 * t / usual * (1.0 - 1.0 / priors.DRIFT) - 0.5 * np.log(priors.DRIFT)) for t in shares]
+    odds = np.array(gain) + np.log(priors.UNRELATED) - np.log1p(-priors.UNRELATED)
+    return np.where([len(t) > 0 for t in shares], 1.0 / (1.0 + np.exp(np.clip(-odds, -700, 700))), 0.0)
+
+
+def copied(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np.ndarray:
+    """(K,) probability that somebody's errors are one's own: correlation COPY against none, in independent frames."""
+    K, rho = len(scales.present), priors.COPY
+    cross, shared = _products(scales, place, residual_courses(scales, place, now))
+    n, r = kappa / priors.EVIDENCE * shared, cross / np.maximum(shared, 1.0)
+    gain = -0.5 * n * np.log1p(-(rho**2)) - n * ((1.0 - rho * r) / (1.0 - rho**2) - 1.0)
+    gain[shared == 0] = gain[np.arange(K), np.arange(K)] = -np.inf
+    odds = gain.max(axis=1, initial=-np.inf) + np.log(priors.COPIED) - np.log1p(-priors.COPIED)
+    return np.asarray(1.0 / (1.0 + np.exp(np.clip(-odds, -700, 700))))
+
+
+def _products(scales: TwoScales, place: Placed, residual: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(K, K) sums of products of errors in standard deviations, and the frames they share."""
+    K, length = len(residual), np.diff(scales.first)
+    size = np.array([np.sqrt(np.mean(left**2)) if len(left) else 0.0 for left in residual])
+    cross, shared = np.zeros((K, K)), np.zeros((K, K))
+    parts: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
+    for k in np.flatnonzero(size > 0).tolist():
+        recording = scales.recording[place.row[k]]
+        for here in stretches(recording):
+            m = int(recording[here.start])
+            parts.setdefault(m, []).append((k, place.frame[k][here] - scales.first[m], residual[k][here] / size[k]))
+    for m, members in parts.items():
+        if len(members) < LEAST_CROWD:
+            continue
+        errors, given = (np.zeros((len(members), int(length[m]))) for _ in range(2))
+        for i, (_, frame, left) in enumerate(members):
+            errors[i, frame], given[i, frame] = left, 1.0
+        who = [k for k, _, _ in members]
+        cross[np.ix_(who, who)] += errors @ errors.T
+        shared[np.ix_(who, who)] += given @ given.T
+    return cross, shared

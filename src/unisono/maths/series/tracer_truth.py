@@ -1,0 +1,182 @@
+"""The fused truth of annotators whose gains, noise, levels and delays are known, of any recordings they rated.
+
+The course comes from the exact smoother of the chain, all dimensions together, and is then shrunk as if every frame
+stood alone, as far as errors outlast the smoother: neighbouring frames then make an estimate smoother and no surer. The
+level of a recording is a weighted mean of levels. The band adds what is unknown of the annotators.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.series.bands import Spread, slope
+from unisono.maths.series.estep import draw_truth, infer
+from unisono.maths.series.layout import make_layout
+from unisono.maths.series.params import SeriesData, SeriesParams, Structure
+
+ROUNDS = 3  # between levels and course, where traces have gaps
+
+
+class Levels(NamedTuple):
+    """What annotators do to the level of a recording, in the units of the ratings."""
+
+    gain: np.ndarray  # (K, D)
+    noise: np.ndarray  # (K, D) variance
+    bias: np.ndarray  # (K, D) where the level of an annotator lies when that of the truth is `mu`
+    prior: np.ndarray  # (D, D) covariance of the levels of recordings
+    lasting: np.ndarray  # (D,) share of the errors of the courses that outlasts the smoother
+
+
+def rescaled_levels(levels: Levels, factor: np.ndarray) -> Levels:
+    """Levels of a truth that is `factor` (D,) times as large."""
+    return levels._replace(gain=levels.gain / factor, prior=levels.prior * factor[:, None] * factor)
+
+
+class TwoScaleTruth(NamedTuple):
+    mean: np.ndarray  # (sum T, D)
+    cov: np.ndarray  # (sum T, D, D) of the band
+    course: np.ndarray  # (sum T, D) what varies inside recordings
+    level: np.ndarray  # (J, D) of every trace, gaps allowed for; NaN where nothing is rated
+    loglik: float  # log p(courses) + log p(levels)
+
+
+def two_scale_truth(
+    data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels, spread: Spread
+) -> TwoScaleTruth:
+    """params: of the courses; `mu` is the centre of the levels. spread: what is unknown of the average annotator."""
+    # eq. S43
+    D = data.D
+    length = data.length[data.item_of]
+    judgement = np.repeat(np.arange(len(length)), length)
+    seen = ~np.isnan(data.y)
+    count = np.stack([np.bincount(judgement, seen[:, d], minlength=len(length)) for d in range(D)], axis=1)
+    inner = params._replace(mu=np.zeros(D), b=np.zeros_like(params.b), theta=np.zeros((0, D)))
+    at = truth_frames(data, params.lag)  # (S, D)
+    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
+    precision = frame_precision(data, seen, at, gain, np.diagonal(params.N, axis1=1, axis2=2))
+    A = params.sigma / (1.0 - params.phi**2)
+    near, far = nearest_rated(precision, data.length)
+    held = np.take_along_axis(
+        precision, near, axis=0
+    )  # delays leave the last frames unrated: what was known still holds
+    alone = np.linalg.inv(np.linalg.inv(A) + held[:, :, None] * np.eye(D))
+    shrink = held / (held + levels.lasting / np.diagonal(A))
+    forgotten = 1.0 - params.phi ** (2 * far)
+    partial = (count > 0) & (count < length[:, None])
+    course, bare = np.zeros((int(data.length.sum()), D)), data._replace(X=np.zeros((int(data.length.sum()), 0)))
+    for _ in range(ROUNDS if partial.any() else 1):
+        follows = np.where(partial[judgement], gain[data.annotator_of[judgement]] * _at(course, at), 0.0)
+        level = trace_levels(data.y - follows, judgement, count)
+        rest = bare._replace(y=data.y - level[judgement])
+        found = infer(make_layout(rest, structure), rest.X, inner, structure)
+        course = shrink * found.mean
+    L, VL, loglik = level_posterior(data, level, levels)
+    recording = np.repeat(np.arange(len(data.length)), data.length)
+    away = L[recording] + course
+    mean = params.mu + away
+    cov, d, last = alone + VL[recording], np.arange(D), np.sqrt(levels.lasting)
+    cov += (found.cov - alone) * (1.0 - last[:, None] * last)
+    cov[:, d, d] += forgotten * (np.diagonal(A) - alone[:, d, d])
+    cov[:, d, d] += spread.gain * away**2 + spread.bias + spread.lag * slope(mean, data.length) ** 2
+    return TwoScaleTruth(mean, cov, course, level, found.loglik + loglik)
+
+
+def draw_two_scales(
+    data: SeriesData,
+    params: SeriesParams,
+    structure: Structure,
+    levels: Levels,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """(draws, sum T, D) paths around the fused truth: smooth errors of the course, one error of each level."""
+    none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
+    found = two_scale_truth(data, params, structure, levels, none)
+    judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
+    rest = data._replace(y=data.y - found.level[judgement], X=np.zeros((len(found.mean), 0)))
+    inner = params._replace(mu=np.zeros(data.D), b=np.zeros_like(params.b), theta=np.zeros((0, data.D)))
+    layout = make_layout(rest, structure)
+    course = draw_truth(layout, inner, structure, draws, rng) - infer(layout, rest.X, inner, structure).mean
+    _, V, _ = level_posterior(data, found.level, levels)
+    xi = rng.standard_normal((draws, len(data.length), data.D))
+    level = np.einsum("mde,rme->rmd", np.linalg.cholesky(V), xi)
+    return np.asarray(found.mean + course + np.repeat(level, data.length, axis=1))
+
+
+def course_variance(data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
+    """(sum T, D) of the course alone: without the level of the recording and what defines the scale of the truth."""
+    none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
+    found = two_scale_truth(data, params, structure, levels, none)
+    _, V, _ = level_posterior(data, found.level, levels)
+    whole = np.diagonal(found.cov, axis1=1, axis2=2)
+    return np.asarray(np.maximum(whole - np.repeat(np.diagonal(V, axis1=1, axis2=2), data.length, axis=0), 0.0))
+
+
+def truth_frames(data: SeriesData, lag: np.ndarray) -> np.ndarray:
+    """(S, D) the frame of the truth, recordings end to end, that each rating is about; -1 where outside."""
+    length = data.length[data.item_of]
+    begin = (np.cumsum(data.length) - data.length)[data.item_of]
+    frame = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+    at = frame[:, None] - np.round(np.repeat(lag[data.annotator_of], length, axis=0)).astype(np.int64)
+    return np.where((at >= 0) & (at < np.repeat(length, length)[:, None]), at + np.repeat(begin, length)[:, None], -1)
+
+
+def frame_precision(
+    data: SeriesData, seen: np.ndarray, at: np.ndarray, gain: np.ndarray, noise: np.ndarray
+) -> np.ndarray:
+    """(sum T, D) Q, what all annotators together say of each frame."""
+    weight = np.repeat((gain**2 / noise)[data.annotator_of], data.length[data.item_of], axis=0)
+    total, use = int(data.length.sum()), seen & (at >= 0)
+    columns = range(data.D)
+    return np.stack([np.bincount(at[use[:, d], d], weight[use[:, d], d], minlength=total) for d in columns], axis=1)
+
+
+def nearest_rated(precision: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(sum T, D) the nearest frame of the recording that was rated, and how far it is; the frame itself where none was.
+
+    precision: (sum T, D), 0 where nobody spoke of a frame.
+    """
+    frame = np.arange(len(precision))
+    near = np.tile(frame[:, None], (1, precision.shape[1]))
+    end = np.cumsum(length)
+    for lo, hi in zip((end - length).tolist(), end.tolist(), strict=True):
+        for d in range(precision.shape[1]):
+            rated = lo + np.flatnonzero(precision[lo:hi, d] > 0)
+            if 0 < len(rated) < hi - lo:
+                after = np.minimum(np.searchsorted(rated, frame[lo:hi]), len(rated) - 1)
+                before = np.maximum(after - 1, 0)
+                earlier = frame[lo:hi] - rated[before] < rated[after] - frame[lo:hi]
+                later = rated[after] < frame[lo:hi]  # beyond the last
+                near[lo:hi, d] = rated[np.where(earlier & ~later, before, after)]
+    return near, np.abs(near - frame[:, None])
+
+
+def trace_levels(y: np.ndarray, judgement: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(J, D) mean of each trace, NaN where nothing is rated. y: (S, D)."""
+    total = np.stack([np.bincount(judgement, v, minlength=len(count)) for v in np.nan_to_num(y).T], axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def level_posterior(data: SeriesData, level: np.ndarray, levels: Levels) -> tuple[np.ndarray, np.ndarray, float]:
+    """Levels of the recordings (M, D), their covariances (M, D, D), and log p of the traces' levels."""  # eq. S42
+    k, m, M, D = data.annotator_of, data.item_of, len(data.length), data.D
+    rated = ~np.isnan(level)
+    left = np.where(rated, level - levels.bias[k], 0.0)
+    weight = np.where(rated, levels.gain[k] / levels.noise[k], 0.0)
+    Q, S = np.zeros((M, D)), np.zeros((M, D))
+    np.add.at(Q, m, weight * levels.gain[k])
+    np.add.at(S, m, weight * left)
+    V = np.linalg.inv(np.linalg.inv(levels.prior) + Q[:, :, None] * np.eye(D))
+    L = np.einsum("mde,me->md", V, S)
+    noise = np.where(rated, levels.noise[k], 1.0)
+    loglik = -0.5 * np.sum(np.log(2.0 * np.pi * noise)[rated]) - 0.5 * np.sum(left**2 / noise)
+    loglik += 0.5 * np.sum(np.linalg.slogdet(V)[1] - np.linalg.slogdet(levels.prior)[1]) + 0.5 * np.sum(S * L)
+    return L, V, float(loglik)
+
+
+def _at(course: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """(S, D) the course at the frames that ratings are about, 0 outside."""
+    return np.where(at >= 0, np.take_along_axis(course, np.maximum(at, 0), axis=0), 0.0)

@@ -1,0 +1,115 @@
+"""The benchmark over studies: draws hide their target, its noise is taken out, and a run that stopped goes on."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from benchmarks import studies
+from benchmarks.studies import kept, measure, measures
+from benchmarks.studies_page import gains, model_table, study_table, votes, write_studies
+from benchmarks.study_cases import Target, draw_case, study_cases, within_items
+from item_cases import ratings_of
+
+
+def folder_of(tmp_path, M=30, K=8, noise=1.0, seed=0):
+    """Two studies of the same ratings, one with a reference."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(M, 2))
+    rows = [
+        {"item": f"i{m}", "annotator": f"a{k}", "joy": j, "calm": c}
+        for m in range(M)
+        for k in range(K)
+        for j, c in [truth[m] + noise * rng.normal(size=2)]
+    ]
+    for name in ("split", "with_reference"):
+        (tmp_path / name).mkdir()
+        pl.DataFrame(rows).write_csv(tmp_path / name / "ratings.csv")
+    table = pl.DataFrame({"item": [f"i{m}" for m in range(M)], "joy": truth[:, 0]})
+    table.write_csv(tmp_path / "with_reference" / "reference.csv")
+    return tmp_path, truth
+
+
+def test_a_draw_is_the_same_each_time_and_never_holds_its_target(tmp_path):
+    folder, truth = folder_of(tmp_path)
+    cases = study_cases(folder, 2)
+    assert [tuple(case) for case in cases] == [
+        ("split", 0, 0),
+        ("split", 0, 1),
+        ("split", 3, 0),
+        ("split", 3, 1),
+        ("with_reference", 0, 0),
+        ("with_reference", 3, 0),
+        ("with_reference", 3, 1),
+    ]
+    ratings, target = draw_case(folder, cases[0])
+    again, same = draw_case(folder, cases[0])
+    np.testing.assert_array_equal(again.value, ratings.value)
+    np.testing.assert_array_equal(same.value, target.value)
+    assert len(np.unique(ratings.annotator_of)) == 4
+    full = 8 * 30
+    left = full - ratings.J
+    assert left == 4 * 30
+    np.testing.assert_allclose(target.noise, np.tile(target.noise[0], (30, 1)))
+    thinned, _ = draw_case(folder, cases[2])
+    assert (np.bincount(thinned.item_of) == 3).all()
+    ratings, target = draw_case(folder, cases[4])
+    assert len(np.unique(ratings.annotator_of)) == 8
+    at = [int(item[1:]) for item in ratings.items]
+    np.testing.assert_allclose(target.value[:, ratings.dimensions.index("joy")], truth[at, 0])
+    assert np.isnan(target.value[:, ratings.dimensions.index("calm")]).all()
+    assert target.comparable
+
+
+def test_the_variance_within_items_counts_degrees_of_freedom():
+    value = np.array([[1.0], [3.0], [2.0], [2.0], [5.0]])
+    ratings = ratings_of(value, np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 0]))
+    assert within_items(ratings)[0] == pytest.approx(2.0 / 2)
+
+
+def test_noise_of_the_target_is_taken_out():
+    rng = np.random.default_rng(1)
+    truth = rng.normal(size=(20_000, 1))
+    blurred = truth + 0.8 * rng.normal(size=truth.shape)
+    target = Target(blurred, np.full(truth.shape, 0.64), comparable=True)
+    estimate = truth + 0.3 * rng.normal(size=truth.shape)
+    half = 1.6449 * 0.3
+    found = measures(estimate, estimate - half, estimate + half, target)
+    assert found["error"] == pytest.approx(0.09 / 1.64, abs=0.01)
+    assert found["ccc"] == pytest.approx(2 / 2.09, abs=0.01)
+    assert found["cover"] == pytest.approx(0.9, abs=0.01)
+    assert found["pearson"] == pytest.approx(1 / np.sqrt(1.09 * 1.64), abs=0.01)
+    elsewhere = measures(estimate, estimate, estimate, target._replace(comparable=False))
+    assert elsewhere["ccc"] is None
+    assert elsewhere["pearson"] == found["pearson"]
+
+
+def test_a_run_that_stopped_goes_on_and_fills_the_page(tmp_path, monkeypatch):
+    folder, _ = folder_of(tmp_path)
+    out = tmp_path / "studies.jsonl"
+    measure(folder, ["mean", "auto"], 1, 1, {"split"}, out)
+    lines = out.read_text().splitlines()
+    assert len(lines) == 4
+    out.write_text("\n".join(lines[:3]) + "\n")
+
+    def again(*_):
+        asked.append(_)
+        return json.loads(lines[3])
+
+    asked: list = []
+    monkeypatch.setattr(studies, "one_case", again)
+    measure(folder, ["mean", "auto"], 1, 1, {"split"}, out)
+    assert len(asked) == 1
+    rows = kept(out)
+    assert len(rows) == 4
+    above = votes(rows, "auto", "pearson")["split"] - votes(rows, "mean", "pearson")["split"]
+    assert gains(rows, "auto", "pearson")["split"] == pytest.approx(above)
+    page = tmp_path / "page.md"
+    page.write_text("<!-- studies -->\n<!-- end studies -->\n<!-- models -->\n<!-- end models -->\n")
+    write_studies(rows, page)
+    assert study_table(rows) in page.read_text()
+    assert model_table(rows) in page.read_text()
+    assert "| split |" in study_table(rows)
+    monkeypatch.setattr(studies, "code_digest", lambda: "other")
+    assert kept(out) == []

@@ -1,0 +1,42 @@
+"""`unisono judges` on the command line."""
+
+import json
+
+import polars as pl
+import pytest
+
+from command_line import unisono_here
+from judged_tables import judged_frame
+
+
+@pytest.fixture
+def table(tmp_path):
+    frame = judged_frame(items=40, labels=20)
+    system = pl.when(pl.col("item").str.slice(-1).cast(pl.Int64) % 2 == 0).then(pl.lit("even")).otherwise(pl.lit("odd"))
+    frame.with_columns(system=system).write_csv(tmp_path / "ratings.csv")
+    return tmp_path
+
+
+def test_judges_writes_its_tables(table):
+    done = unisono_here("judges", "ratings.csv", "--by", "system", "--out", "report", cwd=table)
+    assert done.returncode == 0, done.stderr
+    assert "Judges beside 'human', who rated 20 items" in done.stdout
+    assert "People should rate next" in done.stderr
+    names = {path.name for path in (table / "report").iterdir()}
+    assert names == {"judges.csv", "groups.csv", "next_items.csv", "leaderboard.csv", "differences.csv"}
+    board = pl.read_csv(table / "report" / "leaderboard.csv")
+    assert sorted(board["system"].unique()) == ["even", "odd"]
+
+
+def test_judges_as_json(table):
+    done = unisono_here("judges", "ratings.csv", "--json", cwd=table)
+    found = json.loads(done.stdout)
+    assert found["reference"] == "human"
+    assert len(found["judges"]) == 6 * 2
+
+
+def test_judges_without_people(table):
+    done = unisono_here("judges", "ratings.csv", "--humans", "nobody", "--out", "report", cwd=table)
+    assert done.returncode == 3
+    assert "no annotator fits 'nobody'" in done.stderr
+    assert not (table / "report").exists()

@@ -1,0 +1,107 @@
+"""What labels teach: intervals that know how few they are, groups that are not believed."""
+
+import numpy as np
+import pytest
+
+from group_cases import random_params, random_ratings, simulated_panel
+from unisono.maths.groups.data import prepare_groups
+from unisono.maths.groups.effective import effective_number, shared_share
+from unisono.maths.groups.estep import expectation
+from unisono.maths.groups.fit import fit_groups
+from unisono.maths.groups.labels import learn_from_labels, widened, without_labels
+from unisono.maths.groups.priors import JUDGES, REFERENCE, GroupPriors
+from unisono.maths.groups.start import assembled, moments
+from unisono.maths.items.predictor import no_features
+
+
+def fitted(panel, **settings):
+    default = {"reference": True, "kinds": (REFERENCE, JUDGES), "priors": GroupPriors()}
+    start = assembled(*panel.ratings, panel.group, no_features(panel.M), **(default | settings))
+    state, trace = fit_groups(start.data, start.state, start.settings, tol=1e-3, max_iter=300)
+    assert trace.converged
+    return start, state.params
+
+
+def test_truths_without_labels_are_those_of_the_other_groups():
+    rng = np.random.default_rng(0)
+    data, (value, item_of, annotator_of, _) = random_ratings(rng, 3, 9, 20, 2)
+    params = random_params(rng, 3, 9, 2)
+    found = without_labels(data, params)
+    judged = data.group[annotator_of] > 0
+    rest = prepare_groups(value[judged], item_of[judged], annotator_of[judged], data.group, 3, no_features(20))
+    np.testing.assert_allclose(found.mean, expectation(rest, params)[0], rtol=1e-9, atol=1e-10)
+    labelled = np.isfinite(found.label).any(axis=1)
+    assert (found.weight[labelled] > 0.01).all()
+    np.testing.assert_allclose(found.weight[~labelled], 0, atol=1e-12)
+
+
+def test_few_labels_widen_more_than_many():
+    added = {}
+    for labels in (10, 100):
+        panel = simulated_panel(0, labels=labels)
+        start, params = fitted(panel)
+        learned = learn_from_labels(start.data, params, start.settings)
+        assert learned.labelled == labels
+        cov = widened(without_labels(start.data, params), params, learned)
+        assert (np.linalg.eigvalsh(cov) > -1e-12).all()
+        added[labels] = np.trace(cov, axis1=1, axis2=2).mean(), learned.freedom
+    assert added[10][0] > 3 * added[100][0]
+    assert added[10][1] < added[100][1]
+
+
+def test_judges_who_foretell_nothing_are_not_believed():
+    panel = simulated_panel(0, labels=40)
+    start, params = fitted(panel)
+    assert learn_from_labels(start.data, params, start.settings).belief == 1
+    shuffled = panel.with_judges_shuffled(1)
+    start, params = fitted(shuffled)
+    learned = learn_from_labels(start.data, params, start.settings)
+    assert learned.belief < 0.7
+    assert np.nanmean(learned.foretold) < 0.1
+
+
+def test_where_labels_are_too_few_to_tell_everybody_is_believed():
+    panel = simulated_panel(0, labels=12).with_judges_shuffled(1)
+    start, params = fitted(panel)
+    assert learn_from_labels(start.data, params, start.settings).belief == 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6])
+def test_the_shared_error_is_found_from_labels(share):
+    found = []
+    for seed in range(3):
+        panel = simulated_panel(seed, items=400, labels=400, shared=share)
+        start, params = fitted(panel)
+        own = start.data.members(1)
+        found.append(shared_share(params.S[1], params.noise(start.data.group)[own]).mean())
+    assert abs(np.mean(found) - share) < 0.15
+
+
+def test_a_panel_that_shares_its_errors_is_worth_few():
+    np.testing.assert_allclose(effective_number(6, np.array([0.0, 0.3, 1.0])), [6, 6 / 2.5, 1])
+    noise, S = np.full((6, 2), 0.7), np.diag([0.3, 0.0])
+    np.testing.assert_allclose(shared_share(S, noise), [0.3, 0])
+
+
+def test_moments_at_the_start_are_those_of_an_analysis_of_variance():
+    rng = np.random.default_rng(0)
+    M, K = 2000, 5
+    truth, bias = rng.normal(size=M), rng.normal(size=K)
+    value = (truth[:, None] + bias + 0.5 * rng.normal(size=(M, K))).reshape(-1, 1)
+    found = moments(value, np.repeat(np.arange(M), K), np.tile(np.arange(K), M))
+    np.testing.assert_allclose(found.within, 0.25, rtol=0.05)
+    np.testing.assert_allclose(found.between, 1.0, rtol=0.1)
+    alone = moments(value[::K], np.arange(M), np.zeros(M, dtype=int))
+    assert np.isnan(alone.within).all()
+
+
+def test_without_reference_the_assumed_share_is_kept():
+    panel = simulated_panel(0, labels=0)
+    for share in (0.1, 0.5):
+        kinds = (JUDGES._replace(shared=share),)
+        only = panel.judges_alone()
+        start, params = fitted(only, reference=False, kinds=kinds)
+        found = shared_share(params.S[0], params.noise(start.data.group))
+        np.testing.assert_allclose(found, share, rtol=1e-6)
+        gain = params.rows.mean[:, :, 0]
+        np.testing.assert_allclose(gain.mean(axis=0), 1, atol=0.02)

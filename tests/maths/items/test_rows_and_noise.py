@@ -1,0 +1,60 @@
+"""Rows one at a time end where all rows at once do; noise scales are the maxima of what they say they maximise."""
+
+import numpy as np
+import pytest
+
+from item_cases import random_case
+from unisono.maths.items.estep import expectation
+from unisono.maths.items.noise import GainPull, noise_scales
+from unisono.maths.items.params import noise_precision
+from unisono.maths.items.rows import common_prior, coupled_rows, row_by_row
+from unisono.maths.items.structure import Structure, free_coefficients
+
+
+@pytest.mark.parametrize("transform", ["gain", "full"])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_sweeps_over_rows_end_where_all_rows_at_once_do(transform, missing):
+    case = random_case(3, seed=2, missing=missing, subset=True, M=30)
+    data = case.data
+    free = free_coefficients(Structure(transform), 3)
+    bias = np.array([[0.5, 0.2, 0.0], [0.2, 0.4, 0.1], [0.0, 0.1, 0.3]])
+    precision = np.full((3, 4), 10.0)
+    precision[:, 3] = np.diagonal(np.linalg.inv(bias))
+    prior = common_prior(np.full((data.K, 3), 0.9), precision, bias)
+    _, stats = expectation(data, case.params)
+    W, _ = noise_precision(case.params.N, data.annotator, data.answered)
+    at_once = coupled_rows(data, stats, W, free, prior)
+    B = prior.center.copy()
+    for _ in range(300):
+        rows = row_by_row(data, stats, W, B, prior, free)
+        B = rows.B
+    np.testing.assert_allclose(rows.B, at_once.B, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(rows.cov, at_once.cov, rtol=1e-8, atol=1e-12)
+
+
+def test_noise_scales_equal_a_fine_grid():
+    rng = np.random.default_rng(1)
+    K = 12
+    squares, numbers = rng.uniform(2, 60, size=K), rng.integers(0, 40, size=K).astype(float)
+    square = rng.uniform(20, 120, size=K)
+    gains = GainPull(square * rng.uniform(0.2, 1.2, size=K), square, 0.5)
+    found = noise_scales(squares, numbers, 16.0, 1.0, 1e-6, np.ones(K), gains)
+    grid = np.linspace(np.log(1e-3), np.log(1e3), 400_001)
+    for k in range(K):
+        scale = np.exp(0.25 * grid)
+        value = -0.5 * ((numbers[k] + 16) * grid + (squares[k] + 16) * np.exp(-grid))
+        value += gains.product[k] * scale - 0.5 * gains.square[k] * scale**2
+        assert np.log(found[k]) == pytest.approx(grid[np.argmax(value)], abs=1e-4)
+
+
+def test_without_gains_the_noise_scale_is_the_usual_shrunken_one():
+    squares, numbers = np.array([10.0, 0.0, 5.0]), np.array([4.0, 0.0, 10.0])
+    found = noise_scales(squares, numbers, 6.0, np.array([1.0, 2.0, 1.0]), 0.8, np.ones(3), None)
+    np.testing.assert_allclose(found, [1.6, 2.0, 0.8])
+
+
+def test_a_worse_noise_scale_is_not_taken():
+    gains = GainPull(np.array([30.0]), np.array([30.0]), 0.5)
+    best = noise_scales(np.array([8.0]), np.array([10.0]), 1.0, 1.0, 1e-6, np.ones(1), gains)
+    again = noise_scales(np.array([8.0]), np.array([10.0]), 1.0, 1.0, 1e-6, best, gains)
+    np.testing.assert_allclose(again, best, rtol=1e-6)

@@ -1,0 +1,78 @@
+"""Flipped, unrelated, flat, late, drifting and copied traces are found in simulated crowds; good ones left alone."""
+
+import numpy as np
+import pytest
+
+from unisono.maths.series.default import Settings
+from unisono.maths.series.params import SeriesData
+from unisono.maths.series.row_evidence import Strata
+from unisono.maths.series.tracer_diagnosis import KINDS, noise_evidence
+from unisono.maths.series.tracer_fit import fit_two_scales
+
+RATE, T, M, K = 2.0, 240, 5, 6
+
+
+def lasting(rng, memory):
+    phi, x = np.exp(-1.0 / memory), np.zeros(T)
+    for t in range(1, T):
+        x[t] = phi * x[t - 1] + np.sqrt(1 - phi**2) * rng.standard_normal()
+    return x
+
+
+def spoiled(kind, seed):
+    """Six annotators, the third of whom is of the kind."""
+    rng = np.random.default_rng(seed)
+    y = np.zeros((M, K, T))
+    for m in range(M):
+        truth = lasting(rng, 15.0)
+        for k in range(K):
+            y[m, k] = truth + 0.5 * lasting(rng, 4.0) + 0.2 * rng.standard_normal(T)
+        own = y[m, 2]
+        y[m, 2] = {
+            "flipped": -own,
+            "unrelated": lasting(rng, 15.0),
+            "flat": np.full(T, 0.3),
+            "late": np.where(np.arange(T) < 60, own[60], own),
+            "drifting": own + np.linspace(-2, 2, T) * rng.choice([-1, 1]),
+            "copied": y[m, 4] + 0.02 * rng.standard_normal(T),
+            "nothing": own,
+        }[kind]
+    data = SeriesData(
+        y.reshape(-1, 1), np.repeat(np.arange(M), K), np.tile(np.arange(K), M), np.full(M, T), np.zeros((M * T, 0)), K
+    )
+    return data._replace(y=(data.y - data.y.mean()) / data.y.std())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_found_and_good_annotators_are_left_alone(kind):
+    found = np.stack(
+        [fit_two_scales(spoiled(kind, seed), RATE, Settings(memory=30.0)).diagnosis[:, 0] for seed in range(4)]
+    )
+    at = KINDS.index(kind)
+    assert (found[:, 2, at] > 0.9).mean() >= 0.75
+    good = [0, 1, 3, 5]
+    assert found[:, good].max() < 0.9
+    assert found[:, good].mean() < 0.1
+
+
+@pytest.mark.slow
+def test_a_good_crowd_has_nothing():
+    for seed in range(6):
+        found = fit_two_scales(spoiled("nothing", seed), RATE, Settings(memory=30.0)).diagnosis[:, 0]
+        assert found.max() < 0.9
+
+
+def test_the_evidence_of_noise_equals_the_integral():
+    rng = np.random.default_rng(0)
+    columns = [[0.5, 1.0], [40.0, 1.0], [1.0, 1.0], [1.0, 0.7], [33.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+    strata = Strata(*(np.array(column) for column in columns))
+    beta = np.linspace(-6, 6, 20001)
+    mean, variance = rng.uniform(-0.5, 0.5), 0.4
+    cost = sum(
+        w * (n * np.log(f * np.exp(beta)) + yy / (f * np.exp(beta)))
+        for w, n, _, f, yy, _, _ in zip(*strata, strict=True)
+    )
+    density = np.exp(-0.5 * cost - 0.5 * (beta - mean) ** 2 / variance) / np.sqrt(2 * np.pi * variance)
+    expected = np.log(np.sum(density) * (beta[1] - beta[0]))
+    assert noise_evidence(strata, mean, variance) == pytest.approx(expected, abs=0.02)  # Laplace, not exact

@@ -1,0 +1,208 @@
+"""Annotators of traces on two time scales: evidence, sweeps, delays and the truth against naive references."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from reference.dense_tracers import autocorrelation, delay_evidence, log_course, log_levels
+from trace_crowds import crowd
+from unisono.maths.series import priors
+from unisono.maths.series.common_delays import Part, _evidence, _spectra, common_delays, delay_interval
+from unisono.maths.series.independent_frames import independent_frames, mean_autocorrelation
+from unisono.maths.series.row_evidence import RowPrior, most_probable_row, row_cost, row_slopes
+from unisono.maths.series.tracer_truth import Levels, level_posterior, nearest_rated
+from unisono.maths.series.tracers import Sums, first_signs, first_tracers, objective, sweep, with_row
+from unisono.maths.series.two_scales import placed, two_scales
+
+RATE = 2.0
+
+
+def settled(data, lag=None, sweeps=4, kappa=0.05):
+    scales = two_scales(data, 0)
+    place = placed(scales, np.zeros(data.K) if lag is None else np.asarray(lag))
+    now = first_tracers(scales, place)
+    for _ in range(sweeps):
+        now, _ = sweep(scales, place, kappa, now)
+    return scales, place, now
+
+
+@pytest.mark.parametrize("lag", [[0, 0, 0, 0, 0], [2, 0, 1, 5, 3]])
+def test_the_evidence_on_a_row_equals_the_dense_density_of_all_rows(lag):
+    data, _, _ = crowd(turned=(1,))
+    scales, place, now = settled(data, lag)
+    now = now._replace(sign=np.sign(now.sign))
+    flat = RowPrior(np.zeros(2), 1e12 * np.eye(2))
+
+    def dense(k, sign, at):
+        gain, noise, level = now.gain.copy(), now.noise.copy(), now.level_noise.copy()
+        gain[k], noise[k], level[k] = sign * np.exp(at[0]), np.exp(at[1]), now.eta * np.exp(at[1])
+        return log_course(scales, lag, gain, noise, now.A) + log_levels(scales, gain, level, now.bias, now.AB)
+
+    for k in range(data.K):
+        strata = Sums(scales, place, now).without(k, 1.0)
+        for sign in (1.0, -1.0):
+            here, there = np.array([0.1, -0.7]), np.array([-0.4, 0.3])
+            found = row_cost(strata, here, sign, flat) - row_cost(strata, there, sign, flat)
+            np.testing.assert_allclose(found, dense(k, sign, there) - dense(k, sign, here), rtol=1e-8)
+
+
+def test_slopes_are_those_of_the_cost_and_its_minimum_is_found():
+    data, _, _ = crowd(turned=(1,))
+    scales, place, now = settled(data)
+    prior, h = now.prior, 1e-5
+    for k in range(data.K):
+        strata = Sums(scales, place, now).without(k, 0.05)
+        for sign in (1.0, -1.0):
+            at = np.array([0.2, -0.5])
+            gradient, hessian = row_slopes(strata, at, sign, prior)
+            step = h * np.eye(2)
+            difference = [row_cost(strata, at + e, sign, prior) - row_cost(strata, at - e, sign, prior) for e in step]
+            np.testing.assert_allclose(gradient, np.array(difference) / (2 * h), rtol=1e-6, atol=1e-7)
+            turned = [
+                row_slopes(strata, at + e, sign, prior)[0] - row_slopes(strata, at - e, sign, prior)[0] for e in step
+            ]
+            np.testing.assert_allclose(hessian, np.array(turned) / (2 * h), rtol=1e-6, atol=1e-7)
+            found = most_probable_row(strata, at, sign, prior)
+            other = minimize(lambda x, s=strata, w=sign: row_cost(s, x, w, prior), at, method="Nelder-Mead",
+                             options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 5000})  # fmt: skip
+            np.testing.assert_allclose(found.at, other.x, atol=1e-5)
+            assert np.linalg.eigvalsh(found.cov).min() > 0
+
+
+def test_the_objective_equals_dense_densities():
+    data, _, _ = crowd()
+    scales, place, now = settled(data)
+    other = now._replace(
+        alpha=now.alpha + 0.3, beta=now.beta - 0.2, bias=now.bias + 0.1, A=now.A * 1.3, AB=now.AB * 0.7
+    )
+
+    def dense(state):
+        course = log_course(scales, np.zeros(data.K), state.gain, state.noise, state.A)
+        total = 0.05 * course + log_levels(scales, state.gain, state.level_noise, state.bias, state.AB)
+        away = np.stack([state.alpha, state.beta], axis=1) - state.prior.mean
+        total -= 0.5 * sum(d @ np.linalg.solve(state.prior.cov, d) for d in away)
+        return total - 0.5 * np.sum(state.bias**2) / state.tau2
+
+    found = objective(scales, place, 0.05, other) - objective(scales, place, 0.05, now)
+    np.testing.assert_allclose(found, dense(other) - dense(now), rtol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_annotator_raises_the_objective(seed):
+    """The law of the sweeps, with signs decided: one row after the other, the population held."""
+    data, _, _ = crowd(seed, turned=(2,))
+    scales, place, now = settled(data, sweeps=1)
+    now = now._replace(sign=np.sign(now.sign), odds=np.sign(now.sign) * 1e3)
+    before = objective(scales, place, 0.05, now)
+    for _ in range(3):
+        for k in range(data.K):
+            now = with_row(now, k, Sums(scales, place, now).without(k, 0.05))
+            after = objective(scales, place, 0.05, now)
+            assert after >= before - 1e-9
+            before = after
+
+
+def test_independent_frames_follow_the_autocorrelation():
+    data, _, _ = crowd(gaps=False, lengths=(60, 60))
+    scales = two_scales(data, 0)
+    expected = np.mean([autocorrelation(scales.course[scales.judgement == j], 20) for j in range(10)], axis=0)
+    np.testing.assert_allclose(mean_autocorrelation(scales, 20), expected, rtol=1e-10)
+    until = int(np.flatnonzero(expected < priors.UNCORRELATED)[0])
+    share = priors.EVIDENCE / (1 + 2 * sum(expected[1:until] ** 2))
+    np.testing.assert_allclose(independent_frames(scales, 10 / RATE), share, rtol=1e-10)
+
+
+def test_levels_and_courses_are_in_the_unit_of_the_median_annotator():
+    data, _, _ = crowd(gaps=False)
+    scales = two_scales(data, 0)
+    sd = [np.sqrt(np.mean(scales.course[own] ** 2)) for own in scales.of_annotator]
+    np.testing.assert_allclose(np.median(sd), 1.0)
+    rebuilt = scales.centre + scales.unit * (scales.level[scales.judgement] + scales.course)
+    np.testing.assert_allclose(rebuilt, data.y[scales.place, 0])
+
+
+def test_levels_of_recordings_equal_the_dense_posterior():
+    data, _, _ = crowd()
+    data = data._replace(y=np.concatenate([data.y, data.y[::-1]], axis=1))
+    rng = np.random.default_rng(3)
+    level = rng.standard_normal((len(data.item_of), 2))
+    level[3, 0] = level[7] = np.nan
+    levels = Levels(
+        rng.uniform(0.5, 2, (5, 2)),
+        rng.uniform(0.2, 1, (5, 2)),
+        rng.standard_normal((5, 2)),
+        np.array([[1.0, 0.4], [0.4, 0.8]]),
+        np.ones(2),
+    )
+    L, V, loglik = level_posterior(data, level, levels)
+    total = 0.0
+    for m in range(3):
+        rows = [(j, d) for j in np.flatnonzero(data.item_of == m) for d in (0, 1) if not np.isnan(level[j, d])]
+        k = [data.annotator_of[j] for j, _ in rows]
+        G = np.array([[levels.gain[a, d] * (d == e) for e in (0, 1)] for a, (_, d) in zip(k, rows, strict=True)])
+        z = np.array([level[j, d] - levels.bias[a, d] for a, (j, d) in zip(k, rows, strict=True)])
+        C = G @ levels.prior @ G.T + np.diag([levels.noise[a, d] for a, (_, d) in zip(k, rows, strict=True)])
+        np.testing.assert_allclose(L[m], levels.prior @ G.T @ np.linalg.solve(C, z), rtol=1e-8)
+        np.testing.assert_allclose(
+            V[m], levels.prior - levels.prior @ G.T @ np.linalg.solve(C, G @ levels.prior), rtol=1e-8
+        )
+        total += -0.5 * (z @ np.linalg.solve(C, z) + np.linalg.slogdet(2 * np.pi * C)[1])
+    np.testing.assert_allclose(loglik, total, rtol=1e-8)
+
+
+def test_the_evidence_on_a_delay_equals_the_sum_over_frames():
+    data, _, _ = crowd(lag=(2, 0, 1, 3, 0))
+    lag = np.array([1, 0, 0, 2, 0])
+    scales, place, now = settled(data, lag)
+    part, spectra = Part(scales, now, 0.05), _spectra(scales, data.K)
+    for k in range(data.K):
+        found = _evidence(part, Sums(scales, place, now), k, spectra, 4)
+        np.testing.assert_allclose(found, delay_evidence(scales, now, 0.05, lag, k, 4), rtol=1e-8, atol=1e-10)
+
+
+def test_delays_are_found_by_a_search_that_settles_and_are_in_their_intervals():
+    lag, inside = np.array([4, 0, 1, 2, 3]), []
+    for seed in range(5):
+        data, _, _ = crowd(seed, lengths=(300, 300), lag=lag, gaps=False)
+        scales, _, now = settled(data, sweeps=6)
+        found = common_delays([Part(scales, now, 0.05)], np.zeros(5, dtype=int), 4.0, 6)
+        assert found.settled
+        assert np.abs((found.lag - found.lag.mean()) - (lag - lag.mean())).max() <= 1.5
+        ends = delay_interval(found, 0.9)
+        relative = lag - np.median(lag)
+        inside.append((ends[:, 0] <= relative) & (relative <= ends[:, 1]))
+    assert np.mean(inside) >= 0.85
+
+
+def test_reversed_hands_are_turned_from_the_first_guess_on():
+    data, _, gain = crowd(3, K=6, turned=(4,), lengths=(200, 200), gaps=False)
+    scales = two_scales(data, 0)
+    assert np.array_equal(first_signs(scales, placed(scales, np.zeros(6))), np.sign(gain))
+    _, _, now = settled(data, sweeps=10, kappa=0.1)
+    assert np.array_equal(np.sign(now.sign), np.sign(gain))
+    assert now.odds[4] < -3
+
+
+def test_nobody_counts_for_more_than_the_cap_allows():
+    data, truth, _ = crowd(1, K=5, gaps=False)
+    y = data.y.copy()
+    own = np.repeat(data.annotator_of, data.length[data.item_of]) == 0
+    y[own, 0] = np.tile(truth, 1)
+    _, _, now = settled(data._replace(y=y), sweeps=12, kappa=0.2)
+    weight = now.beta - 2 * now.alpha
+    assert weight[0] == pytest.approx(np.median(weight) - np.log(priors.MOST_WEIGHT), abs=0.3)
+
+
+def test_the_nearest_rated_frame_is_found_inside_its_recording():
+    rng = np.random.default_rng(0)
+    precision = (rng.uniform(size=(40, 2)) < 0.3) * 1.0
+    precision[10:22, 1] = 0.0
+    length = np.array([10, 12, 18])
+    near, far = nearest_rated(precision, length)
+    first = np.repeat(np.cumsum(length) - length, length)
+    last = first + np.repeat(length, length)
+    for t in range(40):
+        for d in (0, 1):
+            rated = [u for u in range(first[t], last[t]) if precision[u, d]]
+            assert far[t, d] == (min(abs(u - t) for u in rated) if rated else 0)
+            assert near[t, d] in (rated or [t])

@@ -1,0 +1,69 @@
+"""The two-scale model of traces written naively: one dense normal distribution per frame and per recording, loops.
+
+Rows are (gain with its sign, noise variance) of each annotator; a frame of the course is rated by some of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import multivariate_normal
+
+
+def log_course(scales, lag, gain, noise, A):
+    """log p(courses): every frame of the truth N(0, A), every rating of it gain x + N(0, noise)."""
+    said = {}
+    for course, frame, recording, k in zip(
+        scales.course, scales.frame, scales.recording, scales.annotator, strict=True
+    ):
+        at = int(frame - lag[k])
+        if not scales.flat[k] and 0 <= at < scales.first[recording + 1] - scales.first[recording]:
+            said.setdefault((int(recording), at), []).append((int(k), float(course)))
+    return sum(_log_normal(pairs, gain, noise, A) for pairs in said.values())
+
+
+def log_levels(scales, gain, noise, bias, AB):
+    """log p(levels): every recording's N(0, AB), every annotator's level of it bias + gain L + N(0, noise)."""
+    said = {}
+    for level, recording, k in zip(scales.level, scales.recording_of, scales.annotator_of, strict=True):
+        if not np.isnan(level):
+            said.setdefault(int(recording), []).append((int(k), float(level - bias[k])))
+    return sum(_log_normal(pairs, gain, noise, AB) for pairs in said.values())
+
+
+def _log_normal(pairs, gain, noise, variance):
+    who, y = [k for k, _ in pairs], np.array([value for _, value in pairs])
+    g = gain[who]
+    return multivariate_normal(np.zeros(len(y)), variance * np.outer(g, g) + np.diag(noise[who])).logpdf(y)
+
+
+def autocorrelation(course, most):
+    """(most + 1,) of one complete trace, by loops."""
+    square = sum(x * x for x in course)
+    return np.array(
+        [sum(course[t] * course[t + lag] for t in range(len(course) - lag)) / square for lag in range(most + 1)]
+    )
+
+
+def delay_evidence(scales, now, kappa, lag, k, most):
+    """(2 most + 1,) kappa sum over frames of V l_k course_k[t + lag] S_-k[t], by loops."""
+    weight, q = now.gain / now.noise, now.gain**2 / now.noise
+    others, precision = {}, {}
+    own = {}
+    for course, frame, recording, j in zip(
+        scales.course, scales.frame, scales.recording, scales.annotator, strict=True
+    ):
+        if j == k:
+            own[int(recording), int(frame)] = float(course)
+            continue
+        at = (int(recording), int(frame - lag[j]))
+        others[at] = others.get(at, 0.0) + weight[j] * course
+        precision[at] = precision.get(at, 0.0) + q[j]
+    out = []
+    for step in range(-most, most + 1):
+        total = 0.0
+        for (recording, frame), course in own.items():
+            at = (recording, frame - step)
+            if 0 <= at[1] < scales.first[recording + 1] - scales.first[recording]:
+                total += course * others.get(at, 0.0) / (1.0 / now.A + precision.get(at, 0.0) + q[k])
+        out.append(kappa * weight[k] * total)
+    return np.array(out)
