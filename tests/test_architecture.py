@@ -61,7 +61,8 @@ ROOMS = {
     "reproduce": {"inputs": set(), "engine": {"inputs"}, "experiments": {"inputs", "engine"}},
     "collect": {
         "stimuli": set(),
-        "studies": {"stimuli"},
+        "languages": set(),
+        "studies": {"stimuli", "languages"},
         "store": {"studies"},
         "export": {"studies", "store", "stimuli"},
         "app": {"studies", "store", "stimuli", "export"},

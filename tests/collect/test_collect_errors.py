@@ -64,7 +64,7 @@ def texts_study(folder: Path, texts: bytes, truth: str = "") -> None:
 )
 def test_a_table_that_cannot_be_read_is_said(texts: bytes, said: list[str], tmp_path: Path) -> None:
     texts_study(tmp_path, texts)
-    run = collect("serve", tmp_path)
+    run = collect("check", tmp_path)
     assert run.returncode == 3
     for part in said:
         assert part in run.stderr

@@ -191,14 +191,20 @@ class Server:
     """`unisono collect serve` as a process of its own."""
 
     def __init__(
-        self, folder: Path, *options: str, port: int | None = None, prefix: tuple[str, ...] = (), code: str = ""
+        self,
+        folder: Path,
+        *options: str,
+        port: int | None = None,
+        prefix: tuple[str, ...] = (),
+        code: str = "",
+        verb: str = "serve",
     ) -> None:
         self.folder = folder
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder.parent / f"server-{self.port}.log"
         command = [sys.executable, "-c", code] if code else COMMAND
-        words = [*prefix, *command, "collect", "serve", str(folder), "--port", str(self.port), *options]
+        words = [*prefix, *command, "collect", verb, str(folder), "--port", str(self.port), *options]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(words, stdout=log, stderr=log)
         self.wait()

@@ -13,6 +13,7 @@ import click
 from unisono.errors import DataError
 
 try:
+    from unisono.collect.languages.sentences import INCLUDED
     from unisono.collect.studies.starters import STARTERS, write_starter
 except ModuleNotFoundError as missing:
     raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
@@ -28,6 +29,7 @@ _database = click.option(
     envvar="UNISONO_DATABASE",
     help="PostgreSQL address; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
 )
+_port = click.option("--port", default=8400, show_default=True, type=click.IntRange(1, 65535))
 
 
 @click.group(name="collect")
@@ -58,6 +60,15 @@ def new(folder: Path, template: str) -> None:
 
 
 @command.command()
+@click.option("--language", type=click.Choice(INCLUDED), default="en", show_default=True, help="An included language.")
+def sentences(language: str) -> None:
+    """Print every sentence that raters read, to translate: save it as lang.toml in the folder of a study."""
+    from unisono.collect.languages.sentences import language_file
+
+    click.echo(language_file(language), nl=False)
+
+
+@command.command()
 @_folder
 @click.option(
     "--seconds-per-answer", type=click.FloatRange(0), default=5.0, show_default=True, help="For one scale of one item."
@@ -65,7 +76,7 @@ def new(folder: Path, template: str) -> None:
 @click.option("--pay-per-hour", type=click.FloatRange(0), default=0.0, help="What a rater is paid; tells the cost.")
 @click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
 def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json: bool) -> None:
-    """Check the study in DIR: mistakes, items, files that are no items, minutes per rater, cost."""
+    """Check the study in DIR: mistakes, items, files that are none, sentences still in English, minutes, cost."""
     from unisono.collect.studies import open_folder
     from unisono.collect.studies.estimate import estimate
 
@@ -80,23 +91,47 @@ def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json:
 
 @command.command()
 @_folder
-@_database
+@_port
+def preview(folder: Path, port: int) -> None:
+    """Show the study in DIR as raters will see it; nothing is stored."""
+    from unisono.collect.app.serve import Address
+    from unisono.collect.app.serve import preview as run_preview
+    from unisono.collect.studies import open_folder
+
+    run_preview(open_folder(folder), Address(port=port))
+
+
+@command.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--database",
+    "databases",
+    metavar="URL",
+    multiple=True,
+    envvar="UNISONO_DATABASE",
+    help="PostgreSQL address, one per DIR; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
+)
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; the default is this machine."
 )
-@click.option("--port", default=8400, show_default=True, type=click.IntRange(1, 65535))
+@_port
 @click.option(
     "--public-url", metavar="URL", default="", help="How raters reach it, when a reverse proxy stands before it."
 )
 @click.option("--proxies", metavar="ADDRESSES", default="", help="Reverse proxies to believe, such as 127.0.0.1.")
-def serve(folder: Path, database: str | None, host: str, port: int, public_url: str, proxies: str) -> None:
-    """Serve the study in DIR until Ctrl-C."""
+def serve(
+    folders: tuple[Path, ...], databases: tuple[str, ...], host: str, port: int, public_url: str, proxies: str
+) -> None:
+    """Serve the study in DIR until Ctrl-C; several studies each below the name of its folder."""
     from unisono.collect.app.serve import Address
     from unisono.collect.app.serve import serve as run_server
     from unisono.collect.studies import open_folder
 
-    study = open_folder(folder)
-    run_server(study, database or study.database_url, Address(host, port, public_url, proxies))
+    if databases and len(databases) != len(folders):
+        raise click.UsageError(f"Every study has a database of its own: give --database {len(folders)} times.")
+    studies = [open_folder(folder) for folder in folders]
+    urls = databases or [study.database_url for study in studies]
+    run_server(list(zip(studies, urls, strict=True)), Address(host, port, public_url, proxies))
 
 
 @command.command()

@@ -27,6 +27,8 @@ def show_estimate(found: dict[str, Any]) -> None:
     tell(", ".join([counted(found["items"], "item"), *others]))
     if found["skipped"]:
         tell(f"no items: {', '.join(found['skipped'])}")
+    if found["untranslated"]:
+        tell(f"in English, unless lang.toml says them: {', '.join(found['untranslated'])}")
     minutes = f"about {found['minutes_per_rater']:g} minute{'s' * (found['minutes_per_rater'] != 1)}"
     tell(f"{counted(found['pages_per_rater'], 'page')} and {minutes} per rater")
     if found["raters"] is not None:

@@ -26,6 +26,19 @@ def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None)
     return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
 
 
+def wants_page(request: Request) -> bool:
+    """Whether a person looks at the answer, and not a script."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def trouble(request: Request, site: Site, error: dict[str, Any], status: int, key: str = "trouble") -> Response:
+    """Something that is over in a moment: a page for people, JSON for scripts, which try again by themselves."""
+    headers = {"retry-after": "2"}
+    if wants_page(request):
+        return HTMLResponse(site.message(key), status, headers)
+    return answer(error, status, headers)
+
+
 def for_rater(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     """Lets a handler see requests with a true token only, at the pace the study allows."""
 
@@ -38,7 +51,7 @@ def for_rater(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             status = 404 if site.limiter.allows("link", sender) else 429
             return _unknown(request, site, status)
         if not site.limiter.allows("rater", str(rater_id)):
-            return answer({"error": "too many requests"}, 429, {"retry-after": "2"})
+            return trouble(request, site, {"error": "too many requests"}, 429, "slow")
         return await handler(request, site, rater_id)
 
     return guarded
@@ -46,7 +59,7 @@ def for_rater(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 async def page(request: Request, site: Site, rater_id: int) -> Response:
     """The rater's page: a shell that the scripts fill."""
-    return HTMLResponse(site.render("rater.html"))
+    return HTMLResponse(site.render("rater.html", sentences=msgspec.json.encode(site.sentences.texts).decode()))
 
 
 async def state(request: Request, site: Site, rater_id: int) -> Response:
@@ -102,15 +115,10 @@ def _file(item: Item) -> Response:
 
 
 def _unknown(request: Request, site: Site, status: int) -> Response:
-    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(site.render("message.html", **LOST), status)
+    if wants_page(request):
+        return HTMLResponse(site.message("lost"), status)
     return answer({"error": "unknown link"}, status)
 
-
-LOST = {
-    "heading": "This link does not work",
-    "lines": ["It may have been cut off when it was copied. Open it again from the message you got it in."],
-}
 
 routes = [
     Route("/r/{token:str}", for_rater(page)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -65,6 +65,32 @@ def build(
     return app
 
 
+def together(
+    sites: Sequence[Site], hosts: frozenset[str], on_start: Callable[[], None], on_stop: Callable[[], None]
+) -> Starlette:
+    """One study as it is, or several on one server, each below its root, with its own pages, guard and database."""
+    if len(sites) == 1:
+        return build(sites[0], hosts, on_start, on_stop)
+    apps = {site.root.rpartition("/")[2]: build(site, hosts) for site in sites}
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            for one in apps.values():
+                await stack.enter_async_context(one.router.lifespan_context(one))
+            on_start()
+            yield
+        on_stop()
+
+    async def all_healthy(request: Request) -> Response:
+        for site in sites:
+            await site.read(lambda connection: None)
+        return api.answer({"status": "ok"})
+
+    mounts = [Mount(f"/{name}", one) for name, one in apps.items()]
+    return Starlette(routes=[Route("/health", all_healthy), *mounts], lifespan=lifespan)
+
+
 async def health(request: Request) -> Response:
     """Whether the database answers; for load balancers and containers."""
     site: Site = request.app.state.site
@@ -75,7 +101,7 @@ async def health(request: Request) -> Response:
 async def not_saved(request: Request, error: Exception) -> Response:
     """Disk full, database locked or away: the browser keeps what it has and sends it again."""
     log.warning("not saved: %s", error)
-    return api.answer(NOT_SAVED, 503, {"retry-after": "2"})
+    return api.trouble(request, request.app.state.site, NOT_SAVED, 503)
 
 
 async def too_large(request: Request, error: Exception) -> Response:
@@ -87,15 +113,14 @@ async def refused(request: Request, error: Exception) -> Response:
     """No such page, no such method."""
     assert isinstance(error, HTTPException)
     site: Site = request.app.state.site
-    if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
-        page = site.render("message.html", heading="There is nothing here", lines=["Check the address."])
-        return HTMLResponse(page, 404)
+    if error.status_code == 404 and api.wants_page(request):
+        return HTMLResponse(site.message("nothing"), 404)
     return api.answer({"error": error.detail}, error.status_code, dict(error.headers or {}))
 
 
 async def failed(request: Request, error: Exception) -> Response:
     """A mistake of ours: told to the log, not to the rater."""
-    return api.answer({"error": "internal error"}, 500)
+    return api.trouble(request, request.app.state.site, {"error": "internal error"}, 500)
 
 
 async def _sweep(site: Site) -> None:

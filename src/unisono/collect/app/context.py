@@ -31,14 +31,19 @@ T = TypeVar("T")
 class Site:
     """A study that is being served."""
 
-    def __init__(self, folder: StudyFolder, database: Database, public_url: str = "") -> None:
+    def __init__(
+        self, folder: StudyFolder, database: Database, public_url: str = "", preview_keys: Keys | None = None
+    ) -> None:
+        # A preview has keys of its own, so that not even those of the folder are made.
+        self.is_preview = preview_keys is not None
         self.folder = folder
         self.study = folder.study
         self.catalogue = folder.catalogue
+        self.sentences = folder.sentences
         self.public_url = public_url.rstrip("/")
         # Where the study lives below its host, for links on its pages.
         self.root = urlsplit(self.public_url).path
-        self.keys = Keys.of(folder.path)
+        self.keys = preview_keys or Keys.of(folder.path)
         self.database = database
         self.plan = plan_of(folder)
         self.judge = Judge(self.study, self.catalogue)
@@ -81,8 +86,18 @@ class Site:
 
     def render(self, template: str, **values: object) -> str:
         """A page; everything put into it is escaped."""
-        given = {"study": self.study, "root": self.root, "static": f"{self.root}/static/{static_version()}"}
+        given = {
+            "study": self.study,
+            "say": self.sentences,
+            "is_preview": self.is_preview,
+            "root": self.root,
+            "static": f"{self.root}/static/{static_version()}",
+        }
         return self.pages.get_template(template).render(**given, **values)
+
+    def message(self, key: str) -> str:
+        """A page with one sentence below its heading, both in the raters' language."""
+        return self.render("message.html", heading=self.sentences[f"{key}_heading"], line=self.sentences[key])
 
     def close(self) -> None:
         """Commits what is waiting and lets go of the database."""

@@ -1,4 +1,4 @@
-"""Serving a study: which names it answers to, where it listens, what it prints and what it keeps to itself."""
+"""Serving studies: which names they answer to, where they listen, what is printed and what is kept secret."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import contextlib
 import errno
 import ipaddress
 import logging
+import re
+import secrets
 import socket
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import msgspec
 import uvicorn
+from starlette.applications import Starlette
 
-from unisono.collect.app.build import build
+from unisono.collect.app.build import build, together
 from unisono.collect.app.connections import ImpatientProtocol
 from unisono.collect.app.context import Site
 from unisono.collect.store import reading
@@ -25,6 +32,8 @@ from unisono.io.atomic import atomic_path
 
 # Seconds that a database may take to start.
 _PATIENCE = 60.0
+# Addresses of the server itself, where several studies share it.
+_TAKEN = ("health",)
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -44,6 +53,10 @@ class Address:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public_url.rstrip("/") or f"http://{host}:{self.port}"
 
+    def below(self, name: str) -> Address:
+        """The address of one study of several."""
+        return replace(self, public_url=f"{self.url}/{name}")
+
     @property
     def hosts(self) -> frozenset[str]:
         """Names that requests may use. On loopback no others: a page elsewhere could point its own name here."""
@@ -53,16 +66,59 @@ class Address:
         return frozenset(_LOOPBACK | outside | {self.host}) if outside else frozenset()
 
 
-def serve(folder: StudyFolder, database_url: str, address: Address) -> None:
-    """Serves the study until it is told to stop."""
+def serve(studies: Sequence[tuple[StudyFolder, str]], address: Address) -> None:
+    """Serves studies, each with its database, until told to stop: one at the address itself, several below it."""
     if address.public_url and urlsplit(address.public_url).scheme not in ("http", "https"):
         raise DataError(f"--public-url is '{address.public_url}'. Write it with https:// in front.")
+    places = [address] if len(studies) == 1 else [address.below(name) for name in names_of(studies)]
     # Taken before anything is written: a port in use must not leave links behind that lead elsewhere.
     line = listen(address)
+    sites = [_site(folder, url, place) for (folder, url), place in zip(studies, places, strict=True)]
+
+    def on_start() -> None:
+        for site, place in zip(sites, places, strict=True):
+            announce(site.folder, place)
+        _say("Stop with Ctrl-C; nothing is lost.")
+
+    def on_stop() -> None:
+        for _, url in studies:
+            farewell(url)
+
+    _run(together(sites, address.hosts, on_start, on_stop), address, line)
+
+
+def preview(folder: StudyFolder, address: Address) -> None:
+    """Shows the study as raters will see it. What is answered goes into a database that is thrown away at the end."""
+    line = listen(address)
+    with tempfile.TemporaryDirectory(prefix="unisono-preview-") as place:
+        # Whoever looks comes by this address, whatever way raters will come.
+        raters = msgspec.structs.replace(folder.study.raters, source="open")
+        shown = replace(folder, study=msgspec.structs.replace(folder.study, raters=raters))
+        site = Site(shown, Database(f"sqlite:///{place}/preview.db"), preview_keys=Keys(secrets.token_bytes(32)))
+        told = f"Preview: {address.url}/\nNothing is stored. Stop with Ctrl-C."
+        _run(build(site, address.hosts, lambda: _say(told)), address, line)
+
+
+def names_of(studies: Sequence[tuple[StudyFolder, str]]) -> list[str]:
+    """What each study is called in addresses: the name of its folder."""
+    found: dict[str, Path] = {}
+    for folder, _ in studies:
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder.path.resolve().name).strip("-")
+        if not name or name in _TAKEN:
+            raise DataError(f"{folder.path}: several studies go by the names of their folders. Rename this one.")
+        if name in found:
+            raise DataError(f"{found[name]} and {folder.path} would both be at /{name}/. Rename one of the folders.")
+        found[name] = folder.path
+    return list(found)
+
+
+def _site(folder: StudyFolder, database_url: str, address: Address) -> Site:
     database = Database(database_url)
     database.wait_until_up(_PATIENCE, lambda: _say("The database is still starting; waiting for it."))
-    site = Site(folder, database, address.public_url)
-    app = build(site, address.hosts, lambda: announce(folder, address), lambda: farewell(database_url))
+    return Site(folder, database, address.public_url)
+
+
+def _run(app: Starlette, address: Address, line: socket.socket) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     config = uvicorn.Config(
         app,
@@ -127,7 +183,7 @@ def announce(folder: StudyFolder, address: Address) -> None:
     path.chmod(0o600)
     shown = link if sys.stderr.isatty() else f"the link is in {path}"
     lines = [f"Study:   {folder.study.title}", f"Raters:  {_door(folder, address)}", f"Admin:   {shown}"]
-    _say("\n".join([*lines, "Stop with Ctrl-C; nothing is lost."]))
+    _say("\n".join(lines))
 
 
 def _say(text: str) -> None:

@@ -35,18 +35,6 @@ PLATFORMS = {
     "mturk": Platform("workerId", "assignmentId", ("hitId", "turkSubmitTo")),
 }
 
-_REFUSALS = {
-    "closed": ("This study is not open", ["It is paused or has ended. Thank you for your interest."]),
-    "full": ("All places are taken", ["The study has all the raters it needs. Thank you for your interest."]),
-    "again": (
-        "You have already begun",
-        ["Someone with your identifier has started this study. Open the link that you began with to go on there."],
-    ),
-    "invited": ("This study is by invitation", ["Open the personal link that you were sent."]),
-    "stranger": ("Something is missing from the link", ["Open the study from the page where you found it."]),
-    "slow": ("Too many people at once", ["Please try again in a minute."]),
-}
-
 
 async def welcome(request: Request) -> Response:
     """What the study is about, and the button that begins it."""
@@ -110,8 +98,7 @@ def _arrival(name: str, given: dict[str, str], source: str) -> Arrival:
 
 
 def _refuse(site: Site, why: str, status: int = 403) -> Response:
-    heading, lines = _REFUSALS[why]
-    return HTMLResponse(site.render("message.html", heading=heading, lines=lines), status)
+    return HTMLResponse(site.message(why), status)
 
 
 routes = [Route("/", welcome), Route("/", begin, methods=["POST"])]

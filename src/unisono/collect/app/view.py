@@ -48,6 +48,7 @@ def study_view(site: Site) -> dict[str, Any]:
     """The study as raters may see it; the same for all of them."""
     study = site.study
     texts = {name: prose(getattr(study.texts, name)) for name in ("consent", "instructions", "thanks", "contact")}
+    texts["thanks"] = texts["thanks"] or prose(site.sentences["thanks"])
     return {
         "title": study.title,
         "mode": study.mode,

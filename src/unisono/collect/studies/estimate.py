@@ -23,6 +23,8 @@ class Estimate(NamedTuple):
     references: int
     practice: int
     skipped: list[str]
+    # Keys of sentences that raters will read in English though the study is in another language.
+    untranslated: list[str]
     pages_per_rater: int
     minutes_per_rater: float
     raters: int | None
@@ -45,6 +47,7 @@ def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float
         references=len(catalogue.references),
         practice=len(catalogue.practice),
         skipped=_skipped(folder),
+        untranslated=list(folder.sentences.missing),
         pages_per_rater=(items + hidden) * len(study.passes) + checks,
         minutes_per_rater=round(seconds / 60, 1),
         raters=raters,

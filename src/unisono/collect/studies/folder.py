@@ -2,6 +2,7 @@
 
 study.toml     what the researcher writes
 media/         what the researcher shows
+lang.toml      sentences in other words, or in another language; optional
 collect.db     SQLite, unless another database is named
 secret.key     32 random bytes; whoever has them can make every link, so it is readable by its owner only
 """
@@ -16,6 +17,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono.collect.languages.sentences import Sentences, sentences_of
 from unisono.collect.studies.items import Catalogue, list_items
 from unisono.collect.studies.load import load_study
 from unisono.collect.studies.schema import Study
@@ -33,6 +35,7 @@ class StudyFolder:
     path: Path
     study: Study
     catalogue: Catalogue
+    sentences: Sentences
 
     @property
     def database_url(self) -> str:
@@ -45,7 +48,8 @@ def open_folder(path: Path, *, all_there: bool = True) -> StudyFolder:
     if not path.is_dir():
         raise DataError(f"{path}: there is no such folder. `unisono collect new {path}` makes one.")
     study = load_study(path / "study.toml")
-    return StudyFolder(path, study, list_items(study, path, all_there=all_there))
+    items = list_items(study, path, all_there=all_there)
+    return StudyFolder(path, study, items, sentences_of(study.language, path))
 
 
 class Keys:

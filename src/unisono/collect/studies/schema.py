@@ -56,7 +56,8 @@ class Texts(Struct, frozen=True, forbid_unknown_fields=True):
     instructions: str
     welcome: str = ""
     consent: str = ""
-    thanks: str = "Thank you for taking part."
+    # Empty: thanks in the language of the study.
+    thanks: str = ""
     contact: str = ""
 
 

@@ -1,5 +1,7 @@
 // Elements made by hand: text stays text, so nothing that a study says can become markup.
 
+import { sentence } from "./sentences.js";
+
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -45,5 +47,5 @@ export function setProgress(done, total) {
   const share = total ? (100 * done) / total : 0;
   document.getElementById("progress").setAttribute("aria-valuenow", String(Math.round(share)));
   document.getElementById("progress-done").style.width = `${share}%`;
-  document.getElementById("progress-text").textContent = total ? `${Math.min(done + 1, total)} of ${total}` : "";
+  document.getElementById("progress-text").textContent = total ? sentence("progress_of", { done: Math.min(done + 1, total), total }) : "";
 }

@@ -3,13 +3,14 @@
 import { say, setProgress } from "./dom.js";
 import { Outbox } from "./outbox.js";
 import { ratePage } from "./rate.js";
+import { sentence } from "./sentences.js";
 import { preload } from "./stimulus.js";
 import * as steps from "./steps.js";
 import { TracePass } from "./trace.js";
 
 const base = `${location.pathname.replace(/\/$/, "")}/`;
 const saved = document.getElementById("saved");
-const WORDS = { saved: "All saved", saving: "Saving…", waiting: "Not saved yet, retrying…" };
+const WORDS = { saved: sentence("all_saved"), saving: sentence("saving"), waiting: sentence("not_saved") };
 
 let view = null;
 let trace = null;
@@ -24,7 +25,7 @@ const outbox = new Outbox(`${base}events`, {
     saved.className = `saved ${status}`;
   },
   onReceipt: (receipt) => { if (view) view.phase = receipt.phase; },
-  onLost: () => steps.messagePage("This link does not work any more", "Please write to the people who sent it to you."),
+  onLost: () => steps.messagePage("link_lost"),
 });
 
 async function load() {
@@ -35,7 +36,7 @@ async function load() {
     } catch {
       // No answer: the same as an answer that is none.
     }
-    saved.textContent = "No connection, retrying…";
+    saved.textContent = sentence("no_connection");
     saved.className = "saved waiting";
     await new Promise((resolve) => { setTimeout(resolve, wait); });
   }
@@ -60,8 +61,7 @@ function claimTab() {
     if (event.key !== claim || event.newValue === outbox.tab || elsewhere) return;
     elsewhere = true;
     trace?.close();
-    steps.messagePage("You went on in another tab", "This one is resting, so that nothing is answered twice.",
-      { text: "Go on here instead", onclick: () => location.reload() });
+    steps.messagePage("other_tab", { text: "go_on_here", onclick: () => location.reload() });
   });
 }
 
@@ -81,7 +81,7 @@ function go() {
   if (phase !== "open") return waitForPhase();
   if (state === "joined") return steps.consentPage(study, { onAgree: agree, onDecline: decline });
   if (state === "declined") return steps.declinedPage(() => { view.state = "joined"; go(); });
-  if (state === "full") return steps.messagePage("All places are taken", "The study has all the ratings it needs. Thank you for your interest.");
+  if (state === "full") return steps.messagePage("enough");
   return prepare(study, open);
 }
 
@@ -137,7 +137,7 @@ function practise(study) {
       outbox.add({ kind: "practice", index, values });
       one(index + 1);
     };
-    const heading = `Practice ${index + 1} of ${items.length}`;
+    const heading = sentence("practice_of", { done: index + 1, total: items.length });
     const onBroken = () => brokenPage(`practice/${index}`, () => one(index), () => one(index + 1));
     return study.mode === "trace"
       ? openTrace({ item: { ...items[index], dimensions: study.passes[0] }, heading, add: null, onBroken, onDone: () => done({}) })
@@ -148,7 +148,7 @@ function practise(study) {
 
 function item(study, index) {
   const slot = view.slots[index];
-  const heading = `${index + 1} of ${view.slots.length}`;
+  const heading = sentence("progress_of", { done: index + 1, total: view.slots.length });
   setProgress(index, view.slots.length);
   preload(view.slots[index + 1], base);
   const onBroken = () => brokenPage(slot.id, async () => { await refresh(); go(); }, () => skip(slot));
@@ -186,8 +186,7 @@ const failed = new Map();
 function brokenPage(what, again, without) {
   trace?.close();
   failed.set(what, (failed.get(what) ?? 0) + 1);
-  steps.messagePage("This one could not be loaded", "Your connection may be slow or gone. Please try again.",
-    { text: "Try again", onclick: again }, failed.get(what) > 1 && { text: "Go on without it", onclick: without });
+  steps.messagePage("broken", { text: "try_again", onclick: again }, failed.get(what) > 1 && { text: "go_on_without", onclick: without });
 }
 
 function skip(slot) {
@@ -215,14 +214,12 @@ async function finish() {
   await refresh();
   const open = view.slots.some((slot) => !slot.done);
   if (view.state === "finished" || open) return go();
-  return steps.messagePage("Something is not right", "Everything you did has been saved, but the study could not be finished. Please write to the people who sent you the link.");
+  return steps.messagePage("odd");
 }
 
 function waitForPhase() {
   const closed = view.phase === "closed";
-  steps.messagePage(closed ? "This study has ended" : "A short pause", closed
-    ? "Thank you. Everything you did has been saved."
-    : "The study is paused. Everything you did has been saved; this page goes on by itself.");
+  steps.messagePage(closed ? "ended" : "pause_of_study");
   if (!closed) setTimeout(async () => { await refresh(); go(); }, 5000);
 }
 

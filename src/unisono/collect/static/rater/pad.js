@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { Scale } from "./scale.js";
+import { along } from "./sentences.js";
 import { decideTouch } from "./touch.js";
 
 export class Pad {
@@ -41,13 +42,13 @@ export class Pad {
   track(event) {
     const box = this.plane.getBoundingClientRect();
     const [x, y] = this.scales;
-    x.setShare((event.clientX - box.left) / box.width, event.pointerType);
+    x.setShare(along(box, event.clientX), event.pointerType);
     y.setShare(1 - (event.clientY - box.top) / box.height, event.pointerType);
   }
 
   paint() {
     const [x, y] = this.scales;
-    this.point.style.left = `${100 * x.share}%`;
+    this.point.style.insetInlineStart = `${100 * x.share}%`;
     this.point.style.top = `${100 * (1 - y.share)}%`;
     this.point.classList.toggle("untouched", !(x.touched && y.touched));
   }

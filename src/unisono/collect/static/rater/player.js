@@ -2,6 +2,7 @@
 // the media: when playing stops for whatever reason, so does the clock.
 
 import { el } from "./dom.js";
+import { sentence } from "./sentences.js";
 import { paint } from "./stimulus.js";
 
 export function makePlayer(item, base) {
@@ -10,7 +11,7 @@ export function makePlayer(item, base) {
 
 class WalkPlayer {
   constructor(url) {
-    this.element = el("canvas", { width: 8, height: 6, role: "img", "aria-label": "A colour that changes" });
+    this.element = el("canvas", { width: 8, height: 6, role: "img", "aria-label": sentence("moving_colour") });
     this.seconds = 0;
     this.played = 0;
     this.since = null;
@@ -63,7 +64,7 @@ class WalkPlayer {
 class MediaPlayer {
   constructor(kind, url) {
     this.media = el(kind === "audio" ? "audio" : "video", { src: url, preload: "auto", playsinline: true });
-    this.element = kind === "audio" ? el("div", { class: "listening" }, "♪ Listen", this.media) : this.media;
+    this.element = kind === "audio" ? el("div", { class: "listening" }, `♪ ${sentence("listen")}`, this.media) : this.media;
     this.onStall = () => {};
     this.ready = new Promise((resolve, reject) => {
       this.media.addEventListener("canplay", resolve, { once: true });

@@ -2,6 +2,7 @@
 
 import { el, say, show } from "./dom.js";
 import { makeControls } from "./pad.js";
+import { sentence } from "./sentences.js";
 import { stimulus, whenShown } from "./stimulus.js";
 
 const FLOWING = new Set(["text", "check", "audio"]);
@@ -14,8 +15,8 @@ export function ratePage(options) {
   let shownAt = null;
   const hint = el("p", { class: "hint", role: "status" });
   const controls = makeControls(study, names, { start: item.start, values: options.values, onChange: update });
-  const next = el("button", { type: "submit", class: "primary" }, options.button ?? "Next");
-  const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, "Back");
+  const next = el("button", { type: "submit", class: "primary" }, sentence("next"));
+  const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, sentence("back"));
   const shown = stimulus(item, base);
   const panel = el("div", { class: "panel" }, controls.elements);
   const form = el("form", { class: "rate", novalidate: true },
@@ -45,7 +46,7 @@ export function ratePage(options) {
     // Never disabled: pressed too early, it says what is missing.
     next.classList.toggle("waiting", left > 0);
     hint.className = "hint";
-    hint.textContent = left ? "" : "Enter ↵ for the next one";
+    hint.textContent = left ? "" : sentence("enter_for_next");
   }
 
   function submit() {
@@ -59,7 +60,7 @@ export function ratePage(options) {
   function complain(left) {
     for (const scale of left) scale.markMissing();
     hint.className = "hint bad";
-    hint.textContent = left.length === 1 ? "One scale is still to answer." : "Move every slider once.";
+    hint.textContent = sentence(left.length === 1 ? "one_missing" : "some_missing");
     left[0].input.focus();
   }
 
@@ -74,8 +75,8 @@ export function ratePage(options) {
     const known = controls.scales.filter((scale) => scale.dimension.name in options.truth);
     for (const scale of known) scale.showTruth(options.truth[scale.dimension.name]);
     told = true;
-    next.textContent = "Go on";
-    say(known.map((one) => `${one.dimension.name}: true value ${options.truth[one.dimension.name]}`).join(", "));
+    next.textContent = sentence("go_on");
+    say(known.map(({ dimension: { name } }) => sentence("truth_of", { dimension: name, truth: options.truth[name] })).join(", "));
     return known.length > 0;
   }
 
@@ -93,7 +94,7 @@ export function ratePage(options) {
   if (!waiting) return begin();
   panel.inert = true;
   panel.classList.add("waiting");
-  hint.textContent = "Loading…";
+  hint.textContent = sentence("loading");
   waiting.then(begin, () => form.isConnected && options.onBroken());
   return undefined;
 }

@@ -1,6 +1,7 @@
 // One scale: a native range input with labelled anchors. Until the rater touches it, it has no value.
 
 import { el } from "./dom.js";
+import { number, sentence } from "./sentences.js";
 import { decideTouch } from "./touch.js";
 
 export class Scale {
@@ -83,33 +84,33 @@ export class Scale {
     this.input.classList.toggle("untouched", !this.touched);
     this.element.classList.toggle("missing", false);
     this.input.style.setProperty("--fill", `calc(14px + (100% - 28px) * ${this.share})`);
-    this.number.textContent = this.touched ? shown(Number(this.input.value)) : "–";
-    this.input.setAttribute("aria-valuetext", this.touched ? this.words() : "not answered yet");
+    this.number.textContent = this.touched ? number(Number(this.input.value)) : "–";
+    this.input.setAttribute("aria-valuetext", this.touched ? this.words() : sentence("not_answered"));
   }
 
   words() {
-    return `${shown(Number(this.input.value))}, ${nearestAnchor(this.dimension, Number(this.input.value))}`;
+    return `${number(Number(this.input.value))}, ${nearestAnchor(this.dimension, Number(this.input.value))}`;
   }
 
   markMissing() {
     this.element.classList.add("missing");
-    this.number.textContent = "to answer";
+    this.number.textContent = sentence("to_answer");
   }
 
   showTruth(value) {
     const { min, max } = this.dimension;
     const mark = el("span", {}, "▲");
-    mark.style.left = `${(100 * (value - min)) / (max - min)}%`;
+    mark.style.insetInlineStart = `${(100 * (value - min)) / (max - min)}%`;
     this.feedback.hidden = false;
     this.feedback.replaceChildren(mark);
-    this.number.textContent = `${shown(Number(this.input.value))}, true: ${shown(value)}`;
+    this.number.textContent = sentence("value_and_truth", { value: Number(this.input.value), truth: value });
   }
 }
 
 function anchorLine({ anchors, min, max }) {
   const spans = anchors.map(({ at, label }) => {
     const span = el("span", {}, label);
-    span.style.left = `${(100 * (at - min)) / (max - min)}%`;
+    span.style.insetInlineStart = `${(100 * (at - min)) / (max - min)}%`;
     return span;
   });
   // Told by aria-valuetext as the handle moves; read out in a row they would only confuse.
@@ -120,9 +121,5 @@ export function nearestAnchor({ anchors, min, max }, value) {
   const near = anchors.reduce((best, one) => (Math.abs(one.at - value) < Math.abs(best.at - value) ? one : best));
   const off = (value - near.at) / (max - min);
   if (Math.abs(off) < 0.04) return near.label;
-  return `a little ${off > 0 ? "above" : "below"} ${near.label}`;
-}
-
-export function shown(value) {
-  return String(Math.round(value * 1000) / 1000).replace("-", "−");
+  return sentence(off > 0 ? "slightly_above" : "slightly_below", { label: near.label });
 }

@@ -2,6 +2,7 @@
 
 import { el, prose, sheet, show } from "./dom.js";
 import { Scale } from "./scale.js";
+import { sentence } from "./sentences.js";
 import { hsvToRgb, paint, swatch } from "./stimulus.js";
 
 function actions(...buttons) {
@@ -16,50 +17,47 @@ export function consentPage(study, { onAgree, onDecline }) {
   const asks = Boolean(study.ask_code);
   const code = asks && el("input", { type: "text", id: "code", maxlength: 200, autocomplete: "off" });
   const texts = study.texts.consent;
-  show(sheet(texts.length ? "Before you begin" : study.title, prose(texts),
+  show(sheet(texts.length ? sentence("before_heading") : study.title, prose(texts),
     asks && el("div", { class: "field" }, el("label", { for: "code" }, study.ask_code), code),
-    actions(primary(texts.length ? "I agree" : "Begin", () => onAgree(asks ? code.value.trim() : "")),
-      texts.length > 0 && el("button", { type: "button", onclick: onDecline }, "I do not agree"))));
+    actions(primary(sentence(texts.length ? "agree" : "begin"), () => onAgree(asks ? code.value.trim() : "")),
+      texts.length > 0 && el("button", { type: "button", onclick: onDecline }, sentence("disagree")))));
 }
 
 export function declinedPage(onBack) {
-  show(sheet("You chose not to take part", el("p", {}, "That is fine. Nothing more is stored, and you can close this page."),
-    actions(el("button", { type: "button", onclick: onBack }, "Back to the consent page"))));
+  show(sheet(sentence("declined_heading"), el("p", {}, sentence("declined")),
+    actions(el("button", { type: "button", onclick: onBack }, sentence("back_to_consent")))));
 }
 
 export function instructionsPage(study, onDone) {
-  show(sheet("What you will do", prose(study.texts.instructions), actions(primary("Continue", onDone))));
+  show(sheet(sentence("instructions_heading"), prose(study.texts.instructions), actions(primary(sentence("continue"), onDone))));
 }
 
 export function practicePage(count, onDone) {
-  const text = count === 1 ? "First one to practise on." : `First ${count} to practise on.`;
-  show(sheet("Practice", el("p", {}, `${text} They do not count.`), actions(primary("Start practising", onDone))));
+  show(sheet(sentence("practice_heading"), el("p", {}, sentence("practice", { count })), actions(primary(sentence("start_practising"), onDone))));
 }
 
 export function readyPage(study, count, onDone) {
-  const what = study.mode === "trace" ? "From here on, what you trace is kept." : "From here on, what you answer is kept.";
-  show(sheet("Now for real", el("p", {}, `${what} There are ${count} pages; you can stop at any time and go on later with the same link.`),
-    actions(primary("Begin", onDone))));
+  const what = sentence(study.mode === "trace" ? "ready_trace" : "ready_rate");
+  show(sheet(sentence("ready_heading"), el("p", {}, what), el("p", {}, sentence("ready", { count })), actions(primary(sentence("begin"), onDone))));
 }
 
 export function breakPage(done, total, onDone) {
-  show(sheet("Time for a short break", el("p", {}, `You have done ${done} of ${total}. Look out of the window for a moment; a fresh eye judges better.`),
-    actions(primary("Go on", onDone))));
+  show(sheet(sentence("break_heading"), el("p", {}, sentence("break", { done, total })), actions(primary(sentence("go_on"), onDone))));
 }
 
 // Saturation and brightness to play with: both have to be moved once, so that both have been seen.
 export function playPage(onDone) {
-  const hues = { Green: 120, Blue: 240 };
+  const hues = { green: 120, blue: 240 };
   let hue = 120;
   const patch = swatch(hsvToRgb(hue, 50, 70));
   const hint = el("p", { class: "hint", role: "status" });
-  const make = (name, low, high, start) => new Scale(
-    { name, question: name[0].toUpperCase() + name.slice(1), min: 0, max: 100, step: 1, anchors: [{ at: 0, label: low }, { at: 100, label: high }] },
-    { start, onChange: repaint });
-  const scales = [make("saturation", "grey", "pure colour", 50), make("brightness", "black", "as bright as can be", 70)];
+  const anchors = (name) => [{ at: 0, label: sentence(`${name}_low`) }, { at: 100, label: sentence(`${name}_high`) }];
+  const make = (name, start) => new Scale(
+    { name, question: sentence(name), min: 0, max: 100, step: 1, anchors: anchors(name) }, { start, onChange: repaint });
+  const scales = [make("saturation", 50), make("brightness", 70)];
   const buttons = Object.entries(hues).map(([name, degrees]) => el("button", {
     type: "button", "aria-pressed": String(degrees === hue), onclick: (event) => choose(event.currentTarget, degrees),
-  }, name));
+  }, sentence(name)));
 
   function choose(button, degrees) {
     hue = degrees;
@@ -72,36 +70,37 @@ export function playPage(onDone) {
   function go() {
     if (scales.every((scale) => scale.touched)) return onDone();
     hint.className = "hint bad";
-    hint.textContent = "Move both sliders first.";
+    hint.textContent = sentence("move_both");
     return undefined;
   }
-  show(sheet("Play with colour", el("p", {}, "Move both sliders and watch what changes. Take your time: this is what you will judge."),
-    el("div", { class: "hues", role: "group", "aria-label": "Colour" }, buttons),
+  show(sheet(sentence("play_heading"), el("p", {}, sentence("play")),
+    el("div", { class: "hues", role: "group", "aria-label": sentence("colour") }, buttons),
     el("div", { class: "play" }, patch, el("div", { class: "scales" }, scales.map((scale) => scale.element))),
-    actions(primary("I have seen enough", go)), hint), { neutral: true });
+    actions(primary(sentence("seen_enough"), go)), hint), { neutral: true });
 }
 
 export function commentPage(onDone) {
   const box = el("textarea", { id: "comment", rows: 4, maxlength: 2000 });
-  show(sheet("One last thing", el("div", { class: "field" }, el("label", { for: "comment" }, "Anything you want to tell us? (optional)"), box),
-    actions(primary("Finish", () => onDone(box.value.trim())))));
+  show(sheet(sentence("comment_heading"), el("div", { class: "field" }, el("label", { for: "comment" }, sentence("comment")), box),
+    actions(primary(sentence("finish"), () => onDone(box.value.trim())))));
 }
 
 export function waitingPage() {
-  show(sheet("Saving your answers", el("p", {}, "Please keep this page open. Your code appears as soon as everything has arrived.")));
+  show(sheet(sentence("waiting_heading"), el("p", {}, sentence("waiting"))));
 }
 
 export function finishedPage(study, finish) {
   const submit = finish.submit && el("form", { method: "post", action: finish.submit.url },
     el("input", { type: "hidden", name: "assignmentId", value: finish.submit.assignment }),
     el("input", { type: "hidden", name: "code", value: finish.code }),
-    actions(el("button", { type: "submit", class: "primary" }, "Submit to MTurk")));
-  const back = !submit && finish.return_url && actions(el("a", { class: "button primary", href: finish.return_url }, "Back to where you came from"));
-  show(sheet("All done", prose(study.texts.thanks), el("p", {}, "Everything has been saved. Your completion code:"),
-    el("strong", { class: "code", id: "code" }, finish.code), submit, back, prose(study.texts.contact)));
+    actions(el("button", { type: "submit", class: "primary" }, sentence("submit_to_mturk"))));
+  const back = !submit && finish.return_url && actions(el("a", { class: "button primary", href: finish.return_url }, sentence("return_to_platform")));
+  show(sheet(sentence("finished_heading"), prose(study.texts.thanks), el("p", {}, sentence("your_code")),
+    el("strong", { class: "code", id: "code", dir: "ltr" }, finish.code), submit, back, prose(study.texts.contact)));
 }
 
-export function messagePage(heading, text, button = null, other = null) {
-  const second = other && el("button", { type: "button", onclick: other.onclick }, other.text);
-  show(sheet(heading, el("p", {}, text), button && actions(primary(button.text, button.onclick), second)));
+// A heading and a sentence, found by one key.
+export function messagePage(key, button = null, other = null) {
+  const second = other && el("button", { type: "button", onclick: other.onclick }, sentence(other.text));
+  show(sheet(sentence(`${key}_heading`), el("p", {}, sentence(key)), button && actions(primary(sentence(button.text), button.onclick), second)));
 }

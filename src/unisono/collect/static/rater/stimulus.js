@@ -1,13 +1,14 @@
 // What is judged, as an element: a colour, an image, a text, a sound, a video.
 
 import { el } from "./dom.js";
+import { sentence } from "./sentences.js";
 
 export function stimulus(item, base) {
   switch (item.media) {
     case "colour": return swatch(item.rgb);
-    case "image": return el("img", { src: base + item.url, alt: "The image to judge" });
-    case "video": return el("video", { src: base + item.url, controls: true, playsinline: true, "aria-label": "The video to judge" });
-    case "audio": return el("audio", { src: base + item.url, controls: true, "aria-label": "The sound to judge" });
+    case "image": return el("img", { src: base + item.url, alt: sentence("image") });
+    case "video": return el("video", { src: base + item.url, controls: true, playsinline: true, "aria-label": sentence("video") });
+    case "audio": return el("audio", { src: base + item.url, controls: true, "aria-label": sentence("audio") });
     case "check": return el("p", { class: "reading check" }, item.text);
     default: return el("p", { class: "reading" }, item.text);
   }
@@ -24,7 +25,7 @@ export function whenShown(element) {
 }
 
 export function swatch([red, green, blue]) {
-  const canvas = el("canvas", { class: "swatch", width: 8, height: 8, role: "img", "aria-label": "A plain colour" });
+  const canvas = el("canvas", { class: "swatch", width: 8, height: 8, role: "img", "aria-label": sentence("plain_colour") });
   paint(canvas, red, green, blue);
   return canvas;
 }

@@ -8,6 +8,7 @@ import { el, say, show } from "./dom.js";
 import { randomWord } from "./outbox.js";
 import { makeControls } from "./pad.js";
 import { makePlayer } from "./player.js";
+import { along, number, sentence } from "./sentences.js";
 
 const BATCH_MS = 2000;
 const CODES = { mouse: 1, pen: 1, key: 2, touch: 3 };
@@ -29,7 +30,7 @@ export class TracePass {
 
   build() {
     this.cover = el("div", { class: "cover" });
-    this.pauseButton = el("button", { type: "button", class: "idle", onclick: () => this.toggle() }, "Pause");
+    this.pauseButton = el("button", { type: "button", class: "idle", onclick: () => this.toggle() }, sentence("pause"));
     this.elapsed = el("div");
     this.zone = el("div", { class: "panel zone" }, this.controls.elements);
     this.form = el("div", { class: "rate" },
@@ -43,8 +44,8 @@ export class TracePass {
     show(this.form, { neutral: this.neutral });
     say(this.heading);
     this.question = this.controls.scales.map((scale) => scale.dimension.question).join(" ");
-    this.setCover(el("p", {}, "One moment…"));
-    this.player.ready.then(() => this.offer("Start"), () => this.onBroken());
+    this.setCover(el("p", {}, sentence("one_moment")));
+    this.player.ready.then(() => this.offer("start"), () => this.onBroken());
   }
 
   close() {
@@ -97,10 +98,10 @@ export class TracePass {
     this.cover.replaceChildren(...content);
   }
 
-  offer(word, message = "") {
+  offer(word, message = null) {
     this.pauseButton.classList.add("idle");
-    const button = el("button", { type: "button", class: "primary", onclick: () => this.count() }, word);
-    this.setCover(el("p", { class: "question" }, this.question), message && el("p", {}, message), button);
+    const button = el("button", { type: "button", class: "primary", onclick: () => this.count() }, sentence(word));
+    this.setCover(el("p", { class: "question" }, this.question), ...(message ? [el("p", {}, sentence(message))] : []), button);
     button.focus({ preventScroll: true });
   }
 
@@ -114,8 +115,8 @@ export class TracePass {
     this.state = "counting";
     this.controls.scales[0].input.focus({ preventScroll: true });
     for (let left = this.study.countdown; left > 0 && this.state === "counting"; left -= 1) {
-      this.setCover(el("p", { class: "question" }, this.question), el("div", { class: "count" }, String(left)));
-      say(String(left));
+      this.setCover(el("p", { class: "question" }, this.question), el("div", { class: "count" }, number(left)));
+      say(number(left));
       await new Promise((resolve) => { setTimeout(resolve, 1000); });
     }
     if (this.state === "counting") await this.go();
@@ -126,7 +127,7 @@ export class TracePass {
       await this.player.play();
     } catch {
       this.state = "paused";
-      this.offer("Go on", "The browser did not start it by itself.");
+      this.offer("go_on", "not_started");
       return;
     }
     this.state = "playing";
@@ -170,7 +171,7 @@ export class TracePass {
     }
     const box = scales[0].input.getBoundingClientRect();
     // 14: half the handle, which stops that far from the ends.
-    scales[0].setShare((event.clientX - box.left - 14) / (box.width - 28), event.pointerType);
+    scales[0].setShare(along(box, event.clientX, 14), event.pointerType);
   }
 
   flush() {
@@ -186,7 +187,7 @@ export class TracePass {
   interrupt(why) {
     if (this.state === "counting") {
       this.state = this.player.time > 0 ? "paused" : "ready";
-      this.offer(this.state === "ready" ? "Start" : "Go on");
+      this.offer(this.state === "ready" ? "start" : "go_on");
       return;
     }
     if (this.state !== "playing") return;
@@ -195,7 +196,7 @@ export class TracePass {
     clearInterval(this.batches);
     this.note(why);
     this.flush();
-    this.offer("Go on", "Paused.");
+    this.offer("go_on", "paused");
   }
 
   note(name) {
@@ -219,6 +220,6 @@ export class TracePass {
     this.restart();
     this.player.rewind();
     this.state = "ready";
-    this.offer("Watch again", "The slider was not moved, so there is nothing to keep yet.");
+    this.offer("watch_again", "not_moved");
   }
 }
