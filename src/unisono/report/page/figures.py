@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from unisono.report.page.formats import as_number
 
 ROW = 15  # height of a line of a caterpillar
+FAINTEST = 0.02  # of a transform, below which a square would look empty
 LABELS = 150  # width for names beside it
 
 
@@ -113,12 +114,15 @@ def correlation_figure(matrix: Sequence[Sequence[float | None]], names: Sequence
 def transform_figure(transform: Sequence[Sequence[float | None]], names: Sequence[str]) -> Markup:
     """What an annotator does to the truth: answers in rows, truths in columns; a perfect annotator is the identity."""
     cell = max(min(64 // max(len(names), 1), 20), 4)
-    marks = [
-        _cell(1 + cell * e, 1 + cell * d, cell, value, f"answer {names[d]} per truth {names[e]}", False)
+    size = cell * len(names) + 2
+    # One frame, and squares where there is something to see: a table may have hundreds of these.
+    marks = [Markup('<rect class="cell" x="1" y="1" width="{0}" height="{0}"/>').format(size - 2)]
+    marks += [
+        _plain_cell(1 + cell * e, 1 + cell * d, cell, value)
         for d, row in enumerate(transform)
         for e, value in enumerate(row)
+        if value is not None and abs(value) >= FAINTEST
     ]
-    size = cell * len(names) + 2
     said = "; ".join(
         f"{names[d]} from {names[e]} {as_number(value, 2)}"
         for d, row in enumerate(transform)
@@ -168,6 +172,12 @@ class _Scale:
         line = '<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/><text class="tick" x="{0}" y="{3}">{4}</text>'
         ticks = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
         return [Markup(line).format(self(i * step), top, bottom, bottom + 14, as_number(i * step)) for i in ticks]
+
+
+def _plain_cell(x: float, y: float, size: float, value: float) -> Markup:
+    """A square of the colour alone."""
+    square = '<rect class="{}" fill-opacity="{:.2f}" x="{}" y="{}" width="{}" height="{}"/>'
+    return Markup(square).format("plus" if value >= 0 else "minus", min(abs(value), 1.0), x, y, size, size)
 
 
 def _cell(x: float, y: float, size: float, value: float | None, about: str, told: bool) -> Markup:
