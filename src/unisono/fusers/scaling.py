@@ -13,6 +13,9 @@ from unisono.data.scale import Ends, Scale
 from unisono.maths.standardise import pooled_moments
 
 
+DUST = 1e-12  # of the common unit: nothing that anybody answered
+
+
 class Scaling(NamedTuple):
     """y = loc + scale * z."""
 
@@ -49,6 +52,11 @@ def common_scaling(value: np.ndarray) -> Scaling:
     largest = float(np.abs(seen).max()) if len(seen) else 0.0
     scale = largest * float(np.sqrt(np.mean((seen / largest) ** 2))) if largest > 0 else 1.0
     return Scaling(np.zeros(D), np.full(D, scale))
+
+
+def without_dust(standardised: np.ndarray) -> np.ndarray:
+    """Ratings in a common unit, where those of a dimension may be so small that their squares vanish: they are zero."""
+    return np.asarray(np.where(np.abs(standardised) < DUST, 0.0, standardised))
 
 
 def scale_arrays(scale: Scale) -> dict[str, np.ndarray]:

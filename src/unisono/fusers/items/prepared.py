@@ -9,7 +9,7 @@ from unisono.data.scale import Scale
 from unisono.fusers.base import gold_values
 from unisono.fusers.features import FeatureSpace, learn_space
 from unisono.fusers.items.warm_start import PriorFit
-from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling
+from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling, without_dust
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ends import Bounds
 
@@ -36,7 +36,9 @@ def prepared(
         scaling = common_scaling(ratings.value) if paper else pooled_scaling(ratings.value)
     # One ridge for all features makes sense only in common units; the paper takes features as they are.
     space, scores = learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
-    data = prepare(scaling.standardise(ratings.value), ratings.item_of, ratings.annotator_of, scores, ratings.K)
+    value = scaling.standardise(ratings.value)
+    value = without_dust(value) if paper else value
+    data = prepare(value, ratings.item_of, ratings.annotator_of, scores, ratings.K)
     answers = ratings.scale
     if earlier is not None:
         # A batch that shows less of the scale than the one before was given on the same one.
