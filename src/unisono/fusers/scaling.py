@@ -12,7 +12,6 @@ import numpy as np
 from unisono.data.scale import Ends, Scale
 from unisono.maths.standardise import pooled_moments
 
-
 DUST = 1e-12  # of the common unit: nothing that anybody answered
 
 
