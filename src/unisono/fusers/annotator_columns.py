@@ -44,12 +44,18 @@ def _copy_set(annotators: Annotators) -> np.ndarray | None:
     return None if annotators.voice is None else np.array(annotators.copy_sets(), dtype=object)
 
 
-def _mean_of(annotators: Annotators, name: str) -> np.ndarray:
+def mean_of(annotators: Annotators, name: str) -> np.ndarray:
     """(K,) the mean over the dimensions where the figure is known; NaN where it is on none."""
     figure = np.asarray(getattr(annotators, name))
     known = np.isfinite(figure)
     total = np.where(known, figure, 0.0).sum(axis=1)
     return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), np.nan)
+
+
+def by_reliability(annotators: Annotators) -> np.ndarray:
+    """(K,) annotators, the most reliable on average first, those of whom nothing is known last."""
+    mean = mean_of(annotators, "reliability")
+    return np.argsort(np.where(np.isnan(mean), np.inf, -mean), kind="stable")
 
 
 BY_DIMENSION = (
@@ -61,7 +67,7 @@ BY_DIMENSION = (
 )
 OVERALL = (
     Column("ratings", attrgetter("ratings")),
-    *(Column(name, partial(_mean_of, name=name)) for name in ("reliability", "agreement")),
+    *(Column(name, partial(mean_of, name=name)) for name in ("reliability", "agreement")),
     Column("spammer", _spammer),
     Column("copy", attrgetter("copy")),
     Column("copy_set", _copy_set),

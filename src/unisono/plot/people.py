@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unisono.errors import DataError
+from unisono.fusers.annotator_columns import by_reliability
 from unisono.plot.canvas import DIMENSIONS, DIVERGING, SINGLE, STYLE, Result, axes_for, legend_above, place_of, pyplot
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def annotators(result: Result, figure: str = "reliability", *, most: int = MOST,
     if figure not in FIGURES or getattr(found, figure) is None:
         known = [name for name in FIGURES if getattr(found, name) is not None]
         raise DataError(f"There is no figure '{figure}' of annotators here. There are: {', '.join(known)}.")
-    order = _by_reliability(found.reliability)
+    order = by_reliability(found)
     if len(order) > most:
         order = np.concatenate([order[: most // 2], order[-(most - most // 2) :]])
     values = getattr(found, figure)
@@ -52,11 +53,7 @@ def matrices(
     Returns an array of axes, one per annotator; `axes` may be such an array of your own.
     """
     found = result.described
-    names = (
-        list(annotators)
-        if annotators is not None
-        else [found.annotators[k] for k in _by_reliability(found.reliability)]
-    )
+    names = list(annotators) if annotators is not None else [found.annotators[k] for k in by_reliability(found)]
     places = [place_of(name, found.annotators, "annotator") for name in names[:most]]
     plt = pyplot()
     if axes is None:
@@ -105,9 +102,3 @@ def _filters(result: Result, d: int) -> np.ndarray | None:
             own = dims.index(d)
             return np.asarray(part.model.params.F[:, :, own, own])
     return None
-
-
-def _by_reliability(reliability: np.ndarray) -> np.ndarray:
-    known = np.isfinite(reliability)
-    mean = np.where(known, reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    return np.argsort(np.where(known.any(axis=1), -mean, np.inf), kind="stable")

@@ -8,6 +8,7 @@ import numpy as np
 
 from unisono.data import Ratings
 from unisono.fusers import Annotators, Fused, Fuser
+from unisono.fusers.annotator_columns import by_reliability, mean_of
 from unisono.maths.raters.styles import KINDS
 
 MOST_PEOPLE = 500  # rows of the table; beyond, those with the most and the least reliable answers
@@ -17,7 +18,7 @@ FIGURES = ("bias", "gain", "noise", "reliability", "agreement", "delay", "delay_
 
 def people(fuser: Fuser, ratings: Ratings, fused: Fused, found: Annotators) -> dict[str, Any]:
     """One row per annotator, the most reliable first."""
-    order = _by_reliability(found)
+    order = by_reliability(found)
     shown = (
         order if len(order) <= MOST_PEOPLE else np.concatenate([order[: MOST_PEOPLE // 2], order[-MOST_PEOPLE // 2 :]])
     )
@@ -36,7 +37,7 @@ def _row(found: Annotators, k: int, moved: list[float | None] | None) -> dict[st
     return {
         "annotator": found.annotators[k],
         "judgements": int(found.ratings[k]),
-        "mean_reliability": _known_mean(found.reliability[k]),
+        "mean_reliability": _plain(mean_of(found, "reliability")[[k]])[0],
         "figures": {name: _row_of(getattr(found, name), k) for name in FIGURES if getattr(found, name) is not None},
         "transform": [_plain(row) for row in transform],
         "spammer": None if diagnosis is None else float(diagnosis.spammer[k]),
@@ -62,17 +63,6 @@ def _without_each(
         rest = ratings.select_judgements(ratings.annotator_of != k)
         found[k] = _plain(np.sqrt(np.nanmean((fuser.fuse(rest).mean - fused.mean) ** 2, axis=0)))
     return found
-
-
-def _by_reliability(found: Annotators) -> np.ndarray:
-    known = np.isfinite(found.reliability)
-    mean = np.where(known, found.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    return np.argsort(np.where(known.any(axis=1), -mean, np.inf), kind="stable")
-
-
-def _known_mean(values: np.ndarray) -> float | None:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else None
 
 
 def _row_of(values: np.ndarray, k: int) -> list[float | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from unisono.data.introduction import counted
 from unisono.report.page.formats import as_interval, as_number
 
 ADVICE = {  # kind of alert -> what to do about it
@@ -97,7 +98,7 @@ def _answer(data: dict[str, Any]) -> dict[str, Any]:
     count = f"{summary['items']:,} {things if summary['items'] != 1 else things[:-1]}"
     return {
         "question": "What is the answer?",
-        "line": f"One estimate for each of {count} on {_counted(len(data['dimensions']), 'dimension')}, in truth.csv.",
+        "line": f"One estimate for each of {count} on {counted(len(data['dimensions']), 'dimension')}, in truth.csv.",
         "lines": lines,
         "to": "truth",
     }
@@ -143,9 +144,9 @@ def _trust(data: dict[str, Any]) -> dict[str, Any]:
         line, lines = summary["unranked"], []
     elif summary.get("tracing") is not None:
         odd = {one["annotator"] for one in summary["tracing"]}
-        line = f"{len(odd)} of {_counted(summary['annotators'], 'annotator')} with unusual traces."
+        line = f"{len(odd)} of {counted(summary['annotators'], 'annotator')} with unusual traces."
     elif not diagnosis:
-        line = f"{_counted(summary['annotators'], 'annotator')}; this model does not look for spammers."
+        line = f"{counted(summary['annotators'], 'annotator')}; this model does not look for spammers."
     elif diagnosis["spammers"]:
         names = ", ".join(one["annotator"] for one in diagnosis["spammers"][:4])
         count = len(diagnosis["spammers"])
@@ -153,7 +154,7 @@ def _trust(data: dict[str, Any]) -> dict[str, Any]:
             f"Not {names}{' and others' if count > 4 else ''}: {'it looks' if count == 1 else 'they look'} like spam."
         )
     else:
-        line = f"Nobody among {_counted(summary['annotators'], 'annotator')} looks like a spammer."
+        line = f"Nobody among {counted(summary['annotators'], 'annotator')} looks like a spammer."
     return {"question": "Whom do I trust?", "line": line, "lines": lines, "to": "annotators"}
 
 
@@ -167,7 +168,3 @@ def _ends(data: dict[str, Any], d: int) -> str:
     if not rows:
         return "nothing known"
     return f"from {as_number(min(row[1] for row in rows))} to {as_number(max(row[2] for row in rows))}"
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
