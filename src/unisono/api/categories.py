@@ -120,6 +120,14 @@ class WithCategories:
         """The columns of annotators.csv with rows for categories."""
         return columns if self.chosen is None else _stacked(columns, self.chosen.fused.annotator_columns())
 
+    def with_overall_accuracy(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """The columns of annotators_overall.csv with those of categories, and with whoever answered nothing else."""
+        if self.chosen is None:
+            return columns
+        people = columns["annotator"]
+        more = _missing(self.chosen.fused.annotators, people)
+        return _longer(columns, "annotator", more) | self.chosen.fused.overall_columns([*people, *more])
+
     @property
     def summary_of_categories(self) -> dict[str, Any]:
         return {} if self.chosen is None else {"categories": self.chosen.summary_data}
@@ -159,6 +167,14 @@ class CategoryFusion(WithCategories):
     def annotators(self) -> Any:
         """One row per annotator and dimension: answers, accuracy, agreement with the others."""
         return self.chosen.frame(self.chosen.fused.annotator_columns())
+
+    @cached_property
+    def annotators_overall(self) -> Any:
+        """One row per annotator: answers, accuracy and agreement over all dimensions."""
+        return self.chosen.frame(self._overall_columns())
+
+    def _overall_columns(self) -> dict[str, Any]:
+        return self.with_overall_accuracy({"annotator": list(self.chosen.fused.annotators)})
 
     @cached_property
     def truth_columns(self) -> dict[str, Any]:
@@ -201,10 +217,11 @@ class CategoryFusion(WithCategories):
         return {
             "truth": with_parts(truth, self.chosen.answers.reading),
             "annotators": annotators,
+            "annotators_overall": rounded_figures(self._overall_columns()),
         } | self.chosen.tables()
 
     def save(self, directory: str | Path) -> Path:
-        """Writes truth.csv, categories.csv, annotators.csv, confusion.csv and summary.json; all of them or none."""
+        """Writes truth.csv, categories.csv, two tables of annotators, confusion.csv and summary.json; all or none."""
         target = Path(directory)
         write_results(target, self.files(), self.summary_data, None)
         return target
