@@ -20,19 +20,14 @@ from unisono.maths.em import EmTrace
 from unisono.maths.items.anchor import moved
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import posterior
-from unisono.maths.items.priors import (
-    CLEARLY_BETTER,
-    FEWEST_GOLD,
-    GOLD_FOLDS,
-    LEVEL_TRUTHS,
-    MIXING_COUNT,
-    MIXING_VARIANCE,
-    NO_SPREAD,
-    ROTATION_RIDGE,
-    SCALE_TRUTHS,
-)
+from unisono.maths.items.priors import CLEARLY_BETTER, LEVEL_TRUTHS, MIXING_COUNT, MIXING_VARIANCE, SCALE_TRUTHS
+from unisono.maths.items.rescale import NO_SPREAD
 from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
 from unisono.maths.items.state import BayesSettings, BayesState
+
+ROTATION_RIDGE = 0.01  # numerical: keeps the map to known truths near the identity where they are few
+GOLD_FOLDS = 5  # numerical: folds of the cross-validation that chooses between calibrating and rotating
+FEWEST_GOLD = 3  # numerical: known items below which there is nothing to cross-validate
 
 Climb = Callable[[ItemData, BayesState, BayesSettings], tuple[BayesState, EmTrace]]
 Fit = Callable[[ItemData], tuple[BayesState, EmTrace]]

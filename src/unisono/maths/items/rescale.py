@@ -16,14 +16,9 @@ from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Posterior
 from unisono.maths.items.latent import truth_covariance
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import (
-    CROWD_CENTER,
-    CROWD_POWER,
-    LEAST_CROWD_GAIN,
-    NO_SPREAD,
-    POOLED_VARIANCE,
-    RESCALING_ITEMS,
-)
+from unisono.maths.items.priors import CROWD_CENTER, CROWD_POWER, LEAST_CROWD_GAIN, POOLED_VARIANCE, RESCALING_ITEMS
+
+NO_SPREAD = 1e-9  # numerical: variances below it are none
 
 
 class Rescaling(NamedTuple):

@@ -14,13 +14,14 @@ from unisono.maths.items.priors import (
     BIAS_SHARE_LIMITS,
     BIAS_SHARE_UNKNOWN,
     FEWEST_PAIRS,
-    LEAST_EIGENVALUE,
     LEAST_ERROR_SHARE,
     TRUTH_SHARE_LIMITS,
     TRUTH_SHARE_UNKNOWN,
     Priors,
 )
 from unisono.maths.items.state import Targets
+
+LEAST_EIGENVALUE = 1e-3  # numerical: least of the eigenvalues of a correlation matrix put together entry by entry
 
 
 def variance_targets(data: ItemData, priors: Priors) -> Targets:

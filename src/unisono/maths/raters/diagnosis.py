@@ -20,8 +20,6 @@ from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.priors import (
-    DIAGNOSIS_ROUNDS,
-    DIAGNOSIS_TOLERANCE,
     LEAST_EFFECTIVE,
     LEAST_OWN_NOISE,
     LEAST_SIGNAL,
@@ -48,6 +46,9 @@ from unisono.maths.raters.styles import (
     typical_noise,
 )
 from unisono.maths.standardise import standardised
+
+DIAGNOSIS_ROUNDS = 12  # numerical: truth and annotators in turn, at most
+DIAGNOSIS_TOLERANCE = 1e-3  # numerical: change of any probability below which they have settled
 
 
 class Diagnosis(NamedTuple):

@@ -16,13 +16,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from unisono.maths.grouped import segment_sum
-from unisono.maths.items.priors import (
-    CLEAR_ERRORS,
-    FEWEST_SIGNAL_ITEMS,
-    LEAST_SIGNAL,
-    SIGNAL_BELIEF,
-    SIGNAL_ITEMS,
-)
+from unisono.maths.items.priors import CLEAR_ERRORS, LEAST_SIGNAL, SIGNAL_BELIEF, SIGNAL_ITEMS
+
+FEWEST_SIGNAL_ITEMS = 8  # numerical: items with two ratings below which a standard error means little
 
 
 class SharedSignal(NamedTuple):
