@@ -24,10 +24,9 @@ class Priors(NamedTuple):
     """How far annotators may stray from "answers the truth"; counts are imaginary coefficients, answers, items."""
 
     # [D] Variance of gains between annotators: estimated freely, three studies lost to the mean instead of none.
-    gain_variance: float = 0.02  # sd .14 of F_kdd around its expectation, where its estimate is drawn to ...
-    gain_count: float = 200.0  # convention: ... by so many coefficients
-    leak_variance: float = 0.01  # convention: the same for leakage, sd .1, where the structure allows it ...
-    leak_count: float = 1000.0  # [D] ... estimated, it was no better on real sets and worse on synthetic ones
+    gain_variance: float = 0.02  # sd .14 of F_kdd around its expectation
+    leak_variance: float = 0.01  # convention: the same for leakage, sd .1, where the structure allows it
+    estimated: bool = False  # [D] whether both are estimated: with known truths, where annotators mix dimensions
     bias_annotators: float = 5.0  # convention: imaginary annotators behind the target of the biases' covariance
     noise_numbers: float = 8.0  # convention: imaginary answers per annotator and dimension at the pool's noise
     # [D] None: Pearson +.008 over the mean on six studies; a third of the judgements +.034, as many +.039.
@@ -75,9 +74,6 @@ LEAST_INTERVAL_RATIO = 1.0  # convention: left-out errors widen intervals and ne
 
 LEVEL_TRUTHS = 4.0  # convention: imaginary known truths that agree with the level of the ratings ...
 SCALE_TRUTHS = 10.0  # ... and with their scale; variances of few truths are less sure than their means
-# [D] Annotators who mix dimensions, around their average: .92 to .97 and .80 to .85 Pearson where all mix alike.
-MIXING_VARIANCE = 0.2  # convention: variance of every coefficient that its estimate is drawn to ...
-MIXING_COUNT = 2.0  # convention: ... by so many coefficients, which is hardly at all
 CLEARLY_BETTER = 3.5  # convention: standard errors; a few known items often favour the wrong way by two or three
 
 # ---- Annotators known from an earlier fit
