@@ -22,7 +22,7 @@ from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import posterior
 from unisono.maths.items.priors import CLEARLY_BETTER, LEVEL_TRUTHS, SCALE_TRUTHS
 from unisono.maths.items.rescale import NO_SPREAD
-from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
+from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.state import BayesSettings, BayesState
 
 ROTATION_RIDGE = 0.01  # numerical: keeps the map to known truths near the identity where they are few
@@ -92,7 +92,7 @@ def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
     )
     # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
     structure = settings.structure._replace(transform="full", noise="scaled")
-    return bayes_settings(data, structure, unrelated(priors), settings.floor)
+    return bayes_settings(data, structure, priors, settings.floor, correlated=False)
 
 
 def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -32,21 +32,14 @@ class Priors(NamedTuple):
     # [D] None: Pearson +.008 over the mean on six studies; a third of the judgements +.034, as many +.039.
     noise_share: float = 0.5  # imaginary judgements with uncorrelated errors, as a share of the real ones
     latent_items: float = 20.0  # convention: imaginary items behind the target of Sigma
-    # Targets take their correlations from those of the ratings, raised to these powers; 0 is none.
-    latent_correlation: float = 1.0  # convention: as the ratings
-    bias_correlation: float = 0.5  # convention: biases go together less
     # [D] kappa: F_kdd is expected at r_k^(kappa / 2): who uses little of the scale has small gains and small errors.
     gain_follows_noise: float = 0.5
 
 
-# ---- Targets: shares of the ratings' variance by moments (eq. B11, B21)
+# ---- Shares of the ratings' variance by moments (eq. B11, Q1)
 
-TRUTH_SHARE_LIMITS = (0.02, 0.9)  # floor and ceiling of the share of the truth
-TRUTH_SHARE_UNKNOWN = 0.5  # convention: the share where no item has two ratings
-BIAS_SHARE_LIMITS = (0.01, 0.4)  # floor and ceiling of the share of the biases
-BIAS_SHARE_UNKNOWN = 0.1  # convention: the share where no annotator has two ratings
-LEAST_ERROR_SHARE = 0.1  # floor of the share of errors
-FEWEST_PAIRS = 5  # floor: judgements of two dimensions from which their correlation is taken at all
+# [D] Five limits of their own for truth, bias and error: the same results.
+LEAST_SHARE = 0.02  # floor of every share: of truths, of biases, of errors, of what annotators have in common
 
 # ---- Estimation
 
