@@ -17,6 +17,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+# ---- Prior counts that several parts have in common
+
+# [D] Four counts of 5 to 20 for four purposes: the same results.
+IMAGINARY_ITEMS = 20.0  # behind spread and correlation of truths, in the model, in its estimate and in the diagnosis
+
 # ---- Annotators, truths and errors of the variational model (eq. B1, B2, B5, B6, B13)
 
 
@@ -31,7 +36,7 @@ class Priors(NamedTuple):
     noise_numbers: float = 8.0  # convention: imaginary answers per annotator and dimension at the pool's noise
     # [D] None: Pearson +.008 over the mean on six studies; a third of the judgements +.034, as many +.039.
     noise_share: float = 0.5  # imaginary judgements with uncorrelated errors, as a share of the real ones
-    latent_items: float = 20.0  # convention: imaginary items behind the target of Sigma
+    latent_items: float = IMAGINARY_ITEMS  # behind the target of Sigma
     # [D] kappa: F_kdd is expected at r_k^(kappa / 2): who uses little of the scale has small gains and small errors.
     gain_follows_noise: float = 0.5
 
@@ -51,12 +56,6 @@ LEAST_SHARE = 0.02  # floor of every share: of truths, of biases, of errors, of 
 
 # [D] The scale of a panel of six brought CCC from .662 to .694; ten instead of six is a convention.
 PANEL = 10.0  # annotators whose mean answer has the variance that the estimate is given
-# [D] A fixed compromise between both scales cost planted crowds .02 and emobank .01; the exponent is a convention.
-CROWD_POWER = 2.0  # how fast the crowd's scale takes over from the truth's, with ratings per item over the panel
-RESCALING_ITEMS = 5.0  # convention: imaginary items with the variance that the model expects of posterior means
-POOLED_VARIANCE = 0.5  # convention: share of a dimension's target variance taken from the average over dimensions
-CROWD_CENTER = 0.5  # convention: weight of the mean rating, against the mean posterior, in the level of the estimate
-LEAST_CROWD_GAIN = 0.1  # floor of the average gain of the crowd
 
 # ---- Intervals (eq. B9, B16); coverage .87 to .93 on every set of docs/accuracy.md
 
@@ -76,8 +75,6 @@ CLEARLY_BETTER = 3.5  # convention: standard errors; a few known items often fav
 
 SIGNAL_BELIEF = 0.9  # convention: probability, before looking, that people who rate the same things share anything
 CLEAR_ERRORS = 2.0  # convention: standard errors above zero from which a shared signal is clear
-LEAST_SIGNAL = 0.02  # floor of the share of the ratings' variance that is signal
-SIGNAL_ITEMS = 10.0  # convention: imaginary items with uncorrelated dimensions
 
 # ---- Styles: what an annotator's answers may make of the truth (eq. Q3)
 

@@ -22,7 +22,7 @@ from unisono.maths.items.predictor import no_features
 from unisono.maths.items.priors import (
     LEAST_EFFECTIVE,
     LEAST_OWN_NOISE,
-    LEAST_SIGNAL,
+    LEAST_SHARE,
     LEAST_SLOPE,
     MOST_SIGNAL,
     OFFSET_ANSWERS,
@@ -195,7 +195,7 @@ def _truth(
 
 
 def _signal_variance(signal: SharedSignal) -> np.ndarray:
-    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SIGNAL, 1 - LEAST_OWN_NOISE))
+    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SHARE, 1 - LEAST_OWN_NOISE))
 
 
 def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signal: SharedSignal) -> Diagnosis:
