@@ -17,6 +17,7 @@ from unisono.collect.app.guard import MTURK_HOSTS
 from unisono.collect.app.prose import prose
 from unisono.collect.store import assign, raters, reading
 from unisono.collect.studies import Dimension, Item
+from unisono.collect.studies.schema import Value
 
 
 def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, Any]:
@@ -78,31 +79,35 @@ def shown(item: Item, url: str) -> dict[str, Any]:
 
 
 def _dimension(dimension: Dimension) -> dict[str, Any]:
-    fields = ("name", "question", "min", "max", "step")
+    fields = ("name", "question", "kind", "choices", "required", "min", "max", "step")
     return {name: getattr(dimension, name) for name in fields} | {"anchors": dimension.points}
 
 
 def _practice(site: Site, index: int, item: Item) -> dict[str, Any]:
     truth = item.truth if site.study.practice.feedback else {}
     known = {name: value for name, value in truth.items() if name in site.study.names}
-    start = {d.name: _start(d, site.study.seed, f"practice/{index}") for d in site.study.dimensions}
-    return {**shown(item, f"practice/{index}"), "truth": known, "start": start}
+    start = _starts(site, site.study.names, f"practice/{index}")
+    return {**shown(item, f"practice/{index}"), "dimensions": site.study.rated, "truth": known, "start": start}
 
 
-def _slot(site: Site, slot: Any, values: dict[str, float] | None) -> dict[str, Any]:
+def _slot(site: Site, slot: Any, values: dict[str, Value] | None) -> dict[str, Any]:
     names = site.judge.dimensions(slot)
-    scales = {dimension.name: dimension for dimension in site.study.dimensions}
     view = {
         "id": slot.id,
         "done": slot.state == "done",
         "dimensions": names,
-        "start": {name: _start(scales[name], site.study.seed, f"slot/{slot.id}") for name in names},
+        "start": _starts(site, names, f"slot/{slot.id}"),
         "values": values,
     }
     if check := site.study.find_check(slot.item) if slot.role == "check" else None:
         return view | {"media": "check", "text": check.text}
     item = site.catalogue.find(slot.item)
     return view | (shown(item, f"media/{slot.id}") if item else {})
+
+
+def _starts(site: Site, names: list[str], where: str) -> dict[str, float]:
+    sliders = [one for one in site.study.dimensions if one.kind == "slider" and one.name in names]
+    return {slider.name: _start(slider, site.study.seed, where) for slider in sliders}
 
 
 def _start(dimension: Dimension, seed: int, where: str) -> float:

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from unisono.collect.studies.schema import Dimension, Study
+from unisono.collect.studies.choices import check_choices
+from unisono.collect.studies.replies import reply_fault
+from unisono.collect.studies.schema import Dimension, Study, Value
 from unisono.data.labels import listed, nearest
 from unisono.errors import DataError
 
@@ -54,10 +56,20 @@ def _dimensions(study: Study) -> Iterator[Finding]:
         if dimension.name in seen:
             yield f"{where}.name", dimension.name, "Another dimension has this name; choose another."
         seen.add(dimension.name)
-        yield from _scale(where, dimension)
+        if study.mode == "trace" and dimension.kind != "slider":
+            yield f"{where}.kind", dimension.kind, 'Only sliders can be traced: leave it out, or write mode = "rate".'
+        yield from _scale(where, dimension) if dimension.kind == "slider" else check_choices(where, dimension)
+    if study.dimensions and not study.rated:
+        yield "dimensions", study.names, "Add one that is no text: a slider, a Likert scale or a choice."
 
 
 def _scale(where: str, dimension: Dimension) -> Iterator[Finding]:
+    if dimension.choices:
+        yield (
+            f"{where}.choices",
+            dimension.choices,
+            'Sliders have anchors; write kind = "choice" or "likert" for these.',
+        )
     if not all(map(math.isfinite, (dimension.min, dimension.max, dimension.step))):
         yield f"{where}.min", dimension.min, "min, max and step must be finite numbers."
     if dimension.min >= dimension.max:
@@ -78,6 +90,8 @@ def _pads(study: Study) -> Iterator[Finding]:
             key = f"pads[{number}].{axis}"
             if name not in study.names:
                 yield key, name, _known(name, study.names, "dimensions")
+            if study.dimensions[study.names.index(name)].kind != "slider":
+                yield key, name, "A pad joins two sliders, and this is none."
             if name in used:
                 yield key, name, "A dimension can be on one axis only."
             used.add(name)
@@ -149,13 +163,22 @@ def _attention(study: Study) -> Iterator[Finding]:
         for name, value in check.expected.items():
             if name not in study.names:
                 yield f"{key}.expected", name, _known(name, study.names, "dimensions")
-            scale = study.dimensions[study.names.index(name)]
-            if not scale.min <= value <= scale.max:
-                yield f"{key}.expected.{name}", value, f"The scale runs from {scale.min} to {scale.max}."
+            yield from _expected(f"{key}.expected.{name}", study.dimensions[study.names.index(name)], value)
         if check.id and check.id in [one.id for one in study.checks[: number - 1]]:
             yield f"{key}.id", check.id, "Another check has this id; choose another."
         if not check.tolerance >= 0:
             yield f"{key}.tolerance", check.tolerance, "It must be 0 or more."
+
+
+def _expected(key: str, asked: Dimension, value: Value) -> Iterator[Finding]:
+    if asked.kind == "text":
+        yield key, value, "Attention checks ask for no free text; name another dimension."
+    elif asked.kind == "choice" and value not in asked.choices:
+        yield key, value, _known(str(value), asked.choices, "choices")
+    elif reply_fault(asked, value):
+        low, high = asked.ends
+        whole = " in whole numbers" if asked.kind == "likert" else ""
+        yield key, value, f"The scale runs from {low} to {high}{whole}."
 
 
 def _raters(study: Study) -> Iterator[Finding]:

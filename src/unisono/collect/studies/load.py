@@ -25,6 +25,7 @@ _WORDS = {"int": "a whole number", "float": "a number", "str": "text in quotes",
     "array": "a list in [ ]",
     "object": "a table",
     "int | float": "a number",
+    "float | str": "a number or text in quotes",
 }
 
 

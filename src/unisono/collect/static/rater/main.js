@@ -173,7 +173,8 @@ function canGoBack(study, index) {
 
 // Going back and leaving things as they were is no correction.
 function sameAnswer(slot, { values }) {
-  return slot.values && Object.keys(values).every((name) => values[name] === slot.values[name]);
+  const names = Object.keys({ ...values, ...slot.values });
+  return slot.values && names.every((name) => values[name] === slot.values[name]);
 }
 
 function openTrace(options) {
