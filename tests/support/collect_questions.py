@@ -37,6 +37,31 @@ source = "table"
 requests_per_second = 1000
 joins_per_minute = 6000
 """
+QUESTIONS = """
+[[questions]]
+name = "age"
+question = "How old are you?"
+kind = "number"
+min = 18
+max = 120
+[[questions]]
+name = "place"
+question = "Where do you live?"
+kind = "choice"
+choices = ["city", "village"]
+[[questions]]
+name = "tired"
+question = "How tired are you?"
+kind = "likert"
+choices = ["not at all", "", "very"]
+when = "after"
+[[questions]]
+name = "guess"
+question = "What is it about?"
+kind = "text"
+when = "after"
+required = false
+"""
 LETTERS = "item,text\na,I waited for you.\nb,We got the flat!\nc,The meeting is moved.\n"
 
 

@@ -53,6 +53,13 @@ class Step(Sent, frozen=True, tag="step"):
     name: Literal["instructions", "play", "practice", "break"]
 
 
+class Answers(Sent, frozen=True, tag="answers"):
+    """A page of the questionnaire. A second one for the same page is a correction."""
+
+    when: Literal["before", "after"]
+    values: Annotated[dict[Name, float | Text], Meta(max_length=40)] = {}
+
+
 class Rating(Sent, frozen=True, tag="rating"):
     """All dimensions of one slot. A second one for the same slot is a correction."""
 
@@ -107,7 +114,7 @@ class Finish(Sent, frozen=True, tag="finish"):
     """The rater is done; accepted only when every slot is."""
 
 
-Event = Consent | Decline | Step | Rating | Samples | Pass | Practice | Note | Comment | Finish
+Event = Consent | Decline | Step | Answers | Rating | Samples | Pass | Practice | Note | Comment | Finish
 
 
 class Batch(Struct, frozen=True, forbid_unknown_fields=True):

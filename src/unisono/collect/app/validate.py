@@ -13,7 +13,7 @@ from unisono.collect.store.log import Entry
 from unisono.collect.store.passes import Claim
 from unisono.collect.studies import Catalogue, Study
 from unisono.collect.studies.duration import longest, shortest
-from unisono.collect.studies.replies import reply_fault
+from unisono.collect.studies.replies import questionnaire_fault, reply_fault
 from unisono.collect.studies.schema import Value
 
 _CODES = (0, 1, 2, 3, 8, 9, 10, 11)
@@ -57,6 +57,8 @@ class Judge:
         """What is wrong with the event, or None."""
         if isinstance(event, messages.Practice):
             return self._not_offered(event.values.items())
+        if isinstance(event, messages.Answers):
+            return questionnaire_fault(self._study, event.when, event.values)
         if slot is None:
             return None
         if isinstance(event, messages.Rating):

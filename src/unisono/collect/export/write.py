@@ -1,14 +1,15 @@
 """The files of an export.
 
-ratings.csv      item,annotator,<dimensions>  or  recording,time,annotator,<dimensions>
-truth.csv        the known values, where there are any
-features.csv     red, green and blue from 0 to 1, for stimuli made here
-references.csv   what was said of the hidden references, each time
-remarks.csv      free texts about items
-raters.csv       one row per rater: how far, how fast, how close to the references
-log.jsonl        everything that was ever received, in order
-study.toml       the study as it is now
-<regime>/        ratings, truth and features of one regime, for studies that have several
+ratings.csv        item,annotator,<dimensions>  or  recording,time,annotator,<dimensions>
+truth.csv          the known values, where there are any
+features.csv       red, green and blue from 0 to 1, for stimuli made here
+references.csv     what was said of the hidden references, each time
+remarks.csv        free texts about items
+raters.csv         one row per rater: how far, how fast, how close to the references
+questionnaire.csv  what raters said of themselves, where the study asks
+log.jsonl          everything that was ever received, in order
+study.toml         the study as it is now
+<regime>/          ratings, truth and features of one regime, for studies that have several
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from sqlalchemy import Connection
 
 from unisono.collect.export import raters as rater_table
 from unisono.collect.export.answers import Answer, TracedPass, answers, counting, label, traces
+from unisono.collect.export.questionnaire import questionnaire_table
 from unisono.collect.export.raters import plain
 from unisono.collect.export.series import seconds
 from unisono.collect.store import reading
@@ -62,6 +64,8 @@ def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None
         _write_ratings(folder, counting(connection, rated), place)
     table = rater_table.rater_table(connection, folder, rated)
     _csv(place / "raters.csv", rater_table.HEADER, table)
+    if told := questionnaire_table(connection, folder):
+        _csv(place / "questionnaire.csv", told[0], told[1:])
     _write_log(connection, place / "log.jsonl")
     shutil.copyfile(folder.path / "study.toml", place / "study.toml")
 

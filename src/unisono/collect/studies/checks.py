@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from unisono.collect.studies.choices import check_choices
-from unisono.collect.studies.replies import reply_fault
+from unisono.collect.studies.choices import check_categories, check_choices, check_number
+from unisono.collect.studies.replies import PAGES, reply_fault
 from unisono.collect.studies.schema import Dimension, Study, Value
 from unisono.data.labels import listed, nearest
 from unisono.errors import DataError
@@ -19,11 +19,12 @@ RESERVED = ("item", "recording", "time", "annotator", "repetition")
 _NAME = re.compile(r"[^\W\d][\w -]{0,39}")
 _LONGEST = 20_000
 _YEAR = 365 * 24 * 60
+_MOST_QUESTIONS = 40
 
 
 def check_study(study: Study, path: Path) -> None:
     """Raises the first contradiction found."""
-    for finder in (_texts, _dimensions, _pads, _items, _design, _reference, _attention, _raters, _trace):
+    for finder in (_texts, _dimensions, _questions, _pads, _items, _design, _reference, _attention, _raters, _trace):
         for key, value, way_out in finder(study):
             raise DataError(f"{path}: {key} is {value!r}. {way_out}")
 
@@ -58,7 +59,7 @@ def _dimensions(study: Study) -> Iterator[Finding]:
         seen.add(dimension.name)
         if study.mode == "trace" and dimension.kind != "slider":
             yield f"{where}.kind", dimension.kind, 'Only sliders can be traced: leave it out, or write mode = "rate".'
-        yield from _scale(where, dimension) if dimension.kind == "slider" else check_choices(where, dimension)
+        yield from _scale(where, dimension) if dimension.kind == "slider" else _offered(where, dimension)
     if study.dimensions and not study.rated:
         yield "dimensions", study.names, "Add one that is no text: a slider, a Likert scale or a choice."
 
@@ -81,6 +82,34 @@ def _scale(where: str, dimension: Dimension) -> Iterator[Finding]:
     for point in dimension.points:
         if not dimension.min <= point.at <= dimension.max:
             yield f"{where}.anchors", point.at, f"Put the anchor between {dimension.min} and {dimension.max}."
+
+
+def _offered(where: str, dimension: Dimension) -> Iterator[Finding]:
+    if dimension.anchors:
+        yield f"{where}.anchors", dimension.anchors, "Only sliders have anchors; label answers with choices."
+    yield from check_choices(where, dimension)
+    if dimension.kind == "choice":
+        yield from check_categories(where, dimension)
+
+
+def _questions(study: Study) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for number, question in enumerate(study.questions, 1):
+        where = f"questions[{number}]"
+        if not _NAME.fullmatch(question.name):
+            yield f"{where}.name", question.name, "Start with a letter; use letters, digits, '_', '-', at most 40."
+        if question.name.lower() == "annotator":
+            yield f"{where}.name", question.name, "The export has a column of that name; choose another."
+        if question.name in seen:
+            yield f"{where}.name", question.name, "Another question has this name; choose another."
+        seen.add(question.name)
+        if not question.question.strip():
+            yield f"{where}.question", question.question, "Write what raters are asked."
+        yield from check_choices(where, question)
+        yield from check_number(where, question)
+    for when in PAGES:
+        if (count := sum(question.when == when for question in study.questions)) > _MOST_QUESTIONS:
+            yield "questions", f"{count} {when}", f"Ask at most {_MOST_QUESTIONS} on a page."
 
 
 def _pads(study: Study) -> Iterator[Finding]:

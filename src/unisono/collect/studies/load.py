@@ -134,6 +134,7 @@ _TABLES: dict[str, type[Any]] = {
     "dimensions": schema.Dimension,
     "anchors": schema.Anchor,
     "pads": schema.Pad,
+    "questions": schema.Question,
     "items": schema.Items,
     "design": schema.Design,
     "reference": schema.Reference,

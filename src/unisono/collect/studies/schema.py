@@ -6,6 +6,7 @@ Only types and shapes live here; `checks` finds contradictions between keys, `it
 from __future__ import annotations
 
 import hashlib
+from math import inf
 from typing import Literal
 
 from msgspec import Struct, field
@@ -60,6 +61,28 @@ class Dimension(Struct, frozen=True, forbid_unknown_fields=True):
             Anchor(self.min + width * index / last, anchor) if isinstance(anchor, str) else anchor
             for index, anchor in enumerate(self.anchors)
         ]
+
+
+class Question(Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing that raters are asked about themselves, before the first item or after the last."""
+
+    name: str
+    question: str
+    kind: Literal["number", "likert", "choice", "text"]
+    when: Literal["before", "after"] = "before"
+    # likert and choice: as for dimensions
+    choices: list[str] = field(default_factory=list)
+    required: bool = True
+    # number: both, or neither for any number
+    min: float | None = None
+    max: float | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the greatest number to answer."""
+        if self.kind == "likert":
+            return (1.0, float(len(self.choices)))
+        return (-inf if self.min is None else self.min, inf if self.max is None else self.max)
 
 
 class Pad(Struct, frozen=True, forbid_unknown_fields=True):
@@ -201,6 +224,7 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     language: str = "en"
     seed: int = 1
     pads: list[Pad] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     design: Design = field(default_factory=Design)
     reference: Reference | None = None
     checks: list[Check] = field(default_factory=list)

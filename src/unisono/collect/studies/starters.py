@@ -15,7 +15,7 @@ STARTERS = {
     "my-images": "your own images, several dimensions at once",
     "my-videos": "your own videos, traced while they play",
     "my-texts": "your own texts, several dimensions at once",
-    "my-questions": "your own texts, with Likert scales, choices and free words",
+    "my-questions": "your own texts, with Likert scales, choices and free words, and a questionnaire",
 }
 _TEXTS = """item,text
 letter-1,"I waited for you all afternoon, and then the rain came."

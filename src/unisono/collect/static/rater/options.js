@@ -19,7 +19,7 @@ export class Options {
     this.inputs = this.answers.map((answer, index) => el("input", {
       type: "radio", name: id, value: String(index), checked: answer === value, "aria-label": sparse ? spoken(answer, dimension.choices[index]) : null,
     }));
-    this.state = el("span", { class: "scale-value" });
+    this.state = el("span", { class: "scale-value" }, dimension.required ? "" : sentence("optional"));
     const list = el("div", { class: `options ${counted ? "likert" : "choice"}${sparse ? " sparse" : ""}` },
       this.inputs.map((input, index) => this.option(input, index, counted, sparse)));
     list.style.setProperty("--count", String(this.answers.length));
