@@ -53,7 +53,7 @@ ROOMS = {
         "compare": set(),
         "protocol": set(),
         "agreement": set(),
-        "dossier": {"agreement", "compare"},
+        "dossier": {"agreement", "compare", "judges"},
         "judges": set(),
     },
     "report": {"page": set()},
