@@ -19,9 +19,9 @@ export function ratePage(options) {
   const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, sentence("back"));
   const shown = stimulus(item, base);
   const panel = el("div", { class: "panel" }, controls.elements);
-  const form = el("form", { class: "rate", novalidate: true },
+  const form = el("form", { class: item.sides ? "rate wide" : "rate", novalidate: true },
     el("h1", { class: "hidden-visually" }, heading),
-    el("div", { class: FLOWING.has(item.media) ? "stimulus flow" : "stimulus" }, shown),
+    el("div", { class: FLOWING.has(item.sides?.[0].media ?? item.media) ? "stimulus flow" : "stimulus" }, shown),
     panel,
     el("div", { class: "actions" }, back || el("span"), hint, next));
   let told = false;
@@ -73,7 +73,8 @@ export function ratePage(options) {
     // A text that was left empty has no value, only a slider starts somewhere, only what was changed has a source.
     const pick = (key) => Object.fromEntries(
       controls.all.filter((one) => one[key] !== null && one[key] !== undefined).map((one) => [one.dimension.name, one[key]]));
-    return { values: pick("value"), start: pick("start"), sources: pick("source"), shown_ms: Math.round(performance.now() - shownAt) };
+    const side = item.left && { left: item.left };
+    return { values: pick("value"), start: pick("start"), sources: pick("source"), shown_ms: Math.round(performance.now() - shownAt), ...side };
   }
 
   // Practice: show what was true, then let the rater go on.
