@@ -54,7 +54,12 @@ class Site:
         self.plan = plan_of(folder)
         self.judge = Judge(self.study, self.catalogue)
         self.book = Book(
-            self.plan, self.study.limits.events_per_rater, SystemRandom(), self.shows, self.study.design.final
+            self.plan,
+            self.study.limits.events_per_rater,
+            SystemRandom(),
+            self.shows,
+            self.study.design.final,
+            frozenset(question.name for question in self.study.questions if question.required),
         )
         self.limiter = Limiter(self.study.limits)
         # `turn` is shared by the studies of a server: one of them has its figures computed at a time.

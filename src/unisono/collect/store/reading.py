@@ -80,6 +80,16 @@ def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Se
     return connection.execute(chosen.join(slot).order_by(slot.c.rater_id, slot.c.position)).all()
 
 
+def questionnaire_pages(connection: Connection, rater_id: int | None = None) -> Sequence[Any]:
+    """Every page of the questionnaire that was sent, later ones later: rater_id, payload."""
+    wanted = [event.c.kind == "answers"]
+    if rater_id is not None:
+        wanted.append(event.c.rater_id == rater_id)
+    columns = (event.c.rater_id, event.c.payload)
+    order = (event.c.rater_id, event.c.sent_at, event.c.seq, event.c.id)
+    return connection.execute(select(*columns).where(*wanted).order_by(*order)).all()
+
+
 def sample_payloads(connection: Connection, slot_id: int) -> list[str]:
     """All batches of samples of a slot, oldest first."""
     mine = select(event.c.payload).where(event.c.slot_id == slot_id, event.c.kind == "samples")

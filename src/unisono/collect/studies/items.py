@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -10,7 +11,8 @@ from typing import Literal
 from unisono.collect.stimuli.colours import Colour, practice_colours, reference_colours, regime_colours
 from unisono.collect.stimuli.walks import Pace, Walk, make_walk
 from unisono.collect.studies.duration import clip_seconds
-from unisono.collect.studies.schema import Dimension, Media, Study
+from unisono.collect.studies.replies import reply_fault
+from unisono.collect.studies.schema import Dimension, Media, Study, Value
 from unisono.collect.studies.tables import read_rows
 from unisono.data.labels import listed, nearest, sort_labels
 from unisono.errors import DataError
@@ -39,7 +41,7 @@ class Item:
     role: Role
     media: Literal["colour", "walk"] | Media
     group: str = ""
-    truth: dict[str, float] = field(default_factory=dict)
+    truth: Mapping[str, Value] = field(default_factory=dict)
     colour: Colour | None = None
     walk: Walk | None = None
     path: Path | None = None
@@ -205,17 +207,17 @@ def _by_role(study: Study, folder: Path, found: list[Item], all_there: bool) -> 
     return Catalogue(_only(items, "item"), _only(items, "reference"), _only(items, "practice"))
 
 
-def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dict[str, float]]:
+def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dict[str, Value]]:
     if not study.items.truth:
         return {}
     path = _inside(folder, study.items.truth, "items.truth")
     rows = read_rows(path, ("item",))
     for column in rows[0].cells:
-        if column not in ("item", *study.names):
-            close = nearest(column, study.names)
-            hint = f"Did you mean '{close}'?" if close else f"The dimensions are {listed(study.names)}."
+        if column not in ("item", *study.rated):
+            close = nearest(column, study.rated)
+            hint = f"Did you mean '{close}'?" if close else f"The dimensions are {listed(study.rated)}."
             raise DataError(f"{path} row 1: the column '{column}' is no dimension. {hint}")
-    table: dict[str, dict[str, float]] = {}
+    table: dict[str, dict[str, Value]] = {}
     for where, cells in rows:
         if names is not None:
             _named([cells["item"]], names, f"{where}, item")
@@ -227,7 +229,11 @@ def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dic
     return table
 
 
-def _true_value(where: str, scale: Dimension, cell: str) -> float:
+def _true_value(where: str, scale: Dimension, cell: str) -> Value:
+    if scale.kind == "choice":
+        if cell.strip() not in scale.choices:
+            raise DataError(f"{where}: {scale.name} is '{cell}'. The choices are {listed(scale.choices)}.")
+        return cell.strip()
     try:
         # A comma can be here as the decimal mark only; as a separator it would have ended the cell.
         value = float(cell.replace(",", "."))
@@ -237,8 +243,9 @@ def _true_value(where: str, scale: Dimension, cell: str) -> float:
         raise DataError(
             f"{where}: {scale.name} is '{cell}', which is no number. Leave the cell empty if the value is not known."
         )
-    if not scale.min <= value <= scale.max:
-        raise DataError(f"{where}: {scale.name} is {cell}. The scale runs from {scale.min:g} to {scale.max:g}.")
+    if reply_fault(scale, value):
+        low, high = scale.ends
+        raise DataError(f"{where}: {scale.name} is {cell}. The scale runs from {low:g} to {high:g}.")
     return value
 
 

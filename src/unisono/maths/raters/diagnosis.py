@@ -20,11 +20,9 @@ from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.priors import (
-    DIAGNOSIS_ROUNDS,
-    DIAGNOSIS_TOLERANCE,
     LEAST_EFFECTIVE,
     LEAST_OWN_NOISE,
-    LEAST_SIGNAL,
+    LEAST_SHARE,
     LEAST_SLOPE,
     MOST_SIGNAL,
     OFFSET_ANSWERS,
@@ -48,6 +46,9 @@ from unisono.maths.raters.styles import (
     typical_noise,
 )
 from unisono.maths.standardise import standardised
+
+DIAGNOSIS_ROUNDS = 12  # numerical: truth and annotators in turn, at most
+DIAGNOSIS_TOLERANCE = 1e-3  # numerical: change of any probability below which they have settled
 
 
 class Diagnosis(NamedTuple):
@@ -194,7 +195,7 @@ def _truth(
 
 
 def _signal_variance(signal: SharedSignal) -> np.ndarray:
-    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SIGNAL, 1 - LEAST_OWN_NOISE))
+    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SHARE, 1 - LEAST_OWN_NOISE))
 
 
 def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signal: SharedSignal) -> Diagnosis:

@@ -11,12 +11,7 @@ import numpy as np
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import (
-    DOUBTED_ANSWERS,
-    LEAST_AVERAGE_GAIN,
-    SPAMMER_GAIN,
-    SPAMMER_THRESHOLD,
-)
+from unisono.maths.items.priors import DOUBTED_ANSWERS, LEAST_AVERAGE_GAIN, SPAMMER_GAIN, SPAMMER_THRESHOLD
 from unisono.maths.items.state import BayesSettings
 from unisono.maths.raters.diagnosis import Diagnosis
 

@@ -21,14 +21,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from unisono.maths.items.priors import (
-    LEAST_STYLE_NOISE,
-    NOISE_ANNOTATORS,
-    NOISE_NODES,
-    NOISE_SEARCH,
-    STYLE_PRIORS,
-    StylePrior,
-)
+from unisono.maths.items.priors import NOISE_ANNOTATORS, STYLE_PRIORS, StylePrior
+
+NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
+NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
+LEAST_STYLE_NOISE = 1e-3  # numerical: least of the residual sum of squares, in units of the typical variance
 
 # The kinds of style; for one annotator and dimension their probabilities add up to one.
 KINDS = tuple(STYLE_PRIORS)
