@@ -5,6 +5,7 @@ looking      ratings from outside: check, agreement, compare, cross_validate
 scoring      results against a reference: score
 advice       from a finished fit: how many ratings are enough, what to rate next
 judging      judges beside people
+quality      ratings that are still coming in
 tables       what all of them take: objects, paths or data frames
 """
 

@@ -4,9 +4,9 @@
 // per change. Codes: 0 tick, 1 mouse, 2 key, 3 touch; 8 is added while paused. Values are null until touched. The
 // pointer moves the handle without a button, since long drags slip.
 
+import { makeControls } from "./controls.js";
 import { el, say, show } from "./dom.js";
 import { randomWord } from "./outbox.js";
-import { makeControls } from "./pad.js";
 import { makePlayer } from "./player.js";
 import { along, number, sentence } from "./sentences.js";
 
