@@ -243,7 +243,7 @@ class CategoryFusion(WithCategories):
         command: str | None = None,
         on_phase: Callable[[str], None] | None = None,
     ) -> Path:
-        """Writes truth.csv, categories.csv, tables of annotators, confusion.csv, summary.json and the report; all or none.
+        """Writes truth.csv, categories.csv, annotators, confusion.csv, summary.json and the report; all or none.
 
         `command` is how the report says it can be made again; `on_phase` hears what the report is at.
         """
