@@ -24,6 +24,7 @@ from unisono.errors import DataError
 pytestmark = pytest.mark.slow
 
 OLD = Path(__file__).parent.parent / "support" / "old_collect.sql"
+JOY, CLEAR = [[10, 60, 30], [20, 50, 45], [15, 70, 20]], [[1, 4, 2], [2, 5, 1], [3, 1, 3]]
 LIKERT = 'choices = ["not at all", "", "partly", "", "very much"]'
 CHOICE = 'choices = ["home", "work", "something else"]'
 
@@ -98,7 +99,7 @@ def test_numbers_and_words_are_exported_for_fuse_and_texts_by_themselves(tmp_pat
             rater = Rater.join(client, f"tab0000{number}")
             for place, (slot, topic) in enumerate(zip(rater.slots, ("home", "work", "home"), strict=True)):
                 remark = "=HYPERLINK(1)" if number == 1 and topic == "work" else " " if number == 2 else None
-                reply(rater, slot, joy=10 * place, clear=(place + number) % 5 + 1, topic=topic, remark=remark)
+                reply(rater, slot, joy=JOY[number][place], clear=CLEAR[number][place], topic=topic, remark=remark)
             assert rater.do("finish")["rejected"] == []
     out = exported(folder, tmp_path / "out", database_url)
     rows = table(out / "ratings.csv")
