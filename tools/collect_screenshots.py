@@ -298,6 +298,25 @@ def admin(camera: Camera, url: str, folder: Path) -> None:
     camera.take("admin")
 
 
+def quality(camera: Camera, place: Path) -> None:
+    """The figures so far, of a crowd whose habits are known."""
+    sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
+    from starlette.testclient import TestClient
+
+    from collect_crowd import FAST, let_rate
+    from collect_support import make_app, rate_study
+
+    study = rate_study(place / "crowd", per_regime=20, extra=FAST)
+    with TestClient(make_app(study), base_url="http://127.0.0.1") as client:
+        let_rate(client, study, ["honest"] * 9 + ["reversed", "random"])
+    with served(study.path) as url:
+        token = (study.path / "admin-link.txt").read_text().strip().partition("#")[2]
+        camera.page.goto(f"{url}/admin/login#{token}")
+        camera.page.locator("#quality-figures").wait_for()
+        camera.page.locator("#quality summary").click()
+        camera.page.locator("#quality").screenshot(path=camera.folder / f"quality-{camera.screen}.png")
+
+
 def make_studies(place: Path) -> dict[str, Path]:
     """The starters, with something in them, open to everybody."""
     names = {"images": "saturation-brightness-images", "video": "saturation-brightness-video"}
@@ -366,6 +385,8 @@ def run(browser: Browser, out: Path) -> None:
                     other_language(camera, urls[language], f"language-{language}")
                 admin(camera, urls["images"], folders["images"])
                 context.close()
+        desktop = browser.new_context(**SCREENS["desktop"])
+        quality(Camera(desktop.new_page(), "desktop", out), Path(place))
 
 
 def main() -> None:

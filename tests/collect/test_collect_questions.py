@@ -24,7 +24,6 @@ from unisono.errors import DataError
 pytestmark = pytest.mark.slow
 
 OLD = Path(__file__).parent.parent / "support" / "old_collect.sql"
-JOY, CLEAR = [[10, 60, 30], [20, 50, 45], [15, 70, 20]], [[1, 4, 2], [2, 5, 1], [3, 1, 3]]
 LIKERT = 'choices = ["not at all", "", "partly", "", "very much"]'
 CHOICE = 'choices = ["home", "work", "something else"]'
 
@@ -99,7 +98,14 @@ def test_numbers_and_words_are_exported_for_fuse_and_texts_by_themselves(tmp_pat
             rater = Rater.join(client, f"tab0000{number}")
             for place, (slot, topic) in enumerate(zip(rater.slots, ("home", "work", "home"), strict=True)):
                 remark = "=HYPERLINK(1)" if number == 1 and topic == "work" else " " if number == 2 else None
-                reply(rater, slot, joy=JOY[number][place], clear=CLEAR[number][place], topic=topic, remark=remark)
+                reply(
+                    rater,
+                    slot,
+                    joy=(20, 0, 10)[place] + number,
+                    clear=(3 * place + 2 * number) % 5 + 1,
+                    topic=topic,
+                    remark=remark,
+                )
             assert rater.do("finish")["rejected"] == []
     out = exported(folder, tmp_path / "out", database_url)
     rows = table(out / "ratings.csv")
@@ -109,7 +115,8 @@ def test_numbers_and_words_are_exported_for_fuse_and_texts_by_themselves(tmp_pat
     (remark,) = table(out / "remarks.csv")
     assert (remark["annotator"], remark["remark"]) == ("r0002", "'=HYPERLINK(1)")
     assert list(un.read_ratings(out / "ratings.csv").dimensions) == ["joy", "clear"]
-    assert list(un.read_categories(out / "ratings.csv", categories=["topic"]).dimensions) == ["topic"]
+    words = un.read_categories(out / "ratings.csv", categories=["topic"])
+    assert [choices.name for choices in words.dimensions] == ["topic"]
 
 
 def test_checks_references_and_truth_know_words(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ fusion       from ratings to a result: the truth, the annotators, the fitted mod
 looking      ratings and results from outside: check, agreement, score, compare, cross_validate
 advice       from a finished fit: how many ratings are enough, what to rate next
 judging      judges beside people
+quality      ratings that are still coming in
 tables       what all of them take: objects, paths or data frames
 """
 

@@ -273,7 +273,8 @@ class Fusion(WithCategories):
         from unisono.evaluate.dossier.build import Subject
         from unisono.publish import report_files
 
-        whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data)
+        words = None if self.chosen is None else self.chosen.for_report()
+        whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data, words)
         return report_files(whole, command=command, on_phase=on_phase)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.coverage import coverage
 from unisono.fusers.results import Annotators
-from unisono.maths.copies.opinions import find_opinions, one_voice
+from unisono.maths.copies.opinions import find_opinions
+from unisono.maths.copies.voices import one_voice
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.words import COPY_WORDS, Counting, require_word
 
@@ -54,7 +55,8 @@ def crowd_copies(ratings: Ratings) -> Copies:
 
 
 def one_voice_each(ratings: Ratings) -> Ratings:
-    """The ratings with every set of copies as one annotator, called like its first, who answers with their mean.
+    """The ratings with every set of copies as one annotator, called like its first, who gives the answer that
+    most of them gave, else that of the member who stands nearest to others.
 
     If nobody could be compared any more, the ratings as they are: somebody has to be the other opinion.
     """
@@ -74,7 +76,7 @@ def count_copies(ratings: Ratings, how: Counting) -> Ratings:
 
 def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
     kept, place = np.unique(voice, return_inverse=True)
-    value, item_of, voice_of = one_voice(ratings.value, ratings.item_of, place[ratings.annotator_of], len(kept))
+    value, item_of, voice_of = one_voice(ratings.value, ratings.item_of, ratings.annotator_of, place)
     merged = replace(
         ratings,
         value=value,

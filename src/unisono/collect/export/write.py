@@ -47,6 +47,12 @@ def export_study(folder: StudyFolder, database: Database, out: Path) -> list[Pat
     return [out / name for name in names]
 
 
+def export_tables(folder: StudyFolder, database: Database, out: Path) -> None:
+    """Writes ratings and what is known of the items alone, without people and log: for a look in between."""
+    with atomic_directory(out) as place:
+        database.read(lambda connection: _write_tables(connection, folder, answers(connection), place))
+
+
 def export_zip(folder: StudyFolder, database: Database, path: Path) -> None:
     """The same as one archive."""
     place = path.with_suffix(".files")
@@ -58,8 +64,18 @@ def export_zip(folder: StudyFolder, database: Database, path: Path) -> None:
 
 
 def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None:
-    study = folder.study
     rated = answers(connection)
+    _write_tables(connection, folder, rated, place)
+    table = rater_table.rater_table(connection, folder, rated)
+    _csv(place / "raters.csv", rater_table.HEADER, table)
+    if told := questionnaire_table(connection, folder):
+        _csv(place / "questionnaire.csv", told[0], told[1:])
+    _write_log(connection, place / "log.jsonl")
+    shutil.copyfile(folder.path / "study.toml", place / "study.toml")
+
+
+def _write_tables(connection: Connection, folder: StudyFolder, rated: list[Answer], place: Path) -> None:
+    study = folder.study
     if study.mode == "trace":
         _write_traces(connection, folder, place)
     elif study.mode == "compare":
@@ -68,12 +84,6 @@ def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None
         _write_known(folder.catalogue.members, study.rated, place)
     else:
         _write_ratings(folder, counting(connection, rated), place)
-    table = rater_table.rater_table(connection, folder, rated)
-    _csv(place / "raters.csv", rater_table.HEADER, table)
-    if told := questionnaire_table(connection, folder):
-        _csv(place / "questionnaire.csv", told[0], told[1:])
-    _write_log(connection, place / "log.jsonl")
-    shutil.copyfile(folder.path / "study.toml", place / "study.toml")
 
 
 def _write_ratings(folder: StudyFolder, rated: list[Answer], place: Path) -> None:

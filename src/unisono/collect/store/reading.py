@@ -47,6 +47,12 @@ def has_ratings(connection: Connection) -> bool:
     return connection.scalar(select(event.c.id).where(event.c.kind.in_(("rating", "pass"))).limit(1)) is not None
 
 
+def last_answer(connection: Connection) -> int:
+    """The number of the newest rating or trace in the log; 0 before there is one."""
+    newest = select(func.max(event.c.id)).where(event.c.kind.in_(("rating", "pass")))
+    return int(connection.scalar(newest) or 0)
+
+
 def totals(connection: Connection) -> tuple[int, int]:
     """How many pages were answered, and by how many raters."""
     columns = (func.count(), func.count(slot.c.rater_id.distinct()))

@@ -16,14 +16,16 @@ from unisono.maths.items.gauge import recentre
 from unisono.maths.items.gold import fit_with_gold
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import FEWEST_COMPARED, Priors
-from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
+from unisono.maths.items.priors import Priors
+from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import Structure, free_coefficients
 from unisono.maths.items.vb import bayes_step, settled
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.gain_prior import competence, with_gain_priors
 from unisono.words import Anchor
+
+FEWEST_COMPARED = 3  # numerical: of two annotators whose answers differ nothing says which one exaggerates
 
 
 class Ends(NamedTuple):
@@ -72,7 +74,7 @@ def anchored_settings(
     """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
-        return bayes_settings(data, structure, unrelated(priors), floor)
+        return bayes_settings(data, structure, priors, floor, correlated=False)
     raters = int((data.by_annotator(data.judgements) > 0).sum())
     if diagnosis is not None and anchor == "average" and raters < FEWEST_COMPARED:
         structure = structure._replace(transform="identity")

@@ -19,6 +19,7 @@ from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.settings import (
     DEFAULT_MAX_ITER,
     DEFAULT_TOL,
+    VARIANCE_FLOOR,
     check_settings,
     default_noise,
     default_transform,
@@ -34,7 +35,7 @@ from unisono.maths.items.gold import level_map
 from unisono.maths.items.ml import MlSettings
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
-from unisono.maths.items.priors import PANEL, VARIANCE_FLOOR, Priors
+from unisono.maths.items.priors import PANEL, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.structure import Structure
 from unisono.maths.raters.diagnosis import Diagnosis

@@ -3,6 +3,7 @@
 meetings    which annotators may have answered alike
 chance      how probable an answer is without a copy
 pairs       the probability that two annotators are one opinion
-opinions    sets of copies, and their answers as one voice
+voices      the answers of a set of copies as one voice
+opinions    sets of copies
 repeats     answers that repeat in blocks
 """

@@ -17,20 +17,16 @@ from unisono.maths.items.structure import Structure, free_coefficients, identity
 from unisono.maths.items.targets import variance_targets
 
 
-def unrelated(priors: Priors) -> Priors:
-    """Priors whose targets have no correlations."""
-    return priors._replace(latent_correlation=0.0, bias_correlation=0.0)
-
-
 def bayes_settings(
-    data: ItemData, structure: Structure, priors: Priors, floor: np.ndarray, **changes: Any
+    data: ItemData, structure: Structure, priors: Priors, floor: np.ndarray, *, correlated: bool = True, **changes: Any
 ) -> BayesSettings:
-    """Settings with targets from the ratings; only what the structure lets be correlated is."""
-    if not structure.couples_dimensions:
-        priors = priors._replace(bias_correlation=0.0)
-    if structure.latent != "full":
-        priors = priors._replace(latent_correlation=0.0)
-    return BayesSettings(structure, priors, floor, variance_targets(data, priors))._replace(**changes)
+    """Settings with targets from the ratings; only what the structure lets be correlated is, or nothing."""
+    targets = variance_targets(
+        data,
+        truths=correlated and structure.latent == "full",
+        biases=correlated and structure.couples_dimensions,
+    )
+    return BayesSettings(structure, priors, floor, targets)._replace(**changes)
 
 
 def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:

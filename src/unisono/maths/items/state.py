@@ -12,9 +12,11 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds, Completed
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import SINGLE_OUT, Priors
+from unisono.maths.items.priors import Priors
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.structure import Structure
+
+SINGLE_OUT = 1e-9  # numerical: stands for the zero annotators beyond two, who could tell which of two is right
 
 
 class Targets(NamedTuple):

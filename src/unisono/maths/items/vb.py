@@ -138,7 +138,7 @@ def _gain_pull(data: ItemData, params: ItemParams, hyper: Hyper, settings: Bayes
 
 
 def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
-    """How annotators differ: lambda = (n + count) / (sum E[delta^2] + count guess), C pulled to its target. eq. B6"""
+    """How annotators differ: lambda = n / sum E[delta^2], unless it is fixed; C pulled to its target.      eq. B6"""
     D, priors = data.D, settings.priors
     free = free_coefficients(settings.structure, D)
     new = data.answers().sum(axis=1) > 0
@@ -151,15 +151,16 @@ def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settin
     others = ~own
     others[:, D] = False
 
-    def estimate(kind: np.ndarray, guess: float, count: float) -> float:
-        return float((n * (free & kind).sum() + count) / (total[free & kind].sum() + count * guess))
+    def estimate(kind: np.ndarray, before: float) -> float:
+        coefficients = n * int((free & kind).sum())
+        return coefficients / float(total[free & kind].sum()) if priors.estimated and coefficients else before
 
     bias = params.b[new]
     spread = bias.T @ bias + np.diag(params.cov[new][:, :, D, D].sum(axis=0))
     count = n if settings.structure.bias else 0
     C = (spread * bool(count) + priors.bias_annotators * settings.targets.bias) / (count + priors.bias_annotators)
     return hyper._replace(
-        gain=estimate(own, priors.gain_variance, priors.gain_count),
-        leak=estimate(others, priors.leak_variance, priors.leak_count),
+        gain=estimate(own, hyper.gain),
+        leak=estimate(others, hyper.leak),
         bias=C if settings.structure.couples_dimensions else np.diag(np.diagonal(C)),
     )
