@@ -4,5 +4,6 @@ meetings    which annotators may have answered alike
 chance      how probable an answer is without a copy
 pairs       the probability that two annotators are one opinion
 opinions    sets of copies, and their answers as one voice
+traces      the same of traces: pairs who draw alike what nobody else draws
 repeats     answers that repeat in blocks
 """

@@ -46,7 +46,6 @@ TRACING_WORDS = {
     "flat": "hardly moves",
     "late": "begins to move late",
     "drifting": "drifts",
-    "copied": "makes the errors of another annotator",
 }
 MOST_STYLES = 6
 
