@@ -108,8 +108,8 @@ def fuse(
     if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
-    described = on_clock(item_table(features), table, complete=True)
-    fuser.fit(counted, described, on_clock(item_table(gold), table), on_step=on_step)
+    described = on_clock(item_table(features, table), table, complete=True)
+    fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=on_step)
     result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
     for alert in result.alerts:
         if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS):

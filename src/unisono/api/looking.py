@@ -94,11 +94,11 @@ def compare(
     from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
     rated = rating_table(ratings, scale, **reading)
-    known = item_table(reference)
+    known = item_table(reference, rated)
     return compare_models(
         count_copies(rated, copies),
         reference=align_to(known, rated) if known is not None and rated.is_series else known,
-        features=on_clock(item_table(features), rated, complete=True),
+        features=on_clock(item_table(features, rated), rated, complete=True),
         models=models,
         folds=folds,
         seed=seed,
@@ -134,7 +134,7 @@ def cross_validate(
         rated,
         align_to(table, rated) if rated.is_series else table,
         models=PROTOCOL if models is None else models,
-        features=on_clock(item_table(features), rated, complete=True),
+        features=on_clock(item_table(features, rated), rated, complete=True),
         folds=folds,
         seed=seed,
         select_iteration=select_iteration,
