@@ -21,7 +21,7 @@ ALLOWED = {
     "fusers": {"maths", "data", "tasks", "reader"},
     "report": {"data", "fusers"},
     "evaluate": {"maths", "data", "fusers", "report", "tasks"},
-    "media": set(),
+    "media": {"maths"},
     "plot": {"data", "fusers", "evaluate"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
