@@ -17,6 +17,7 @@ ALLOWED = {
     "maths": set(),
     "data": set(),
     "tasks": set(),
+    "notebook": set(),
     "reader": {"data"},  # loads io by name, when a table comes where ratings are wanted
     "fusers": {"maths", "data", "tasks", "reader"},
     "report": {"data", "fusers"},
@@ -26,7 +27,7 @@ ALLOWED = {
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "publish": {"evaluate", "io", "report"},
-    "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version", "reader"},
+    "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version", "reader", "notebook"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "media", "version"},
