@@ -90,6 +90,8 @@ class Pad(Struct, frozen=True, forbid_unknown_fields=True):
 
     x: str
     y: str
+    # large: beside what is judged, in half of a wide window
+    size: Literal["normal", "large"] = "normal"
 
 
 class Texts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,6 +143,8 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     free_after_minutes: float = 60.0
     # Whether answers stay as they are once the rater has finished.
     final: bool = False
+    # Whether images can be enlarged.
+    zoom: bool = True
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,10 +14,10 @@ export function makeControls(study, names, { start, values = null, onChange = ()
     return makeControl({ ...dimension, ...labels }, { start: start[name], value: values?.[name] ?? null, onChange });
   });
   const byName = Object.fromEntries(all.map((one) => [one.dimension.name, one]));
-  const pads = study.pads.filter(({ x, y }) => byName[x] && byName[y]).map(({ x, y }) => new Pad(byName[x], byName[y]));
+  const pads = study.pads.filter(({ x, y }) => byName[x] && byName[y]).map(({ x, y, size }) => new Pad(byName[x], byName[y], size));
   const inPads = new Set(pads.flatMap((pad) => pad.scales));
   const elements = [...pads.map((pad) => pad.element), ...all.filter((one) => !inPads.has(one)).map((one) => one.element)];
-  return { all, scales: all.filter((one) => one instanceof Scale), pads, elements };
+  return { all, scales: all.filter((one) => one instanceof Scale), pads, elements, isLarge: pads.some((pad) => pad.isLarge) };
 }
 
 function sidesOf({ choices }) {
