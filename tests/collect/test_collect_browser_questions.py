@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from collect_people import Mouse
-from collect_questions import QUESTIONS, question_study
+from collect_questions import QUESTIONS, pair_study, question_study
 from collect_support import Server
 from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database
@@ -97,7 +97,8 @@ def test_every_kind_of_question_from_door_to_code(server: Server, open_page: Ope
     person.press("Continue")
     assert len(person.finish()) == 8
     rows = exported(server, "ratings.csv")
-    assert [(row["joy"], row["clear"], row["topic"]) for row in rows] == [("30", "5", "something else")] * 2
+    assert [(row["clear"], row["topic"]) for row in rows] == [("5", "something else")] * 2
+    assert [float(row["joy"]) for row in rows] == pytest.approx([30, 30], abs=3)
     assert [row["remark"] for row in exported(server, "remarks.csv")] == ["'=odd"]
     (told,) = exported(server, "questionnaire.csv")
     assert (told["age"], told["place"], told["tired"], told["guess"]) == ("33.5", "village", "2", "")
@@ -131,7 +132,6 @@ def test_by_keyboard_alone_with_digits_and_a_reload_in_between(server: Server, o
     page.keyboard.press("Tab")
     page.keyboard.type("two\n123")
     expect(page.locator("#progress-text")).to_have_text("1 of 2")
-    page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator("#progress-text")).to_have_text("2 of 2")
@@ -201,3 +201,49 @@ def test_answers_run_from_right_to_left_where_reading_does(
         assert first["x"] + first["width"] <= places[0]["x"] + places[0]["width"] + 1
         is_sound(page)
     assert not (folder.path / "collect.db").exists()
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+def test_two_are_compared_side_by_side(tmp_path: Path, open_page: OpenPage, options: dict[str, Any]) -> None:
+    check = '[[checks]]\nafter = 3\ntext = "Say B."\nexpected = { joy = "right" }\n'
+    folder = pair_study(tmp_path / "study", check)
+    texts = {item.text: item.name for item in folder.catalogue.members}
+    said = []
+    with Server(folder.path) as server:
+        page = open_page(**options)
+        page.goto(server.url)
+        person = Mouse(page)
+        for button in ("Begin", "Begin", "Continue"):
+            person.press(button)
+        for number in range(3):
+            expect(page.locator("#progress-text")).to_have_text(f"{number + 1} of 4")
+            shown = [texts[text] for text in page.locator(".side").all_inner_texts()]
+            places = [page.locator("figure").nth(one).bounding_box() for one in (0, 1)]
+            assert places[0] is not None
+            assert places[1] is not None
+            # Texts are put below each other where there is no room for both.
+            assert places[0]["y" if options else "x"] < places[1]["y" if options else "x"]
+            joy, calm = page.get_by_role("group", name="joy"), page.get_by_role("group", name="calmer")
+            # The item that comes first in the alphabet, on whatever side it is.
+            choice = "A" if shown[0] < shown[1] else "B"
+            joy.get_by_text(choice, exact=True).click()
+            said.append((shown[0], shown[1], "left" if choice == "A" else "right"))
+            person.press("Next")
+            expect(page.get_by_text("One question is still to answer.")).to_be_visible()
+            calm.get_by_text("No difference").click()
+            is_sound(page)
+            person.press("Next")
+            if number == 1:
+                saved(page)
+                page.reload()
+        expect(page.get_by_text("Say B.")).to_be_visible()
+        person.press("Back")
+        expect(page.locator("#progress-text")).to_have_text("3 of 4")
+        assert page.get_by_role("group", name="joy").get_by_role("radio", name=choice, exact=True).is_checked()
+        person.press("Next")
+        for group in page.get_by_role("group").all():
+            group.get_by_text("B", exact=True).click()
+        person.press("Next")
+        person.finish()
+        rows = [row for row in exported(server, "comparisons.csv") if row["dimension"] == "joy"]
+    assert [(row["left"], row["right"], row["answer"]) for row in rows] == said

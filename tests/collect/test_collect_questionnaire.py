@@ -145,7 +145,7 @@ def test_final_answers_stay_as_they_are(tmp_path: Path) -> None:
         for slot in rater.slots:
             reply(rater, slot)
         rater.do("finish")
-        assert "final" in answer(rater, "after", tired=5)["rejected"][0]["why"]
+        assert "final" in answer(rater, "after", tired=3)["rejected"][0]["why"]
 
 
 BROKEN = [

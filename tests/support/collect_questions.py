@@ -62,6 +62,27 @@ kind = "text"
 when = "after"
 required = false
 """
+PAIRS = """
+title = "Two letters"
+mode = "compare"
+[texts]
+instructions = "Read both."
+[[dimensions]]
+name = "joy"
+question = "Which has more joy?"
+[[dimensions]]
+name = "calm"
+question = "Which is calmer?"
+[[dimensions]]
+name = "why"
+question = "Why?"
+kind = "text"
+[items]
+source = "table"
+[limits]
+requests_per_second = 1000
+joins_per_minute = 6000
+"""
 LETTERS = "item,text\na,I waited for you.\nb,We got the flat!\nc,The meeting is moved.\n"
 
 
@@ -71,6 +92,11 @@ def question_study(folder: Path, extra: str = "", text: str = KINDS) -> StudyFol
     (folder / "study.toml").write_text(text + extra, encoding="utf-8")
     (folder / "texts.csv").write_text(LETTERS)
     return open_folder(folder)
+
+
+def pair_study(folder: Path, extra: str = "", text: str = PAIRS) -> StudyFolder:
+    """Three letters, compared two by two."""
+    return question_study(folder, extra, text)
 
 
 def reply(rater: Rater, slot: dict[str, Any], **values: Any) -> dict[str, Any]:

@@ -131,6 +131,7 @@ def test_tables_without_pairs():
 def test_bounded_work_finds_the_same_copies(monkeypatch, enough):
     """A table that is too large to compare everything: a first look, then a closer one at whoever is suspicious."""
     monkeypatch.setattr(meetings, "MOST_CELLS", 20_000)
+    monkeypatch.setattr(meetings, "FIRST_CELLS", 20_000)
     monkeypatch.setattr(meetings, "ENOUGH_CELLS", enough)
     looks = []
     first_look = pairs.first_look

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from unisono.collect.studies.replies import LONGEST_TEXT
 
@@ -68,6 +68,8 @@ class Rating(Sent, frozen=True, tag="rating"):
     start: Starts
     shown_ms: Milliseconds
     sources: Annotated[dict[Name, Source], Meta(max_length=40)] = {}
+    # Comparisons: which item of the pair was on the left.
+    left: Literal["first", "second"] | UnsetType = UNSET
 
 
 class Samples(Sent, frozen=True, tag="samples"):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 import msgspec
+from msgspec import UNSET
 
 from unisono.collect.app import messages
 from unisono.collect.store.assign import Slot
@@ -25,7 +26,7 @@ class Judge:
     def __init__(self, study: Study, catalogue: Catalogue) -> None:
         self._study = study
         self._catalogue = catalogue
-        self._asked = {dimension.name: dimension for dimension in study.dimensions}
+        self._asked = {dimension.name: dimension for dimension in study.asked}
         self._sliders = {name for name, asked in self._asked.items() if asked.kind == "slider"}
         self._optional = {name for name, asked in self._asked.items() if asked.kind == "text" and not asked.required}
 
@@ -49,7 +50,7 @@ class Judge:
         """What is asked in this slot: checks ask for all ratings at once, traces for one pass at a time."""
         if slot.role == "check":
             return self._study.rated
-        if self._study.mode == "rate":
+        if self._study.mode != "trace":
             return self._study.names
         return self._study.passes[slot.part]
 
@@ -78,6 +79,8 @@ class Judge:
         asked = set(self.dimensions(slot))
         if not asked - self._optional <= set(event.values) <= asked:
             return "every dimension needs exactly one value"
+        if (event.left is UNSET) == (self._study.mode == "compare" and slot.role != "check"):
+            return "only comparisons have a left side, and all of them"
         return self._not_offered(event.values.items()) or self._wrong_start(event.start)
 
     def _wrong_pass(self, event: messages.Pass, slot: Slot) -> str | None:

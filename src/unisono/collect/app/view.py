@@ -19,7 +19,9 @@ from unisono.collect.store import assign, raters, reading
 from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.studies import Dimension, Item
 from unisono.collect.studies.replies import pages_due
-from unisono.collect.studies.schema import Value
+
+# The items of a pair, by their place in its name.
+SIDES = ("first", "second")
 
 
 def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
     past = reading.payloads_of(connection, rater_id, ("step", "comment"))
     steps = [msgspec.json.decode(done.payload)["name"] for done in past if done.kind == "step"]
     rated = reading.latest(connection, "rating", rater_id)
-    answers = {done.slot_id: msgspec.json.decode(done.payload)["values"] for done in rated}
+    answers = {done.slot_id: msgspec.json.decode(done.payload) for done in rated}
     mine = reading.slots_of(connection, rater_id)
     slots = [slot for slot in mine if site.shows(slot.role, slot.item)]
     pages, replies = replies_of(connection, rater_id)
@@ -46,7 +48,7 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
         "due": pages_due(site.study, pages, replies),
         "replies": replies,
         "commented": any(done.kind == "comment" for done in past),
-        "slots": [_slot(site, slot, answers.get(slot.id)) for slot in slots],
+        "slots": [_slot(site, slot, answers.get(slot.id, {})) for slot in slots],
         "finish": _finish(site, row) if row.state == "finished" else None,
     }
 
@@ -59,7 +61,7 @@ def study_view(site: Site) -> dict[str, Any]:
     return {
         "title": study.title,
         "mode": study.mode,
-        "dimensions": [_dimension(dimension) for dimension in study.dimensions],
+        "dimensions": [_dimension(dimension) for dimension in study.asked],
         "pads": study.pads,
         "questions": study.questions,
         "passes": study.passes,
@@ -69,6 +71,7 @@ def study_view(site: Site) -> dict[str, Any]:
         "countdown": study.trace.countdown,
         "play": study.practice.play,
         "practice": [_practice(site, index, item) for index, item in enumerate(site.catalogue.practice)],
+        "zoom": study.design.zoom,
         "ask_code": study.raters.ask_code,
         "ask_comment": study.raters.ask_comment,
         # Colours are judged against a neutral grey, whatever the theme.
@@ -98,23 +101,33 @@ def _practice(site: Site, index: int, item: Item) -> dict[str, Any]:
     return {**shown(item, f"practice/{index}"), "dimensions": site.study.rated, "truth": known, "start": start}
 
 
-def _slot(site: Site, slot: Any, values: dict[str, Value] | None) -> dict[str, Any]:
+def _slot(site: Site, slot: Any, answer: dict[str, Any]) -> dict[str, Any]:
     names = site.judge.dimensions(slot)
     view = {
         "id": slot.id,
         "done": slot.state == "done",
         "dimensions": names,
         "start": _starts(site, names, f"slot/{slot.id}"),
-        "values": values,
+        "values": answer.get("values"),
     }
     if check := site.study.find_check(slot.item) if slot.role == "check" else None:
         return view | {"media": "check", "text": check.text}
     item = site.catalogue.find(slot.item)
+    if item is not None and item.pair is not None:
+        return view | _pair(site, slot.id, item.pair, answer.get("left"))
     return view | (shown(item, f"media/{slot.id}") if item else {})
 
 
+def _pair(site: Site, slot_id: int, pair: tuple[Item, Item], left: str | None) -> dict[str, Any]:
+    """Both items, the left one first: as they were when answered, else the same at every reload."""
+    left = left or SIDES[Random(f"{site.study.seed}/slot/{slot_id}/left").random() < 0.5]
+    names = SIDES if left == SIDES[0] else SIDES[::-1]
+    items = dict(zip(SIDES, pair, strict=True))
+    return {"media": "pair", "left": left, "sides": [shown(items[n], f"media/{slot_id}/{n}") for n in names]}
+
+
 def _starts(site: Site, names: list[str], where: str) -> dict[str, float]:
-    sliders = [one for one in site.study.dimensions if one.kind == "slider" and one.name in names]
+    sliders = [one for one in site.study.asked if one.kind == "slider" and one.name in names]
     return {slider.name: _start(slider, site.study.seed, where) for slider in sliders}
 
 

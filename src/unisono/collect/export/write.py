@@ -2,6 +2,7 @@
 
 ratings.csv        item,annotator,<dimensions>  or  recording,time,annotator,<dimensions>
 truth.csv          the known values, where there are any
+comparisons.csv    annotator,left,right,dimension,answer,seconds,time  for pairs, in place of ratings.csv
 features.csv       red, green and blue from 0 to 1, for stimuli made here
 references.csv     what was said of the hidden references, each time
 remarks.csv        free texts about items
@@ -23,6 +24,7 @@ from pathlib import Path
 import msgspec
 from sqlalchemy import Connection
 
+from unisono.collect.export import comparisons
 from unisono.collect.export import raters as rater_table
 from unisono.collect.export.answers import Answer, TracedPass, answers, counting, label, traces
 from unisono.collect.export.questionnaire import questionnaire_table
@@ -73,8 +75,13 @@ def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None
 
 
 def _write_tables(connection: Connection, folder: StudyFolder, rated: list[Answer], place: Path) -> None:
-    if folder.study.mode == "trace":
+    study = folder.study
+    if study.mode == "trace":
         _write_traces(connection, folder, place)
+    elif study.mode == "compare":
+        _csv(place / "comparisons.csv", comparisons.HEADER, comparisons.comparison_rows(connection, study.rated))
+        _write_remarks(folder, counting(connection, rated), place)
+        _write_known(folder.catalogue.members, study.rated, place)
     else:
         _write_ratings(folder, counting(connection, rated), place)
 

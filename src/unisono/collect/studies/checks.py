@@ -24,7 +24,7 @@ _MOST_QUESTIONS = 40
 
 def check_study(study: Study, path: Path) -> None:
     """Raises the first contradiction found."""
-    for finder in (_texts, _dimensions, _questions, _pads, _items, _design, _reference, _attention, _raters, _trace):
+    for finder in _FINDERS:
         for key, value, way_out in finder(study):
             raise DataError(f"{path}: {key} is {value!r}. {way_out}")
 
@@ -59,7 +59,10 @@ def _dimensions(study: Study) -> Iterator[Finding]:
         seen.add(dimension.name)
         if study.mode == "trace" and dimension.kind != "slider":
             yield f"{where}.kind", dimension.kind, 'Only sliders can be traced: leave it out, or write mode = "rate".'
-        yield from _scale(where, dimension) if dimension.kind == "slider" else _offered(where, dimension)
+        if dimension.kind != "slider":
+            yield from _offered(where, dimension)
+        elif study.mode != "compare":
+            yield from _scale(where, dimension)
     if study.dimensions and not study.rated:
         yield "dimensions", study.names, "Add one that is no text: a slider, a Likert scale or a choice."
 
@@ -144,7 +147,7 @@ def _items(study: Study) -> Iterator[Finding]:
     if items.source in ("colours", "walks"):
         yield from _colour_names(study)
     still = items.source in ("colours", "table") or (items.source == "files" and items.media in ("image", "text"))
-    if study.mode == "rate" and items.source == "walks":
+    if study.mode != "trace" and items.source == "walks":
         yield "mode", study.mode, 'Colours that move are traced: write mode = "trace", or choose another source.'
     if study.mode == "trace" and still:
         yield "mode", study.mode, "Only moving items can be traced: source 'walks', or files that are video or audio."
@@ -192,7 +195,7 @@ def _attention(study: Study) -> Iterator[Finding]:
         for name, value in check.expected.items():
             if name not in study.names:
                 yield f"{key}.expected", name, _known(name, study.names, "dimensions")
-            yield from _expected(f"{key}.expected.{name}", study.dimensions[study.names.index(name)], value)
+            yield from _expected(f"{key}.expected.{name}", study.asked[study.names.index(name)], value)
         if check.id and check.id in [one.id for one in study.checks[: number - 1]]:
             yield f"{key}.id", check.id, "Another check has this id; choose another."
         if not check.tolerance >= 0:
@@ -224,6 +227,27 @@ def _raters(study: Study) -> Iterator[Finding]:
             yield f"limits.{key}", value, "It must be a number above 0."
 
 
+def _compare(study: Study) -> Iterator[Finding]:
+    """Comparisons know two items, one question each, and nothing that is shown alone."""
+    if study.compare.partners < 0:
+        yield "compare.partners", study.compare.partners, "Use 0 for all others, or a number above it."
+    if study.mode != "compare":
+        return
+    for number, dimension in enumerate(study.dimensions, 1):
+        if dimension.kind not in ("slider", "text"):
+            yield (
+                f"dimensions[{number}].kind",
+                dimension.kind,
+                "Raters say which of two has more: leave kind out.",
+            )
+    if study.pads:
+        yield "pads", [pad.x for pad in study.pads], "Comparisons have no pad; leave it out."
+    if study.reference is not None:
+        yield "reference", study.reference.items, "Comparisons have no hidden references; leave [reference] out."
+    if study.practice.count or study.practice.items:
+        yield "practice", study.practice.items or study.practice.count, "Comparisons are not practised; leave it out."
+
+
 def _trace(study: Study) -> Iterator[Finding]:
     if not 1 <= study.trace.rate <= 60:
         yield "trace.rate", study.trace.rate, "Choose 1 to 60 samples per second; 25 to 30 is usual."
@@ -234,3 +258,8 @@ def _trace(study: Study) -> Iterator[Finding]:
 def _known(name: str, known: list[str], what: str) -> str:
     close = nearest(name, known)
     return f"Did you mean '{close}'?" if close else f"The {what} are {listed(known)}."
+
+
+_FINDERS = (
+    *(_texts, _dimensions, _questions, _pads, _items, _design, _reference, _attention, _raters, _trace, _compare),
+)

@@ -135,6 +135,7 @@ _TABLES: dict[str, type[Any]] = {
     "anchors": schema.Anchor,
     "pads": schema.Pad,
     "questions": schema.Question,
+    "compare": schema.Compare,
     "items": schema.Items,
     "design": schema.Design,
     "reference": schema.Reference,

@@ -90,6 +90,8 @@ class Pad(Struct, frozen=True, forbid_unknown_fields=True):
 
     x: str
     y: str
+    # large: beside what is judged, in half of a wide window
+    size: Literal["normal", "large"] = "normal"
 
 
 class Texts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,6 +143,8 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     free_after_minutes: float = 60.0
     # Whether answers stay as they are once the rater has finished.
     final: bool = False
+    # Whether images can be enlarged.
+    zoom: bool = True
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):
@@ -190,6 +194,15 @@ class TraceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     countdown: int = 3
 
 
+class Compare(Struct, frozen=True, forbid_unknown_fields=True):
+    """How items are compared two by two."""
+
+    # How many others each item meets. 0: all of them
+    partners: int = 0
+    # Whether raters may say that there is no difference.
+    tie: bool = True
+
+
 class Raters(Struct, frozen=True, forbid_unknown_fields=True):
     """Where raters come from, and how they show that they are done."""
 
@@ -216,7 +229,7 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     """A whole study file."""
 
     title: str
-    mode: Literal["rate", "trace"]
+    mode: Literal["rate", "trace", "compare"]
     texts: Texts
     dimensions: list[Dimension]
     items: Items
@@ -230,6 +243,7 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     checks: list[Check] = field(default_factory=list)
     practice: Practice = field(default_factory=Practice)
     trace: TraceSettings = field(default_factory=TraceSettings)
+    compare: Compare = field(default_factory=Compare)
     raters: Raters = field(default_factory=Raters)
     limits: Limits = field(default_factory=Limits)
 
@@ -243,9 +257,14 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
         """Names of the dimensions that are ratings: numbers and choices, not free text."""
         return [dimension.name for dimension in self.dimensions if dimension.kind != "text"]
 
-    def find_dimension(self, name: str) -> Dimension | None:
-        """The dimension of this name, if there is one."""
-        return next((dimension for dimension in self.dimensions if dimension.name == name), None)
+    @property
+    def asked(self) -> list[Dimension]:
+        """The dimensions as raters answer them: in comparisons, with the side that has more of it."""
+        if self.mode != "compare":
+            return self.dimensions
+        sides = ["left", "tie", "right"] if self.compare.tie else ["left", "right"]
+        both = [(one, Dimension(one.name, one.question, "choice", choices=sides)) for one in self.dimensions]
+        return [one if one.kind == "text" else compared for one, compared in both]
 
     def find_check(self, key: str) -> Check | None:
         """The attention check of this key, if the study (still) has it."""
@@ -254,7 +273,7 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def passes(self) -> list[list[str]]:
         """The dimensions judged together: all at once for ratings; one by one, or a pad's two, for traces."""
-        if self.mode == "rate":
+        if self.mode != "trace":
             return [self.names]
         joint = {name: [pad.x, pad.y] for pad in self.pads for name in (pad.x, pad.y)}
         groups = [joint.get(name, [name]) for name in self.names]

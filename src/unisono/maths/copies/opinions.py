@@ -42,7 +42,7 @@ def find_opinions(
     for _ in range(MOST_ROUNDS if value.size <= MOST_CELLS else 1):
         pairs = copy_pairs(value, item_of, annotator_of, K)
         found = _closest(found, pairs, voice)
-        joined = _joined(pairs, K, least)
+        joined = joined_sets(pairs.pair[pairs.probability >= least], K)
         if (joined == np.arange(K)).all():
             break
         voice = joined[voice]
@@ -68,10 +68,9 @@ def _closest(found: Opinions, pairs: CopyPairs, voice: np.ndarray) -> Opinions:
     return found
 
 
-def _joined(pairs: CopyPairs, K: int, least: float) -> np.ndarray:
-    """(K,) the first annotator of the set that each belongs to: copies, and copies of copies."""
-    sure = pairs.pair[pairs.probability >= least]
-    ties = coo_array((np.ones(len(sure)), (sure[:, 0], sure[:, 1])), shape=(K, K))
+def joined_sets(pairs: np.ndarray, K: int) -> np.ndarray:
+    """(K,) the first annotator of the set that each belongs to: copies, and copies of copies. pairs: (n, 2)."""
+    ties = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(K, K))
     _, group = connected_components(ties.tocsr(), directed=False)
     _, first = np.unique(group, return_index=True)
     return np.asarray(first[group])

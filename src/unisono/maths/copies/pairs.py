@@ -41,6 +41,7 @@ LEAST_EXCESS = 0.2  # convention: part of the way from chance to complete agreem
 COPIED = 0.05  # convention: copies per annotator that are expected before anything is seen
 LEAST_ANSWERS = 10  # convention: shared answers below which agreement may be luck, and nobody is called a copy
 ENOUGH = 15  # convention: shared answers from which a pair says something about honest pairs
+MOST_LEARNED = 20_000  # numerical: pairs from which honest ones are learned; more tell nothing new
 
 
 class CopyPairs(NamedTuple):
@@ -137,6 +138,7 @@ def _log_likelihood(counts: _Counts, equal: np.ndarray, together: float) -> np.n
 
 def _learn_crowd(counts: _Counts) -> _Crowd:
     """What honest pairs are like, from the middle of all pairs."""
+    counts = _some(counts, slice(None, None, len(counts.pair) // MOST_LEARNED + 1))
     told = counts.together[~np.isnan(counts.together)]
     together = max(float(np.median(told)), 1.0) if len(told) else 1.0
     best = _log_likelihood(counts, _equal_by_honesty(EXCESS), together).argmax(axis=1)
@@ -145,18 +147,28 @@ def _learn_crowd(counts: _Counts) -> _Crowd:
 
 
 def _judged(counts: _Counts, crowd: _Crowd, partners: float) -> CopyPairs:
-    """Copies against honest pairs."""
+    """Copies against honest pairs; who does not agree clearly more than by chance is none."""
+    agreed = counts.equal_in.sum(axis=1)
+    excess = agreed - counts.expected >= LEAST_EXCESS * (counts.shared - counts.expected)
+    asked = np.flatnonzero(excess & (counts.shared >= LEAST_ANSWERS))
+    log_odds = np.full(len(agreed), -np.inf)
+    log_odds[asked] = _log_bayes_factor(_some(counts, asked), crowd) + np.log(COPIED / partners)
+    safe = np.maximum(counts.shared, 1)
+    return CopyPairs(counts.pair, expit(log_odds), log_odds, counts.shared, agreed / safe, counts.expected / safe)
+
+
+def _log_bayes_factor(counts: _Counts, crowd: _Crowd) -> np.ndarray:
+    """(P,) how much better copies explain the answers than honest pairs do.                             eq. Q8"""
     honest = _log_likelihood(counts, _equal_by_honesty(EXCESS), crowd.together)
     # Where even honest pairs agree more often than answers were left unchanged, a difference is no sign of a copy.
     equal = np.maximum(EXCESS, _equal_by_honesty(crowd.excess))
     copied = _log_likelihood(counts, equal, crowd.together)
     unchanged = np.where(EXCESS >= 1 - MOST_CHANGED, EXCESS**COPY_POWER, 0.0)
-    log_odds = _log_mean(copied, unchanged) - _log_mean(honest, crowd.density) + np.log(COPIED / partners)
-    agreed = counts.equal_in.sum(axis=1)
-    excess = agreed - counts.expected >= LEAST_EXCESS * (counts.shared - counts.expected)
-    log_odds = np.where(excess & (counts.shared >= LEAST_ANSWERS), log_odds, -np.inf)
-    safe = np.maximum(counts.shared, 1)
-    return CopyPairs(counts.pair, expit(log_odds), log_odds, counts.shared, agreed / safe, counts.expected / safe)
+    return np.asarray(_log_mean(copied, unchanged) - _log_mean(honest, crowd.density))
+
+
+def _some(counts: _Counts, rows: np.ndarray | slice) -> _Counts:
+    return _Counts(*(part[rows] for part in counts))
 
 
 def _partners(look: FirstLook, item_of: np.ndarray, K: int) -> float:

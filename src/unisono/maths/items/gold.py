@@ -20,7 +20,7 @@ from unisono.maths.em import EmTrace
 from unisono.maths.items.anchor import moved
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import posterior
-from unisono.maths.items.priors import CLEARLY_BETTER, LEVEL_TRUTHS, SCALE_TRUTHS
+from unisono.maths.items.priors import CLEARLY_BETTER, IMAGINARY_ANSWERS, IMAGINARY_ITEMS
 from unisono.maths.items.rescale import NO_SPREAD
 from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.state import BayesSettings, BayesState
@@ -106,12 +106,12 @@ def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.nd
     for d in range(D):
         known = ~np.isnan(gold[:, d])
         x, y = estimate[known, d], gold[known, d]
-        n, imaginary = len(x), SCALE_TRUTHS * float(estimate[:, d].var())
+        n, imaginary = len(x), IMAGINARY_ITEMS * float(estimate[:, d].var())
         if not n:
             continue
         if imaginary > NO_SPREAD:
             scale[d] = np.sqrt((n * y.var() + imaginary) / (n * x.var() + imaginary))
-        moved = x.mean() + (y.mean() - x.mean()) * n / (n + LEVEL_TRUTHS)
+        moved = x.mean() + (y.mean() - x.mean()) * n / (n + IMAGINARY_ANSWERS)
         offset[d] = moved - scale[d] * x.mean()
     return scale, offset
 

@@ -179,7 +179,7 @@ function item(study, index) {
 }
 
 function canGoBack(study, index) {
-  return index > 0 && (study.mode === "rate" || view.slots[index - 1].media === "check");
+  return index > 0 && (study.mode !== "trace" || view.slots[index - 1].media === "check");
 }
 
 // Going back and leaving things as they were is no correction.

@@ -20,7 +20,9 @@ export class Options {
       type: "radio", name: id, value: String(index), checked: answer === value, "aria-label": sparse ? spoken(answer, dimension.choices[index]) : null,
     }));
     this.state = el("span", { class: "scale-value" }, dimension.required ? "" : sentence("optional"));
-    const list = el("div", { class: `options ${counted ? "likert" : "choice"}${sparse ? " sparse" : ""}` },
+    // Of two sides, the left one stands left whatever way one reads.
+    const sides = Boolean(dimension.labels);
+    const list = el("div", { class: `options ${counted ? "likert" : sides ? "sides" : "choice"}${sparse ? " sparse" : ""}`, dir: sides ? "ltr" : null },
       this.inputs.map((input, index) => this.option(input, index, counted, sparse)));
     list.style.setProperty("--count", String(this.answers.length));
     this.element = el("fieldset", { class: "scale" },
@@ -31,7 +33,7 @@ export class Options {
 
   option(input, index, counted, sparse) {
     const words = counted && !sparse ? [el("b", {}, number(index + 1)), el("span", {}, this.dimension.choices[index])]
-      : [el("span", {}, counted ? number(index + 1) : this.dimension.choices[index])];
+      : [el("span", {}, counted ? number(index + 1) : (this.dimension.labels ?? this.dimension.choices)[index])];
     return el("label", { class: "option" }, input, words);
   }
 

@@ -5,8 +5,9 @@ import { along } from "./sentences.js";
 import { decideTouch } from "./touch.js";
 
 export class Pad {
-  constructor(x, y) {
+  constructor(x, y, size) {
     this.scales = [x, y];
+    this.isLarge = size === "large";
     this.point = el("div", { class: "pad-point" });
     this.plane = el("div", { class: "pad", "aria-hidden": "true" }, this.point);
     const ends = [x, y].map(({ dimension: { anchors } }) => [anchors[0].label, anchors[anchors.length - 1].label]);
@@ -15,6 +16,7 @@ export class Pad {
         el("div", { class: "pad-top" }, ends[1][1]), el("div", { class: "pad-left" }, ends[0][0]), this.plane,
         el("div", { class: "pad-right" }, ends[0][1]), el("div", { class: "pad-bottom" }, ends[1][0])),
       x.element, y.element);
+    this.element.classList.toggle("large", this.isLarge);
     for (const scale of this.scales) this.follow(scale);
     this.undecided = false;
     decideTouch(this.plane, {

@@ -1,7 +1,7 @@
 // One scale: a native range input with labelled anchors. Until the rater touches it, it has no value.
 
 import { el } from "./dom.js";
-import { idOf } from "./keys.js";
+import { digitOf, idOf } from "./keys.js";
 import { number, sentence } from "./sentences.js";
 import { decideTouch } from "./touch.js";
 
@@ -42,6 +42,10 @@ export class Scale {
     });
     this.input.addEventListener("keydown", (event) => {
       if (/^(Arrow|Page|Home|End)/.test(event.key)) this.pointer = "key";
+      const digit = digitOf(event);
+      if (digit === null) return;
+      event.preventDefault();
+      this.setShare((digit - 1) / 8, "key");
     });
     this.input.addEventListener("input", () => this.before === null && this.take(this.pointer));
   }
