@@ -110,9 +110,9 @@ def fuse(
     if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
-    described = on_clock(item_table(features), table, complete=True)
+    described = on_clock(item_table(features, table), table, complete=True)
     with watching_steps("Estimating", on_step) as watcher:
-        fuser.fit(counted, described, on_clock(item_table(gold), table), on_step=watcher)
+        fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
     result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
     for alert in result.alerts:
         if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS):
@@ -160,7 +160,7 @@ class Fusion(WithCategories):
     @cached_property
     def annotators_overall(self) -> Any:
         """One row per annotator, as a frame of the kind that came in."""
-        return as_frame(overall_columns(self.described), self.ratings)
+        return as_frame(self.with_overall_accuracy(overall_columns(self.described)), self.ratings)
 
     @cached_property
     def described(self) -> Annotators:
@@ -242,7 +242,7 @@ class Fusion(WithCategories):
             {
                 "truth": self._rounded(),
                 "annotators": self.with_accuracy(rounded_figures(dimension_columns(self.described))),
-                "annotators_overall": rounded_figures(overall_columns(self.described)),
+                "annotators_overall": rounded_figures(self.with_overall_accuracy(overall_columns(self.described))),
             }
             | self.tables_of_categories
             | more

@@ -48,7 +48,6 @@ TRACING_WORDS = {
     "flat": "hardly moves",
     "late": "begins to move late",
     "drifting": "drifts",
-    "copied": "makes the errors of another annotator",
 }
 MOST_NAMED = 6  # findings of one kind that are told; the table of annotators has all
 
