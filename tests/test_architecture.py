@@ -17,6 +17,7 @@ ALLOWED = {
     "maths": set(),
     "data": set(),
     "tasks": set(),
+    "engines": set(),
     "reader": {"data"},  # loads io by name, when a table comes where ratings are wanted
     "fusers": {"maths", "data", "tasks", "reader"},
     "report": {"data", "fusers"},

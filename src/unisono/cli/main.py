@@ -1,7 +1,7 @@
 """The `unisono` command: finds the subcommand, and turns what went wrong into an exit code.
 
-Exit codes: 0 done, 1 strict alerts, 2 usage, 3 bad data, 4 not converged. A command module is imported only when it is
-asked for, so that `--help` answers at once.
+Exit codes: 0 done, 1 strict alerts, 2 usage, 3 bad data, 4 not converged, 5 workers lost. A command module is imported
+only when it is asked for, so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from unisono.cli.talk import say, show_warnings
-from unisono.errors import DataError, SettingsError
+from unisono.errors import DataError, EngineError, SettingsError
 from unisono.version import __version__
 
 # name -> (module, one line for --help); the module holds a click command called `command`.
@@ -99,6 +99,9 @@ def run() -> None:
     except DataError as error:
         say(f"Error: {error}")
         sys.exit(3)
+    except EngineError as error:
+        say(f"Error: {error}")
+        sys.exit(5)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not an error of ours.
         sys.stderr.close()
