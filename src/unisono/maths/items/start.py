@@ -14,7 +14,7 @@ from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import Priors
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
-from unisono.maths.items.targets import variance_targets
+from unisono.maths.items.targets import SharedMoments, targets_from, variance_targets
 
 
 def unrelated(priors: Priors) -> Priors:
@@ -23,14 +23,23 @@ def unrelated(priors: Priors) -> Priors:
 
 
 def bayes_settings(
-    data: ItemData, structure: Structure, priors: Priors, floor: np.ndarray, **changes: Any
+    data: ItemData,
+    structure: Structure,
+    priors: Priors,
+    floor: np.ndarray,
+    items: SharedMoments | None = None,
+    **changes: Any,
 ) -> BayesSettings:
-    """Settings with targets from the ratings; only what the structure lets be correlated is."""
+    """Settings with targets from the ratings; only what the structure lets be correlated is.
+
+    `items`: the moments of the items, where the rows of the ratings lie elsewhere.
+    """
     if not structure.couples_dimensions:
         priors = priors._replace(bias_correlation=0.0)
     if structure.latent != "full":
         priors = priors._replace(latent_correlation=0.0)
-    return BayesSettings(structure, priors, floor, variance_targets(data, priors))._replace(**changes)
+    targets = variance_targets(data, priors) if items is None else targets_from(data, items, priors)
+    return BayesSettings(structure, priors, floor, targets)._replace(**changes)
 
 
 def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:

@@ -6,6 +6,8 @@ the bias. Ratings are standardised, so that shares are variances.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from unisono.maths.grouped import segment_sum
@@ -24,10 +26,36 @@ from unisono.maths.items.state import Targets
 
 
 def variance_targets(data: ItemData, priors: Priors) -> Targets:
-    """Shares of truth, error and bias, with correlations like those of the ratings.                     eq. B11"""
-    answered = data.answered[data.profile_of].astype(float)
-    truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_SHARE_UNKNOWN), *TRUTH_SHARE_LIMITS)
-    bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_SHARE_UNKNOWN).mean(), *BIAS_SHARE_LIMITS)
+    """Shares of truth, error and bias, with correlations like those of the ratings."""
+    return targets_from(data, shared_moments(data, data.item_of, data.M), priors)
+
+
+class SharedMoments(NamedTuple):
+    """Of two different ratings of one group, (D,) each; they add up over groups."""
+
+    products: np.ndarray  # sum of their products, both ways round
+    pairs: np.ndarray  # how many there are, both ways round
+
+    def mean(self, unknown: float) -> np.ndarray:
+        """(D,) mean product; `unknown` where there are no pairs."""
+        return np.asarray(np.where(self.pairs > 0, self.products / np.maximum(self.pairs, 1), unknown))
+
+
+def shared_moments(data: ItemData, of: np.ndarray, groups: int) -> SharedMoments:
+    """Of the groups `of` (J,) of ratings, items or annotators."""
+    y, answered = data.y, data.answered[data.profile_of].astype(float)
+    totals, counts = segment_sum(y, of, groups), segment_sum(answered, of, groups)
+    products = (totals**2).sum(axis=0) - (y**2).sum(axis=0)
+    return SharedMoments(products, (counts * (counts - 1)).sum(axis=0))
+
+
+def targets_from(data: ItemData, items: SharedMoments, priors: Priors) -> Targets:
+    """The targets from the moments of items and from the sums of the ratings' profiles.                 eq. B11"""
+    truth = np.clip(items.mean(TRUTH_SHARE_UNKNOWN), *TRUTH_SHARE_LIMITS)
+    totals, counts = data.by_annotator(data.Sy), data.answers()
+    products = (totals**2).sum(axis=0) - np.einsum("udd->d", data.Syy)
+    annotators = SharedMoments(products, (counts * (counts - 1)).sum(axis=0))
+    bias = np.clip(annotators.mean(BIAS_SHARE_UNKNOWN).mean(), *BIAS_SHARE_LIMITS)
     error = np.maximum(1 - truth - bias, LEAST_ERROR_SHARE)
     P = believed_correlation(data, rating_correlation(data), float(truth.mean()))
     return Targets(
@@ -73,14 +101,6 @@ def correlation_power(P: np.ndarray, power: float) -> np.ndarray:
     Q = (vectors * np.maximum(values, LEAST_EIGENVALUE) ** power) @ vectors.T
     root = np.sqrt(np.diagonal(Q))
     return np.asarray(Q / root[:, None] / root)
-
-
-def _shared(y: np.ndarray, answered: np.ndarray, of: np.ndarray, groups: int, unknown: float) -> np.ndarray:
-    """(D,) mean product of two different ratings of one group."""
-    totals, counts = segment_sum(y, of, groups), segment_sum(answered, of, groups)
-    products = (totals**2).sum(axis=0) - (y**2).sum(axis=0)
-    pairs = (counts * (counts - 1)).sum(axis=0)
-    return np.asarray(np.where(pairs > 0, products / np.maximum(pairs, 1), unknown))
 
 
 def _covariance(variance: np.ndarray, correlation: np.ndarray) -> np.ndarray:

@@ -87,6 +87,22 @@ def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int)
     return Sums(n, yy, xx, xy, y, x)
 
 
+def joined_sums(one: Sums, other: Sums) -> Sums:
+    """Centred sums over the answers of both."""
+    n = one.n + other.n
+    share = other.n / np.maximum(n, 1)
+    weight = one.n * share
+    y, x = other.y - one.y, other.x - one.x
+    return Sums(
+        n,
+        one.yy + other.yy + weight * y**2,
+        one.xx + other.xx + weight[:, :, None, None] * x[:, :, :, None] * x[:, :, None, :],
+        one.xy + other.xy + weight[:, :, None] * x * y[:, :, None],
+        one.y + share * y,
+        one.x + share[:, :, None] * x,
+    )
+
+
 def styles_of(d: int, D: int) -> list[tuple[int, int]]:
     """The styles an annotator may have on dimension d: (kind, dimension of the truth that is followed)."""
     own = [(kind, d) for kind in (USUAL, COMPRESSED, STRETCHED, FLIPPED)]
