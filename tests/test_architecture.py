@@ -27,13 +27,14 @@ ALLOWED = {
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "publish": {"evaluate", "io", "report"},
+    "sharded": {"data", "engines", "evaluate", "fusers", "io", "maths", "publish", "report", "version"},
     "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version", "reader"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "media", "version"},
     "cli": {
         *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
-        *("publish", "media", "version"),
+        *("publish", "media", "version", "engines", "sharded"),
     },
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.

@@ -19,6 +19,7 @@ from unisono.version import __version__
 # name -> (module, one line for --help); the module holds a click command called `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
     "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
+    "shard": ("shard", "Make shards of a table that is larger than memory, for `fuse`."),
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
     "report": ("report", "Make the page of a saved fusion again."),
     "agreement": ("agreement", "Measure how far annotators agree, with intervals, for the paper."),

@@ -14,7 +14,7 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.coverage import coverage
 from unisono.fusers.results import Annotators
-from unisono.maths.copies.opinions import find_opinions, one_voice
+from unisono.maths.copies.opinions import Opinions, find_opinions, one_voice
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.words import COPY_WORDS, Counting, require_word
 
@@ -90,10 +90,26 @@ def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) ->
     """A row for every annotator of the ratings: copies have the figures of the voice they are part of."""
     if ratings.is_series:
         return voices
-    K, copies = len(voices.annotators), crowd_copies(ratings)
+    copies = crowd_copies(ratings)
     merged = how == "merge" and one_voice_each(ratings) is not ratings
+    given = np.bincount(ratings.annotator_of, minlength=ratings.K)
+    kinds = None if voices.kind is None else ratings.kinds
+    return everybody_described(voices, copies, ratings.annotators, given, merged=merged, kinds=kinds)
+
+
+def everybody_described(
+    voices: Annotators,
+    copies: Copies,
+    annotators: tuple[str, ...],
+    given: np.ndarray,
+    *,
+    merged: bool,
+    kinds: tuple[str, ...] | None = None,
+) -> Annotators:
+    """The same for annotators with these names and `given` (K,) judgements each."""
+    K = len(voices.annotators)
     place = {label: row for row, label in enumerate(voices.annotators)}
-    row = np.array([place[ratings.annotators[k]] for k in (copies.voice if merged else range(ratings.K))])
+    row = np.array([place[annotators[k]] for k in (copies.voice if merged else range(len(annotators)))])
 
     def spread(found: Any) -> Any:
         return found[row] if isinstance(found, np.ndarray) and len(found) == K else found
@@ -101,19 +117,23 @@ def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) ->
     values = {one.name: spread(getattr(voices, one.name)) for one in fields(voices)}
     if voices.diagnosis is not None:
         values["diagnosis"] = Diagnosis(*map(spread, voices.diagnosis))
-    values["annotators"] = ratings.annotators
-    values["ratings"] = np.bincount(ratings.annotator_of, minlength=ratings.K)
-    values["kind"] = None if voices.kind is None else ratings.kinds
+    values["annotators"] = annotators
+    values["ratings"] = given
+    values["kind"] = kinds
     values |= {"copy": copies.probability, "voice": copies.voice}
     return Annotators(**values)
 
 
 def _find(ratings: Ratings) -> Copies:
-    K, names = ratings.K, ratings.annotators
+    K = ratings.K
     if ratings.is_series:
         return Copies((), np.arange(K), np.zeros(K))
-    found = find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K)
-    sets = []
+    return named_copies(find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K), ratings.annotators)
+
+
+def named_copies(found: Opinions, names: tuple[str, ...]) -> Copies:
+    """What was found about annotators with these names."""
+    K, sets = len(names), []
     for first in np.unique(found.voice[found.voice != np.arange(K)]):
         members = np.flatnonzero(found.voice == first)
         best = members[np.argmax(found.probability[members] + 1e-9 * found.shared[members])]

@@ -26,6 +26,7 @@ from unisono.fusers import Annotators, Fused, Fuser, make_fuser
 FORMAT = 1  # of report.json
 DRAWS = 500  # of the bootstrap behind the intervals of agreement figures
 MOST_TO_RESAMPLE = 2_000_000  # numbers; beyond, figures of agreement come without intervals
+TOO_MANY = "Fitting several times over would take long with so many ratings; `unisono compare` does it on some of them."
 OnPhase = Callable[[str], None]
 
 
@@ -38,6 +39,16 @@ class Subject(NamedTuple):
     fused: Fused
     annotators: Annotators
     summary: dict[str, Any]
+    sample: Sample | None = None  # where ratings and truths are some of those that were fused
+
+
+class Sample(NamedTuple):
+    """What is known of all items, where only some of them are at hand."""
+
+    items: int
+    chosen_by: str
+    coverage: dict[str, Any]  # as `coverage_of_counts` has it
+    truth_file: str = "truth.csv"
 
 
 def build_dossier(
@@ -56,8 +67,9 @@ def build_dossier(
     tell("annotators")
     described = people(subject.fuser, ratings, fused, subject.annotators)
     tell("held-out ratings")
-    foreseen = foresight(subject.model, subject.fuser, ratings)
+    foreseen = foresight(subject.model, subject.fuser, ratings) if subject.sample is None else {"why_not": TOO_MANY}
     tell("tables")
+    truths, sample = truth_rows(ratings, fused, mean), subject.sample
     return {
         "format": FORMAT,
         "created": created or datetime.now(UTC).date().isoformat(),
@@ -67,9 +79,10 @@ def build_dossier(
         "model": subject.model,
         "dimensions": list(ratings.dimensions),
         "summary": subject.summary,
-        "coverage": _coverage(ratings),
+        "sample": None if sample is None else {"items": ratings.M, "of": sample.items, "chosen_by": sample.chosen_by},
+        "coverage": _coverage(ratings) if sample is None else sample.coverage,
         "agreement": agreement.to_dict() | {"apa": agreement.apa(), "notes": agreement.notes},
-        "truth": truth_rows(ratings, fused, mean),
+        "truth": truths if sample is None else truths | {"file": sample.truth_file},
         "curves": curves(ratings, fused, mean) if ratings.is_series else None,
         "annotators": described,
         "correlations": correlations(ratings, fused),
@@ -82,10 +95,16 @@ def build_dossier(
 def _coverage(ratings: Ratings) -> dict[str, Any]:
     """How many annotators items have, and how many items annotators have, as counts of counts."""
     counts = coverage(ratings)
+    return coverage_of_counts(_histogram(counts.per_item), counts.per_annotator)
+
+
+def coverage_of_counts(annotators_per_item: list[list[int]], per_annotator: np.ndarray) -> dict[str, Any]:
+    """The same from pairs of a number of annotators and how many items have it, and from items per annotator (K,)."""
+    items, judgements = sum(n for _, n in annotators_per_item), sum(v * n for v, n in annotators_per_item)
     return {
-        "annotators_per_item": _histogram(counts.per_item),
-        "items_per_annotator": _histogram(counts.per_annotator),
-        "filled": float(counts.per_item.sum() / max(ratings.M * ratings.K, 1)),
+        "annotators_per_item": annotators_per_item,
+        "items_per_annotator": _histogram(per_annotator),
+        "filled": float(judgements / max(items * len(per_annotator), 1)),
     }
 
 

@@ -64,7 +64,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         Sigma=shape_latent(settings.structure.latent, targets.latent, settings.floor),
         cov=_row_covariances(data, hyper, settings),
     )
-    start = BayesState(params, hyper, np.full((data.M, D), np.nan))
+    start = BayesState(params, hyper, np.broadcast_to(np.nan, (data.M, D)))
     if settings.bounds is None:
         return start
     # Truths before any look at the ratings: their mean.
