@@ -111,6 +111,7 @@ def kill_a_worker(executor):
         sys.modules["ray"].kill(executor.actors[0], no_restart=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["processes", "dask", "ray"])
 def test_a_worker_killed_during_the_fit_costs_no_bit(shards, serial, engine, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
@@ -127,6 +128,7 @@ def test_a_worker_killed_during_the_fit_costs_no_bit(shards, serial, engine, mon
     assert killed == [2]
 
 
+@pytest.mark.slow
 def test_a_worker_that_joins_takes_part(shards, serial):
     with open_engine("dask", 1) as executor:
 

@@ -35,7 +35,7 @@ class DaskExecutor:
         try:
             if scheduler is None:
                 self._cluster = distributed.LocalCluster(
-                    n_workers=workers or 2, threads_per_worker=1, processes=True, dashboard_address=None
+                    n_workers=workers or 2, threads_per_worker=1, processes=True, dashboard_address=":0"
                 )
                 self.address = self._cluster.scheduler_address
             self.client = distributed.Client(self.address, timeout=WAIT, set_as_default=False)

@@ -25,6 +25,7 @@ from unisono.fusers import Annotators, Fused, Fuser, make_fuser
 
 FORMAT = 1  # of report.json
 DRAWS = 500  # of the bootstrap behind the intervals of agreement figures
+MOST_TO_DRAW = 10_000  # annotators; of a sample by more, the same
 MOST_TO_RESAMPLE = 2_000_000  # numbers; beyond, figures of agreement come without intervals
 TOO_MANY = "Fitting several times over would take long with so many ratings; `unisono compare` does it on some of them."
 OnPhase = Callable[[str], None]
@@ -61,6 +62,8 @@ def build_dossier(
     mean = make_fuser("mean", series=ratings.is_series).fit(ratings).fuse()
     tell("agreement")
     draws = DRAWS if ratings.value.size <= MOST_TO_RESAMPLE else 0
+    if subject.sample is not None and ratings.K > MOST_TO_DRAW:
+        draws = 0
     agreement = measure_agreement(
         ratings, drawing=Drawing(draws, 0.95, 0), fused=fused, shrunk=subject.fuser.gives_posterior_means()
     )
