@@ -10,6 +10,7 @@ import unisono
 ROOT = Path(unisono.__file__).parent
 # package -> what of unisono it may import, beside itself, errors and words
 ALLOWED = {
+    "__main__": {"cli"},
     "__init__": None,  # the front door knows everything, and loads it only when asked
     "errors": set(),
     "words": set(),
@@ -55,7 +56,7 @@ ROOMS = {
         "compare": set(),
         "protocol": set(),
         "agreement": set(),
-        "dossier": {"agreement", "compare"},
+        "dossier": {"agreement", "compare", "judges"},
         "judges": set(),
     },
     "report": {"page": set()},

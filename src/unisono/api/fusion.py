@@ -157,7 +157,7 @@ class Fusion(WithCategories):
     @cached_property
     def annotators_overall(self) -> Any:
         """One row per annotator, as a frame of the kind that came in."""
-        return as_frame(overall_columns(self.described), self.ratings)
+        return as_frame(self.with_overall_accuracy(overall_columns(self.described)), self.ratings)
 
     @cached_property
     def described(self) -> Annotators:
@@ -238,7 +238,7 @@ class Fusion(WithCategories):
             {
                 "truth": self._rounded(),
                 "annotators": self.with_accuracy(rounded_figures(dimension_columns(self.described))),
-                "annotators_overall": rounded_figures(overall_columns(self.described)),
+                "annotators_overall": rounded_figures(self.with_overall_accuracy(overall_columns(self.described))),
             }
             | self.tables_of_categories
             | more
@@ -273,7 +273,8 @@ class Fusion(WithCategories):
         from unisono.evaluate.dossier.build import Subject
         from unisono.publish import report_files
 
-        whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data)
+        words = None if self.chosen is None else self.chosen.for_report()
+        whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data, words)
         return report_files(whole, command=command, on_phase=on_phase)
 
 

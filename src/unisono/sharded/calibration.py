@@ -13,7 +13,6 @@ from unisono.maths.grouped import correlation_of_sums
 from unisono.maths.items.estep import posterior
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import left_out, residual_freedom
-from unisono.maths.items.priors import LEAST_INTERVAL_RATIO
 from unisono.maths.items.rescale import TruthMoments, panel_rescaling_from
 from unisono.maths.raters.signal import SharedSignal
 from unisono.maths.raters.styles import Sums, centred_sums, joined_sums
@@ -46,7 +45,7 @@ def calibrated(
     sd = np.sqrt(found.truths.squares / n)
     moments = TruthMoments(found.truths.mean, sd, sd, found.variance / n)
     return Calibration(
-        max(found.errors / found.numbers if found.numbers else 1.0, LEAST_INTERVAL_RATIO),
+        max(found.errors / found.numbers if found.numbers else 1.0, 1.0),  # intervals are never narrowed
         freedom,
         panel_rescaling_from(crowd.data, params, moments, crowd.means, panel),
         variance_without_signal(span, signal, freedom),

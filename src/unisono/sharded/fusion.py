@@ -185,7 +185,7 @@ class ShardedFusion:
             look.judgements * D,
             self._reading(),
         )
-        return summary_of(self.fit, counts, self.described, self.alerts, self.fuser.notes())
+        return summary_of(self.fit, counts, self.described, self.alerts)
 
     def summary(self) -> str:
         """The result in words."""
@@ -195,7 +195,7 @@ class ShardedFusion:
     def sample(self) -> tuple[Ratings, Fused]:
         """The ratings of some items, all where there are few, and their truths."""
         one_in = -(-self.look.items // SHOWN_ITEMS)
-        shards = self._labelled(Source(*source[:4]) for source in self.counted.sources)
+        shards = self._labelled(source._replace(voice=None, distance=None) for source in self.counted.sources)
         shown = gathered_sample(self.executor.map(some_rows, shards, one_in), self._labels(self.folder.annotators))
         self.executor.forget(shards)
         voices = shown
@@ -260,7 +260,7 @@ class ShardedFusion:
             coverage = coverage_of_counts(per_item, self.look.rated)
             words = f"one in {-(-self.look.items // SHOWN_ITEMS)}, without pattern"
             sample = Sample(self.look.items, words, coverage, "truth.csv" if as_csv else "truth/")
-        whole = Subject(self.model, self.fuser, ratings, fused, self.described, self.summary_data, sample)
+        whole = Subject(self.model, self.fuser, ratings, fused, self.described, self.summary_data, sample=sample)
         return report_files(whole, command=command, on_phase=tell)
 
     def _labelled(self, sources: Any) -> list[Shard]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.io.shards import read_part
-from unisono.maths.copies.opinions import one_voice
+from unisono.maths.copies.voices import one_voice
 from unisono.maths.items.data import ItemData, prepare, profile_codes
 from unisono.maths.items.predictor import no_features
 
@@ -36,6 +36,7 @@ class Source(NamedTuple):
     K: int
     first: int
     voice: np.ndarray | None = None  # (K,) place of everybody's voice among the voices; None: everybody is one
+    distance: np.ndarray | None = None  # (K,) whose answer counts where members of a voice differ
 
 
 def make_part(source: Source) -> Part:
@@ -44,7 +45,7 @@ def make_part(source: Source) -> Part:
     K = source.K
     if source.voice is not None:
         K = int(source.voice.max()) + 1
-        value, item_of, annotator_of = one_voice(value, item_of, source.voice[annotator_of].astype(np.int64), K)
+        value, item_of, annotator_of = one_voice(value, item_of, annotator_of, source.voice, source.distance)
     return Part(value, item_of.astype(np.int32), annotator_of.astype(np.int32), M, K, source.first)
 
 

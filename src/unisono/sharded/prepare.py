@@ -9,12 +9,14 @@ import numpy as np
 from unisono.data.scale import Scale
 from unisono.data.scale_inference import scale_of_answers
 from unisono.engines.protocol import Executor, Shard, Task
+from unisono.engines.sums import add_fields, pairwise_sum
 from unisono.errors import DataError, SettingsError
 from unisono.fusers import Joint, make_fuser
 from unisono.fusers.copies import Copies
 from unisono.io.shards import ShardFolder
+from unisono.maths.copies.voices import Disputes, VoiceSums, disputes, joined_voice_sums, voice_sums
 from unisono.sharded.look import Look
-from unisono.sharded.parts import Source, make_part
+from unisono.sharded.parts import Part, Source, make_part
 from unisono.sharded.steps import Counted, look_at_all
 from unisono.sharded.tally import Tally
 from unisono.words import Counting
@@ -29,8 +31,8 @@ def fuser_of(model: str, settings: dict[str, Any]) -> Joint:
     fuser = make_fuser(model, series=False, **settings)
     assert isinstance(fuser, Joint)
     fuser.check_settings()
-    refused = {"inference": fuser.inference != "bayes", "anchor": fuser.anchor == "uncorrelated"}
-    refused |= {"censored": fuser.censored, "paper": fuser.paper}
+    refused = {"inference": fuser.inference != "bayes", "anchor": fuser.anchor != "average"}
+    refused |= {"censored": fuser.censored, "paper": fuser.paper, "response": fuser.response != "linear"}
     for name, wrong in refused.items():
         if wrong:
             raise SettingsError(f"{name}={getattr(fuser, name)!r} is for tables in memory, not for shards.")
@@ -68,7 +70,9 @@ def counted_of(
     if how == "keep" or not copies.sets:
         return as_they_are, False
     kept, place = np.unique(copies.voice, return_inverse=True)
-    one_voice = [source._replace(voice=place) for source in sources]
+    sums = pairwise_sum(executor.map(_voice_sums, parts, place), joined_voice_sums)
+    distance = pairwise_sum(executor.map(_disputes, parts, place, sums), add_fields).distance()
+    one_voice = [source._replace(voice=place, distance=distance) for source in sources]
     merged = executor.load([Task(make_part, (source,)) for source in one_voice])
     seen, answers = look_at_all(executor, merged)
     # If nobody could be compared any more, somebody has to be the other opinion.
@@ -77,3 +81,11 @@ def counted_of(
         return as_they_are, False
     voices = tuple(folder.annotators[k] for k in kept)
     return Counted(one_voice, merged, seen, answers, voices, folder.dimensions, scale), True
+
+
+def _voice_sums(part: Part, voice: np.ndarray) -> VoiceSums:
+    return voice_sums(part.value, part.item_of, part.annotator_of, voice)
+
+
+def _disputes(part: Part, voice: np.ndarray, sums: VoiceSums) -> Disputes:
+    return disputes(part.value, part.item_of, part.annotator_of, voice, sums)

@@ -72,7 +72,7 @@ def fit_default(
     ends = np.array([[one.low, one.high] if one.number else [0.0, 0.0] for one in look.answers]).T
     scaling = Scaling(*pooled_units(executor, counted.parts, np.abs(ends).max(axis=0)))
     executor.forget(counted.parts)
-    shards = executor.load([Task(make_item_shard, (source, *scaling)) for source in counted.sources])
+    shards = executor.load([Task(make_item_shard, (source, scaling.loc, scaling.scale)) for source in counted.sources])
     crowd = find_crowd(executor, shards, look.items, K)
     on_phase("shared signal")
     signal, correlation = find_signal(executor, shards, crowd.data)
@@ -105,7 +105,8 @@ def fit_default(
     honest = calibrated(found, crowd, estimate.params, signal, span, fuser.panel)
     fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
     fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
-    fuser.ends_, fuser.scaling_, fuser.scale_ = None, scaling, counted.scale
+    fuser.ends_, fuser.reading_ = None, None
+    fuser.scaling_, fuser.scale_ = scaling, counted.scale
     fuser.space_ = learn_space(None, (), intercept=True, standardise=True)[0]
     fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators
     fuser.judgements_ = crowd.data.by_annotator(crowd.data.judgements)
