@@ -46,6 +46,7 @@ def test_truths_come_nearer_where_annotators_are_not_straight(response, drawn):
         assert found.fuser.trace_.largest_fall == 0.0
         gained.append(order_found(found, truth) - order_found(straight, truth))
         assert found.summary_data["response"]["kind"] == response
+        assert f"Ratings of {truth.shape[1]} of {truth.shape[1]} dimensions are" in found.summary()
         assert found.summary_data["response"]["dimensions"] == truth.shape[1]
     assert np.min(gained) > 0
     assert np.mean(gained) > 0.002
