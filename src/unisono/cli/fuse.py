@@ -163,11 +163,6 @@ def command(
 
 
 def _save(result: Fusion | CategoryFusion, out: Path, report: bool) -> None:
-    from unisono.api import Fusion
-
-    if not isinstance(result, Fusion):
-        result.save(out)  # categories alone have no page of their own
-        return
     command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
     with estimation_progress("Writing") as watching:
         result.save(out, report=report, command=command, on_phase=watching.say)

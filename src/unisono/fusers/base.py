@@ -161,7 +161,7 @@ class Fuser(Parameterised, ABC):
         """
         uncut, ends = self.scaling_.restore_mean(mean), (self.scale_.low, self.scale_.high)
         labels = shown.items, self.dimensions_, shown.length, shown.clock, freedom
-        origin = shown if isinstance(shown, Ratings) else None
+        origin = None if shown.reading is None and isinstance(shown, ItemTable) else shown
         return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov, mean), *labels, ends, uncut, origin)
 
     def fitted_ratings(self) -> Ratings:
