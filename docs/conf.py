@@ -9,6 +9,8 @@ version = release = __version__
 root_doc = "index"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"unisono {release}"
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"

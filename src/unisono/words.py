@@ -17,6 +17,7 @@ Latent = Literal["isotropic", "diagonal", "full"]
 Anchor = Literal["average", "uncorrelated", "none"]
 Inference = Literal["bayes", "ml"]
 EstimateScale = Literal["matched", "posterior"]
+Response = Literal["linear", "ordinal", "warp"]  # what ratings stand for
 Counting = Literal["merge", "keep"]  # of annotators who look like one opinion
 
 SeriesTransform = Literal["identity", "gain", "full", "delay", "taps"]
@@ -32,6 +33,7 @@ ITEM_WORDS: dict[str, tuple[str, ...]] = {
     "latent": get_args(Latent),
     "anchor": get_args(Anchor),
     "estimate": get_args(EstimateScale),
+    "response": get_args(Response),
 }
 SERIES_WORDS: dict[str, tuple[str, ...]] = {
     "inference": get_args(SeriesInference),

@@ -37,6 +37,7 @@ HELP = {
     "noise": "Form of the annotators' noise; ar1 is for traces.",
     "latent": "Form of the truth's covariance.",
     "anchor": "What fixes the meaning of a dimension.",
+    "response": "What ratings are: numbers (default), ordered answers with thresholds of every annotator, sliders.",
     "estimate": "On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
 }
 
@@ -162,11 +163,6 @@ def command(
 
 
 def _save(result: Fusion | CategoryFusion, out: Path, report: bool) -> None:
-    from unisono.api import Fusion
-
-    if not isinstance(result, Fusion):
-        result.save(out)  # categories alone have no page of their own
-        return
     command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
     with estimation_progress("Writing") as watching:
         result.save(out, report=report, command=command, on_phase=watching.say)

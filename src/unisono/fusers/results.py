@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.data import Clock, Ratings
+from unisono.data import Clock, ItemTable, Ratings
 from unisono.data.introduction import Introduction, counted
 from unisono.errors import DataError
 from unisono.fusers.scaling import restored_scale
@@ -38,7 +38,7 @@ class Fused:
     freedom: float = np.inf
     ends: tuple[np.ndarray, np.ndarray] | None = None  # (D,) each: where the scale ends, infinite where it does not
     uncut: np.ndarray | None = None  # (S, D) the estimates before they were cut at the ends
-    origin: Ratings | None = None  # that it was fused from: `truth` is a frame like theirs
+    origin: Ratings | ItemTable | None = None  # that it was fused or predicted from: `truth` is a frame like theirs
 
     @property
     def sd(self) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.fusers.annotator_columns import by_reliability
-from unisono.plot.canvas import DIMENSIONS, DIVERGING, SINGLE, STYLE, Result, axes_for, legend_above, place_of, pyplot
+from unisono.plot.canvas import DIMENSIONS, DIVERGING, SINGLE, Result, axes_for, legend_above, place_of, subplots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,14 +55,10 @@ def matrices(
     found = result.described
     names = list(annotators) if annotators is not None else [found.annotators[k] for k in by_reliability(found)]
     places = [place_of(name, found.annotators, "annotator") for name in names[:most]]
-    plt = pyplot()
     if axes is None:
         columns = min(len(places), 4)
         rows = -(-len(places) // columns)
-        with plt.rc_context(STYLE):
-            _, axes = plt.subplots(
-                rows, columns, figsize=(0.9 * columns, 1.05 * rows), layout="constrained", squeeze=False
-            )
+        axes = subplots(rows, columns, figsize=(0.9 * columns, 1.05 * rows), squeeze=False)
     panels = np.asarray(axes, dtype=object).ravel()
     for panel, k in zip(panels, places, strict=False):
         panel.imshow(found.leakage[k] + np.diag(found.gain[k]), cmap=DIVERGING, vmin=-1.5, vmax=1.5)

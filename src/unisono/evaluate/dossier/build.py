@@ -17,13 +17,16 @@ from unisono.data import Ratings
 from unisono.data.coverage import coverage
 from unisono.evaluate.agreement.figures import Drawing
 from unisono.evaluate.agreement.measure import measure_agreement
+from unisono.evaluate.dossier.choices import Chosen, choices
 from unisono.evaluate.dossier.curves import curves
 from unisono.evaluate.dossier.foresight import foresight
+from unisono.evaluate.dossier.kinds import replacements
 from unisono.evaluate.dossier.people import people
 from unisono.evaluate.dossier.truths import correlations, truth_rows
 from unisono.fusers import Annotators, Fused, Fuser, make_fuser
+from unisono.report.reading import column_roles
 
-FORMAT = 1  # of report.json
+FORMAT = 2  # of report.json
 DRAWS = 500  # of the bootstrap behind the intervals of agreement figures
 MOST_TO_RESAMPLE = 2_000_000  # numbers; beyond, figures of agreement come without intervals
 OnPhase = Callable[[str], None]
@@ -38,6 +41,7 @@ class Subject(NamedTuple):
     fused: Fused
     annotators: Annotators
     summary: dict[str, Any]
+    chosen: Chosen | None = None  # categories beside the numbers
 
 
 def build_dossier(
@@ -72,10 +76,30 @@ def build_dossier(
         "truth": truth_rows(ratings, fused, mean),
         "curves": curves(ratings, fused, mean) if ratings.is_series else None,
         "annotators": described,
+        "replacements": replacements(subject.fuser, ratings),
+        "categories": [] if subject.chosen is None else choices(subject.chosen, Drawing(DRAWS, 0.95, 0)),
         "correlations": correlations(ratings, fused),
         "held_out": foreseen,
         "objective": [float(value) for value in subject.fuser.trace_.objective],
         "settings": {name: _plain(value) for name, value in subject.fuser.saved_params().items()},
+    }
+
+
+def build_category_dossier(
+    chosen: Chosen, summary: dict[str, Any], *, command: str | None = None, created: str | None = None
+) -> dict[str, Any]:
+    """The same of a table that holds categories alone."""
+    how = chosen.answers.reading
+    return {
+        "format": FORMAT,
+        "created": created or datetime.now(UTC).date().isoformat(),
+        "command": command,
+        "kind": "categories",
+        "source": chosen.answers.source,
+        "dimensions": [],
+        "reading": None if how is None else column_roles(how) | {"scale": {}},
+        "summary": summary,
+        "categories": choices(chosen, Drawing(DRAWS, 0.95, 0)),
     }
 
 

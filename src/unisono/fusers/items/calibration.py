@@ -13,7 +13,6 @@ from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds
 from unisono.maths.items.estep import Posterior, annotator_uncertainty
 from unisono.maths.items.predictive import half_width, residual_freedom
-from unisono.maths.items.priors import LEAST_INTERVAL_RATIO
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
 from unisono.maths.raters.signal import SharedSignal
 from unisono.words import EstimateScale
@@ -62,7 +61,7 @@ def calibrate(
     data, params = items.data, items.params
     freedom = residual_freedom(data)
     honest = Calibration(
-        max(items.left_out.ratio, LEAST_INTERVAL_RATIO),
+        max(items.left_out.ratio, 1.0),  # left-out errors widen intervals and never narrow them
         freedom,
         least_variance=_variance_without_signal(data, signal, freedom),
     )

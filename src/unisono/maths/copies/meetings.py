@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_CELLS = 1_000_000  # numerical: cells (meetings times dimensions) that are compared at once
+FIRST_CELLS = 400_000  # numerical: cells of a first look where there are more
 ENOUGH_CELLS = 30  # convention: answers of an annotator that suffice to tell a copy when only some items are looked at
 LEAST_ITEMS = 4  # convention: items that two annotators must share; copies on three look like luck
 RUNS = (
@@ -56,7 +57,7 @@ def first_look(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray,
     cells = int((n * (n - 1) // 2).sum()) * D
     if cells <= MOST_CELLS:
         return FirstLook(_frequent(*_meet(item_of), annotator_of, K), True, True)
-    every = int(np.ceil(cells / MOST_CELLS))
+    every = int(np.ceil(cells / FIRST_CELLS))
     given = np.bincount(annotator_of, minlength=K)
     if np.median(given[given > 0]) * D >= ENOUGH_CELLS * every:
         # Items in scattered order, so that what stands together in the file is not taken together.

@@ -1,4 +1,4 @@
-"""Sets of copies: who counts as one opinion with whom, and their answers as one voice.
+"""Sets of copies: who counts as one opinion with whom.
 
 J judgements sorted by item, K annotators, D dimensions
 """
@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from unisono.maths.copies.meetings import MOST_CELLS
 from unisono.maths.copies.pairs import CopyPairs, copy_pairs
-from unisono.maths.grouped import segment_sum
+from unisono.maths.copies.voices import one_voice
 
 NAMED_FROM = 0.9  # convention: probability from which annotators count as one opinion
 MOST_ROUNDS = 5  # numerical: sets of copies grow by comparing again, at most so often
@@ -42,25 +42,12 @@ def find_opinions(
     for _ in range(MOST_ROUNDS if value.size <= MOST_CELLS else 1):
         pairs = copy_pairs(value, item_of, annotator_of, K)
         found = _closest(found, pairs, voice)
-        joined = _joined(pairs, K, least)
+        joined = joined_sets(pairs.pair[pairs.probability >= least], K)
         if (joined == np.arange(K)).all():
             break
         voice = joined[voice]
-        value, item_of, annotator_of = one_voice(value, item_of, joined[annotator_of], K)
+        value, item_of, annotator_of = one_voice(value, item_of, annotator_of, joined)
     return found._replace(voice=voice)
-
-
-def one_voice(
-    value: np.ndarray, item_of: np.ndarray, voice_of: np.ndarray, K: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Judgements by voices: the mean of the answers where a voice answered an item more than once."""
-    key, first, place = np.unique(item_of.astype(np.int64) * K + voice_of, return_index=True, return_inverse=True)
-    if len(key) == len(item_of):
-        return value, item_of, voice_of
-    known = ~np.isnan(value)
-    n = segment_sum(known.astype(float), place, len(key))
-    total = segment_sum(np.where(known, value, 0.0), place, len(key))
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan), item_of[first], voice_of[first]
 
 
 def _closest(found: Opinions, pairs: CopyPairs, voice: np.ndarray) -> Opinions:
@@ -81,10 +68,9 @@ def _closest(found: Opinions, pairs: CopyPairs, voice: np.ndarray) -> Opinions:
     return found
 
 
-def _joined(pairs: CopyPairs, K: int, least: float) -> np.ndarray:
-    """(K,) the first annotator of the set that each belongs to: copies, and copies of copies."""
-    sure = pairs.pair[pairs.probability >= least]
-    ties = coo_array((np.ones(len(sure)), (sure[:, 0], sure[:, 1])), shape=(K, K))
+def joined_sets(pairs: np.ndarray, K: int) -> np.ndarray:
+    """(K,) the first annotator of the set that each belongs to: copies, and copies of copies. pairs: (n, 2)."""
+    ties = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(K, K))
     _, group = connected_components(ties.tocsr(), directed=False)
     _, first = np.unique(group, return_index=True)
     return np.asarray(first[group])

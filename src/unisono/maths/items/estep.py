@@ -20,10 +20,11 @@ from scipy import sparse
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.params import LOG_2PI, Information, ItemParams, information
-from unisono.maths.items.priors import GOLD_VARIANCE
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
-BLOCK_ITEMS = 1 << 14  # keeps memory small; of no influence on results
+GOLD_VARIANCE = 1e-6  # numerical: a known truth is an observation with this error variance
+
+BLOCK_ITEMS = 1 << 14  # numerical: keeps memory small; of no influence on results
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,14 +16,9 @@ from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Posterior
 from unisono.maths.items.latent import truth_covariance
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import (
-    CROWD_CENTER,
-    CROWD_POWER,
-    LEAST_CROWD_GAIN,
-    NO_SPREAD,
-    POOLED_VARIANCE,
-    RESCALING_ITEMS,
-)
+from unisono.maths.items.priors import IMAGINARY_ITEMS, SPAMMER_GAIN
+
+NO_SPREAD = 1e-9  # numerical: variances below it are none
 
 
 class Rescaling(NamedTuple):
@@ -57,8 +52,9 @@ def panel_rescaling(
     batch whose truths happen to spread more or less than usual must not be brought to the usual spread.
     """
     truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
-    target = POOLED_VARIANCE * truth.mean() + (1 - POOLED_VARIANCE) * truth + np.diagonal(params.N[-1]) / panel
-    center = (1 - CROWD_CENTER) * answer.mean(axis=0) + CROWD_CENTER * _mean_of_item_means(data)
+    target = truth + np.diagonal(params.N[-1]) / panel
+    # The level is that of the crowd; in a later batch its biases are known, and the answers expected say more.
+    center = answer.mean(axis=0) if continued else _mean_of_item_means(data)
     return _rescaling(data, params, found, answer, target, center, continued=continued)
 
 
@@ -70,8 +66,8 @@ def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray
     uses a scale the other way round still uses it.
     """
     gain = np.abs(np.diagonal(params.F[: data.K], axis1=1, axis2=2))
-    average = np.clip(data.shares() @ gain, LEAST_CROWD_GAIN, 1.0)
-    crowd = 1 / (1 + (panel / data.per_item) ** CROWD_POWER)
+    average = np.clip(data.shares() @ gain, SPAMMER_GAIN, 1.0)
+    crowd = 1 / (1 + (panel / data.per_item) ** 2)
     return np.asarray(average ** (2 * crowd))
 
 
@@ -95,7 +91,7 @@ def _rescaling(
     # A scale that ends holds less of the variance than the truth has.
     held = np.where(spread > NO_SPREAD, answer.std(axis=0) / np.maximum(spread, NO_SPREAD), 1.0) ** 2
     expected = np.maximum(np.diagonal(truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0) * held
-    seen = (np.sum((answer - middle) ** 2, axis=0) + RESCALING_ITEMS * expected) / (data.M + RESCALING_ITEMS)
+    seen = (np.sum((answer - middle) ** 2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
     own = expected if continued else seen
     stretch = np.where(own > NO_SPREAD, np.sqrt(target * held / np.maximum(own, NO_SPREAD)), 1.0)
     return Rescaling(middle, stretch, center)

@@ -10,31 +10,31 @@ import numpy as np
 
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.priors import (
-    BIAS_SHARE_LIMITS,
-    BIAS_SHARE_UNKNOWN,
-    FEWEST_PAIRS,
-    LEAST_EIGENVALUE,
-    LEAST_ERROR_SHARE,
-    TRUTH_SHARE_LIMITS,
-    TRUTH_SHARE_UNKNOWN,
-    Priors,
-)
+from unisono.maths.items.priors import LEAST_SHARE
 from unisono.maths.items.state import Targets
 
+FEWEST_PAIRS = 3  # numerical: judgements of both dimensions below which they have no correlation
+LEAST_EIGENVALUE = 1e-3  # numerical: least of the eigenvalues of a correlation matrix put together entry by entry
 
-def variance_targets(data: ItemData, priors: Priors) -> Targets:
-    """Shares of truth, error and bias, with correlations like those of the ratings.                     eq. B11"""
+
+def variance_targets(data: ItemData, *, truths: bool = True, biases: bool = True) -> Targets:
+    """Shares of truth, error and bias; truths and biases are correlated as the ratings are, if at all.   eq. B11"""
     answered = data.answered[data.profile_of].astype(float)
-    truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_SHARE_UNKNOWN), *TRUTH_SHARE_LIMITS)
-    bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_SHARE_UNKNOWN).mean(), *BIAS_SHARE_LIMITS)
-    error = np.maximum(1 - truth - bias, LEAST_ERROR_SHARE)
-    P = believed_correlation(data, rating_correlation(data), float(truth.mean()))
+    # Where no item has two ratings, half is truth as far as anybody knows; biases that nothing shows are small.
+    truth = _believable(_shared(data.y, answered, data.item_of, data.M, unknown=0.5))
+    bias = _believable(_shared(data.y, answered, data.annotator_of, data.K, unknown=0.0).mean())
+    error = np.maximum(1 - truth - bias, LEAST_SHARE)
+    P = positive_definite(believed_correlation(data, rating_correlation(data), float(truth.mean())))
+    none = np.eye(data.D)
     return Targets(
-        latent=_covariance(truth, correlation_power(P, priors.latent_correlation)),
+        latent=_covariance(truth, P if truths else none),
         noise=np.diag(error),
-        bias=_covariance(np.full(data.D, bias), correlation_power(P, priors.bias_correlation)),
+        bias=_covariance(np.full(data.D, bias), P if biases else none),
     )
+
+
+def _believable(share: np.ndarray) -> np.ndarray:
+    return np.asarray(np.clip(share, LEAST_SHARE, 1 - LEAST_SHARE))
 
 
 def rating_correlation(data: ItemData) -> np.ndarray:
@@ -44,7 +44,7 @@ def rating_correlation(data: ItemData) -> np.ndarray:
         for e in range(d):
             both = data.answered[:, d] & data.answered[:, e]
             n = data.judgements[both].sum()
-            if n <= FEWEST_PAIRS:
+            if n < FEWEST_PAIRS:
                 continue
             Sd, Se = data.Sy[both, d].sum() / n, data.Sy[both, e].sum() / n
             moment = data.Syy[both].sum(axis=0) / n
@@ -67,10 +67,10 @@ def believed_correlation(data: ItemData, P: np.ndarray, truth: float) -> np.ndar
     return np.asarray(believed)
 
 
-def correlation_power(P: np.ndarray, power: float) -> np.ndarray:
-    """P^power as a correlation matrix: between none at 0 and P at 1."""
+def positive_definite(P: np.ndarray) -> np.ndarray:
+    """P (D, D) as a correlation matrix."""
     values, vectors = np.linalg.eigh(P)
-    Q = (vectors * np.maximum(values, LEAST_EIGENVALUE) ** power) @ vectors.T
+    Q = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
     root = np.sqrt(np.diagonal(Q))
     return np.asarray(Q / root[:, None] / root)
 

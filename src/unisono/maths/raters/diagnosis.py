@@ -19,16 +19,7 @@ from unisono.maths.items.estep import left_out_means
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import (
-    DIAGNOSIS_ROUNDS,
-    DIAGNOSIS_TOLERANCE,
-    LEAST_EFFECTIVE,
-    LEAST_OWN_NOISE,
-    LEAST_SIGNAL,
-    LEAST_SLOPE,
-    MOST_SIGNAL,
-    OFFSET_ANSWERS,
-)
+from unisono.maths.items.priors import IMAGINARY_ANSWERS, LEAST_SHARE, SPAMMER_GAIN
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
 from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
@@ -48,6 +39,9 @@ from unisono.maths.raters.styles import (
     typical_noise,
 )
 from unisono.maths.standardise import standardised
+
+DIAGNOSIS_ROUNDS = 12  # numerical: truth and annotators in turn, at most
+DIAGNOSIS_TOLERANCE = 1e-3  # numerical: change of any probability below which they have settled
 
 
 class Diagnosis(NamedTuple):
@@ -109,7 +103,7 @@ def _effective_answers(z: np.ndarray) -> np.ndarray:
     """
     fourth = np.where(np.isnan(z), 0.0, z) ** 4
     kurtosis = fourth.sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1)
-    return np.asarray(np.clip(3 / np.maximum(kurtosis, 3.0), LEAST_EFFECTIVE, 1.0))
+    return np.asarray(3 / np.maximum(kurtosis, 3.0))
 
 
 def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
@@ -144,7 +138,7 @@ def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray) -> Ite
 
 
 def _offset(total: np.ndarray, n: np.ndarray) -> np.ndarray:
-    return np.asarray(total / (n + OFFSET_ANSWERS))
+    return np.asarray(total / (n + IMAGINARY_ANSWERS))
 
 
 def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Membership) -> ItemParams:
@@ -162,7 +156,7 @@ def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Memb
     # What is left includes what the others do not know about the truth; the annotator is not to blame for that.
     unknown = np.maximum(np.diagonal(params.Sigma) - _spread(sums), 0.0)
     left = (member.style * evidence.noise).sum(axis=2)
-    N = np.maximum(left - square * unknown, LEAST_OWN_NOISE * left)
+    N = np.maximum(left - square * unknown, LEAST_SHARE * left)
     return params._replace(B=B, N=N[:, :, None] * np.eye(D), cov=cov)
 
 
@@ -188,13 +182,13 @@ def _truth(
     moved = change_of_truth(params, np.diag(typical), np.zeros(data.D))
     own = np.einsum("kdd->kd", moved.F)
     average = (own * given).sum(axis=0) / np.maximum(given.sum(axis=0), 1)
-    variance = np.minimum(_signal_variance(signal) / np.clip(average, LEAST_SLOPE, 1.0) ** 2, MOST_SIGNAL)
+    variance = _signal_variance(signal) / np.clip(average, SPAMMER_GAIN, 1.0) ** 2
     factor = np.sqrt(variance / np.diagonal(params.Sigma))
     return moved._replace(Sigma=params.Sigma * np.outer(factor, factor))
 
 
 def _signal_variance(signal: SharedSignal) -> np.ndarray:
-    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SIGNAL, 1 - LEAST_OWN_NOISE))
+    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SHARE, 1 - LEAST_SHARE))
 
 
 def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signal: SharedSignal) -> Diagnosis:

@@ -16,13 +16,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from unisono.maths.grouped import segment_sum
-from unisono.maths.items.priors import (
-    CLEAR_ERRORS,
-    FEWEST_SIGNAL_ITEMS,
-    LEAST_SIGNAL,
-    SIGNAL_BELIEF,
-    SIGNAL_ITEMS,
-)
+from unisono.maths.items.priors import CLEAR_ERRORS, IMAGINARY_ITEMS, LEAST_SHARE, SIGNAL_BELIEF
+
+FEWEST_SIGNAL_ITEMS = 8  # numerical: items with two ratings below which a standard error means little
 
 
 class SharedSignal(NamedTuple):
@@ -78,11 +74,11 @@ def signal_correlation(value: np.ndarray, item_of: np.ndarray, annotator_of: np.
     total, n = segment_sum(y, item_of, M), segment_sum(both, item_of, M)
     pairs = n.T @ n - both.T @ both
     shared = (total.T @ total - y.T @ y) / np.maximum(pairs, 1)
-    sd = np.sqrt(np.maximum(np.diagonal(shared), LEAST_SIGNAL * (y**2).sum(axis=0) / np.maximum(n.sum(axis=0), 1)))
+    sd = np.sqrt(np.maximum(np.diagonal(shared), LEAST_SHARE * (y**2).sum(axis=0) / np.maximum(n.sum(axis=0), 1)))
     sd = np.where(sd > 0, sd, 1.0)
-    correlation = np.clip(shared / np.outer(sd, sd), -1.0, 1.0) * M / (M + SIGNAL_ITEMS)
+    correlation = np.clip(shared / np.outer(sd, sd), -1.0, 1.0) * M / (M + IMAGINARY_ITEMS)
     values, vectors = np.linalg.eigh(correlation * (1 - np.eye(len(sd))) + np.eye(len(sd)))
-    positive = (vectors * np.maximum(values, LEAST_SIGNAL)) @ vectors.T
+    positive = (vectors * np.maximum(values, LEAST_SHARE)) @ vectors.T
     root = np.sqrt(np.diagonal(positive))
     return np.asarray(positive / np.outer(root, root))
 

@@ -21,15 +21,40 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from unisono.maths.items.priors import (
-    LEAST_STYLE_NOISE,
-    NOISE_ANNOTATORS,
-    NOISE_NODES,
-    NOISE_SEARCH,
-    STYLE_PRIORS,
-    StylePrior,
-)
+from unisono.maths.items.priors import IMAGINARY_ANNOTATORS, LARGE_SCALE, LEAK_SD, NOISE_SD, SLOPE_SD, SMALL_SCALE
 
+NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
+NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
+LEAST_STYLE_NOISE = 1e-3  # numerical: least of the residual sum of squares, in units of the typical variance
+
+
+class StylePrior(NamedTuple):
+    """Prior of slopes and noise under one style. A slope of one is what the typical annotator does."""
+
+    center: float = 0.0  # mean of the slope on the truth that is followed
+    width: float = 0.0  # its standard deviation between annotators
+    leak: float = 0.0  # standard deviation of the slopes on the other truths, around zero
+    noise: float = 1.0  # typical variance of the noise, in units of the crowd's
+
+
+def _follows(scale: float) -> StylePrior:
+    """Answers of the usual kind times `scale`: truth, leakage and noise alike.
+
+    Half the slope with all the noise is not a compressed scale but a poor annotator, whom only the number of ratings
+    tells from a spammer.
+    """
+    return StylePrior(scale, SLOPE_SD * abs(scale), LEAK_SD * abs(scale), scale**2)
+
+
+STYLE_PRIORS = {
+    "usual": _follows(1.0),
+    "compressed": _follows(SMALL_SCALE),
+    "stretched": _follows(LARGE_SCALE),
+    "flipped": _follows(-1.0),
+    "swapped": _follows(1.0),  # on another dimension's truth
+    "unrelated": StylePrior(),
+    "constant": StylePrior(),
+}
 # The kinds of style; for one annotator and dimension their probabilities add up to one.
 KINDS = tuple(STYLE_PRIORS)
 USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(KINDS))
@@ -157,7 +182,7 @@ def _one_kind(
         """(K, E, T) what slopes other than the center take off the sum of squares."""
         return np.asarray(weak * _summed(inverse, lean**2) + t * more * b**2 / (1 + more * a))
 
-    middle, precision = np.log(typical * prior.noise), 1 / prior.spread**2
+    middle, precision = np.log(typical * prior.noise), 1 / NOISE_SD**2
     log_t, least = np.full(rest.shape, middle), typical * prior.noise * LEAST_STYLE_NOISE
     for _ in range(NOISE_SEARCH):
         t = np.exp(log_t)[..., None]
@@ -203,7 +228,7 @@ def typical_noise(
 
     def mean(kinds: tuple[int, ...], before: np.ndarray) -> np.ndarray:
         own = weight * np.isin(evidence.kind, kinds)
-        total = (own * log_noise).sum(axis=(0, 2)) + NOISE_ANNOTATORS * np.log(before)
-        return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + NOISE_ANNOTATORS)))
+        total = (own * log_noise).sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS * np.log(before)
+        return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS)))
 
     return TypicalNoise(mean(FOLLOWING, start.following), mean((UNRELATED,), start.idle))
