@@ -138,3 +138,16 @@ def test_score_of_classes(tmp_path):
     one = found["categories"][0]
     assert (one["n"], one["accuracy"], one["log_loss"], one["not_in_truth"]) == (3, pytest.approx(1 / 3), None, ["z"])
     assert one["macro_f1"] == pytest.approx((2 / 4 + 0 + 0) / 3)
+
+
+def test_words_of_annotators_side_by_side(tmp_path):
+    words = ("cats", "dogs", "birds")
+    rows = "".join(f"i{m},{words[m % 3]},{words[m % 3]},{words[(m + (m % 4 == 0)) % 3]}\n" for m in range(12))
+    (tmp_path / "wide.csv").write_text("item,rater1,rater2,rater3\n" + rows)
+    done = unisono_here("check", "wide.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "Read wide.csv: item 'item', annotator 'name of the column', category 'rating'." in done.stdout
+    assert "were taken for 3 annotators" in done.stdout
+    found = json.loads(unisono_here("check", "wide.csv", "--json", cwd=tmp_path).stdout)
+    assert (found["items"], found["annotators"], found["dimensions"]) == (12, 3, [])
+    assert found["categories"][0]["answers"] == 36
