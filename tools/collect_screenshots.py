@@ -2,7 +2,8 @@
 
     python tools/collect_screenshots.py [FOLDER]
 
-Needs Chromium, a font with Chinese and Arabic letters, and the `dev` extra. Each study is served for real and rated for real; the pictures are what raters see.
+Needs Chromium, fonts with Chinese and Arabic letters, and the `dev` extra. Each study is served for real and rated for
+real; the pictures are what raters see.
 """
 
 from __future__ import annotations
