@@ -129,6 +129,14 @@ class WithCategories:
         """The columns of annotators.csv with rows for categories."""
         return columns if self.chosen is None else _stacked(columns, self.chosen.fused.annotator_columns())
 
+    def with_overall_accuracy(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """The columns of annotators_overall.csv with those of categories, and with whoever answered nothing else."""
+        if self.chosen is None:
+            return columns
+        people = columns["annotator"]
+        more = _missing(self.chosen.fused.annotators, people)
+        return _longer(columns, "annotator", more) | self.chosen.fused.overall_columns([*people, *more])
+
     @property
     def summary_of_categories(self) -> dict[str, Any]:
         return {} if self.chosen is None else {"categories": self.chosen.summary_data}
@@ -168,6 +176,14 @@ class CategoryFusion(WithCategories):
     def annotators(self) -> Any:
         """One row per annotator and dimension: answers, accuracy, agreement with the others."""
         return self.chosen.frame(self.chosen.fused.annotator_columns())
+
+    @cached_property
+    def annotators_overall(self) -> Any:
+        """One row per annotator: answers, accuracy and agreement over all dimensions."""
+        return self.chosen.frame(self._overall_columns())
+
+    def _overall_columns(self) -> dict[str, Any]:
+        return self.with_overall_accuracy({"annotator": list(self.chosen.fused.annotators)})
 
     @cached_property
     def truth_columns(self) -> dict[str, Any]:
@@ -210,6 +226,7 @@ class CategoryFusion(WithCategories):
         return {
             "truth": with_parts(truth, self.chosen.answers.reading),
             "annotators": annotators,
+            "annotators_overall": rounded_figures(self._overall_columns()),
         } | self.chosen.tables()
 
     def report(self, path: str | Path = "report.html") -> Path:
@@ -226,7 +243,7 @@ class CategoryFusion(WithCategories):
         command: str | None = None,
         on_phase: Callable[[str], None] | None = None,
     ) -> Path:
-        """Writes truth.csv, categories.csv, annotators.csv, confusion.csv, summary.json and the report; all or none.
+        """Writes truth.csv, categories.csv, annotators, confusion.csv, summary.json and the report; all or none.
 
         `command` is how the report says it can be made again; `on_phase` hears what the report is at.
         """

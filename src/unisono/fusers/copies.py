@@ -14,9 +14,15 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.data.coverage import coverage
 from unisono.fusers.results import Annotators
-from unisono.maths.copies.opinions import find_opinions
+from unisono.fusers.scaling import identity_scaling
+from unisono.fusers.series.data import to_series
+from unisono.maths.copies.opinions import Opinions, find_opinions
+from unisono.maths.copies.traces import find_trace_copies, one_trace
 from unisono.maths.copies.voices import one_voice
 from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.maths.series.independent_frames import independent_frames
+from unisono.maths.series.priors import EVIDENCE, FLAT
+from unisono.maths.series.two_scales import two_scales
 from unisono.words import COPY_WORDS, Counting, require_word
 
 
@@ -27,8 +33,9 @@ class CopySet:
     annotators: tuple[str, ...]
     probability: float
     answers: int  # that both of the two gave
-    equal: float  # share of them that are the same
-    by_chance: float  # share that would be the same by chance
+    equal: float  # share of them that are the same; of traces: correlation of what others do not explain
+    by_chance: float  # share that would be the same by chance; of traces: that correlation in the median pair
+    traces: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +52,7 @@ _merged: WeakKeyDictionary[Ratings, Ratings | None] = WeakKeyDictionary()
 
 
 def crowd_copies(ratings: Ratings) -> Copies:
-    """Sets of annotators whose answers to items agree more than chance allows; of traces nothing is said.
-
-    Frames of a trace follow from one another, so that equal ones are no independent evidence.
-    """
+    """Sets of annotators whose answers agree more than chance allows: to items, or in what traces do not share."""
     if ratings not in _found:
         _found[ratings] = _find(ratings)
     return _found[ratings]
@@ -76,7 +80,11 @@ def count_copies(ratings: Ratings, how: Counting) -> Ratings:
 
 def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
     kept, place = np.unique(voice, return_inverse=True)
-    value, item_of, voice_of = one_voice(ratings.value, ratings.item_of, ratings.annotator_of, place)
+    if ratings.is_series:
+        voices = place[ratings.annotator_of]
+        value, item_of, voice_of = one_trace(ratings.value, ratings.item_of, voices, ratings.length)
+    else:
+        value, item_of, voice_of = one_voice(ratings.value, ratings.item_of, ratings.annotator_of, place)
     merged = replace(
         ratings,
         value=value,
@@ -90,12 +98,26 @@ def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
 
 def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) -> Annotators:
     """A row for every annotator of the ratings: copies have the figures of the voice they are part of."""
-    if ratings.is_series:
-        return voices
-    K, copies = len(voices.annotators), crowd_copies(ratings)
+    copies = crowd_copies(ratings)
     merged = how == "merge" and one_voice_each(ratings) is not ratings
+    given = np.bincount(ratings.annotator_of, minlength=ratings.K)
+    kinds = None if voices.kind is None else ratings.kinds
+    return everybody_described(voices, copies, ratings.annotators, given, merged=merged, kinds=kinds)
+
+
+def everybody_described(
+    voices: Annotators,
+    copies: Copies,
+    annotators: tuple[str, ...],
+    given: np.ndarray,
+    *,
+    merged: bool,
+    kinds: tuple[str, ...] | None = None,
+) -> Annotators:
+    """The same for annotators with these names and `given` (K,) judgements each."""
+    K = len(voices.annotators)
     place = {label: row for row, label in enumerate(voices.annotators)}
-    row = np.array([place[ratings.annotators[k]] for k in (copies.voice if merged else range(ratings.K))])
+    row = np.array([place[annotators[k]] for k in (copies.voice if merged else range(len(annotators)))])
 
     def spread(found: Any) -> Any:
         return found[row] if isinstance(found, np.ndarray) and len(found) == K else found
@@ -103,19 +125,25 @@ def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) ->
     values = {one.name: spread(getattr(voices, one.name)) for one in fields(voices)}
     if voices.diagnosis is not None:
         values["diagnosis"] = Diagnosis(*map(spread, voices.diagnosis))
-    values["annotators"] = ratings.annotators
-    values["ratings"] = np.bincount(ratings.annotator_of, minlength=ratings.K)
-    values["kind"] = None if voices.kind is None else ratings.kinds
+    if voices.tracing is not None:
+        values["tracing"] = {kind: spread(found) for kind, found in voices.tracing.items()}
+    values["annotators"] = annotators
+    values["ratings"] = given
+    values["kind"] = kinds
     values |= {"copy": copies.probability, "voice": copies.voice}
     return Annotators(**values)
 
 
 def _find(ratings: Ratings) -> Copies:
-    K, names = ratings.K, ratings.annotators
+    K = ratings.K
     if ratings.is_series:
-        return Copies((), np.arange(K), np.zeros(K))
-    found = find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K)
-    sets = []
+        return _trace_copies(ratings)
+    return named_copies(find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K), ratings.annotators)
+
+
+def named_copies(found: Opinions, names: tuple[str, ...]) -> Copies:
+    """What was found about annotators with these names."""
+    K, sets = len(names), []
     for first in np.unique(found.voice[found.voice != np.arange(K)]):
         members = np.flatnonzero(found.voice == first)
         best = members[np.argmax(found.probability[members] + 1e-9 * found.shared[members])]
@@ -127,6 +155,32 @@ def _find(ratings: Ratings) -> Copies:
                 answers=int(found.shared[best]),
                 equal=round(float(found.equal[best]), 3),
                 by_chance=round(float(found.expected[best]), 3),
+            )
+        )
+    return Copies(tuple(sets), found.voice, np.minimum(found.probability, 0.999))
+
+
+def _trace_copies(ratings: Ratings) -> Copies:
+    K, names = ratings.K, ratings.annotators
+    assert ratings.clock is not None
+    data = to_series(ratings, identity_scaling(ratings.D), np.zeros((int(ratings.length.sum()), 0)))
+    rated = [d for d in range(ratings.D) if not np.isnan(data.y[:, d]).all()]
+    scales = [two_scales(data, d) for d in rated]
+    share = np.array([independent_frames(one, ratings.clock.rate) / EVIDENCE for one in scales])
+    least = FLAT * np.array([one.unit for one in scales])
+    found = find_trace_copies(data.y[:, rated], data.item_of, data.annotator_of, data.length, K, share, least)
+    sets = []
+    for first in np.unique(found.voice[found.voice != np.arange(K)]):
+        members = np.flatnonzero(found.voice == first)
+        best = members[np.argmax(found.alike[members])]
+        sets.append(
+            CopySet(
+                annotators=tuple(names[k] for k in members),
+                probability=min(round(float(found.probability[members].min()), 3), 0.999),
+                answers=int(found.frames[best]),
+                equal=round(float(found.alike[best]), 3),
+                by_chance=round(found.usual, 3),
+                traces=True,
             )
         )
     return Copies(tuple(sets), found.voice, np.minimum(found.probability, 0.999))

@@ -29,9 +29,17 @@ def how_counted(merged: bool | None) -> str:
 def _words(one: CopySet) -> str:
     names = len(one.annotators)
     most_alike = "Two of them" if names > 2 else "They"
-    return (
+    so = (
         f"Annotators {listed(one.annotators, NAMED)} look like one opinion under {names} names "
-        f"(probability {one.probability:.3f}). {most_alike} gave the same answer to {_percent(one.equal)} of the "
+        f"(probability {one.probability:.3f})."
+    )
+    if one.traces:
+        return (
+            f"{so} What the others do not explain of their traces correlates {one.equal:.3f} over the {one.answers:,} "
+            f"frames that both rated; {one.by_chance:.2f} is usual here."
+        )
+    return (
+        f"{so} {most_alike} gave the same answer to {_percent(one.equal)} of the "
         f"{one.answers:,} questions that both answered; {_percent(one.by_chance)} would be chance."
     )
 

@@ -25,7 +25,6 @@ TRACING = {
     "flat": "Traces that do not move",
     "late": "Traces that begin to move late",
     "drifting": "Traces that drift",
-    "copied": "Traces with the errors of another annotator",
 }
 MAJORITY = "Which way is up is what most annotators do."
 GOLD = "Which way is up is what the known frames say, where they are clear, and else what most annotators do."

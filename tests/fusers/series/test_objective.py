@@ -1,8 +1,6 @@
 """The law of the objective on the default as it ships: delays searched, populations updated, frames discounted.
 
-An annotator who takes the most probable row given all others never lowers the objective (tests/maths/series). What the
-annotators have in common is updated by EM with the spread of every row taken into account, for which the objective has
-no term: near the end of a run it may fall by a little.
+The trace of a fit is that of its climb, after signs and delays have been searched for: no step of it may fall.
 """
 
 import numpy as np
@@ -15,8 +13,7 @@ from unisono.fusers import make_fuser
 
 pytestmark = pytest.mark.slow
 
-MAY_FALL = 0.05  # nats in one step
-MAY_FALL_IN_ALL = 0.3  # nats
+ROUNDING = 1e-8  # nats, of sums over ten thousands of frames
 
 WORLDS = {
     **{f"clean {seed}": lambda seed=seed: trace_world(seed=seed, noise=0.1 * 3**seed).ratings for seed in range(3)},
@@ -27,22 +24,17 @@ WORLDS = {
 
 
 def steps(ratings):
-    """Changes of the objective from state to state, over both runs of sweeps and the search for delays between them."""
+    """Changes of the objective from state to state."""
     trace = make_fuser("joint", series=True).fit(ratings).trace_
     assert trace.converged
     return np.diff(trace.objective)
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_no_step_falls_by_more_than_is_said(world):
-    change = steps(WORLDS[world]())
-    assert change.min() > -MAY_FALL
-    assert np.maximum(-change, 0.0).sum() < MAY_FALL_IN_ALL
-    assert change.sum() > 10.0
+def test_no_step_falls(world):
+    assert steps(WORLDS[world]()).min() > -ROUNDING
 
 
 @pytest.mark.parametrize("frames", [300, None])
-def test_a_real_film_falls_by_a_hair_at_most(frames):
-    change = steps(un.load_dataset("forrest_gump") if frames is None else film("forrest_gump", frames))
-    assert change.min() > -0.01
-    assert change.sum() > 10.0
+def test_no_step_falls_on_a_real_film(frames):
+    assert steps(un.load_dataset("forrest_gump") if frames is None else film("forrest_gump", frames)).min() > -ROUNDING

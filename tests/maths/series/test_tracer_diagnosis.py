@@ -1,4 +1,4 @@
-"""Flipped, unrelated, flat, late, drifting and copied traces are found in simulated crowds; good ones left alone."""
+"""Flipped, unrelated, flat, late and drifting traces are found in simulated crowds; good ones left alone."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,6 @@ def spoiled(kind, seed):
             "flat": np.full(T, 0.3),
             "late": np.where(np.arange(T) < 60, own[60], own),
             "drifting": own + np.linspace(-2, 2, T) * rng.choice([-1, 1]),
-            "copied": y[m, 4] + 0.02 * rng.standard_normal(T),
             "nothing": own,
         }[kind]
     data = SeriesData(

@@ -10,8 +10,11 @@ from unisono.maths.series import priors
 from unisono.maths.series.common_delays import Part, _evidence, _spectra, common_delays, delay_interval
 from unisono.maths.series.independent_frames import independent_frames, mean_autocorrelation
 from unisono.maths.series.row_evidence import RowPrior, most_probable_row, row_cost, row_slopes
+from unisono.maths.series.tracer_climb import arrived, climb, set_out
+from unisono.maths.series.tracer_population import log_prior, objective
+from unisono.maths.series.tracer_search import capped, sweep, with_bias, with_row
 from unisono.maths.series.tracer_truth import Levels, level_posterior, nearest_rated
-from unisono.maths.series.tracers import Sums, first_signs, first_tracers, objective, sweep, with_row
+from unisono.maths.series.tracers import Sums, first_signs, first_tracers
 from unisono.maths.series.two_scales import placed, two_scales
 
 RATE = 2.0
@@ -22,7 +25,7 @@ def settled(data, lag=None, sweeps=4, kappa=0.05):
     place = placed(scales, np.zeros(data.K) if lag is None else np.asarray(lag))
     now = first_tracers(scales, place)
     for _ in range(sweeps):
-        now, _ = sweep(scales, place, kappa, now)
+        now = sweep(scales, place, kappa, now)
     return scales, place, now
 
 
@@ -73,16 +76,42 @@ def test_the_objective_equals_dense_densities():
     data, _, _ = crowd()
     scales, place, now = settled(data)
     other = now._replace(
-        alpha=now.alpha + 0.3, beta=now.beta - 0.2, bias=now.bias + 0.1, A=now.A * 1.3, AB=now.AB * 0.7
+        alpha=now.alpha + 0.3,
+        beta=now.beta - 0.2,
+        bias=now.bias + 0.1,
+        A=now.A * 1.3,
+        AB=now.AB * 0.7,
+        eta=now.eta * 1.2,
+        tau2=now.tau2 * 0.8,
+        prior=RowPrior(now.prior.mean + 0.1, 1.3 * now.prior.cov + 0.1 * np.eye(2)),
     )
 
     def dense(state):
         course = log_course(scales, np.zeros(data.K), state.gain, state.noise, state.A)
-        total = 0.05 * course + log_levels(scales, state.gain, state.level_noise, state.bias, state.AB)
-        away = np.stack([state.alpha, state.beta], axis=1) - state.prior.mean
-        total -= 0.5 * sum(d @ np.linalg.solve(state.prior.cov, d) for d in away)
-        return total - 0.5 * np.sum(state.bias**2) / state.tau2
+        levels = log_levels(scales, state.gain, state.level_noise, state.bias, state.AB)
+        return 0.05 * course + levels + dense_prior(state)
 
+    def dense_prior(state):
+        """Normal rows and biases around what is known of them; variances as if so many values had been seen before."""
+        away = np.stack([state.alpha, state.beta], axis=1) - state.prior.mean
+        spread = np.array([[0.09, 0.8 * 0.3 * 0.6], [0.8 * 0.3 * 0.6, 0.36]])
+        total = 0.0
+        for matrix, n in [(np.outer(d, d) + C, 1) for d, C in zip(away, state.cov, strict=True)] + [(spread, 4)]:
+            total -= (
+                0.5 * n * (np.trace(np.linalg.inv(state.prior.cov) @ matrix) + np.log(np.linalg.det(state.prior.cov)))
+            )
+        for value, seen in (
+            (state.tau2, [*(state.bias**2 + state.bias_variance), *[0.1] * 4]),
+            (state.A, [0.5] * 4),
+            (state.AB, [1.0] * 2),
+            (state.eta, [1.0] * 4),
+        ):
+            total -= 0.5 * sum(square / value + np.log(value) for square in seen)
+        return total
+
+    np.testing.assert_allclose(
+        log_prior(scales, other) - log_prior(scales, now), dense_prior(other) - dense_prior(now), rtol=1e-8
+    )
     found = objective(scales, place, 0.05, other) - objective(scales, place, 0.05, now)
     np.testing.assert_allclose(found, dense(other) - dense(now), rtol=1e-8)
 
@@ -100,6 +129,52 @@ def test_every_annotator_raises_the_objective(seed):
             after = objective(scales, place, 0.05, now)
             assert after >= before - 1e-9
             before = after
+
+
+def test_the_bias_is_the_most_probable_one_with_the_levels_of_the_truth_integrated_out():
+    data, _, _ = crowd()
+    scales, place, now = settled(data)
+    for k in range(data.K):
+        sums = Sums(scales, place, now)
+        sums.without(k, 0.05)
+        found = with_bias(now, k, sums)
+
+        def cost(bias, k=k, now=now):
+            moved = now.bias.copy()
+            moved[k] = bias
+            levels = log_levels(scales, now.gain, now.level_noise, moved, now.AB)
+            return -levels + 0.5 * bias**2 / now.tau2
+
+        h, at = 1e-3, found.bias[k]
+        assert abs(cost(at + h) - cost(at - h)) / (2 * h) < 1e-6
+        curvature = (cost(at + h) - 2 * cost(at) + cost(at - h)) / h**2
+        np.testing.assert_allclose(found.bias_variance[k], 1 / curvature, rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("searched", [0, 1, 6])
+def test_a_climb_never_lowers_the_objective(seed, searched):
+    """With hesitant signs, a greatest weight and gaps, from a start that is no optimum of anything."""
+    data, truth, _ = crowd(seed, turned=(2,))
+    y, rows = data.y.copy(), np.repeat(data.annotator_of, data.length[data.item_of])
+    y[rows == 0, 0] = np.where(np.isnan(y[rows == 0, 0]), np.nan, truth)  # one who would count for too much
+    y[rows == 4, 0] = np.random.default_rng(seed).standard_normal((rows == 4).sum())  # one whose sign nobody knows
+    scales, place, now = settled(data._replace(y=y), sweeps=searched)
+    hesitant = now.sign.copy()
+    hesitant[4] = 0.1
+    now = capped(now._replace(sign=hesitant), scales.moving)
+    at, values, least = set_out(scales, now), [], []
+    for _ in range(12):
+        at, value = climb(scales, place, 0.05, at)
+        values.append(value)
+        least.append((at.tracers.beta - 2 * at.tracers.alpha).min() - at.least)
+    assert np.diff(values).min() > -1e-9
+    assert values[-1] > values[0] + 0.01
+    assert min(least) > -1e-9
+    end = arrived(scales, at)
+    np.testing.assert_allclose(end.alpha.mean(), 0.0, atol=1e-12)
+    courses = [log_course(scales, np.zeros(data.K), now.gain, now.noise, now.A) for now in (at.tracers, end)]
+    np.testing.assert_allclose(*courses, rtol=1e-8)
 
 
 def test_independent_frames_follow_the_autocorrelation():

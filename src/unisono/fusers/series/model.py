@@ -37,7 +37,7 @@ class SeriesModel(NamedTuple):
     weighted: bool = True  # False: the paper's E-step, which forgets the variances
     levels: Levels | None = None  # of recordings, where they err by themselves
     lag_range: np.ndarray | None = None  # (K, D, 2) ends of the intervals of the delays, in frames; not saved
-    diagnosis: np.ndarray | None = None  # (K, D, 6) probabilities of what is unusual about annotators; not saved
+    diagnosis: np.ndarray | None = None  # (K, D, 5) probabilities of what is unusual about annotators; not saved
 
 
 def model_of(fit: DefaultFit) -> SeriesModel:

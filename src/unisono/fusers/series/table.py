@@ -37,7 +37,6 @@ class Described(NamedTuple):
     flat: np.ndarray
     late: np.ndarray
     drifting: np.ndarray
-    copied: np.ndarray
 
 
 def describe_annotators(model: SeriesModel, data: SeriesData, mean: np.ndarray, watch: Watcher) -> Described:

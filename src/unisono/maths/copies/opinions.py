@@ -30,24 +30,40 @@ class Opinions(NamedTuple):
 
 
 def find_opinions(
-    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, least: float = NAMED_FROM
+    value: np.ndarray,
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    K: int,
+    least: float = NAMED_FROM,
+    rounds: int | None = None,
 ) -> Opinions:
     """Sets of copies among annotators 0 .. K-1, from ratings value (J, D) with NaN, sorted by item.
 
     Who is a copy with at least the probability `least` becomes one voice with the original, and the voices are compared
-    anew: a set that answers alike no longer looks like a crowd that agrees. Large tables are compared once.
+    anew: a set that answers alike no longer looks like a crowd that agrees. Large tables are compared once; `rounds`
+    says how often where it is known better.
     """
     voice = np.arange(K)
-    found = Opinions(voice, np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K))
-    for _ in range(MOST_ROUNDS if value.size <= MOST_CELLS else 1):
+    found = _nothing(K)
+    for _ in range(rounds or (MOST_ROUNDS if value.size <= MOST_CELLS else 1)):
         pairs = copy_pairs(value, item_of, annotator_of, K)
         found = _closest(found, pairs, voice)
-        joined = _joined(pairs, K, least)
+        joined = joined_sets(pairs.pair[pairs.probability >= least], K)
         if (joined == np.arange(K)).all():
             break
         voice = joined[voice]
         value, item_of, annotator_of = one_voice(value, item_of, annotator_of, joined)
     return found._replace(voice=voice)
+
+
+def opinions_of(pairs: CopyPairs, K: int, least: float = NAMED_FROM) -> Opinions:
+    """Sets of copies from pairs that were compared once."""
+    voice = joined_sets(pairs.pair[pairs.probability >= least], K)
+    return _closest(_nothing(K), pairs, np.arange(K))._replace(voice=voice)
+
+
+def _nothing(K: int) -> Opinions:
+    return Opinions(np.arange(K), np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K))
 
 
 def _closest(found: Opinions, pairs: CopyPairs, voice: np.ndarray) -> Opinions:
@@ -68,10 +84,9 @@ def _closest(found: Opinions, pairs: CopyPairs, voice: np.ndarray) -> Opinions:
     return found
 
 
-def _joined(pairs: CopyPairs, K: int, least: float) -> np.ndarray:
-    """(K,) the first annotator of the set that each belongs to: copies, and copies of copies."""
-    sure = pairs.pair[pairs.probability >= least]
-    ties = coo_array((np.ones(len(sure)), (sure[:, 0], sure[:, 1])), shape=(K, K))
+def joined_sets(pairs: np.ndarray, K: int) -> np.ndarray:
+    """(K,) the first annotator of the set that each belongs to: copies, and copies of copies. pairs: (n, 2)."""
+    ties = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(K, K))
     _, group = connected_components(ties.tocsr(), directed=False)
     _, first = np.unique(group, return_index=True)
     return np.asarray(first[group])

@@ -45,6 +45,8 @@ class Completed(NamedTuple):
     Sy: np.ndarray  # (U, D)
     Syy: np.ndarray  # (U, D, D) what is unknown of replaced ones included
     entropy: float  # of the numbers behind them
+    log_prior: float = 0.0  # of what was learned of annotators by another reading of ratings ...
+    shape: np.ndarray | None = None  # ... and that itself; see `readings`
 
     def of(self, data: ItemData) -> ItemData:
         """The data with these ratings."""

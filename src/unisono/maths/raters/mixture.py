@@ -18,9 +18,9 @@ from unisono.maths.raters.styles import CONSTANT, KINDS, SWAPPED, UNRELATED, USU
 
 MIXTURE_STEPS = 2  # numerical: of EM over the shares; five give the same results
 
-_STYLES = np.where(np.arange(len(KINDS)) == USUAL, *STYLE_COUNTS)
-_OF_SPAMMERS = np.zeros(len(KINDS))  # u of eq. Q4
-_OF_SPAMMERS[[UNRELATED, CONSTANT]] = 1 - CONSTANT_SPAMMERS, CONSTANT_SPAMMERS
+_KINDS = np.arange(len(KINDS))
+_STYLES = np.where(_KINDS == USUAL, *STYLE_COUNTS)
+_OF_SPAMMERS = (_KINDS == UNRELATED) * (1 - CONSTANT_SPAMMERS) + (_KINDS == CONSTANT) * CONSTANT_SPAMMERS  # u of eq. Q4
 
 
 class Membership(NamedTuple):

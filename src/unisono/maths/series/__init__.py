@@ -7,7 +7,9 @@ mstep, rows, noise, dynamics, em      the M-step of filters, noise and truth; on
 align, delays                         delays: a first guess, the search by likelihood, their intervals
 priors                                every constant of the default, with its evidence
 two_scales, independent_frames        traces as levels of recordings and courses inside them; what a frame counts for
-row_evidence, tracers                 gain, noise, sign and bias of one annotator given the others; sweeps over all
+row_evidence, tracers                 gain, noise, sign and bias of one annotator given the others; what all say
+tracer_search, tracer_climb           rows of all annotators: a search for signs and scales, then steps that only rise
+tracer_population                     what annotators have in common, and the objective
 common_delays                         one delay per annotator: a search that settles, intervals
 tracer_truth, tracer_fit              the truth of annotators that are known; the default fit
 tracer_diagnosis                      what is unusual about annotators, as probabilities

@@ -75,7 +75,7 @@ class DefaultFit(NamedTuple):
     priors: Priors
     levels: Levels | None = None  # of recordings, where they err by themselves
     lag_range: np.ndarray | None = None  # (K, D, 2) ends of the 90 % intervals of the delays, in frames
-    diagnosis: np.ndarray | None = None  # (K, D, 6) probabilities, see tracer_diagnosis.py; NaN without ratings
+    diagnosis: np.ndarray | None = None  # (K, D, 5) probabilities, see tracer_diagnosis.py; NaN without ratings
 
     @property
     def sd(self) -> np.ndarray:

@@ -18,6 +18,7 @@ LONGEST_CORRELATION = 60.0  # seconds after which it is not looked at
 FLAT = 0.02  # share of the usual spread inside a recording below which a trace has no course
 LEVEL_VARIANCE, PRIOR_RECORDINGS = 1.0, 2.0  # of recordings, in variances of the course, and how many these count for
 BIAS_VARIANCE, PRIOR_BIASES = 0.1, 4.0  # of annotators; without them levels and biases trade places for ever
+PRIOR_FRAMES = 4.0  # independent frames that a truth of half the variance of a course counts for; 0 let it die out
 PRIOR_LEVELS = 4.0  # levels that a level's error equal to a frame's counts for
 LEAST_LEVEL_ERROR, MOST_LEVEL_ERROR = 0.05, 20.0  # variance of a level's error over that of a frame
 DELAY_SD = 0.5  # seconds around the median delay; 1 s cost .002
@@ -27,8 +28,6 @@ TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as rever
 
 # ---- diagnosis; conventions, none of which the estimate rests on
 UNRELATED = 0.03  # prior probability of following nothing, and of drifting
-COPIED = 0.003  # of having copied somebody
-COPY = 0.95  # correlation of the errors of a copy
 DRIFT = 6.0  # variance of trends in the errors of who drifts, over the usual one
 LATE = 5.0  # seconds after the others that a late trace begins to move, at least
 SEEN_BEFORE = 0.02, 0.1  # imaginary recordings: so many flat or late ones of so many

@@ -73,26 +73,41 @@ def row_slopes(strata: Strata, at: np.ndarray, sign: float, prior: RowPrior) -> 
     return gradient, 0.5 * np.array([[aa, ab], [ab, bb]]) + precision
 
 
-def most_probable_row(strata: Strata, start: np.ndarray, sign: float, prior: RowPrior) -> RowPosterior:
-    """The least J by Newton's method, steps turned downhill and halved until they fall."""
-    at, cost = np.array(start, dtype=float), row_cost(strata, start, sign, prior)
-    gradient, hessian = row_slopes(strata, at, sign, prior)
+def most_probable_row(
+    strata: Strata, start: np.ndarray, sign: float, prior: RowPrior, least: float = -np.inf
+) -> RowPosterior:
+    """The least J, nowhere above that at the start; log noise less twice the log gain is not below `least`."""
+    found = _newton(strata, np.array(start, dtype=float), sign, prior, np.eye(2))
+    if found[1] - 2.0 * found[0] < least:
+        along = _newton(strata, np.array([start[0], 2.0 * start[0] + least]), sign, prior, np.array([[1.0], [2.0]]))
+        fair = start[1] - 2.0 * start[0] >= least
+        worse = row_cost(strata, along, sign, prior) > row_cost(strata, start, sign, prior)
+        found = np.array(start, dtype=float) if fair and worse else along
+    _, hessian = row_slopes(strata, found, sign, prior)
+    value, vector = np.linalg.eigh(hessian)
+    value = np.maximum(value, LEAST_CURVATURE)
+    cost = row_cost(strata, found, sign, prior)
+    return RowPosterior(found, (vector / value) @ vector.T, -cost - 0.5 * float(np.log(value).sum()))
+
+
+def _newton(strata: Strata, at: np.ndarray, sign: float, prior: RowPrior, basis: np.ndarray) -> np.ndarray:
+    """Newton's method in the span of `basis` (2, n), steps turned downhill and halved until they fall."""
+    cost = row_cost(strata, at, sign, prior)
     for _ in range(STEPS):
+        gradient, hessian = row_slopes(strata, at, sign, prior)
+        gradient, hessian = basis.T @ gradient, basis.T @ hessian @ basis
         value, vector = np.linalg.eigh(hessian)
         step = -(vector / np.maximum(np.abs(value), LEAST_CURVATURE)) @ (vector.T @ gradient)
         step *= min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), SETTLED))
         share = 1.0
         while share > LEAST_STEP:
-            there = row_cost(strata, at + share * step, sign, prior)
+            there = row_cost(strata, at + share * basis @ step, sign, prior)
             if there <= cost + 1e-4 * share * float(gradient @ step):
                 break
             share *= 0.5
         else:
             break
-        at, cost = at + share * step, there
-        gradient, hessian = row_slopes(strata, at, sign, prior)
+        at, cost = at + share * basis @ step, there
         if np.abs(share * step).max() < SETTLED:
             break
-    value, vector = np.linalg.eigh(hessian)
-    value = np.maximum(value, LEAST_CURVATURE)
-    return RowPosterior(at, (vector / value) @ vector.T, -cost - 0.5 * float(np.log(value).sum()))
+    return at

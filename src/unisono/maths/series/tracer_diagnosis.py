@@ -5,7 +5,6 @@
     flat        a recording of theirs is a trace that hardly moves
     late        a recording of theirs begins with a trace that waits long after others have moved
     drifting    errors go steadily up or down inside recordings, further than those of most
-    copied      errors are those of somebody else
 Flat and late are shares of recordings that were seen to be so, drawn to none by a few imaginary ones. The others weigh
 the evidence, in independent frames, against a prior.
 Imports NumPy and the sibling modules alone.
@@ -22,9 +21,8 @@ from unisono.maths.series.row_evidence import Strata, most_probable_row
 from unisono.maths.series.tracers import Sums, Tracers, residual_courses
 from unisono.maths.series.two_scales import Placed, TwoScales, stretches
 
-KINDS = ("flipped", "unrelated", "flat", "late", "drifting", "copied")
+KINDS = ("flipped", "unrelated", "flat", "late", "drifting")
 NEWTON = 30  # steps; the function is convex
-LEAST_CROWD = 3  # annotators of a recording: of two it cannot be said whose errors they share
 LEAST_TREND = 0.02  # share of the variance of errors that is a trend: nobody's are usually freer of it
 
 
@@ -37,7 +35,7 @@ class TraceShape(NamedTuple):
 
 
 def diagnose_tracers(scales: TwoScales, place: Placed, kappa: float, now: Tracers, rate: float) -> np.ndarray:
-    """(K, 6) probabilities in the order of KINDS; NaN for who gave no ratings."""
+    """(K, 5) probabilities in the order of KINDS; NaN for who gave no ratings."""
     found = np.zeros((len(scales.present), len(KINDS)))
     nothing = unrelated(scales, place, kappa, now)
     found[:, 0] = (1.0 - nothing) / (1.0 + np.exp(np.clip(now.odds, -700, 700)))
@@ -46,13 +44,12 @@ def diagnose_tracers(scales: TwoScales, place: Placed, kappa: float, now: Tracer
     found[:, 2] = share_of_recordings(scales, shape.flat)
     found[:, 3] = share_of_recordings(scales, late_starts(scales, shape, rate))
     found[:, 4] = drifting(scales, place, kappa, now)
-    found[:, 5] = copied(scales, place, kappa, now)
     found[scales.flat, 0] = found[scales.flat, 1] = found[scales.flat, 4] = 0.0
     return np.where(scales.present[:, None], found, np.nan)
 
 
 def turned_diagnosis(found: np.ndarray, turned: np.ndarray) -> np.ndarray:
-    """The probabilities where gold turned the truth round. found: (K, D, 6); turned: (D,) bool."""
+    """The probabilities where gold turned the truth round. found: (K, D, 5); turned: (D,) bool."""
     out, at = found.copy(), KINDS.index("flipped")
     follows = (1.0 - found[:, :, KINDS.index("unrelated")]) * (1.0 - found[:, :, KINDS.index("flat")])
     out[:, turned, at] = np.maximum(follows - found[:, :, at], 0.0)[:, turned]
@@ -157,37 +154,3 @@ def drifting(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np
     gain = [np.sum(0.5 * t / usual * (1.0 - 1.0 / priors.DRIFT) - 0.5 * np.log(priors.DRIFT)) for t in shares]
     odds = np.array(gain) + np.log(priors.UNRELATED) - np.log1p(-priors.UNRELATED)
     return np.where([len(t) > 0 for t in shares], 1.0 / (1.0 + np.exp(np.clip(-odds, -700, 700))), 0.0)
-
-
-def copied(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np.ndarray:
-    """(K,) probability that somebody's errors are one's own: correlation COPY against none, in independent frames."""
-    K, rho = len(scales.present), priors.COPY
-    cross, shared = _products(scales, place, residual_courses(scales, place, now))
-    n, r = kappa / priors.EVIDENCE * shared, cross / np.maximum(shared, 1.0)
-    gain = -0.5 * n * np.log1p(-(rho**2)) - n * ((1.0 - rho * r) / (1.0 - rho**2) - 1.0)
-    gain[shared == 0] = gain[np.arange(K), np.arange(K)] = -np.inf
-    odds = gain.max(axis=1, initial=-np.inf) + np.log(priors.COPIED) - np.log1p(-priors.COPIED)
-    return np.asarray(1.0 / (1.0 + np.exp(np.clip(-odds, -700, 700))))
-
-
-def _products(scales: TwoScales, place: Placed, residual: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """(K, K) sums of products of errors in standard deviations, and the frames they share."""
-    K, length = len(residual), np.diff(scales.first)
-    size = np.array([np.sqrt(np.mean(left**2)) if len(left) else 0.0 for left in residual])
-    cross, shared = np.zeros((K, K)), np.zeros((K, K))
-    parts: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
-    for k in np.flatnonzero(size > 0).tolist():
-        recording = scales.recording[place.row[k]]
-        for here in stretches(recording):
-            m = int(recording[here.start])
-            parts.setdefault(m, []).append((k, place.frame[k][here] - scales.first[m], residual[k][here] / size[k]))
-    for m, members in parts.items():
-        if len(members) < LEAST_CROWD:
-            continue
-        errors, given = (np.zeros((len(members), int(length[m]))) for _ in range(2))
-        for i, (_, frame, left) in enumerate(members):
-            errors[i, frame], given[i, frame] = left, 1.0
-        who = [k for k, _, _ in members]
-        cross[np.ix_(who, who)] += errors @ errors.T
-        shared[np.ix_(who, who)] += given @ given.T
-    return cross, shared

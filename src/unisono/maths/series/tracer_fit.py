@@ -25,14 +25,18 @@ from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.recordings import connected
+from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers
+from unisono.maths.series.tracer_search import sweep
 from unisono.maths.series.tracer_truth import Levels, two_scale_truth
-from unisono.maths.series.tracers import Sums, Tracers, error_correlation, first_tracers, logarithms, sweep
+from unisono.maths.series.tracers import Sums, Tracers, error_correlation, first_tracers, logarithms
 from unisono.maths.series.two_scales import Placed, TwoScales, placed, two_scales
 
 INTERVAL = 0.90  # of delays
 DELAY_ROUNDS = 3  # of the search for delays, each with what is known of errors after the one before
 SETTLED = 100.0  # times the tolerance of the objective: a change of every logarithm below it is none
+SEARCH = 12  # sweeps at most
+PATIENCE, LEAST_RISE = 5, 0.005  # steps, and nats per annotator that the objective has to rise by in them
 CORRELATION_ROUNDS = 20  # of EM for the correlation of true dimensions
 IMAGINARY_FRAMES = 4.0  # independent frames by which dimensions are uncorrelated
 
@@ -57,13 +61,13 @@ def fit_two_scales(
     """Fuses series with the default model. data: standardised, without features; rate: frames per second."""
     s = Settings() if settings is None else settings
     structure = default_structure(rate, s)._replace(crosstalk=False, level=False)
-    found, trace = _swept(tuple(_first(data, d, rate) for d in range(data.D)), s, watch)
+    found = _searched(tuple(_first(data, d, rate) for d in range(data.D)), s.tol)
     group = connected(data)
     delays = _delays(found, group, rate, (structure.W - 1) // 2, on_delay)
     if any(own.lag.any() for own in delays):
         moved = tuple(f._replace(place=placed(f.scales, own.lag)) for f, own in zip(found, delays, strict=True))
-        found, after = _swept(moved, s, watch)
-        trace = EmTrace(np.concatenate([trace.objective, after.objective]), after.stop)
+        found = _searched(moved, s.tol)
+    found, trace = _climbed(found, s, watch)
     return _finished(data, rate, s, structure, found, delays, group, trace)
 
 
@@ -105,22 +109,53 @@ def _first(data: SeriesData, d: int, rate: float) -> Dimension:
     return Dimension(scales, place, first_tracers(scales, place), independent_frames(scales, rate))
 
 
-def _swept(
+def _searched(found: tuple[Dimension, ...], tol: float) -> tuple[Dimension, ...]:
+    """Annotators of every dimension after a search for their signs and scales."""
+    return tuple(_search(f, tol) for f in found)
+
+
+def _search(f: Dimension, tol: float) -> Dimension:
+    for _ in range(SEARCH):
+        before, f = f, f._replace(tracers=sweep(f.scales, f.place, f.kappa, f.tracers))
+        if _moved(before, f) < SETTLED * tol:
+            break
+    return f
+
+
+def _moved(before: Dimension, after: Dimension) -> float:
+    return float(np.abs(logarithms(after.tracers) - logarithms(before.tracers)).max())
+
+
+def _climbed(
     start: tuple[Dimension, ...], s: Settings, watch: OnStep[tuple[Dimension, ...]] | None
 ) -> tuple[tuple[Dimension, ...], EmTrace]:
-    """Annotators of all dimensions until they stand still."""
+    """Annotators of all dimensions until they stand still, or until there is nothing left to gain."""
+    State = tuple[tuple[Dimension, Climb], ...]
+    people = sum(int(f.scales.present.sum()) for f in start)
 
-    def step(found: tuple[Dimension, ...]) -> tuple[tuple[Dimension, ...], float]:
-        swept = [sweep(f.scales, f.place, f.kappa, f.tracers) for f in found]
-        after = tuple(f._replace(tracers=new) for f, (new, _) in zip(found, swept, strict=True))
-        return after, sum(value for _, value in swept)
+    def step(state: State) -> tuple[State, float]:
+        climbed = [climb(f.scales, f.place, f.kappa, at) for f, at in state]
+        after = tuple((f._replace(tracers=at.tracers), at) for (f, _), (at, _) in zip(state, climbed, strict=True))
+        return after, sum(value for _, value in climbed)
 
-    def settled(_: list[float], before: tuple[Dimension, ...], after: tuple[Dimension, ...]) -> bool:
-        pairs = zip(before, after, strict=True)
-        moved = max(float(np.abs(logarithms(b.tracers) - logarithms(a.tracers)).max()) for a, b in pairs)
-        return moved < SETTLED * s.tol
+    def settled(objective: list[float], before: State, after: State) -> bool:
+        if max(_moved(b, a) for (b, _), (a, _) in zip(before, after, strict=True)) < SETTLED * s.tol:
+            return True
+        return len(objective) > PATIENCE and objective[-1] - objective[-1 - PATIENCE] < LEAST_RISE * people
 
-    return run_em(step, start, stop_when=settled, max_iter=s.max_iter, on_step=watch, keep="next")
+    def see(iteration: int, state: State, value: float) -> None:
+        if watch is not None:
+            watch(iteration, tuple(f for f, _ in state), value)
+
+    state, trace = run_em(
+        step,
+        tuple((f, set_out(f.scales, f.tracers)) for f in start),
+        stop_when=settled,
+        max_iter=s.max_iter,
+        on_step=see,
+        keep="next",
+    )
+    return tuple(f._replace(tracers=arrived(f.scales, at)) for f, at in state), trace
 
 
 def truth_correlation(found: tuple[Dimension, ...]) -> np.ndarray:

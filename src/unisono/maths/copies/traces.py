@@ -1,0 +1,147 @@
+"""Copies among traces: pairs who draw alike what nobody else draws.
+
+Two good annotators agree because both follow the truth; what the others' mean does not explain of their traces is their
+own, and correlates little. Of copies it is the same. Frames follow from one another, so that a trace counts for a small
+number of independent frames; traces that do not move are no evidence.
+
+Traces y (S, D), those of one judgement after the other; K annotators, J judgements.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.copies.opinions import NAMED_FROM, joined_sets
+
+COPIED = 0.003  # prior probability of a pair; the same as of ratings in kind: rare
+COPY_Z, COPY_SD = 3.0, 0.7  # Fisher's z of a copy: correlations from .9 to .9999
+LEAST_SPREAD = 0.3  # of z among honest pairs: friends of one school of thought are no copies
+LEAST_CROWD = 3  # of a recording: of two it cannot be said what is theirs alone
+MOST_Z = 5.0  # numerical: of equal traces it would be infinite
+LEAST_FRAMES = 4.0  # independent ones; Fisher's z of fewer has no variance
+
+
+class TraceCopies(NamedTuple):
+    voice: np.ndarray  # (K,) the first annotator of everybody's set
+    probability: np.ndarray  # (K,) of being one opinion with somebody else
+    frames: np.ndarray  # (K,) rated by both of the two most alike
+    alike: np.ndarray  # (K,) correlation of what others do not explain, in that pair
+    usual: float  # median of that correlation over all pairs
+
+
+def find_trace_copies(
+    y: np.ndarray,
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    length: np.ndarray,
+    K: int,
+    independent: np.ndarray,
+    least_sd: np.ndarray,
+) -> TraceCopies:
+    """Sets of copies. independent: (D,) share of the frames that are; least_sd: (D,) of traces that move."""  # eq. Q12
+    log_odds, alike, usual = np.zeros((K, K)), np.full((K, K), np.nan), []
+    frames = np.zeros((K, K))
+    for d in range(y.shape[1]):
+        r, n = private_correlation(y[:, d], item_of, annotator_of, length, K, float(least_sd[d]))
+        log_ratio, middle = copy_evidence(r, independent[d] * n)
+        log_odds += log_ratio
+        alike, frames = np.fmin(alike, r), np.maximum(frames, n)
+        usual.append(middle)
+    told = (frames > 0) & ~np.isnan(alike)
+    log_odds = np.where(told, log_odds + np.log(COPIED / (1.0 - COPIED)), -np.inf)
+    probability = 1.0 / (1.0 + np.exp(np.clip(-log_odds, -700.0, 700.0)))
+    best = np.argmax(probability, axis=1) if K else np.zeros(0, dtype=np.int64)
+    who = np.arange(K)
+    pairs = np.argwhere(np.triu(probability >= NAMED_FROM, 1))
+    return TraceCopies(
+        voice=joined_sets(pairs, K),
+        probability=probability[who, best],
+        frames=frames[who, best],
+        alike=alike[who, best],
+        usual=float(np.mean(usual)) if usual else 0.0,
+    )
+
+
+def private_correlation(
+    y: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, length: np.ndarray, K: int, least_sd: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(K, K) correlation of two annotators' traces given the mean of the others', and the frames both moved in."""
+    first = np.cumsum(length[item_of]) - length[item_of]
+    course, given = centred(y, first, length[item_of])
+    square = np.array([float(c @ c) for c in course])
+    count = np.array([float(g.sum()) for g in given])
+    moves = square > count * least_sd**2
+    total = np.bincount(annotator_of[moves], square[moves], minlength=K)
+    scale = np.sqrt(total / np.maximum(np.bincount(annotator_of[moves], count[moves], minlength=K), 1.0))
+    sums, n = np.zeros((6, K, K)), np.zeros((K, K))
+    for m in np.unique(item_of):
+        here = np.flatnonzero((item_of == m) & moves)
+        if len(here) < LEAST_CROWD:
+            continue
+        who = annotator_of[here]
+        Y = np.stack([course[j] for j in here]) / scale[who][:, None]
+        seen = np.stack([given[j] for j in here]).astype(float)
+        P, others = Y @ Y.T, len(here) - 2
+        own, all_of = np.diagonal(P), P.sum(axis=1)
+        left = (all_of - own)[:, None] - P  # with the sum of the others
+        rest = P.sum() - 2.0 * (all_of[:, None] + all_of) + own[:, None] + own + 2.0 * P  # of that sum with itself
+        block = np.ix_(who, who)
+        ones = np.ones_like(P)
+        for out, value in zip(
+            sums, (P, left / others, left.T / others, rest / others**2, own[:, None] * ones, own * ones), strict=True
+        ):
+            out[block] += value
+        n[block] += seen @ seen.T
+    both, left, right, rest, mine, yours = sums
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = (both - left * right / rest) / np.sqrt((mine - left**2 / rest) * (yours - right**2 / rest))
+    r[np.arange(K), np.arange(K)] = np.nan
+    return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), np.nan), n
+
+
+def centred(y: np.ndarray, first: np.ndarray, length: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Every trace less its mean, 0 where nothing is rated; and where something is."""
+    traces = [y[lo : lo + n] for lo, n in zip(first.tolist(), length.tolist(), strict=True)]
+    given = [~np.isnan(trace) for trace in traces]
+    means = [float(t[g].mean()) if g.any() else 0.0 for t, g in zip(traces, given, strict=True)]
+    return [np.where(g, t - mean, 0.0) for t, g, mean in zip(traces, given, means, strict=True)], given
+
+
+def copy_evidence(r: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, float]:
+    """(K, K) log ratio of p(z | copy) and p(z | honest), z Fisher's transform of r; and the r of the median pair."""
+    z = np.clip(np.arctanh(np.clip(r, -np.tanh(MOST_Z), np.tanh(MOST_Z))), -MOST_Z, MOST_Z)
+    pairs = z[np.triu_indices(len(z), 1)]
+    pairs = pairs[~np.isnan(pairs)]
+    if not len(pairs):
+        return np.zeros_like(z), 0.0
+    middle = float(np.median(pairs))
+    spread = max(1.4826 * float(np.median(np.abs(pairs - middle))), LEAST_SPREAD)
+    noise = 1.0 / np.maximum(n - 3.0, LEAST_FRAMES - 3.0)
+    honest, copy = spread**2 + noise, COPY_SD**2 + noise
+    ratio = 0.5 * ((z - middle) ** 2 / honest + np.log(honest) - (z - COPY_Z) ** 2 / copy - np.log(copy))
+    beyond = z > COPY_Z  # closer than a usual copy is no evidence against one
+    ratio = np.where(beyond, 0.5 * ((z - middle) ** 2 / honest + np.log(honest) - np.log(copy)), ratio)
+    # Who agrees less than usual is no copy either: the honest spread is that of people, not of strangers.
+    return np.where(np.isnan(z) | (z < middle), -np.inf, ratio), float(np.tanh(middle))
+
+
+def one_trace(
+    value: np.ndarray, item_of: np.ndarray, voice_of: np.ndarray, length: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Traces by voices, sorted by item and voice: the mean of those of one voice, frame by frame."""
+    size = length[item_of]
+    first = np.cumsum(size) - size
+    order = np.lexsort((voice_of, item_of))
+    groups = np.split(order, np.flatnonzero(np.diff(item_of[order]) | np.diff(voice_of[order])) + 1)
+    values = []
+    for group in groups:
+        traces = np.stack([value[first[j] : first[j] + size[j]] for j in group])
+        known = ~np.isnan(traces)
+        n = known.sum(axis=0)
+        total = np.where(known, traces, 0.0).sum(axis=0)
+        values.append(np.where(n > 0, total / np.maximum(n, 1), np.nan))
+    heads = [group[0] for group in groups]
+    return np.concatenate(values), item_of[heads], voice_of[heads]

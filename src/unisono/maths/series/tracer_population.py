@@ -1,0 +1,92 @@
+"""What the annotators and the truth of one dimension have in common: updates by EM, and the objective they climb.
+
+    kappa log p(courses) + log p(levels) + log priors of rows, biases and of the population itself,
+the truth integrated out. Of a row, and of a bias, the prior sees the most probable value and the variance around it.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.maths.series import priors
+from unisono.maths.series.row_evidence import RowPrior
+from unisono.maths.series.tracers import START, Sums, Tracers, usual_spread
+from unisono.maths.series.two_scales import Placed, TwoScales
+
+
+def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> Tracers:
+    """Variances, spreads and means by EM; mean log gain 0 is the unit of the truth."""  # eq. S39
+    moving, present, sums = scales.moving, scales.present, Sums(scales, place, now)
+    V, VL = 1.0 / (1.0 / now.A + sums.Q), 1.0 / (1.0 / now.AB + sums.QL)
+    x, L, seen, rated = V * sums.S, VL * sums.SL, sums.Q > 0, sums.QL > 0
+    A = _variance(kappa * np.sum(x[seen] ** 2 + V[seen]), kappa * seen.sum(), START, priors.PRIOR_FRAMES, now.A)
+    AB = _variance(
+        np.sum(L[rated] ** 2 + VL[rated]), rated.sum(), priors.LEVEL_VARIANCE, priors.PRIOR_RECORDINGS, now.AB
+    )
+    shift = float(now.alpha[moving].mean()) if moving.any() else 0.0
+    alpha = np.where(moving, now.alpha - shift, 0.0)
+    mu = float(now.beta[moving].mean()) if moving.any() else float(now.prior.mean[1])
+    beta = np.where(moving, now.beta, mu)
+    away = np.stack([alpha, beta - mu], axis=1)[moving]
+    n0 = priors.PRIOR_ANNOTATORS
+    cov = (away.T @ away + now.cov[moving].sum(axis=0) + n0 * usual_spread()) / (len(away) + n0)
+    biases = float(np.sum((now.bias**2 + now.bias_variance)[present]))
+    return now._replace(
+        alpha=alpha,
+        beta=beta,
+        A=A * np.exp(2.0 * shift),
+        AB=AB * np.exp(2.0 * shift),
+        eta=_level_error(scales, now, L, VL),
+        tau2=_variance(biases, present.sum(), priors.BIAS_VARIANCE, priors.PRIOR_BIASES, now.tau2),
+        prior=RowPrior(np.array([0.0, mu]), cov),
+    )
+
+
+def _variance(square: float, count: float, usual: float, imaginary: float, before: float) -> float:
+    """A variance from a sum of squares, drawn to the usual one by imaginary values."""
+    return float((square + imaginary * usual) / (count + imaginary)) if count + imaginary > 0 else before
+
+
+def _level_error(scales: TwoScales, now: Tracers, L: np.ndarray, VL: np.ndarray) -> float:
+    """eta: how much levels err, over the error of a frame."""
+    js = np.flatnonzero(~np.isnan(scales.level))
+    k, m = scales.annotator_of[js], scales.recording_of[js]
+    left = scales.level[js] - now.bias[k] - now.gain[k] * L[m]
+    error = np.sum((left**2 + np.exp(2.0 * now.alpha)[k] * VL[m]) / np.exp(now.beta)[k])
+    eta = _variance(float(error), len(js), 1.0, priors.PRIOR_LEVELS, now.eta)
+    return float(np.clip(eta, priors.LEAST_LEVEL_ERROR, priors.MOST_LEVEL_ERROR))
+
+
+def objective(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> float:
+    """What a climb raises, up to a constant."""  # eq. S40
+    sums = Sums(scales, place, now)
+    total = 0.0
+    for k in np.flatnonzero(scales.moving).tolist():
+        y = scales.course[place.row[k]]
+        total -= 0.5 * kappa * (len(y) * np.log(now.noise[k]) + y @ y / now.noise[k])
+    who = scales.annotator_of[sums.rated]
+    z = scales.level[sums.rated] - now.bias[who]
+    total -= 0.5 * float(np.sum(np.log(now.level_noise[who]) + z * z / now.level_noise[who]))
+    for Q, S, A, weight in ((sums.Q, sums.S, now.A, kappa), (sums.QL, sums.SL, now.AB, 1.0)):
+        total -= 0.5 * weight * float(np.sum(np.log1p(A * Q) - S * S / (1.0 / A + Q)))
+    return float(total + log_prior(scales, now))
+
+
+def log_prior(scales: TwoScales, now: Tracers) -> float:
+    """Of rows, biases and population, up to a constant."""
+    away = (np.stack([now.alpha, now.beta], axis=1) - now.prior.mean)[scales.moving]
+    n0 = priors.PRIOR_ANNOTATORS
+    square = away.T @ away + now.cov[scales.moving].sum(axis=0) + n0 * usual_spread()
+    total = -0.5 * float(np.trace(np.linalg.solve(now.prior.cov, square)))
+    total -= 0.5 * (len(away) + n0) * float(np.linalg.slogdet(now.prior.cov)[1])
+    biases = float(np.sum((now.bias**2 + now.bias_variance)[scales.present]))
+    total -= 0.5 * (biases / now.tau2 + float(scales.present.sum()) * np.log(now.tau2))
+    for value, usual, imaginary in (
+        (now.A, START, priors.PRIOR_FRAMES),
+        (now.AB, priors.LEVEL_VARIANCE, priors.PRIOR_RECORDINGS),
+        (now.eta, 1.0, priors.PRIOR_LEVELS),
+        (now.tau2, priors.BIAS_VARIANCE, priors.PRIOR_BIASES),
+    ):
+        total -= 0.5 * imaginary * (np.log(value) + usual / value)
+    return float(total)

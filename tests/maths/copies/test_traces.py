@@ -1,0 +1,65 @@
+"""Copies among traces: planted ones are named, honest pairs are not, and a set is one trace."""
+
+import numpy as np
+import pytest
+
+from trace_crowds import crowd
+from unisono.maths.copies.traces import find_trace_copies, one_trace, private_correlation
+
+SHARE, LEAST = np.array([0.1]), np.array([0.01])
+
+
+def found(data):
+    return find_trace_copies(data.y, data.item_of, data.annotator_of, data.length, data.K, SHARE, LEAST)
+
+
+def with_copy(data, copy, original, noise, seed=0):
+    """The traces of one annotator are those of another, raised, stretched and a little noisy."""
+    y, rng = data.y.copy(), np.random.default_rng(seed)
+    rows = np.repeat(data.annotator_of, data.length[data.item_of])
+    y[rows == copy] = 0.5 + 1.2 * y[rows == original] + noise * rng.standard_normal((int((rows == copy).sum()), 1))
+    return data._replace(y=y)
+
+
+def test_correlations_are_those_of_what_a_regression_on_the_others_leaves():
+    data, _, _ = crowd(3, K=5, gaps=False, lengths=(60,))
+    traces = data.y.reshape(5, 60) - data.y.reshape(5, 60).mean(axis=1, keepdims=True)
+    traces /= traces.std(axis=1, keepdims=True)
+    r, n = private_correlation(data.y[:, 0], data.item_of, data.annotator_of, data.length, 5, 0.0)
+    assert (n == 60).all()
+    for i, j in [(0, 1), (2, 4), (3, 1)]:
+        others = np.mean([traces[k] for k in range(5) if k not in (i, j)], axis=0)
+        left = [t - others * (t @ others) / (others @ others) for t in (traces[i], traces[j])]
+        expected = left[0] @ left[1] / np.sqrt(left[0] @ left[0] * (left[1] @ left[1]))
+        np.testing.assert_allclose(r[i, j], expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("K", [4, 8])
+def test_a_copy_is_named_and_honest_pairs_are_not(seed, K):
+    honest, _, _ = crowd(seed, K=K, lengths=(200, 200, 200), gaps=False)
+    nobody = found(honest)
+    assert nobody.probability.max() < 0.5
+    assert np.array_equal(nobody.voice, np.arange(K))
+    planted = found(with_copy(honest, 2, 0, 0.05))
+    assert planted.probability[[0, 2]].min() > 0.95
+    assert np.array_equal(np.flatnonzero(planted.voice != np.arange(K)), [2])
+    assert planted.voice[2] == 0
+
+
+def test_gaps_flat_traces_and_pairs_tell_nothing_they_should_not():
+    data, _, _ = crowd(1, K=5)
+    assert found(data).probability.max() < 0.9
+    rows = np.repeat(data.annotator_of, data.length[data.item_of])
+    flat = data._replace(y=np.where((rows[:, None] == 1) | (rows[:, None] == 3), 0.3, data.y))
+    assert found(flat).probability[[1, 3]].max() < 0.5
+    two, _, _ = crowd(1, K=2, gaps=False)
+    assert found(with_copy(two, 1, 0, 0.0)).probability.max() < 1e-9
+
+
+def test_one_trace_is_the_mean_of_those_of_a_voice():
+    y = np.array([[1.0], [2.0], [3.0], [np.nan], [5.0], [6.0], [7.0], [8.0], [9.0], [10.0]])
+    value, item_of, voice_of = one_trace(y, np.array([0, 0, 0, 1]), np.array([0, 1, 0, 0]), np.array([2, 4]))
+    assert item_of.tolist() == [0, 0, 1]
+    assert voice_of.tolist() == [0, 1, 0]
+    np.testing.assert_array_equal(value[:, 0], [3.0, 4.0, 3.0, np.nan, 7.0, 8.0, 9.0, 10.0])
