@@ -2,7 +2,8 @@
 
     python tools/collect_screenshots.py [FOLDER]
 
-Needs Chromium and the `dev` extra. Each study is served for real and rated for real; the pictures are what raters see.
+Needs Chromium, fonts with Chinese and Arabic letters, and the `dev` extra. Each study is served for real and rated for
+real; the pictures are what raters see.
 """
 
 from __future__ import annotations
@@ -231,6 +232,7 @@ def own(camera: Camera, url: str, name: str) -> None:
     camera.page.goto(url)
     for button in ("Begin", "I agree", "Continue"):
         camera.press(button)
+    camera.page.locator(".panel:not([inert])").wait_for()
     camera.answer()
     camera.take(name)
 
@@ -278,11 +280,13 @@ def closer(camera: Camera, url: str) -> None:
     camera.take("zoomed")
 
 
-def other_language(camera: Camera, url: str, name: str) -> None:
+def other_language(camera: Camera, url: str, name: str, instructions: str) -> None:
     """One page of questions in another language."""
     camera.page.goto(url)
-    for _ in range(3):
-        camera.page.locator("button.primary").click()
+    camera.page.locator("form button.primary").click()
+    camera.page.locator("#page button.primary").click()
+    camera.page.get_by_text(instructions).wait_for()
+    camera.page.locator("#page button.primary").click()
     camera.page.locator(".option").nth(3).click()
     camera.page.locator(".option").nth(5).click()
     camera.take(name)
@@ -381,8 +385,8 @@ def run(browser: Browser, out: Path) -> None:
                 questions(camera, urls["questions"])
                 pairs(camera, urls["pairs"])
                 closer(camera, urls["large"])
-                for language in LANGUAGES:
-                    other_language(camera, urls[language], f"language-{language}")
+                for language, (_, words) in LANGUAGES.items():
+                    other_language(camera, urls[language], f"language-{language}", words["instructions"])
                 admin(camera, urls["images"], folders["images"])
                 context.close()
         desktop = browser.new_context(**SCREENS["desktop"])

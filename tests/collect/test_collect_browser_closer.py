@@ -195,7 +195,7 @@ def test_a_large_plane_and_the_image_are_both_in_view(
         assert image["width"] > 100
         if width == 1280:
             # A normal one is 280 wide at most.
-            assert plane["width"] > (400 if height == 800 else 290)
+            assert plane["width"] > (380 if height == 800 else 290)
             # And nothing that has to be pressed is out of sight.
             button = page.get_by_role("button", name="Next").bounding_box()
             assert button is not None

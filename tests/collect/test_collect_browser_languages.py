@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from collect_people import Mouse
+from collect_questions import QUESTIONS, question_study
 from collect_support import RATE_STUDY, Server, trace_study
 from unisono.collect.languages.sentences import INCLUDED, included
 
@@ -187,6 +188,46 @@ def test_no_page_of_traces_says_anything_outside_the_sentences(tmp_path: Path, o
         page.get_by_text(f"⟦{included('en')['paused']}⟧").wait_for()
         nothing_is_outside(page, known)
         person.press(f"⟦{included('en')['go_on']}⟧")
+
+
+def test_no_page_of_questions_says_anything_outside_the_sentences(tmp_path: Path, open_page: OpenPage) -> None:
+    folder = question_study(tmp_path / "study", QUESTIONS + "[design]\nitems_per_rater = 1\n")
+    write_sentences(folder.path, bracketed())
+    study = folder.study
+    known = {study.title, study.texts.instructions, *(item.text for item in folder.catalogue.items)}
+    known |= {asked.question for asked in (*study.dimensions, *study.questions)} | {"none", "a lot"}
+    known |= {choice for asked in (*study.dimensions, *study.questions) for choice in asked.choices if choice}
+    say = {key: f"⟦{text}⟧" for key, text in included("en").items()}
+    with Server(folder.path, verb="preview") as server:
+        page = open_page()
+        page.goto(server.url)
+
+        def press(key: str) -> None:
+            page.get_by_role("button", name=say[key], exact=True).click()
+
+        press("begin")
+        press("begin")
+        for age in ("", "x", "5"):
+            page.get_by_label("How old are you?").fill(age)
+            press("continue")
+            nothing_is_outside(page, known)
+        page.get_by_label("How old are you?").fill("50")
+        page.get_by_text("village").click()
+        press("continue")
+        press("continue")
+        press("next")
+        page.get_by_text(say["some_unanswered"]).wait_for()
+        nothing_is_outside(page, known)
+        press("keys")
+        page.get_by_role("dialog").wait_for()
+        nothing_is_outside(page, known)
+        press("close")
+        page.get_by_role("slider").press("5")
+        page.get_by_role("radio", name="very much").check(force=True)
+        page.get_by_text("work").click()
+        press("next")
+        page.get_by_text(say["questions_after_heading"]).wait_for()
+        nothing_is_outside(page, known)
 
 
 def test_arabic_runs_from_right_to_left(tmp_path: Path, open_page: OpenPage) -> None:

@@ -199,6 +199,9 @@ def test_checks_know_sides_and_the_estimate_counts_pairs(tmp_path: Path) -> None
     assert "3 pairs of 3 items" in collect("check", folder.path).stdout
     status = json.loads(collect("status", folder.path, "--json").stdout)
     assert [item["name"] for item in status["items"]] == ["a ↔ b", "a ↔ c", "b ↔ c"]
+    worth = json.loads(collect("quality", folder.path, "--json").stdout)
+    assert (worth["items"], worth["raters"]) == (3, 1)
+    assert "not fused yet" in worth["too_early"]
 
 
 BROKEN = [

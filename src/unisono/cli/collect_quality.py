@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10  # items of the truth, and raters to look at, on a screen
 AGREEMENT = "In brackets: 95 % intervals. Needed: ratings per item for a correlation of {target:g} with the truth."
-
+COMPARED = "Raters compare two items at a time; comparisons are exported, and not fused yet."
 NO_NUMBERS = "The study asks for no numbers. `unisono fuse` fuses choices once they are exported."
 
 
@@ -25,7 +25,11 @@ def quality_of_study(study: StudyFolder, store: Database, target: float) -> Qual
     """Exports the ratings into a folder that is thrown away, and looks at them. Excluded raters are left out."""
     from unisono.api.quality import quality
     from unisono.collect.export.write import export_tables
+    from unisono.collect.store.reading import totals
 
+    if study.study.mode == "compare":
+        answers, raters = store.read(totals)
+        return Quality("items", len(study.catalogue.members), raters, answers, COMPARED)
     series = study.study.mode == "trace"
     kind = "series" if series else "items"
     with tempfile.TemporaryDirectory(prefix="unisono-quality-") as place:

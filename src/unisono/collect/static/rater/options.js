@@ -29,6 +29,7 @@ export class Options {
       el("legend", { class: "scale-head" }, el("span", { class: "asked" }, dimension.question), this.state),
       list, sparse && endLabels(dimension.choices));
     this.listen();
+    this.paint();
   }
 
   option(input, index, counted, sparse) {
@@ -53,9 +54,14 @@ export class Options {
 
   take() {
     this.source = this.pointer;
+    this.paint();
     this.element.classList.remove("missing");
     this.state.textContent = "";
     this.onChange(this);
+  }
+
+  paint() {
+    for (const input of this.inputs) input.parentElement.classList.toggle("chosen", input.checked);
   }
 
   get value() {
