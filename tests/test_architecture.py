@@ -10,6 +10,7 @@ import unisono
 ROOT = Path(unisono.__file__).parent
 # package -> what of unisono it may import, beside itself, errors and words
 ALLOWED = {
+    "__main__": {"cli"},
     "__init__": None,  # the front door knows everything, and loads it only when asked
     "errors": set(),
     "words": set(),
@@ -17,22 +18,25 @@ ALLOWED = {
     "maths": set(),
     "data": set(),
     "tasks": set(),
+    "notebook": set(),
+    "engines": set(),
     "reader": {"data"},  # loads io by name, when a table comes where ratings are wanted
     "fusers": {"maths", "data", "tasks", "reader"},
     "report": {"data", "fusers"},
     "evaluate": {"maths", "data", "fusers", "report", "tasks"},
-    "media": set(),
+    "media": {"maths"},
     "plot": {"data", "fusers", "evaluate"},
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "publish": {"evaluate", "io", "report"},
-    "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version", "reader"},
+    "sharded": {"data", "engines", "evaluate", "fusers", "io", "maths", "publish", "report", "version"},
+    "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version", "reader", "notebook"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "media", "version"},
     "cli": {
         *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
-        *("publish", "media", "version"),
+        *("publish", "media", "version", "engines", "sharded"),
     },
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.
@@ -53,7 +57,7 @@ ROOMS = {
         "compare": set(),
         "protocol": set(),
         "agreement": set(),
-        "dossier": {"agreement", "compare"},
+        "dossier": {"agreement", "compare", "judges"},
         "judges": set(),
     },
     "report": {"page": set()},

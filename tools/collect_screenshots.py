@@ -41,6 +41,83 @@ TEXTS = [
 ]
 
 
+_STUDY = """
+language = "{language}"
+title = "{title}"
+mode = "rate"
+[texts]
+instructions = "{instructions}"
+consent = "{consent}"
+[[dimensions]]
+name = "joy"
+question = "{joy}"
+anchors = ["{low}", "{high}"]
+[[dimensions]]
+name = "clear"
+question = "{clear}"
+kind = "likert"
+choices = ["{low}", "", "", "", "{high}"]
+[[dimensions]]
+name = "topic"
+question = "{topic}"
+kind = "choice"
+choices = ["{home}", "{work}"]
+[[dimensions]]
+name = "remark"
+question = "{remark}"
+kind = "text"
+[items]
+source = "table"
+"""
+# language -> sentences that are not included, and what the study says
+LANGUAGES: dict[str, tuple[str, dict[str, str]]] = {
+    "zh": (
+        "",
+        {
+            "title": "这些信说了什么？",
+            "instructions": "请阅读每一封信，然后回答问题。",
+            "consent": "参与是自愿的。",
+            "joy": "信中有多少喜悦？",
+            "low": "完全没有",
+            "high": "非常多",
+            "clear": "这封信容易理解。",
+            "topic": "它是关于什么的？",
+            "home": "家庭",
+            "work": "工作",
+            "remark": "有什么奇怪的地方吗？",
+            "text": "我等了你一整个下午，后来下雨了。",
+        },
+    ),
+    "ar": (
+        """next = "التالي"
+back = "رجوع"
+begin = "ابدأ"
+agree = "أوافق"
+continue = "متابعة"
+optional = "اختياري"
+keys = "المفاتيح"
+all_saved = "تم الحفظ"
+progress_of = "{done} من {total}"
+enter_for_next = "اضغط Enter للتالي"
+""",
+        {
+            "title": "ماذا تقول هذه الرسائل؟",
+            "instructions": "اقرأ كل رسالة ثم أجب عن الأسئلة.",
+            "consent": "المشاركة طوعية.",
+            "joy": "كم من الفرح فيها؟",
+            "low": "لا شيء",
+            "high": "كثير",
+            "clear": "الرسالة سهلة الفهم.",
+            "topic": "عن ماذا تتحدث؟",
+            "home": "البيت",
+            "work": "العمل",
+            "remark": "هل هناك شيء غريب؟",
+            "text": "انتظرتك طوال بعد الظهر ثم هطل المطر.",
+        },
+    ),
+}
+
+
 class Camera:
     """Takes pictures of one page under one name per screen."""
 
@@ -57,6 +134,11 @@ class Camera:
     def press(self, name: str) -> None:
         """Presses a button."""
         self.page.get_by_role("button", name=name, exact=True).click()
+
+    def choose(self, *labels: str) -> None:
+        """Presses answers by what stands on them."""
+        for label in labels:
+            self.page.locator(".option", has_text=label).first.click()
 
     def answer(self) -> None:
         """Moves every slider somewhere."""
@@ -153,6 +235,59 @@ def own(camera: Camera, url: str, name: str) -> None:
     camera.take(name)
 
 
+def questions(camera: Camera, url: str) -> None:
+    """Questions of every kind: about the rater, about a text, after the last one."""
+    page = camera.page
+    page.goto(url)
+    camera.press("Begin")
+    camera.press("I agree")
+    page.get_by_label("How old are you?").fill("34")
+    camera.choose("every week")
+    camera.take("questionnaire")
+    camera.press("Continue")
+    camera.press("Continue")
+    for number in range(2):
+        camera.answer()
+        camera.choose("agree", "home")
+        if number == 0:
+            camera.take("questions")
+        camera.press("Next")
+    page.get_by_role("heading", name="A few last questions").wait_for()
+    camera.choose("3")
+    camera.take("questionnaire-after")
+
+
+def pairs(camera: Camera, url: str) -> None:
+    """Two images to compare."""
+    camera.page.goto(url)
+    for button in ("Begin", "I agree", "Continue"):
+        camera.press(button)
+    camera.page.locator(".panel:not([inert])").wait_for()
+    camera.choose("A")
+    camera.take("pairs")
+
+
+def closer(camera: Camera, url: str) -> None:
+    """A large plane, the keys, an image enlarged."""
+    own(camera, url, "pad-large")
+    if camera.screen != "phone":
+        camera.press("Keys")
+        camera.take("keys")
+        camera.page.keyboard.press("Escape")
+    camera.page.locator(".zoom").click()
+    camera.take("zoomed")
+
+
+def other_language(camera: Camera, url: str, name: str) -> None:
+    """One page of questions in another language."""
+    camera.page.goto(url)
+    for _ in range(3):
+        camera.page.locator("button.primary").click()
+    camera.page.locator(".option").nth(3).click()
+    camera.page.locator(".option").nth(5).click()
+    camera.take(name)
+
+
 def admin(camera: Camera, url: str, folder: Path) -> None:
     """The researcher's pages."""
     camera.page.goto(f"{url}/admin/login")
@@ -163,10 +298,30 @@ def admin(camera: Camera, url: str, folder: Path) -> None:
     camera.take("admin")
 
 
+def quality(camera: Camera, place: Path) -> None:
+    """The figures so far, of a crowd whose habits are known."""
+    sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
+    from starlette.testclient import TestClient
+
+    from collect_crowd import FAST, let_rate
+    from collect_support import make_app, rate_study
+
+    study = rate_study(place / "crowd", per_regime=20, extra=FAST)
+    with TestClient(make_app(study), base_url="http://127.0.0.1") as client:
+        let_rate(client, study, ["honest"] * 9 + ["reversed", "random"])
+    with served(study.path) as url:
+        token = (study.path / "admin-link.txt").read_text().strip().partition("#")[2]
+        camera.page.goto(f"{url}/admin/login#{token}")
+        camera.page.locator("#quality-figures").wait_for()
+        camera.page.locator("#quality summary").click()
+        camera.page.locator("#quality").screenshot(path=camera.folder / f"quality-{camera.screen}.png")
+
+
 def make_studies(place: Path) -> dict[str, Path]:
     """The starters, with something in them, open to everybody."""
     names = {"images": "saturation-brightness-images", "video": "saturation-brightness-video"}
-    names |= {"texts": "my-texts", "pictures": "my-images"}
+    names |= {"texts": "my-texts", "pictures": "my-images", "large": "my-images", "pairs": "my-pairs"}
+    names |= {"questions": "my-questions"}
     folders = {}
     for short, name in names.items():
         folders[short] = place / short
@@ -175,9 +330,21 @@ def make_studies(place: Path) -> dict[str, Path]:
         text = path.read_text().replace('source = "invited"', 'source = "open"')
         path.write_text(text.replace("# [[pads]]", "[[pads]]").replace("# x =", "x =").replace("# y =", "y ="))
     lines = ["item,text", *(f'{item},"{text}"' for item, text in TEXTS)]
-    (folders["texts"] / "texts.csv").write_text("\n".join(lines) + "\n")
-    for number in range(3):
-        _landscape(folders["pictures"] / "media" / f"lake-{number}.png", number)
+    for name in ("texts", "questions"):
+        (folders[name] / "texts.csv").write_text("\n".join(lines) + "\n")
+    path = folders["large"] / "study.toml"
+    path.write_text(path.read_text().replace('y = "arousal"', 'y = "arousal"\nsize = "large"', 1))
+    for name in ("pictures", "large", "pairs"):
+        for number in range(3):
+            _landscape(folders[name] / "media" / f"lake-{number}.png", number)
+    for language, (sentences, words) in LANGUAGES.items():
+        folders[language] = place / language
+        folders[language].mkdir()
+        (folders[language] / "study.toml").write_text(_STUDY.format(language=language, **words), encoding="utf-8")
+        (folders[language] / "texts.csv").write_text(
+            f"item,text\na,{words['text']}\nb,{words['text']}\n", encoding="utf-8"
+        )
+        (folders[language] / "lang.toml").write_text(sentences, encoding="utf-8")
     return folders
 
 
@@ -211,8 +378,15 @@ def run(browser: Browser, out: Path) -> None:
                 video(camera, urls["video"])
                 own(camera, urls["texts"], "text")
                 own(camera, urls["pictures"], "pad")
+                questions(camera, urls["questions"])
+                pairs(camera, urls["pairs"])
+                closer(camera, urls["large"])
+                for language in LANGUAGES:
+                    other_language(camera, urls[language], f"language-{language}")
                 admin(camera, urls["images"], folders["images"])
                 context.close()
+        desktop = browser.new_context(**SCREENS["desktop"])
+        quality(Camera(desktop.new_page(), "desktop", out), Path(place))
 
 
 def main() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from unisono.errors import DataError
-from unisono.evaluate.dossier.build import FORMAT, Subject, build_dossier
+from unisono.evaluate.dossier.build import FORMAT, Subject, build_category_dossier, build_dossier
+from unisono.evaluate.dossier.choices import Chosen
 from unisono.io.atomic import atomic_path
 from unisono.io.json_text import json_text
 from unisono.report.page.render import render_page
@@ -20,8 +21,17 @@ def report_files(
     subject: Subject, *, command: str | None = None, on_phase: Callable[[str], None] | None = None
 ) -> dict[str, str]:
     """The texts of report.json and report.html by their names."""
+    return _texts(build_dossier(subject, command=command, on_phase=on_phase))
+
+
+def category_report_files(chosen: Chosen, summary: dict[str, Any], command: str | None = None) -> dict[str, str]:
+    """The same of a table that holds categories alone."""
+    return _texts(build_category_dossier(chosen, summary, command=command))
+
+
+def _texts(dossier: dict[str, Any]) -> dict[str, str]:
     # Through JSON and back: the page is made of exactly what the file holds.
-    text = json_text(build_dossier(subject, command=command, on_phase=on_phase), indent=0)
+    text = json_text(dossier, indent=0)
     return {DATA: text + "\n", PAGE: render_page(json.loads(text))}
 
 

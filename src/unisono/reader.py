@@ -33,7 +33,7 @@ def as_item_table(source: Any) -> ItemTable | None:
     return importlib.import_module("unisono.io.tables").read_item_table(source)  # type: ignore[no-any-return]
 
 
-def as_frame(columns: Mapping[str, Any], origin: Ratings | None) -> Any:
+def as_frame(columns: Mapping[str, Any], origin: Ratings | ItemTable | None) -> Any:
     """Columns as a frame of the kind that the ratings came in, with its ids under its names; Polars by default."""
     if origin is None:
         return importlib.import_module("unisono.io.reading.frames").frame_like(None, columns)

@@ -72,6 +72,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "comment": {"text": "hi"},
     "consent": {"code": "c"},
     "step": {"name": "play"},
+    "answers": {"when": "before", "values": {"age": 30}},
 }
 sizes = st.one_of(st.sampled_from([0, 1, 5, 50, 100, 101, -1, 0.5, 1e9, 2**31, 2**53]), numbers)
 values = st.dictionaries(st.sampled_from(["saturation", "brightness", "x"]), sizes, min_size=1, max_size=3)

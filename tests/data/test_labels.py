@@ -36,6 +36,12 @@ def test_the_quick_way_of_reading_gives_the_same_order(labels, word):
         assert tuple(_sorted(pl.Series(sorted(found), dtype=pl.String)).to_list()) == sort_labels(found)
 
 
+@given(st.sets(st.integers(0, 2000), min_size=1), st.sampled_from(["", "a", "a0", "x-"]), st.integers(1, 5))
+def test_numbers_filled_up_with_zeros_are_read_in_the_same_order(numbers, word, width):
+    found = {f"{word}{number:0{width}d}" for number in numbers}
+    assert tuple(_sorted(pl.Series(sorted(found), dtype=pl.String)).to_list()) == sort_labels(found)
+
+
 def test_words_for_messages():
     assert listed(["a"]) == "'a'"
     assert listed(["a", "b"]) == "'a' and 'b'"

@@ -38,8 +38,8 @@ def test_scikit_learn_clones_every_fuser(kind):
 
 
 def test_repr_shows_what_was_changed_and_can_be_read_back():
-    fuser = un.Joint(transform="gain", panel=3.0, priors={"gain_count": 2})
-    assert repr(fuser) == "Joint(transform='gain', panel=3.0, priors={'gain_count': 2})"
+    fuser = un.Joint(transform="gain", panel=3.0, priors={"latent_items": 2})
+    assert repr(fuser) == "Joint(transform='gain', panel=3.0, priors={'latent_items': 2})"
     assert eval(repr(fuser), {"Joint": un.Joint}).get_params() == fuser.get_params()
 
 

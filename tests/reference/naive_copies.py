@@ -1,4 +1,4 @@
-"""The chance of an answer (eq. Q9) and the counts of pairs, one answer after the other."""
+"""The chance of an answer (eq. Q9), the counts of pairs and the voice of copies (eq. Q11), answer by answer."""
 
 from __future__ import annotations
 
@@ -64,3 +64,42 @@ def meetings(item, who):
         for j in range(i + 1, len(item))
         if item[i] == item[j]
     )
+
+
+def voices(value, item, who, voice):
+    """{(item, voice): answers} as `one_voice` gives them: the commonest, else the nearest member's."""
+    rows = list(zip(item, who, value, strict=True))
+    D = len(value[0])
+
+    def others_mean(i, v, d):
+        rest = [y[d] for j, k, y in rows if j == i and voice[k] != v and not math.isnan(y[d])]
+        return sum(rest) / len(rest) if rest else math.nan
+
+    def given(i, v, d):
+        return [(k, y[d]) for j, k, y in rows if j == i and voice[k] == v and not math.isnan(y[d])]
+
+    distances = {}
+    for v in set(voice):
+        terms = {k: [] for k in range(len(voice)) if voice[k] == v}
+        for d in range(D):
+            own = [(i, k, others_mean(i, v, d), y[d]) for i, k, y in rows if voice[k] == v]
+            own = [(i, k, x, y) for i, k, x, y in own if not math.isnan(x + y)]
+            if not own:
+                continue
+            mx, my = (sum(row[c] for row in own) / len(own) for c in (2, 3))
+            across = sum((x - mx) ** 2 for _, _, x, _ in own)
+            slope = max(sum((x - mx) * (y - my) for _, _, x, y in own) / across, 0.0) if across else 0.0
+            away = [(i, k, (y - my - slope * (x - mx)) ** 2) for i, k, x, y in own]
+            variance = sum(a for _, _, a in away) / len(away) or 1.0
+            for i, k, a in away:
+                if len({y for _, y in given(i, v, d)}) > 1:
+                    terms[k].append(a / variance)
+        distances |= {k: sum(t) / len(t) if t else math.inf for k, t in terms.items()}
+
+    def answer(i, v, d):
+        found = given(i, v, d)
+        count = Counter(y for _, y in found)
+        return min(found, key=lambda one: (-count[one[1]], distances[one[0]], one[0]))[1] if found else math.nan
+
+    keys = sorted({(i, voice[k]) for i, k, _ in rows})
+    return {(i, v): [answer(i, v, d) for d in range(D)] for i, v in keys}

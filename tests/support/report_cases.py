@@ -7,17 +7,23 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import unisono as un
+from category_cases import crowd
+from judged_tables import judged_ratings
 from unisono.data import Ratings
-from unisono.evaluate.dossier.build import Subject, build_dossier
+from unisono.evaluate.dossier.build import Subject, build_category_dossier, build_dossier
 from unisono.io.json_text import json_text
 
 
-def dossier_of(ratings: Ratings, **settings: Any) -> dict[str, Any]:
+def dossier_of(ratings: Any, **settings: Any) -> dict[str, Any]:
     """As report.json holds it: through JSON and back."""
     result = un.fuse(ratings, **settings)
-    subject = Subject(result.model, result.fuser, result.ratings, result.fused, result.described, result.summary_data)
+    words = None if result.chosen is None else result.chosen.for_report()
+    subject = Subject(
+        *(result.model, result.fuser, result.ratings, result.fused, result.described, result.summary_data, words)
+    )
     return json.loads(json_text(build_dossier(subject, created="2024-05-06", command="unisono fuse ratings.csv")))
 
 
@@ -36,6 +42,37 @@ def dossier_of_items() -> dict[str, Any]:
 @cache
 def dossier_of_traces() -> dict[str, Any]:
     return dossier_of(un.load_dataset("green_intensity"))
+
+
+@cache
+def dossier_of_judges() -> dict[str, Any]:
+    """People on a part of the items, judges who err together on all of them."""
+    return dossier_of(judged_ratings(3, items=60, labels=24, per_label=3)[0])
+
+
+def mixed_table() -> pl.DataFrame:
+    """Numbers beside classes whose names are code."""
+    table = crowd(5, M=30, K=8, C=3).frame()
+    code = {word: f"<i>{word}</i>" for word in table["feeling"].unique()}
+    level = {word: i for i, word in enumerate(sorted(code))}
+    return table.with_columns(
+        strength=pl.col("feeling").replace_strict(level, return_dtype=pl.Float64) + 0.1 * pl.int_range(pl.len()) % 0.7,
+        feeling=pl.col("feeling").replace(code),
+    )
+
+
+@cache
+def dossier_of_both() -> dict[str, Any]:
+    """Numbers and categories in one table."""
+    return dossier_of(mixed_table(), categories=["feeling"])
+
+
+@cache
+def dossier_of_categories() -> dict[str, Any]:
+    """Categories alone."""
+    result = un.fuse(crowd(5, M=40, K=8, C=4, spammers=1).frame(), categories=["feeling"])
+    data = build_category_dossier(result.chosen.for_report(), result.summary_data, created="2024-05-06")
+    return json.loads(json_text(data))
 
 
 def awkward_ratings(seed: int = 0) -> Ratings:

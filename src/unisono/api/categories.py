@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -26,6 +26,9 @@ from unisono.io.reading.ids import with_parts
 from unisono.io.writing import csv_text, rounded_figures, write_results
 from unisono.report.categories import category_lines, reading_line, recognised_line, summarise_categories
 from unisono.version import __version__
+
+if TYPE_CHECKING:
+    from unisono.evaluate.dossier.choices import Chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,12 @@ class ChosenClasses:
     def tables(self) -> dict[str, dict[str, Any]]:
         """The files that only categories have."""
         return {"categories": self.fused.class_columns(), "confusion": self.fused.confusion_columns()}
+
+    def for_report(self) -> Chosen:
+        """The same as reports take it."""
+        from unisono.evaluate.dossier.choices import Chosen
+
+        return Chosen(self.answers, self.fused)
 
 
 def answers_of(source: Any, categories: Any, scale: Any = None, **reading: Any) -> Answers:
@@ -120,6 +129,14 @@ class WithCategories:
         """The columns of annotators.csv with rows for categories."""
         return columns if self.chosen is None else _stacked(columns, self.chosen.fused.annotator_columns())
 
+    def with_overall_accuracy(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """The columns of annotators_overall.csv with those of categories, and with whoever answered nothing else."""
+        if self.chosen is None:
+            return columns
+        people = columns["annotator"]
+        more = _missing(self.chosen.fused.annotators, people)
+        return _longer(columns, "annotator", more) | self.chosen.fused.overall_columns([*people, *more])
+
     @property
     def summary_of_categories(self) -> dict[str, Any]:
         return {} if self.chosen is None else {"categories": self.chosen.summary_data}
@@ -159,6 +176,14 @@ class CategoryFusion(WithCategories):
     def annotators(self) -> Any:
         """One row per annotator and dimension: answers, accuracy, agreement with the others."""
         return self.chosen.frame(self.chosen.fused.annotator_columns())
+
+    @cached_property
+    def annotators_overall(self) -> Any:
+        """One row per annotator: answers, accuracy and agreement over all dimensions."""
+        return self.chosen.frame(self._overall_columns())
+
+    def _overall_columns(self) -> dict[str, Any]:
+        return self.with_overall_accuracy({"annotator": list(self.chosen.fused.annotators)})
 
     @cached_property
     def truth_columns(self) -> dict[str, Any]:
@@ -201,13 +226,38 @@ class CategoryFusion(WithCategories):
         return {
             "truth": with_parts(truth, self.chosen.answers.reading),
             "annotators": annotators,
+            "annotators_overall": rounded_figures(self._overall_columns()),
         } | self.chosen.tables()
 
-    def save(self, directory: str | Path) -> Path:
-        """Writes truth.csv, categories.csv, annotators.csv, confusion.csv and summary.json; all of them or none."""
+    def report(self, path: str | Path = "report.html") -> Path:
+        """Writes the report, one HTML file that needs nothing else."""
+        from unisono.publish import write_page
+
+        return write_page(Path(path), self._report_files())
+
+    def save(
+        self,
+        directory: str | Path,
+        *,
+        report: bool = True,
+        command: str | None = None,
+        on_phase: Callable[[str], None] | None = None,
+    ) -> Path:
+        """Writes truth.csv, categories.csv, annotators, confusion.csv, summary.json and the report; all or none.
+
+        `command` is how the report says it can be made again; `on_phase` hears what the report is at.
+        """
         target = Path(directory)
-        write_results(target, self.files(), self.summary_data, None)
+        if report and on_phase is not None:
+            on_phase("agreement")
+        texts = self._report_files(command) if report else {}
+        write_results(target, self.files(), self.summary_data, None, texts)
         return target
+
+    def _report_files(self, command: str | None = None) -> dict[str, str]:
+        from unisono.publish import category_report_files
+
+        return category_report_files(self.chosen.for_report(), self.summary_data, command)
 
 
 def _missing(labels: Sequence[str], known: Sequence[str]) -> list[str]:

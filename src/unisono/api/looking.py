@@ -1,4 +1,4 @@
-"""Ratings and results from outside: what is in a table, how far people agree, which model is best, how close it is."""
+"""Ratings from outside: what is in a table, how far people agree, which model is best."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unisono.api.categories import answers_of
 from unisono.api.fusion import Fusion
 from unisono.api.tables import item_table, on_clock, rating_table
-from unisono.data import ItemTable
 from unisono.data.checks import require_overlap
 from unisono.errors import DataError
-from unisono.evaluate.compare.leaderboard import truth_table
 from unisono.fusers import Fused, Fuser, revive
 from unisono.fusers.copies import count_copies
 from unisono.io.align import align_to
 from unisono.io.saved import load_fit
+from unisono.notebook import watching_tasks
 from unisono.words import Counting
 
 if TYPE_CHECKING:
@@ -23,34 +23,21 @@ if TYPE_CHECKING:
     from unisono.evaluate.compare.leaderboard import Comparison
     from unisono.evaluate.overview import Overview
     from unisono.evaluate.protocol.results import CrossValidation
-    from unisono.evaluate.scoring import Scores
 
 
-def check(ratings: Any, *, scale: Any = None, **reading: Any) -> Overview:
+def check(ratings: Any, *, scale: Any = None, categories: Any = None, **reading: Any) -> Overview:
     """What is in the ratings (a `Ratings`, a path or a data frame), how far annotators agree, what deserves a look.
 
-    `scale` and `reading` say how to read a table, as in `read_ratings`. The result prints itself; `.alerts` are what
-    deserves a look, `.to_dict()` is what `unisono check --json` prints.
+    `scale` and `reading` say how to read a table, as in `read_ratings`, and `categories` which of its dimensions are
+    categories, as in `fuse`. The result prints itself; `.alerts` are what deserves a look, `.categories` has an
+    overview of every dimension of categories, `.to_dict()` is what `unisono check --json` prints.
     """
     from unisono.evaluate.overview import overview
 
-    table = rating_table(ratings, scale, **reading)
-    require_overlap(table)
-    return overview(table)
-
-
-def score(truth: Any, reference: Any, **reading: Any) -> Scores:
-    """How close a truth comes to a reference, dimension by dimension, on the items that both have.
-
-    `truth` is a `Fusion`, a `Fused`, the folder of a saved one, or like `reference` an `ItemTable`, a path or a data
-    frame; `reading` are keyword arguments of `read_item_table` for tables. Series are compared on the truth's clock.
-    """
-    from unisono.evaluate.scoring import score_tables
-
-    known = item_table(reference, **reading)
-    if known is None:
-        raise DataError("A score needs a reference: a table of items whose truth is known.")
-    return score_tables(_truth_of(truth, reading), known, align=align_to)
+    table, answers = answers_of(ratings, categories, scale, **reading)
+    if table is not None:
+        require_overlap(table)
+    return overview(table, answers)
 
 
 def agreement(
@@ -81,8 +68,9 @@ def agreement(
     require_overlap(table)
     fused, shrunk = (None, False) if fit is None else _estimate_of(fit)
     drawing = Drawing(draws, level, seed)
-    asked: dict[str, Any] = {"matrices": matrices, "window": window, "on_task": on_task}
-    return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, **asked)
+    asked: dict[str, Any] = {"matrices": matrices, "window": window}
+    with watching_tasks("Measuring agreement", on_task) as watcher:
+        return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, on_task=watcher, **asked)
 
 
 def compare(
@@ -108,17 +96,18 @@ def compare(
     from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
     rated = rating_table(ratings, scale, **reading)
-    known = item_table(reference)
-    return compare_models(
-        count_copies(rated, copies),
-        reference=align_to(known, rated) if known is not None and rated.is_series else known,
-        features=on_clock(item_table(features), rated, complete=True),
-        models=models,
-        folds=folds,
-        seed=seed,
-        jobs=jobs,
-        on_task=on_task,
-    )
+    known = item_table(reference, rated)
+    with watching_tasks("Comparing", on_task) as watcher:
+        return compare_models(
+            count_copies(rated, copies),
+            reference=align_to(known, rated) if known is not None and rated.is_series else known,
+            features=on_clock(item_table(features, rated), rated, complete=True),
+            models=models,
+            folds=folds,
+            seed=seed,
+            jobs=jobs,
+            on_task=watcher,
+        )
 
 
 def cross_validate(
@@ -144,28 +133,18 @@ def cross_validate(
     if table is None:
         raise DataError("Cross-validation needs a reference: a table of items whose truth is known.")
     rated = rating_table(ratings)
-    return cross_validate_models(
-        rated,
-        align_to(table, rated) if rated.is_series else table,
-        models=PROTOCOL if models is None else models,
-        features=on_clock(item_table(features), rated, complete=True),
-        folds=folds,
-        seed=seed,
-        select_iteration=select_iteration,
-        jobs=jobs,
-        on_task=on_task,
-    )
-
-
-def _truth_of(truth: Any, reading: dict[str, Any]) -> ItemTable:
-    """A truth to be scored, from a result, from the folder of a saved one, or from a table."""
-    if isinstance(truth, Fusion | Fused):
-        return truth_table(truth.fused if isinstance(truth, Fusion) else truth)
-    file = Path(truth) / "truth.csv" if isinstance(truth, str | Path) and Path(truth).is_dir() else truth
-    table = item_table(file, **reading)
-    if table is None:
-        raise DataError("A score needs a truth: a result, or a table of estimates.")
-    return table
+    with watching_tasks("Cross-validating", on_task) as watcher:
+        return cross_validate_models(
+            rated,
+            align_to(table, rated) if rated.is_series else table,
+            models=PROTOCOL if models is None else models,
+            features=on_clock(item_table(features, rated), rated, complete=True),
+            folds=folds,
+            seed=seed,
+            select_iteration=select_iteration,
+            jobs=jobs,
+            on_task=watcher,
+        )
 
 
 def _estimate_of(fit: Any) -> tuple[Fused, bool]:

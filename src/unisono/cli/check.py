@@ -43,20 +43,17 @@ def command(
     RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input.
     """
     from unisono.api import check
-    from unisono.evaluate.category_overview import category_overview
 
-    table, answers = read_answers_quietly(ratings, reading, categories)
-    found = None if table is None else check(table)
-    chosen = () if answers is None else category_overview(answers)
+    read = read_answers_quietly(ratings, reading, categories)
+    found = check(read)
     if as_json:
-        data = {} if found is None else found.to_dict()
-        print_json(data | ({"categories": [one.to_dict() for one in chosen]} if chosen else {}))
+        print_json(found.to_dict())
     else:
-        if found is not None:
+        if found.dimensions:
             _print(found)
-        if answers is not None:
-            _print_categories(answers, chosen, alone=found is None)
-    if strict and ((found is not None and found.alerts) or any(one.alerts for one in chosen)):
+        if read.categories is not None:
+            _print_categories(read.categories, found.categories, alone=not found.dimensions)
+    if strict and (found.alerts or any(one.alerts for one in found.categories)):
         ctx.exit(1)
 
 

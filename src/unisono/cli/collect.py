@@ -201,6 +201,27 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 @command.command()
 @_folder
 @_database
+@click.option(
+    "--target",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="Correlation with the truth to reach.",
+)
+@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+def quality(folder: Path, database: str | None, target: float, as_json: bool) -> None:
+    """Show what the ratings are worth so far: agreement, ratings still needed, raters to look at, the truth."""
+    from unisono.cli.collect_quality import quality_of_study, show_quality
+
+    study, store = _open(folder, database)
+    found = quality_of_study(study, store, target)
+    store.close()
+    show_quality(found, as_json)
+
+
+@command.command()
+@_folder
+@_database
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/pay]")
 @click.option("--max-failed", type=click.IntRange(0), help="Reject who failed more attention checks than this.")
 @click.option("--min-seconds", type=click.FloatRange(0), help="Reject whose median seconds per item are below this.")

@@ -24,7 +24,8 @@ def show(found: dict[str, Any]) -> None:
 def show_estimate(found: dict[str, Any]) -> None:
     """Prints the figures of `unisono.collect.studies.estimate`."""
     others = [f"{found[name]} {name}" for name in ("references", "practice") if found[name]]
-    tell(", ".join([counted(found["items"], "item"), *others]))
+    pairs = f"{counted(found['items'], 'pair')} of {counted(found['compared'], 'item')}"
+    tell(", ".join([pairs if found["compared"] else counted(found["items"], "item"), *others]))
     if found["skipped"]:
         tell(f"no items: {', '.join(found['skipped'])}")
     if found["untranslated"]:

@@ -53,7 +53,7 @@ def command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> No
     most_tried = int(found.ratings[-1])
     if not found.unclear:
         many = enough or most_tried
-        are = f"{found.by} are" if many != 1 else f"{found.by.replace('s per', ' per')} is"
+        are = f"{found.by} are" if many != 1 else f"{found.by.replace('s per', ' per', 1)} is"
         tell(f"{many} {are}{'' if enough else ' not'} enough for a correlation of {target:g} in every dimension.")
     if len(each) > 1:
         needed = [f"{name} {n or f'more than {most_tried}'}" for name, n in each.items() if name not in found.unclear]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from unisono.errors import InterpretedWarning, LeftOutWarning
 
 if TYPE_CHECKING:
-    from unisono.data import ItemTable, Ratings
+    from unisono.data import Ratings
     from unisono.io.categories import Answers
 
 
@@ -31,15 +30,3 @@ def read_answers_quietly(source: str, reading: dict[str, Any], categories: dict[
         warnings.simplefilter("ignore", LeftOutWarning)
         warnings.simplefilter("ignore", InterpretedWarning)
         return read_answers(source, categories=categories, **reading)
-
-
-def number_table(source: str, reading: dict[str, Any], words: Collection[str]) -> ItemTable:
-    """The numbers of a table of items, without columns of `words` and their probabilities."""
-    from unisono.io.reading.source import open_table
-    from unisono.io.reading.views import CoveredTable
-    from unisono.io.tables import read_item_table
-
-    table = open_table(source, reading.get("sheet"))
-    covered = {*words, *(f"{name}_probability" for name in words)}
-    hidden = [index for index, name in enumerate(table.columns) if name in covered]
-    return read_item_table(CoveredTable(table, hidden) if hidden else table, **reading)

@@ -34,49 +34,18 @@ def command(
     taken out that suits best, then recording by recording. Classes of categories are compared by accuracy and macro
     F1, and by log loss and calibration where the categories.csv of `fuse` lies beside TRUTH.
     """
-    from unisono.errors import NoNumbersError
+    from unisono.api import score
 
-    classes = _class_scores(truth, reference, reading, categories)
-    try:
-        found = _number_scores(truth, reference, reading, [one.name for one in classes])
-    except NoNumbersError:
-        if not classes:
-            raise
-        found = None
-    if found is not None:
+    found = score(truth, reference, categories=None if categories is None else list(categories), **reading)
+    if found.dimensions:
         _tell_what_did_not_join(found)
     if as_json:
-        data = {} if found is None else found.to_dict()
-        print_json(data | ({"categories": [one.to_dict() for one in classes]} if classes else {}))
+        print_json(found.to_dict())
         return
-    if found is not None:
+    if found.dimensions:
         _print_numbers(found)
-    if classes:
-        _print_classes(classes)
-
-
-def _number_scores(truth: str, reference: str, reading: dict[str, Any], words: Sequence[str]) -> Scores:
-    from unisono.cli.reading import number_table
-    from unisono.evaluate.scoring import score_tables
-    from unisono.io.align import align_to
-
-    tables = [number_table(source, reading, words) for source in (truth, reference)]
-    return score_tables(*tables, align=align_to)
-
-
-def _class_scores(
-    truth: str, reference: str, reading: dict[str, Any], categories: dict[str, str] | None
-) -> tuple[CategoryScore, ...]:
-    from unisono.evaluate.category_scoring import score_categories
-    from unisono.io.item_classes import read_item_classes, read_probabilities
-
-    names = None if categories is None else list(categories)
-    if "-" in (truth, reference) or names == ["none"]:
-        return ()  # standard input is read once, by the numbers
-    ours, theirs = (
-        read_item_classes(one, item=reading["item"], names=names, sheet=reading["sheet"]) for one in (truth, reference)
-    )
-    return score_categories(ours.of, theirs.of, read_probabilities(truth))
+    if found.categories:
+        _print_classes(found.categories)
 
 
 def _print_classes(found: Sequence[CategoryScore]) -> None:

@@ -7,13 +7,14 @@ Imports NumPy and the sibling modules alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from unisono.data.clock import Clock
 from unisono.data.introduction import Introduction, counted
 from unisono.data.labels import listed
+from unisono.data.reading import Reading
 from unisono.errors import DataError
 
 
@@ -27,6 +28,8 @@ class ItemTable:
     columns: tuple[str, ...]
     clock: Clock | None = None
     source: str = "table"
+    reading: Reading | None = None  # how its table was read, whose ids results give back
+    frame_kind: str | None = None  # the library of the data frame it came from
 
     @classmethod
     def from_rows(
@@ -87,7 +90,7 @@ class ItemTable:
         index = np.array([place[item] for item in items], dtype=np.int64)
         first = np.cumsum(self.length) - self.length
         rows = np.concatenate([np.arange(first[i], first[i] + self.length[i]) for i in index] or [np.arange(0)])
-        return ItemTable.from_rows(
+        found = ItemTable.from_rows(
             self.value[rows],
             items=items,
             columns=self.columns,
@@ -95,6 +98,7 @@ class ItemTable:
             clock=None if self.clock is None else self.clock.select(index),
             source=self.source,
         )
+        return replace(found, reading=self.reading, frame_kind=self.frame_kind)
 
     def select_columns(self, columns: Sequence[str]) -> ItemTable:
         """Some of the columns, in this order; every one must be there."""
@@ -102,7 +106,7 @@ class ItemTable:
         if missing:
             raise DataError(f"{self.source} has no column {listed(missing)}; it has {listed(self.columns)}.")
         index = [self.columns.index(column) for column in columns]
-        return ItemTable.from_rows(
+        found = ItemTable.from_rows(
             self.value[:, index],
             items=self.items,
             columns=columns,
@@ -110,3 +114,4 @@ class ItemTable:
             clock=self.clock,
             source=self.source,
         )
+        return replace(found, reading=self.reading, frame_kind=self.frame_kind)

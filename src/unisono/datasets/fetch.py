@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unisono.data.labels import nearest
-from unisono.datasets import affective_text
+from unisono.datasets import affective_text, recipes, simplifications
 from unisono.errors import DataError
 from unisono.io.atomic import atomic_directory
 
@@ -33,7 +33,12 @@ class Origin(NamedTuple):
 
 
 ORIGINS = {
-    "affective-text": Origin(affective_text.URL, affective_text.tables_of, affective_text.SHA256, affective_text.ABOUT)
+    name: Origin(module.URL, module.tables_of, module.SHA256, module.ABOUT)
+    for name, module in (
+        ("affective-text", affective_text),
+        ("recipes", recipes),
+        ("simplifications", simplifications),
+    )
 }
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from unisono.data import Ratings
+from unisono.data.categories import Categories
 from unisono.data.checks import Alert
 from unisono.data.coverage import coverage
 from unisono.data.introduction import Introduction, counted
 from unisono.evaluate.agreement.figures import ALPHA, Drawing, measured
+from unisono.evaluate.category_overview import CategoryOverview, category_overview
 from unisono.fusers.copies import CopySet, crowd_copies
 from unisono.maths.agreement.bootstrap import Interval
 from unisono.maths.agreement.others import leave_one_out
@@ -54,6 +56,7 @@ class Overview:
     alerts: tuple[Alert, ...]
     reading: dict[str, Any] | None = None  # how the table was read
     copies: tuple[CopySet, ...] = ()  # annotators who look like one opinion
+    categories: tuple[CategoryOverview, ...] = ()  # dimensions whose answers are categories
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -75,7 +78,13 @@ class Overview:
             )
             for one in self.dimensions
         ]
-        look = f"{counted(len(self.alerts), 'thing')} to look at: see .alerts" if self.alerts else "Nothing suspicious"
+        rows += [
+            (one.name, counted(len(one.classes), "class", "classes"), _figure(one.alpha.value), "")
+            for one in self.categories
+        ]
+        found = len(self.alerts) + sum(len(one.alerts) for one in self.categories)
+        where = ".alerts and .categories" if self.categories else ".alerts"
+        look = f"{counted(found, 'thing')} to look at: see {where}" if found else "Nothing suspicious"
         header = ("dimension", "scale", "alpha", "ICC(A,k)")
         return Introduction.of(title, header, rows, f"{look}; .to_dict() has the rest.")
 
@@ -86,11 +95,42 @@ class Overview:
             agreed = {name: getattr(own, name) for name in ("alpha", "icc_a1", "icc_ak", "icc_c1", "icc_ck")}
             row |= {name: one.value for name, one in agreed.items()}
             row["intervals"] = {name: [one.low, one.high] for name, one in agreed.items()}
+        if self.categories:
+            found["categories"] = [one.to_dict() for one in self.categories]
+        else:
+            del found["categories"]
         return found
 
 
-def overview(ratings: Ratings) -> Overview:
-    """Counts, agreement and alerts of the ratings."""
+def overview(ratings: Ratings | None, categories: Categories | None = None) -> Overview:
+    """Counts, agreement and alerts of ratings, of categories, or of both."""
+    chosen = () if categories is None else category_overview(categories)
+    if ratings is not None:
+        return replace(_of_numbers(ratings), categories=chosen)
+    assert categories is not None
+    return _of_categories(categories, chosen)
+
+
+def _of_categories(answers: Categories, chosen: tuple[CategoryOverview, ...]) -> Overview:
+    item, annotator = (np.concatenate([getattr(one, name) for one in answers]) for name in ("item_of", "annotator_of"))
+    pairs = np.unique(np.stack([item, annotator]), axis=1)
+    return Overview(
+        source=answers.source,
+        kind="items",
+        items=len(answers.items),
+        annotators=len(answers.annotators),
+        judgements=pairs.shape[1],
+        annotators_per_item=_span(np.bincount(pairs[0], minlength=len(answers.items))),
+        items_per_annotator=_span(np.bincount(pairs[1], minlength=len(answers.annotators))),
+        rate=None,
+        seconds=None,
+        dimensions=(),
+        alerts=(),
+        categories=chosen,
+    )
+
+
+def _of_numbers(ratings: Ratings) -> Overview:
     counts = coverage(ratings)
     clock = ratings.clock
     return Overview(

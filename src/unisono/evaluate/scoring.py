@@ -7,7 +7,7 @@ convention, and a figure at the best common lag says what the shape is worth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.data.introduction import Introduction, counted
 from unisono.data.labels import listed
 from unisono.errors import DataError
+from unisono.evaluate.category_scoring import CategoryScore
 from unisono.maths.metrics import ccc, complete_pairs, pearson, rmse, spearman
 from unisono.maths.series.align import advanced
 
@@ -68,6 +69,11 @@ class Scores:
     frames_without_partner: int = 0  # of the truth, in recordings that both have
     recordings: tuple[RecordingScore, ...] = ()  # series alone: one by one
     at_best_lag: tuple[LagScore, ...] = ()  # series alone: one row per dimension
+    categories: tuple[CategoryScore, ...] = ()  # classes instead of numbers
+
+    def with_categories(self, found: tuple[CategoryScore, ...]) -> Scores:
+        """The same with the scores of classes."""
+        return replace(self, categories=found) if found else self
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -76,17 +82,32 @@ class Scores:
         return self._introduction().html()
 
     def _introduction(self) -> Introduction:
-        rows = [
+        title = f"Truth against reference on {counted(self.items, 'item' if not self.at_best_lag else 'recording')}"
+        header: tuple[str, ...] = ("dimension", "pairs", "CCC", "Pearson", "RMSE", "Spearman")
+        rows: list[tuple[str, ...]] = [
             (one.name, f"{one.n:,}", *(f"{x:.3f}" for x in (one.ccc, one.pearson, one.rmse, one.spearman)))
             for one in self.dimensions
         ]
-        title = f"Truth against reference on {counted(self.items, 'item' if not self.at_best_lag else 'recording')}"
-        header = ("dimension", "pairs", "CCC", "Pearson", "RMSE", "Spearman")
-        return Introduction.of(title, header, rows, "See .dimensions and .to_dict().")
+        if not self.dimensions:
+            header, rows = ("dimension", "items", "accuracy", "macro F1", "log loss"), self._class_rows()
+        also = " and .categories" if self.categories and self.dimensions else ""
+        return Introduction.of(title, header, rows, f"See .{self._first()}{also} and .to_dict().")
+
+    def _first(self) -> str:
+        return "dimensions" if self.dimensions or not self.categories else "categories"
+
+    def _class_rows(self) -> list[tuple[str, ...]]:
+        return [
+            (one.name, f"{one.n:,}", *(f"{x:.3f}" for x in (one.accuracy, one.macro_f1, one.log_loss)))
+            for one in self.categories
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return asdict(self)
+        found = asdict(self)
+        if not self.categories:
+            del found["categories"]
+        return found
 
 
 def score_tables(

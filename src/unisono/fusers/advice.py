@@ -91,12 +91,13 @@ class Plan:
     correlation: np.ndarray  # (n, D) expected correlation of estimate and truth
     dimensions: tuple[str, ...]
     unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree: NaN above
+    asked: str = ""  # whose ratings these are, where not everybody's: " by 'human', beside those of 'judge'"
     traces: bool = False  # whether `ratings` are annotators per recording
 
     @property
     def by(self) -> str:
         """What the numbers count, in words."""
-        return "annotators per recording" if self.traces else "ratings per item"
+        return "annotators per recording" if self.traces else f"ratings per item{self.asked}"
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -197,7 +198,7 @@ def plan_ratings(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Pl
     unclear = _unclear(fit)
     told = np.array([np.nan if name in unclear else 1.0 for name in fit.dimensions])
     sd, correlation = np.sqrt(variance) * fuser.scaling_.scale * told, np.sqrt(explained) * told
-    return Plan(counts, sd, correlation, fit.dimensions, unclear)
+    return Plan(counts, sd, correlation, fit.dimensions, unclear, fuser.who_is_asked())
 
 
 def _unclear(fit: Fit) -> tuple[str, ...]:

@@ -122,6 +122,10 @@ class Fuser(Parameterised, ABC):
         """(K,) how often annotators would be asked for further ratings: as often as they rated (`given`)."""
         return given
 
+    def who_is_asked(self) -> str:
+        """Whose ratings a plan is about, where it is not everybody's; goes on a sentence about ratings per item."""
+        return ""
+
     def known_before(self) -> np.ndarray:
         """(D, D) covariance of a truth before anybody who is asked rates it, in standardised units."""
         return self.parameters().Sigma
@@ -161,8 +165,8 @@ class Fuser(Parameterised, ABC):
         """
         uncut, ends = self.scaling_.restore_mean(mean), (self.scale_.low, self.scale_.high)
         labels = shown.items, self.dimensions_, shown.length, shown.clock, freedom
-        origin = shown if isinstance(shown, Ratings) else None
-        return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov), *labels, ends, uncut, origin)
+        origin = None if shown.reading is None and isinstance(shown, ItemTable) else shown
+        return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov, mean), *labels, ends, uncut, origin)
 
     def fitted_ratings(self) -> Ratings:
         """The ratings it was fitted on, which a fit brought back from disk does not hold."""
@@ -180,7 +184,7 @@ class Fuser(Parameterised, ABC):
 
     def restored_prediction(self, predicted: Predictive) -> Predictive:
         """Predicted answers from standardised units to the user's."""
-        variance = predicted.variance * self.scaling_.scale**2
+        variance = predicted.variance * self.scaling_.steepness(predicted.mean, predicted.variance) ** 2
         return predicted._replace(mean=self.scaling_.restore_mean(predicted.mean), variance=variance)
 
 

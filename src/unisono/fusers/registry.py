@@ -13,6 +13,7 @@ from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, Weigh
 from unisono.fusers.items.independent import Independent
 from unisono.fusers.items.joint import Joint
 from unisono.fusers.results import Fit
+from unisono.words import ITEM_WORDS
 
 _PAPER: dict[str, Any] = {
     "transform": "full",
@@ -84,7 +85,15 @@ def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
 
 
 def find_model(name: str) -> Model:
-    """The model of this name; SettingsError with the nearest name if there is none."""
+    """The model of this name; SettingsError with the nearest name if there is none.
+
+    "auto+ordinal" and the like are the joint model with that response, for leaderboards and benchmarks.
+    """
+    base, _, response = name.partition("+")
+    if base in ("auto", "joint") and response in ITEM_WORDS["response"]:
+        model = MODELS[base]
+        about = f"{model.about}; ratings as {response}"
+        return model._replace(settings={"response": response}, about=about, series=None)
     if name not in ALL_MODELS:
         close = nearest(name, ALL_MODELS)
         hint = f" Did you mean '{close}'?" if close else ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from unisono.data import ItemTable
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.arrange import Column
@@ -19,7 +20,9 @@ from unisono.io.reading.numbers import MISSING_WORDS
 from unisono.io.reading.rows import sorted_claims
 from unisono.io.reading.source import open_table
 from unisono.io.reading.table import Table
+from unisono.io.reading.views import CoveredTable
 from unisono.io.reading.word_answers import names_as_roles
+from unisono.io.tables import read_item_table
 
 PROBABILITIES = "categories.csv"
 
@@ -48,6 +51,14 @@ def read_item_classes(
     if not columns:
         return ItemClasses(table.name, {})
     return ItemClasses(table.name, _classes(table, roles.place["item"], columns))
+
+
+def read_item_numbers(source: Any, words: Collection[str], **reading: Any) -> ItemTable:
+    """The numbers of a table of items, without columns of `words` and their probabilities."""
+    table = open_table(source, reading.get("sheet"))
+    covered = {*words, *(f"{name}_probability" for name in words)}
+    hidden = [index for index, name in enumerate(table.columns) if name in covered]
+    return read_item_table(CoveredTable(table, hidden) if hidden else table, **reading)
 
 
 def _classes(table: Table, item: int, columns: dict[str, int]) -> dict[str, dict[str, str]]:

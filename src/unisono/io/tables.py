@@ -113,9 +113,17 @@ def read_item_table(
         found.table, found.roles, wanted, complete=complete, companions=companions, meanings=_meanings(labels)
     )
     rows, times, repeated = settle(rows, times, duplicates)
-    _tell(rows.source, (*found.table.notes, *rows.found.notes, *repeated))
-    if times is not None:
-        return series_table(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+    notes = (*found.table.notes, *rows.found.notes, *repeated)
+    _tell(rows.source, notes)
+    if times is None:
+        table = _item_numbers(rows)
+    else:
+        table = series_table(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+    reading = _reading(found, rows, times is not None, notes)
+    return replace(table, frame_kind=kind_of(source), reading=reading)
+
+
+def _item_numbers(rows: Rows) -> ItemTable:
     order, _ = sorted_claims(rows.claim)
     value = np.empty((len(order), len(rows.dimensions)))
     for d in range(len(rows.dimensions)):
@@ -153,7 +161,7 @@ def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) 
     time = column["time"] if series else None
     return Reading(
         column["item"],
-        column["annotator"],
+        column.get("annotator", ""),
         time,
         rows.sources,
         rows.left_out,
@@ -162,7 +170,7 @@ def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) 
         notes=notes,
         item_parts=found.item_parts,
         item_ids=identifiers(rows.found, found, "item"),
-        annotator_ids=identifiers(rows.found, found, "annotator"),
+        annotator_ids=identifiers(rows.found, found, "annotator") if "annotator" in column else None,
         part_ids=part_identifiers(rows.found, found.item_parts),
     )
 

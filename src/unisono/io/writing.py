@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,8 +15,8 @@ from unisono.fusers.results import Fit
 from unisono.io.atomic import atomic_directory
 from unisono.io.json_text import json_text
 from unisono.io.saved import write_fit
+from unisono.maths.rounding import significant
 
-DIGITS = 6  # significant digits of figures about annotators: more than anybody's answers tell
 NOTHING: Mapping[str, str] = MappingProxyType({})
 DUST = 1e-12  # of the largest figure of a column: what is smaller is the rounding of sums that come to nothing
 
@@ -27,9 +27,15 @@ def write_results(
     summary: Mapping[str, Any],
     fit: Fit | None,
     texts: Mapping[str, str] = NOTHING,
+    write_more: Callable[[Path], None] | None = None,
 ) -> None:
-    """Tables by name (`truth` becomes truth.csv), summary.json, fit/ and other texts by file name; all or none."""
+    """Tables by name (`truth` becomes truth.csv), summary.json, fit/ and other texts by file name; all or none.
+
+    `write_more` writes what comes piece by piece into the folder that it is given.
+    """
     with atomic_directory(directory) as folder:
+        if write_more is not None:
+            write_more(folder)
         for name, columns in tables.items():
             (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
         (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
@@ -55,7 +61,7 @@ def _is_float(column: Any) -> bool:
 
 def _rounded(column: np.ndarray) -> np.ndarray:
     dust = DUST * np.max(np.abs(column), initial=0.0, where=np.isfinite(column))
-    return np.array([0.0 if abs(number) <= dust else float(f"{number:.{DIGITS}g}") for number in column.tolist()])
+    return np.where(np.abs(column) <= dust, 0.0, significant(column))
 
 
 def rating_columns(ratings: Ratings) -> dict[str, Any]:

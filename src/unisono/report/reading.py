@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unisono.data import Ratings
+from unisono.data.reading import Reading
 
 MOST_NAMED = 12  # dimensions, and columns left out, that are named
 
@@ -16,14 +17,21 @@ def reading_data(ratings: Ratings) -> dict[str, Any] | None:
         return None
     return {
         "source": ratings.source,
+        **column_roles(how),
+        "scale": ratings.scale.to_dict(ratings.dimensions),
+        "numeric_left_out": [one.column for one in how.left_out if one.numeric],
+    }
+
+
+def column_roles(how: Reading) -> dict[str, Any]:
+    """Which column became what, which were left out and why."""
+    return {
         "item": how.item,
         "annotator": how.annotator,
         "time": how.time,
         "dimensions": dict(how.dimensions),
-        "scale": ratings.scale.to_dict(ratings.dimensions),
         "left_out": {one.column: one.why for one in how.left_out},
         "notes": list(how.notes),
-        "numeric_left_out": [one.column for one in how.left_out if one.numeric],
     }
 
 

@@ -49,10 +49,11 @@ def test_the_bound_of_the_default_never_falls(seed, kind, censored):
     missing=st.sampled_from([0.0, 0.3]),
     whole=st.booleans(),
     features=st.booleans(),
-    censored=st.booleans(),
+    reading=st.sampled_from([{}, {"censored": True}, {"response": "ordinal"}, {"response": "warp"}]),
 )
 @settings(max_examples=40, deadline=None, derandomize=True)
-def test_the_bound_of_the_default_never_falls_on_random_tables(seed, M, K, D, missing, whole, features, censored):
+def test_the_bound_of_the_default_never_falls_on_random_tables(seed, M, K, D, missing, whole, features, reading):
+    whole = whole or "ordinal" in reading.values()
     rng = np.random.default_rng(seed)
     keep = rng.random((M, K)) < rng.uniform(0.3, 1.0)
     keep[np.arange(M), rng.integers(K, size=M)] = True
@@ -72,7 +73,7 @@ def test_the_bound_of_the_default_never_falls_on_random_tables(seed, M, K, D, mi
     table = ItemTable.from_rows(X, items=ratings.items, columns=("x", "y")) if features else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        trace = Joint(censored=censored, max_iter=60, tol=1e-6).fit(ratings, table).trace_
+        trace = Joint(**reading, max_iter=60, tol=1e-6).fit(ratings, table).trace_
     assert trace.largest_fall == 0.0
 
 

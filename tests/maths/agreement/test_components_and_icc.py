@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rated_tables import crossed, known, sparse
 from reference import naive_agreement
-from unisono.maths.agreement.bootstrap import Blocks
+from unisono.maths.agreement.bootstrap import Blocks, bootstrap_weights, make_blocks
 from unisono.maths.agreement.coded import coded
 from unisono.maths.agreement.icc import NAMES, design_of, icc_draws
 from unisono.maths.agreement.variance_components import one_way_components, variance_components
@@ -115,6 +115,20 @@ def test_many_raters_are_summed_in_parts_that_add_up(monkeypatch):
     whole = components(*rated)
     monkeypatch.setattr(module, "RATERS_AT_ONCE", 7)
     np.testing.assert_allclose(components(*rated), whole, rtol=1e-10)
+
+
+def test_sparse_and_dense_sums_of_raters_are_the_same(monkeypatch):
+    import unisono.maths.agreement.variance_components as module
+
+    rng = np.random.default_rng(6)
+    data = coded(rng.normal(size=300), rng.integers(0, 40, size=300), rng.integers(0, 60, size=300))
+    blocks = make_blocks(np.arange(data.I), rng)
+    W = bootstrap_weights(blocks.G, 20, rng)
+    found = []
+    for most in (0.0, 1.0):
+        monkeypatch.setattr(module, "MOST_SPARSE", most)
+        found.append(variance_components(data, blocks, W))
+    np.testing.assert_allclose(*found, rtol=1e-10)
 
 
 TABLES = st.integers(0, 10**6).flatmap(

@@ -1,9 +1,9 @@
-"""Sets of copies, and their answers as one voice."""
+"""Sets of copies."""
 
 import numpy as np
 
 from copied_crowds import crowd, with_copy
-from unisono.maths.copies.opinions import find_opinions, one_voice
+from unisono.maths.copies.opinions import find_opinions
 
 
 def test_a_copy_and_the_original_are_one_opinion():
@@ -28,11 +28,3 @@ def test_a_ring_is_one_set_though_its_members_agree_with_many():
         value[changed] = rng.integers(0, 5, size=(changed.sum(), 2))
     voice = find_opinions(value, item_of, who, 9).voice
     np.testing.assert_array_equal(voice, [0, 1, 2, 3, 1, 5, 1, 1, 8])
-
-
-def test_one_voice_is_the_mean_of_what_its_members_answered():
-    value = np.array([[1.0, np.nan], [3.0, 4.0], [5.0, 5.0], [2.0, np.nan]])
-    merged, item_of, voice_of = one_voice(value, np.array([0, 0, 0, 1]), np.array([0, 0, 2, 0]), 3)
-    np.testing.assert_array_equal(merged, [[2.0, 4.0], [5.0, 5.0], [2.0, np.nan]])
-    np.testing.assert_array_equal(item_of, [0, 0, 1])
-    np.testing.assert_array_equal(voice_of, [0, 2, 0])

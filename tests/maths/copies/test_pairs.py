@@ -16,6 +16,14 @@ CROWDS = {
     "high agreement": {"noise": 0.25},
     "three points, high agreement": {"levels": 3, "noise": 0.3},
     "at the end of the scale": {"items": 100, "noise": 0.5, "skew": 1.2, "dims": 2},
+    "nearly everything at the end": {
+        "items": 300,
+        "annotators": 12,
+        "per_item": 3,
+        "dims": 3,
+        "noise": 0.5,
+        "skew": 2.5,
+    },
     "slider": {"items": 40, "annotators": 20, "per_item": 9, "levels": 101, "noise": 0.5},
     "slider, high agreement": {"items": 50, "annotators": 20, "per_item": 10, "levels": 101, "noise": 0.1},
     "three raters": {"items": 200, "annotators": 3, "dims": 2},
@@ -38,6 +46,15 @@ def test_copies_with_a_tenth_of_their_answers_changed_stand_out(settings):
     assert len(copies) == len(seeds)
     assert area_under_curve(copies, honest) > 0.99
     assert (honest > np.log(9)).mean() <= 0.001  # a probability of .9
+
+
+def test_who_differs_often_is_no_copy_however_many_answers_they_share():
+    """Two of three experts who agree on most answers because most are the same one."""
+    for seed in range(3):
+        value, item_of, who, _ = crowd(
+            np.random.default_rng(seed), items=600, annotators=3, dims=4, noise=0.5, skew=1.5
+        )
+        assert copy_pairs(value, item_of, who, 3).probability.max() < 0.5
 
 
 def test_exact_copies_are_certain():
@@ -114,6 +131,7 @@ def test_tables_without_pairs():
 def test_bounded_work_finds_the_same_copies(monkeypatch, enough):
     """A table that is too large to compare everything: a first look, then a closer one at whoever is suspicious."""
     monkeypatch.setattr(meetings, "MOST_CELLS", 20_000)
+    monkeypatch.setattr(meetings, "FIRST_CELLS", 20_000)
     monkeypatch.setattr(meetings, "ENOUGH_CELLS", enough)
     looks = []
     first_look = pairs.first_look

@@ -8,7 +8,7 @@ from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import posterior
 from unisono.maths.items.gold import fit_with_gold, level_map
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import LEVEL_TRUTHS, SCALE_TRUTHS
+from unisono.maths.items.priors import IMAGINARY_ANSWERS, IMAGINARY_ITEMS
 from unisono.maths.items.start import bayes_start
 from unisono.simulate import simulate_items
 
@@ -16,7 +16,7 @@ SCALE, OFFSET = np.array([2.0, 0.5]), np.array([-1.0, 3.0])
 
 
 def test_many_truths_set_level_and_scale_exactly():
-    estimate = np.random.default_rng(0).normal(size=(20_000, 2))
+    estimate = np.random.default_rng(0).normal(size=(40_000, 2))
     scale, offset = level_map(estimate, SCALE * estimate + OFFSET)
     np.testing.assert_allclose(scale, SCALE, rtol=1e-3)
     np.testing.assert_allclose(offset, OFFSET, atol=2e-3)
@@ -26,10 +26,10 @@ def test_few_truths_are_drawn_to_no_change():
     estimate = np.random.default_rng(1).normal(size=(4, 2))
     gold = SCALE * estimate + OFFSET
     scale, offset = level_map(estimate, gold)
-    share = (4 * SCALE**2 + SCALE_TRUTHS) / (4 + SCALE_TRUTHS)
+    share = (4 * SCALE**2 + IMAGINARY_ITEMS) / (4 + IMAGINARY_ITEMS)
     np.testing.assert_allclose(scale, np.sqrt(share), rtol=1e-12)
     moved = (scale * estimate + offset - estimate).mean(axis=0)
-    np.testing.assert_allclose(moved, (gold - estimate).mean(axis=0) * 4 / (4 + LEVEL_TRUTHS), rtol=1e-12)
+    np.testing.assert_allclose(moved, (gold - estimate).mean(axis=0) * 4 / (4 + IMAGINARY_ANSWERS), rtol=1e-12)
 
 
 def test_dimensions_without_known_truths_stay_untouched():
@@ -47,7 +47,7 @@ def test_estimates_without_spread_are_moved_and_not_stretched(estimate):
     scale, offset = level_map(estimate, gold)
     np.testing.assert_array_equal(scale, 1.0)
     n = len(estimate)
-    np.testing.assert_allclose(offset, (gold.mean(axis=0) - 0.7) * n / (n + LEVEL_TRUTHS), rtol=1e-9)
+    np.testing.assert_allclose(offset, (gold.mean(axis=0) - 0.7) * n / (n + IMAGINARY_ANSWERS), rtol=1e-9)
 
 
 def test_known_truths_that_happen_to_lie_close_together_do_not_stretch_everything():

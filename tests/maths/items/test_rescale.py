@@ -8,7 +8,6 @@ from unisono.maths.items.data import prepare
 from unisono.maths.items.estep import Posterior, posterior
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import POOLED_VARIANCE
 from unisono.maths.items.rescale import panel_rescaling, truth_rescaling
 from unisono.maths.items.sample import sample_ratings, sample_truths
 
@@ -30,10 +29,6 @@ def drawn(M, *, K=12, per_item=3, gain=1.0, seed=0):
     return data, params, posterior(data, params)
 
 
-def pooled(variance):
-    return POOLED_VARIANCE * variance.mean() + (1 - POOLED_VARIANCE) * variance
-
-
 @pytest.mark.parametrize("panel", [4.0, np.inf])
 @pytest.mark.parametrize("with_ends", [False, True])
 def test_the_estimate_has_the_variance_of_a_panels_mean(panel, with_ends):
@@ -41,7 +36,7 @@ def test_the_estimate_has_the_variance_of_a_panels_mean(panel, with_ends):
     answer = np.clip(found.mean, -0.5, 0.5) if with_ends else found.mean
     estimate = panel_rescaling(data, params, found, answer, panel).apply(answer)
     held = answer.var(axis=0) / found.mean.var(axis=0)  # what a scale that ends leaves of the variance
-    np.testing.assert_allclose(estimate.var(axis=0), held * (pooled(np.diagonal(SIGMA)) + NOISE / panel), rtol=0.01)
+    np.testing.assert_allclose(estimate.var(axis=0), held * (np.diagonal(SIGMA) + NOISE / panel), rtol=0.01)
     assert (found.mean.var(axis=0) < np.diagonal(SIGMA)).all()
 
 
@@ -51,7 +46,7 @@ def test_the_estimate_has_the_variance_of_a_panels_mean(panel, with_ends):
 def test_the_more_ratings_an_item_has_the_nearer_is_the_scale_to_that_of_the_crowd(per_item, panel, power):
     data, params, found = drawn(4000, gain=0.5, per_item=per_item)
     estimate = panel_rescaling(data, params, found, found.mean, panel).apply(found.mean)
-    expected = pooled(0.5**power * np.diagonal(SIGMA)) + NOISE / panel
+    expected = 0.5**power * np.diagonal(SIGMA) + NOISE / panel
     np.testing.assert_allclose(estimate.var(axis=0), expected, rtol=0.02)
 
 
@@ -62,12 +57,14 @@ def test_where_the_scale_is_known_the_estimate_has_the_variance_of_the_truth():
     np.testing.assert_allclose(estimate.mean(axis=0), found.mean.mean(axis=0), atol=1e-12)
 
 
-def test_rescaling_keeps_the_order_of_items_and_centers_between_posterior_and_item_means():
+def test_rescaling_keeps_the_order_of_items_and_the_level_of_the_crowd():
     data, params, found = drawn(300)
     estimate = panel_rescaling(data, params, found, found.mean, 10.0).apply(found.mean)
     np.testing.assert_array_equal(np.argsort(estimate, axis=0), np.argsort(found.mean, axis=0))
     item_means = data.y.reshape(300, 3, 2).mean(axis=1)
-    np.testing.assert_allclose(estimate.mean(axis=0), (found.mean.mean(axis=0) + item_means.mean(axis=0)) / 2)
+    np.testing.assert_allclose(estimate.mean(axis=0), item_means.mean(axis=0))
+    later = panel_rescaling(data, params, found, found.mean, 10.0, continued=True).apply(found.mean)
+    np.testing.assert_allclose(later.mean(axis=0), found.mean.mean(axis=0))
 
 
 @pytest.mark.parametrize("with_ends", [False, True])

@@ -14,7 +14,7 @@ from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.structure import Structure
 from unisono.maths.items.vb import bayes_step, settled
 
-LOOSE = Priors(leak_count=2.0, gain_count=2.0)
+LOOSE = Priors(estimated=True)
 
 
 SHARED = [(*words[:2], "shared", words[3]) for words in STRUCTURES if words[2] == "full"]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.planted_crowds import planted_crowd
-from unisono.maths.items.priors import FEWEST_SIGNAL_ITEMS
-from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
+from unisono.maths.raters.signal import FEWEST_SIGNAL_ITEMS, SharedSignal, shared_signal, signal_correlation
 
 
 def of_crowd(crowd):

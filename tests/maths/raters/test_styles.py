@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unisono.maths.items.priors import STYLE_PRIORS
+from unisono.maths.items.priors import NOISE_SD
 from unisono.maths.raters.mixture import fit_mixture
 from unisono.maths.raters.styles import (
     COMPRESSED,
     KINDS,
+    STYLE_PRIORS,
     SWAPPED,
     UNRELATED,
     USUAL,
@@ -67,7 +68,7 @@ def test_evidence_equals_brute_force(kind):
             stats.multivariate_normal.pdf(y, X @ center, np.exp(u) * np.eye(n - 1) + (X * width**2) @ X.T)
             for u in log_t
         ]
-        prior = stats.norm.pdf(log_t, np.log(typical), prior_of.spread)
+        prior = stats.norm.pdf(log_t, np.log(typical), NOISE_SD)
         expected = np.log(np.trapezoid(np.array(density) * prior, log_t))
         assert found.loglik[k, d, h] == pytest.approx(expected, abs=0.02)
 
@@ -77,7 +78,7 @@ def test_slopes_are_found_with_many_ratings():
     truth = rng.normal(size=(2000, 2))
     slopes = np.array([1.2, 0.4, 1.9, -0.8])
     of = np.repeat(np.arange(4), 500)
-    answers = slopes[of, None] * truth + 0.3 * rng.normal(size=truth.shape)
+    answers = slopes[of, None] * (truth + 0.3 * rng.normal(size=truth.shape))
     noise = TypicalNoise(np.full(2, 0.1), np.ones(2))
     found = style_evidence(centred_sums(answers, truth, of, 4), noise, np.full((4, 2), -np.inf), np.ones(2))
     for k, kind in enumerate((0, 1, 2, 3)):

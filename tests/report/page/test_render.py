@@ -6,14 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from report_cases import awkward_ratings, dossier_of, dossier_of_items, dossier_of_traces
+from report_cases import (
+    awkward_ratings,
+    dossier_of,
+    dossier_of_both,
+    dossier_of_categories,
+    dossier_of_items,
+    dossier_of_judges,
+    dossier_of_traces,
+)
 from unisono.report.alerts import NO_SIGNAL
 from unisono.report.copies import COPIES
 from unisono.report.findings import TRACING
 from unisono.report.kinds import ASSUMED, FEW_LABELS, NO_REFERENCE, OTHER_UNITS, USELESS
 from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
-from unisono.report.page.render import render_page
-from unisono.report.page.short import ADVICE, TRACING_WORDS, look_at
+from unisono.report.page.look import ADVICE, MOST_NAMED, TRACING_WORDS, look_at
+from unisono.report.page.render import OF_CATEGORIES, render_page
 from unisono.report.page.terms import TERMS
 
 SECTIONS = ("look", "read", "coverage", "agreement", "truth", "annotators", "dimensions", "model", "again", "words")
@@ -50,15 +58,84 @@ class Outline(HTMLParser):
             self._table = None
 
 
-@pytest.fixture(scope="module", params=["items", "traces"])
+CASES = {
+    "items": dossier_of_items,
+    "traces": dossier_of_traces,
+    "judges": dossier_of_judges,
+    "both": dossier_of_both,
+}
+MORE = {"judges": ("kinds",), "both": ("categories",)}
+
+
+@pytest.fixture(scope="module", params=CASES)
 def data(request):
-    return dossier_of_items() if request.param == "items" else dossier_of_traces()
+    return CASES[request.param]()
 
 
-def test_every_section_is_there_once_and_ids_are_unique(data):
-    ids = Outline(render_page(data)).ids
-    assert len(ids) == len(set(ids))
-    assert set(SECTIONS) <= set(ids)
+@pytest.mark.parametrize("name", CASES)
+def test_every_section_is_there_once_and_ids_are_unique(name):
+    page = Outline(render_page(CASES[name]()))
+    assert len(page.ids) == len(set(page.ids))
+    sections = [found["id"] for tag, found in page.tags if tag == "section"]
+    assert sorted(sections) == sorted([*SECTIONS, *MORE.get(name, ())])
+    links = [found["href"][1:] for tag, found in page.tags if tag == "a"]
+    assert set(links) <= set(page.ids)
+
+
+def test_categories_alone_have_a_page_of_their_own():
+    data = dossier_of_categories()
+    page = Outline(render_page(data))
+    assert [found["id"] for tag, found in page.tags if tag == "section"] == list(OF_CATEGORIES)
+    assert {found["href"][1:] for tag, found in page.tags if tag == "a"} <= set(page.ids)
+    (found,) = data["categories"]
+    shown = page.cells["classes-table-0"]
+    for row in found["rows"]:
+        at = shown.index(row["item"])
+        assert shown[at + 1 : at + 3] == [row["class"], as_probability(row["probability"])]
+        assert shown[at + 3] == " ".join(
+            f"{label} {n}" for label, n in zip(found["classes"], row["votes"], strict=True) if n
+        )
+    people = page.cells["accuracy-table-0"]
+    for row in found["people"]["rows"]:
+        assert people[people.index(row["annotator"]) + 2] == as_number(row["accuracy"], 2)
+
+
+def test_kinds_in_the_table_are_those_of_the_data():
+    data = dossier_of_judges()
+    cells = Outline(render_page(data)).cells
+    (judges,) = [one for one in data["summary"]["kinds"]["groups"] if one["kind"] == "judge"]
+    for d, name in enumerate(data["dimensions"]):
+        row = cells["kinds-table"][9 * (d + 1) : 9 * (d + 2)]
+        assert row[:2] == ["judge", name]
+        expected = [as_number(judges[what][name]) for what in ("leniency", "gain", "shared_error")]
+        assert row[4:] == [*expected, as_share(judges["share"][name]), as_number(judges["effective"][name])]
+    first = data["replacements"][0]
+    at = cells["replacements-table"].index(first["annotator"])
+    told = f"{as_share(first['advantage'][0])}, {'yes' if first['replaces'][0] else 'no'}"
+    assert cells["replacements-table"][at + 2] == told
+
+
+def test_leakage_is_told_where_there_is_any():
+    data = dossier_of_judges()
+    cells = Outline(render_page(data)).cells["people-table"]
+    assert cells.count("strongest leakage") == len(data["dimensions"])
+    judge = next(row for row in data["annotators"]["rows"] if row["kind"] == "judge")
+    own = judge["transform"][0]
+    e = max(range(1, len(own)), key=lambda i: abs(own[i]))
+    assert f"{as_number(own[e], 2)} from {data['dimensions'][e]}" in cells
+    assert "strongest leakage" not in Outline(render_page(dossier_of_items())).cells["people-table"]
+
+
+def test_alerts_of_one_kind_are_told_together():
+    data = dossier_of(awkward_ratings())
+    alike = [{"kind": "spammers", "severity": "warning", "message": f"w{i} ..."} for i in range(9)]
+    data["summary"]["alerts"] = [*alike, *data["summary"]["alerts"]]
+    kinds = [one["kind"] for one in look_at(data)]
+    assert len(set(kinds)) == len(kinds)
+    (found,) = [one for one in look_at(data) if one["kind"] == "spammers"]
+    assert found["messages"][0] == "w0 ..."
+    assert len(found["messages"]) == MOST_NAMED + 1
+    assert "more like these" in found["messages"][-1]
 
 
 def test_one_file_that_asks_for_nothing(data):
@@ -108,13 +185,24 @@ def test_alerts_come_first_with_what_to_do():
     assert {"constant-raters", "single-rating-items"} <= {one["kind"] for one in alerts}
     text = render_page(data)
     for one in alerts:
+        assert one["advice"] == ADVICE[one["kind"]]
         assert ADVICE[one["kind"]].split("`")[0][:30].replace("'", "&#39;") in text
 
 
 def test_every_kind_of_alert_has_its_advice():
     source = (ROOT / "src/unisono/data/checks.py").read_text(encoding="utf-8")
     kinds = set(re.findall(r'Alert\("([a-z-]+)"', source)) | set(re.findall(r'_count\(\s*"([a-z-]+)"', source))
-    kinds |= {NO_SIGNAL, COPIES, NO_REFERENCE, ASSUMED, USELESS, FEW_LABELS, OTHER_UNITS}
+    kinds |= {
+        "no-agreement",
+        "constant-annotators",
+        NO_SIGNAL,
+        COPIES,
+        NO_REFERENCE,
+        ASSUMED,
+        USELESS,
+        FEW_LABELS,
+        OTHER_UNITS,
+    }
     assert len(kinds) > 15
     assert kinds <= set(ADVICE)
 

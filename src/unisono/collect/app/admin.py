@@ -26,7 +26,7 @@ from unisono.collect.export.summary import summary
 from unisono.collect.export.write import export_zip
 from unisono.collect.store import reading, sessions
 from unisono.collect.store.assign import lock_items
-from unisono.collect.store.excluded import set_excluded
+from unisono.collect.store.excluded import excluded_ids, set_excluded
 from unisono.collect.store.raters import PHASES, set_phase
 
 _DAY = 24 * 3600
@@ -99,6 +99,16 @@ async def data(request: Request, site: Site) -> Response:
     return answer(await site.read(lambda connection: summary(connection, site.folder)))
 
 
+async def quality(request: Request, site: Site) -> Response:
+    """What the ratings are worth so far; asking brings new figures on their way when they are due, POST at once."""
+    version = await site.read(lambda c: (reading.last_answer(c), sorted(excluded_ids(c))))
+    found = site.quality.look(version, now=request.method == "POST")
+    # Figures that the page has already are not sent again.
+    if str(found["made_at"]) == request.query_params.get("have"):
+        del found["figures"]
+    return answer(found)
+
+
 async def change_phase(request: Request, site: Site) -> Response:
     """Opens, pauses or closes the study."""
     wanted = (await read_form(request)).get("phase", "")
@@ -146,6 +156,7 @@ routes = [
     Route("/admin/login", login, methods=["POST"]),
     Route("/admin/logout", for_admin(logout), methods=["POST"]),
     Route("/admin/data", for_admin(data)),
+    Route("/admin/quality", for_admin(quality), methods=["GET", "POST"]),
     Route("/admin/phase", for_admin(change_phase), methods=["POST"]),
     Route("/admin/exclude", for_admin(exclude), methods=["POST"]),
     Route("/admin/export.zip", for_admin(download)),

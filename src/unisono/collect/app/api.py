@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.messages import decode_batch
-from unisono.collect.app.view import rater_view, study_view
+from unisono.collect.app.view import SIDES, rater_view, study_view
 from unisono.collect.store import reading
 from unisono.collect.store.log import append
 from unisono.collect.studies import Item
@@ -88,6 +88,11 @@ async def media(request: Request, site: Site, rater_id: int) -> Response:
     slots = await site.read(lambda connection: reading.slots_of(connection, rater_id))
     names = [slot.item for slot in slots if slot.id == wanted and slot.role != "check"]
     item = site.catalogue.find(names[0]) if names else None
+    side = request.path_params.get("side")
+    if item is not None and item.pair is not None:
+        item = dict(zip(SIDES, item.pair, strict=True)).get(side or "")
+    elif side is not None:
+        item = None
     return _file(item) if item else answer({"error": "not found"}, 404)
 
 
@@ -125,5 +130,6 @@ routes = [
     Route("/r/{token:str}/state", for_rater(state)),
     Route("/r/{token:str}/events", for_rater(events), methods=["POST"]),
     Route("/r/{token:str}/media/{slot:str}", for_rater(media)),
+    Route("/r/{token:str}/media/{slot:str}/{side:str}", for_rater(media)),
     Route("/r/{token:str}/practice/{index:str}", for_rater(practice)),
 ]

@@ -40,6 +40,7 @@ def build(
             on_start()
         yield
         sweeper.cancel()
+        await site.quality.close()
         site.close()
         if on_stop is not None:
             on_stop()

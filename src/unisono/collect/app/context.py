@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from unisono.collect.app.limits import Limiter
 from unisono.collect.app.prose import prose
+from unisono.collect.app.quality import LiveQuality
 from unisono.collect.app.static import static_version
 from unisono.collect.app.validate import Judge
 from unisono.collect.store import raters
@@ -32,7 +33,12 @@ class Site:
     """A study that is being served."""
 
     def __init__(
-        self, folder: StudyFolder, database: Database, public_url: str = "", preview_keys: Keys | None = None
+        self,
+        folder: StudyFolder,
+        database: Database,
+        public_url: str = "",
+        preview_keys: Keys | None = None,
+        turn: asyncio.Lock | None = None,
     ) -> None:
         # A preview has keys of its own, so that not even those of the folder are made.
         self.is_preview = preview_keys is not None
@@ -48,9 +54,16 @@ class Site:
         self.plan = plan_of(folder)
         self.judge = Judge(self.study, self.catalogue)
         self.book = Book(
-            self.plan, self.study.limits.events_per_rater, SystemRandom(), self.shows, self.study.design.final
+            self.plan,
+            self.study.limits.events_per_rater,
+            SystemRandom(),
+            self.shows,
+            self.study.design.final,
+            frozenset(question.name for question in self.study.questions if question.required),
         )
         self.limiter = Limiter(self.study.limits)
+        # `turn` is shared by the studies of a server: one of them has its figures computed at a time.
+        self.quality = LiveQuality.of_study(str(folder.path.resolve()), database.address, turn)
         self.pages = _environment()
         self._ids: dict[str, int] = {}
         prepare(database, folder)

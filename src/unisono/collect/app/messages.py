@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from unisono.collect.studies.replies import LONGEST_TEXT
 
 Seq = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Moment = Annotated[int, Meta(ge=0, le=2**52)]
@@ -17,7 +19,11 @@ Name = Annotated[str, Meta(min_length=1, max_length=40)]
 Small = Annotated[int, Meta(ge=0, le=100_000)]
 Milliseconds = Annotated[float, Meta(ge=0, le=1e9)]
 Source = Literal["mouse", "key", "touch", "pen", "other"]
-Values = Annotated[dict[Name, float], Meta(min_length=1, max_length=40)]
+Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
+# One answer per dimension: a number, or words.
+Values = Annotated[dict[Name, float | Text], Meta(min_length=1, max_length=40)]
+# Where the handles stood before they were touched.
+Starts = Annotated[dict[Name, float], Meta(max_length=40)]
 
 # One row: media ms, page ms, code, then a value per dimension of the pass, null until touched.
 # code: 0 tick, 1 mouse, 2 key, 3 touch; 8 is added while paused.
@@ -47,14 +53,23 @@ class Step(Sent, frozen=True, tag="step"):
     name: Literal["instructions", "play", "practice", "break"]
 
 
+class Answers(Sent, frozen=True, tag="answers"):
+    """A page of the questionnaire. A second one for the same page is a correction."""
+
+    when: Literal["before", "after"]
+    values: Annotated[dict[Name, float | Text], Meta(max_length=40)] = {}
+
+
 class Rating(Sent, frozen=True, tag="rating"):
     """All dimensions of one slot. A second one for the same slot is a correction."""
 
     slot: Id
     values: Values
-    start: Values
+    start: Starts
     shown_ms: Milliseconds
     sources: Annotated[dict[Name, Source], Meta(max_length=40)] = {}
+    # Comparisons: which item of the pair was on the left.
+    left: Literal["first", "second"] | UnsetType = UNSET
 
 
 class Samples(Sent, frozen=True, tag="samples"):
@@ -73,14 +88,14 @@ class Pass(Sent, frozen=True, tag="pass"):
     attempt: Name
     samples: Annotated[int, Meta(ge=1, le=10_000_000)]
     seconds: Annotated[float, Meta(gt=0, le=100_000)]
-    start: Values
+    start: Starts
 
 
 class Practice(Sent, frozen=True, tag="practice"):
     """A rating of a practice item; a trace that was practised has no values."""
 
     index: Small
-    values: Annotated[dict[Name, float], Meta(max_length=40)] = {}
+    values: Annotated[dict[Name, float | Text], Meta(max_length=40)] = {}
 
 
 class Note(Sent, frozen=True, tag="note"):
@@ -94,14 +109,14 @@ class Note(Sent, frozen=True, tag="note"):
 class Comment(Sent, frozen=True, tag="comment"):
     """What the rater wants to say at the end."""
 
-    text: Annotated[str, Meta(max_length=2000)]
+    text: Text
 
 
 class Finish(Sent, frozen=True, tag="finish"):
     """The rater is done; accepted only when every slot is."""
 
 
-Event = Consent | Decline | Step | Rating | Samples | Pass | Practice | Note | Comment | Finish
+Event = Consent | Decline | Step | Answers | Rating | Samples | Pass | Practice | Note | Comment | Finish
 
 
 class Batch(Struct, frozen=True, forbid_unknown_fields=True):

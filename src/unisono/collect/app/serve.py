@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import ipaddress
@@ -73,7 +74,8 @@ def serve(studies: Sequence[tuple[StudyFolder, str]], address: Address) -> None:
     places = [address] if len(studies) == 1 else [address.below(name) for name in names_of(studies)]
     # Taken before anything is written: a port in use must not leave links behind that lead elsewhere.
     line = listen(address)
-    sites = [_site(folder, url, place) for (folder, url), place in zip(studies, places, strict=True)]
+    turn = asyncio.Lock()
+    sites = [_site(folder, url, place, turn) for (folder, url), place in zip(studies, places, strict=True)]
 
     def on_start() -> None:
         for site, place in zip(sites, places, strict=True):
@@ -112,10 +114,10 @@ def names_of(studies: Sequence[tuple[StudyFolder, str]]) -> list[str]:
     return list(found)
 
 
-def _site(folder: StudyFolder, database_url: str, address: Address) -> Site:
+def _site(folder: StudyFolder, database_url: str, address: Address, turn: asyncio.Lock) -> Site:
     database = Database(database_url)
     database.wait_until_up(_PATIENCE, lambda: _say("The database is still starting; waiting for it."))
-    return Site(folder, database, address.public_url)
+    return Site(folder, database, address.public_url, turn=turn)
 
 
 def _run(app: Starlette, address: Address, line: socket.socket) -> None:

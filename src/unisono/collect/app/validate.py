@@ -1,12 +1,12 @@
-"""Whether an event fits the study: right slot, right dimensions, values on the scale."""
+"""Whether an event fits the study: right slot, right dimensions, answers that were offered."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from functools import partial
 
 import msgspec
+from msgspec import UNSET
 
 from unisono.collect.app import messages
 from unisono.collect.store.assign import Slot
@@ -14,6 +14,8 @@ from unisono.collect.store.log import Entry
 from unisono.collect.store.passes import Claim
 from unisono.collect.studies import Catalogue, Study
 from unisono.collect.studies.duration import longest, shortest
+from unisono.collect.studies.replies import questionnaire_fault, reply_fault
+from unisono.collect.studies.schema import Value
 
 _CODES = (0, 1, 2, 3, 8, 9, 10, 11)
 
@@ -24,7 +26,9 @@ class Judge:
     def __init__(self, study: Study, catalogue: Catalogue) -> None:
         self._study = study
         self._catalogue = catalogue
-        self._scales = {dimension.name: dimension for dimension in study.dimensions}
+        self._asked = {dimension.name: dimension for dimension in study.asked}
+        self._sliders = {name for name, asked in self._asked.items() if asked.kind == "slider"}
+        self._optional = {name for name, asked in self._asked.items() if asked.kind == "text" and not asked.required}
 
     def entries(self, batch: messages.Batch, now: int) -> list[Entry]:
         """The events as the log keeps them, their moments put on our clock."""
@@ -43,15 +47,19 @@ class Judge:
         return Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim, breaks)
 
     def dimensions(self, slot: Slot) -> list[str]:
-        """What is judged in this slot: checks ask for everything at once, traces for one pass at a time."""
-        if slot.role == "check" or self._study.mode == "rate":
+        """What is asked in this slot: checks ask for all ratings at once, traces for one pass at a time."""
+        if slot.role == "check":
+            return self._study.rated
+        if self._study.mode != "trace":
             return self._study.names
         return self._study.passes[slot.part]
 
     def fault(self, event: messages.Event, slot: Slot | None) -> str | None:
         """What is wrong with the event, or None."""
         if isinstance(event, messages.Practice):
-            return self._off_scale(event.values)
+            return self._not_offered(event.values.items())
+        if isinstance(event, messages.Answers):
+            return questionnaire_fault(self._study, event.when, event.values)
         if slot is None:
             return None
         if isinstance(event, messages.Rating):
@@ -68,9 +76,12 @@ class Judge:
     def _wrong_rating(self, event: messages.Rating, slot: Slot) -> str | None:
         if self._is_trace(slot):
             return "this item is traced, not rated"
-        if set(event.values) != set(self.dimensions(slot)):
+        asked = set(self.dimensions(slot))
+        if not asked - self._optional <= set(event.values) <= asked:
             return "every dimension needs exactly one value"
-        return self._off_scale(event.values) or self._off_scale(event.start)
+        if (event.left is UNSET) == (self._study.mode == "compare" and slot.role != "check"):
+            return "only comparisons have a left side, and all of them"
+        return self._not_offered(event.values.items()) or self._wrong_start(event.start)
 
     def _wrong_pass(self, event: messages.Pass, slot: Slot) -> str | None:
         if not self._is_trace(slot):
@@ -78,7 +89,7 @@ class Judge:
         length = self._length(slot)
         if not shortest(length) <= event.seconds <= longest(length):
             return "the recording is not that long"
-        return self._off_scale(event.start)
+        return self._wrong_start(event.start)
 
     def _length(self, slot: Slot) -> float | None:
         item = self._catalogue.find(slot.item)
@@ -94,17 +105,22 @@ class Judge:
                 return "a sample has the wrong number of values"
             if not _has_time(row[0], row[1], row[2], last):
                 return "a sample has no valid time or code"
-            if fault := self._off_scale(zip(names, row[3:], strict=True)):
+            if fault := self._not_offered(zip(names, row[3:], strict=True)):
                 return fault
         return None
 
-    def _off_scale(self, values: dict[str, float] | Iterable[tuple[str, float | None]]) -> str | None:
-        for name, value in values.items() if isinstance(values, dict) else values:
-            scale = self._scales.get(name)
-            if scale is None:
+    def _wrong_start(self, start: dict[str, float]) -> str | None:
+        if not set(start) <= self._sliders:
+            return "only sliders start somewhere"
+        return self._not_offered(start.items())
+
+    def _not_offered(self, values: Iterable[tuple[str, Value | None]]) -> str | None:
+        for name, value in values:
+            asked = self._asked.get(name)
+            if asked is None:
                 return "there is no such dimension"
-            if value is not None and not (math.isfinite(value) and scale.min <= value <= scale.max):
-                return f"{name} must lie between {scale.min} and {scale.max}"
+            if value is not None and (fault := reply_fault(asked, value)):
+                return fault
         return None
 
 

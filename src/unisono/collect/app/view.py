@@ -16,7 +16,12 @@ from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.guard import MTURK_HOSTS
 from unisono.collect.app.prose import prose
 from unisono.collect.store import assign, raters, reading
+from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.studies import Dimension, Item
+from unisono.collect.studies.replies import pages_due
+
+# The items of a pair, by their place in its name.
+SIDES = ("first", "second")
 
 
 def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, Any]:
@@ -27,9 +32,10 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
     past = reading.payloads_of(connection, rater_id, ("step", "comment"))
     steps = [msgspec.json.decode(done.payload)["name"] for done in past if done.kind == "step"]
     rated = reading.latest(connection, "rating", rater_id)
-    answers = {done.slot_id: msgspec.json.decode(done.payload)["values"] for done in rated}
+    answers = {done.slot_id: msgspec.json.decode(done.payload) for done in rated}
     mine = reading.slots_of(connection, rater_id)
     slots = [slot for slot in mine if site.shows(slot.role, slot.item)]
+    pages, replies = replies_of(connection, rater_id)
     # All that this rater had to do has left the study, and nothing of it was done.
     spent = row.state == "active" and not slots and not any(slot.state == "done" for slot in mine)
     return {
@@ -38,8 +44,11 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
         "phase": raters.phase(connection),
         "steps": sorted(set(steps)),
         "breaks": steps.count("break"),
+        # Pages of the questionnaire still to fill in, and what was answered on others.
+        "due": pages_due(site.study, pages, replies),
+        "replies": replies,
         "commented": any(done.kind == "comment" for done in past),
-        "slots": [_slot(site, slot, answers.get(slot.id)) for slot in slots],
+        "slots": [_slot(site, slot, answers.get(slot.id, {})) for slot in slots],
         "finish": _finish(site, row) if row.state == "finished" else None,
     }
 
@@ -52,8 +61,9 @@ def study_view(site: Site) -> dict[str, Any]:
     return {
         "title": study.title,
         "mode": study.mode,
-        "dimensions": [_dimension(dimension) for dimension in study.dimensions],
+        "dimensions": [_dimension(dimension) for dimension in study.asked],
         "pads": study.pads,
+        "questions": study.questions,
         "passes": study.passes,
         "texts": {name: [block._asdict() for block in blocks] for name, blocks in texts.items()},
         "break_every": study.design.break_every,
@@ -61,6 +71,7 @@ def study_view(site: Site) -> dict[str, Any]:
         "countdown": study.trace.countdown,
         "play": study.practice.play,
         "practice": [_practice(site, index, item) for index, item in enumerate(site.catalogue.practice)],
+        "zoom": study.design.zoom,
         "ask_code": study.raters.ask_code,
         "ask_comment": study.raters.ask_comment,
         # Colours are judged against a neutral grey, whatever the theme.
@@ -78,31 +89,46 @@ def shown(item: Item, url: str) -> dict[str, Any]:
 
 
 def _dimension(dimension: Dimension) -> dict[str, Any]:
-    fields = ("name", "question", "min", "max", "step")
-    return {name: getattr(dimension, name) for name in fields} | {"anchors": dimension.points}
+    fields = ("name", "question", "kind", "choices", "min", "max", "step")
+    view = {name: getattr(dimension, name) for name in fields}
+    return view | {"anchors": dimension.points, "required": dimension.required or dimension.kind != "text"}
 
 
 def _practice(site: Site, index: int, item: Item) -> dict[str, Any]:
     truth = item.truth if site.study.practice.feedback else {}
     known = {name: value for name, value in truth.items() if name in site.study.names}
-    start = {d.name: _start(d, site.study.seed, f"practice/{index}") for d in site.study.dimensions}
-    return {**shown(item, f"practice/{index}"), "truth": known, "start": start}
+    start = _starts(site, site.study.names, f"practice/{index}")
+    return {**shown(item, f"practice/{index}"), "dimensions": site.study.rated, "truth": known, "start": start}
 
 
-def _slot(site: Site, slot: Any, values: dict[str, float] | None) -> dict[str, Any]:
+def _slot(site: Site, slot: Any, answer: dict[str, Any]) -> dict[str, Any]:
     names = site.judge.dimensions(slot)
-    scales = {dimension.name: dimension for dimension in site.study.dimensions}
     view = {
         "id": slot.id,
         "done": slot.state == "done",
         "dimensions": names,
-        "start": {name: _start(scales[name], site.study.seed, f"slot/{slot.id}") for name in names},
-        "values": values,
+        "start": _starts(site, names, f"slot/{slot.id}"),
+        "values": answer.get("values"),
     }
     if check := site.study.find_check(slot.item) if slot.role == "check" else None:
         return view | {"media": "check", "text": check.text}
     item = site.catalogue.find(slot.item)
+    if item is not None and item.pair is not None:
+        return view | _pair(site, slot.id, item.pair, answer.get("left"))
     return view | (shown(item, f"media/{slot.id}") if item else {})
+
+
+def _pair(site: Site, slot_id: int, pair: tuple[Item, Item], left: str | None) -> dict[str, Any]:
+    """Both items, the left one first: as they were when answered, else the same at every reload."""
+    left = left or SIDES[Random(f"{site.study.seed}/slot/{slot_id}/left").random() < 0.5]
+    names = SIDES if left == SIDES[0] else SIDES[::-1]
+    items = dict(zip(SIDES, pair, strict=True))
+    return {"media": "pair", "left": left, "sides": [shown(items[n], f"media/{slot_id}/{n}") for n in names]}
+
+
+def _starts(site: Site, names: list[str], where: str) -> dict[str, float]:
+    sliders = [one for one in site.study.asked if one.kind == "slider" and one.name in names]
+    return {slider.name: _start(slider, site.study.seed, where) for slider in sliders}
 
 
 def _start(dimension: Dimension, seed: int, where: str) -> float:

@@ -13,16 +13,17 @@ from unisono.collect.store import reading
 from unisono.collect.store.excluded import excluded_ids
 from unisono.collect.studies import Study, StudyFolder
 from unisono.collect.studies.duration import longest
+from unisono.collect.studies.schema import Value
 
 
 class Answer(NamedTuple):
-    """One rater on one item: one value per dimension."""
+    """One rater on one item: one value per dimension, none for a text that was left empty."""
 
     annotator: str
     item: str
     role: str
     repetition: int
-    values: dict[str, float]
+    values: dict[str, Value]
     shown_ms: float
 
 

@@ -20,7 +20,7 @@ from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
 from unisono.collect.store.excluded import excluded_ids
 from unisono.collect.studies import Keys, StudyFolder
-from unisono.collect.studies.schema import Check
+from unisono.collect.studies.schema import Check, Value
 
 HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
@@ -115,7 +115,13 @@ def _standing(
 
 
 def _passed(check: Check, answer: Answer) -> bool:
-    return all(abs(answer.values[name] - value) <= check.tolerance for name, value in check.expected.items())
+    return all(_is_near(answer.values.get(name), value, check.tolerance) for name, value in check.expected.items())
+
+
+def _is_near(given: Value | None, expected: Value, tolerance: float) -> bool:
+    if isinstance(given, float) and isinstance(expected, float):
+        return abs(given - expected) <= tolerance
+    return given == expected
 
 
 def _told(connection: Connection) -> dict[str, dict[str, str]]:

@@ -30,9 +30,10 @@ def reference_distances(connection: Connection, folder: StudyFolder, rated: list
     """All distances, by rater."""
     if folder.study.reference is None:
         return {}
-    said = list(_traced(connection, folder) if folder.study.mode == "trace" else _rated(rated))
+    scales = {asked.name: asked.ends for asked in folder.study.dimensions if asked.is_number}
+    said = list(_traced(connection, folder) if folder.study.mode == "trace" else _rated(rated, set(scales)))
     truth = _averages(said) | _known(folder)
-    width = {dimension.name: dimension.max - dimension.min for dimension in folder.study.dimensions}
+    width = {name: high - low for name, (low, high) in scales.items()}
     found: dict[str, list[float]] = {}
     for one in said:
         distance = 100 * abs(one.value - truth[one.item, one.name, one.where]) / width[one.name]
@@ -40,11 +41,12 @@ def reference_distances(connection: Connection, folder: StudyFolder, rated: list
     return found
 
 
-def _rated(rated: list[Answer]) -> Iterator[Said]:
+def _rated(rated: list[Answer], scales: set[str]) -> Iterator[Said]:
     for answer in rated:
         if answer.role == "reference":
             for name, value in answer.values.items():
-                yield Said(answer.annotator, answer.item, name, 0, value)
+                if name in scales and not isinstance(value, str):
+                    yield Said(answer.annotator, answer.item, name, 0, value)
 
 
 def _traced(connection: Connection, folder: StudyFolder) -> Iterator[Said]:
@@ -66,7 +68,7 @@ def _known(folder: StudyFolder) -> dict[tuple[str, str, int], float]:
     """True values of the references: of colours and files one each, of walks one per frame."""
     found: dict[tuple[str, str, int], float] = {}
     for item in folder.catalogue.references:
-        found |= {(item.name, name, 0): value for name, value in item.truth.items()}
+        found |= {(item.name, name, 0): value for name, value in item.truth.items() if not isinstance(value, str)}
         if item.walk is not None:
             for name in ("saturation", "brightness"):
                 values: list[float] = getattr(item.walk, name)

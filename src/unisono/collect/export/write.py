@@ -1,13 +1,16 @@
 """The files of an export.
 
-ratings.csv      item,annotator,<dimensions>  or  recording,time,annotator,<dimensions>
-truth.csv        the known values, where there are any
-features.csv     red, green and blue from 0 to 1, for stimuli made here
-references.csv   what was said of the hidden references, each time
-raters.csv       one row per rater: how far, how fast, how close to the references
-log.jsonl        everything that was ever received, in order
-study.toml       the study as it is now
-<regime>/        ratings, truth and features of one regime, for studies that have several
+ratings.csv        item,annotator,<dimensions>  or  recording,time,annotator,<dimensions>
+truth.csv          the known values, where there are any
+comparisons.csv    annotator,left,right,dimension,answer,seconds,time  for pairs, in place of ratings.csv
+features.csv       red, green and blue from 0 to 1, for stimuli made here
+references.csv     what was said of the hidden references, each time
+remarks.csv        free texts about items
+raters.csv         one row per rater: how far, how fast, how close to the references
+questionnaire.csv  what raters said of themselves, where the study asks
+log.jsonl          everything that was ever received, in order
+study.toml         the study as it is now
+<regime>/          ratings, truth and features of one regime, for studies that have several
 """
 
 from __future__ import annotations
@@ -15,18 +18,22 @@ from __future__ import annotations
 import csv
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 from sqlalchemy import Connection
 
+from unisono.collect.export import comparisons
 from unisono.collect.export import raters as rater_table
 from unisono.collect.export.answers import Answer, TracedPass, answers, counting, label, traces
+from unisono.collect.export.questionnaire import questionnaire_table
+from unisono.collect.export.raters import plain
 from unisono.collect.export.series import seconds
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database
 from unisono.collect.studies import Item, StudyFolder
+from unisono.collect.studies.schema import Value
 from unisono.io.atomic import atomic_directory, atomic_path
 
 Row = list[str]
@@ -40,6 +47,12 @@ def export_study(folder: StudyFolder, database: Database, out: Path) -> list[Pat
     return [out / name for name in names]
 
 
+def export_tables(folder: StudyFolder, database: Database, out: Path) -> None:
+    """Writes ratings and what is known of the items alone, without people and log: for a look in between."""
+    with atomic_directory(out) as place:
+        database.read(lambda connection: _write_tables(connection, folder, answers(connection), place))
+
+
 def export_zip(folder: StudyFolder, database: Database, path: Path) -> None:
     """The same as one archive."""
     place = path.with_suffix(".files")
@@ -51,20 +64,30 @@ def export_zip(folder: StudyFolder, database: Database, path: Path) -> None:
 
 
 def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None:
-    study = folder.study
     rated = answers(connection)
-    if study.mode == "trace":
-        _write_traces(connection, folder, place)
-    else:
-        _write_ratings(folder, counting(connection, rated), place)
+    _write_tables(connection, folder, rated, place)
     table = rater_table.rater_table(connection, folder, rated)
     _csv(place / "raters.csv", rater_table.HEADER, table)
+    if told := questionnaire_table(connection, folder):
+        _csv(place / "questionnaire.csv", told[0], told[1:])
     _write_log(connection, place / "log.jsonl")
     shutil.copyfile(folder.path / "study.toml", place / "study.toml")
 
 
+def _write_tables(connection: Connection, folder: StudyFolder, rated: list[Answer], place: Path) -> None:
+    study = folder.study
+    if study.mode == "trace":
+        _write_traces(connection, folder, place)
+    elif study.mode == "compare":
+        _csv(place / "comparisons.csv", comparisons.HEADER, comparisons.comparison_rows(connection, study.rated))
+        _write_remarks(folder, counting(connection, rated), place)
+        _write_known(folder.catalogue.members, study.rated, place)
+    else:
+        _write_ratings(folder, counting(connection, rated), place)
+
+
 def _write_ratings(folder: StudyFolder, rated: list[Answer], place: Path) -> None:
-    names = folder.study.names
+    names = folder.study.rated
     items = [answer for answer in rated if answer.role == "item"]
     _csv(place / "ratings.csv", ["item", "annotator", *names], (_rating(a, names) for a in items))
     hidden = [
@@ -72,6 +95,7 @@ def _write_ratings(folder: StudyFolder, rated: list[Answer], place: Path) -> Non
     ]
     if folder.catalogue.references or hidden:
         _csv(place / "references.csv", ["item", "annotator", "repetition", *names], hidden)
+    _write_remarks(folder, rated, place)
     _write_known(folder.catalogue.items, names, place)
     groups = sorted({item.group for item in folder.catalogue.items})
     for group in groups if len(groups) > 1 else []:
@@ -82,9 +106,18 @@ def _write_group(folder: StudyFolder, items: list[Answer], group: str, place: Pa
     """One regime by itself; its truth has the dimension that varies alone, since the other is a constant."""
     members = tuple(item for item in folder.catalogue.items if item.group == group)
     mine = {item.name for item in members}
-    names = folder.study.names
+    names = folder.study.rated
     _csv(place / "ratings.csv", ["item", "annotator", *names], (_rating(a, names) for a in items if a.item in mine))
     _write_known(members, [name for name in names if name == group], place)
+
+
+def _write_remarks(folder: StudyFolder, rated: list[Answer], place: Path) -> None:
+    """Free texts about items: those of the study, one row where a rater wrote anything."""
+    names = [asked.name for asked in folder.study.dimensions if asked.kind == "text"]
+    said = [a for a in rated if a.role != "check" and any(str(a.values.get(name, "")).strip() for name in names)]
+    rows = ([a.item, a.annotator, str(a.repetition), *(plain(str(a.values.get(n, ""))) for n in names)] for a in said)
+    if names:
+        _csv(place / "remarks.csv", ["item", "annotator", "repetition", *names], rows)
 
 
 def _write_known(items: tuple[Item, ...], names: list[str], place: Path) -> None:
@@ -163,8 +196,8 @@ def _rating(answer: Answer, names: list[str]) -> Row:
     return [answer.item, answer.annotator, *_cells(answer.values, names)]
 
 
-def _cells(values: dict[str, float], names: list[str]) -> Row:
-    return [_number(values.get(name)) for name in names]
+def _cells(values: Mapping[str, Value], names: list[str]) -> Row:
+    return [value if isinstance(value := values.get(name), str) else _number(value) for name in names]
 
 
 def _number(value: float | None) -> str:

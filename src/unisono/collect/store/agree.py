@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from unisono.collect.store import assign, raters, reading
 from unisono.collect.store.database import Database, lock_start
 from unisono.collect.studies import StudyFolder
-from unisono.collect.studies.schema import Check
+from unisono.collect.studies.schema import Check, Dimension
 from unisono.errors import DataError
 
 
@@ -66,9 +66,16 @@ def _refuse_new_meaning(connection: Connection, folder: StudyFolder) -> None:
 def _meaning(folder: StudyFolder) -> str:
     """All that gives a rating its meaning: scales, passes and, for stimuli made here, what they are made from."""
     study = folder.study
-    parts: dict[str, object] = {"mode": study.mode, "passes": study.passes}
-    parts["scales"] = [(scale.name, scale.min, scale.max) for scale in study.dimensions]
+    parts: dict[str, object] = {"mode": study.mode, "passes": study.passes if study.mode == "trace" else [study.rated]}
+    parts["scales"] = [_scale(asked) for asked in study.dimensions if asked.kind != "text"]
     if study.items.source in ("colours", "walks"):
         parts |= {"seed": study.seed, "items": study.items, "rate": study.trace.rate}
         parts["reference"] = study.reference and study.reference.values
     return msgspec.json.encode(parts).decode()
+
+
+def _scale(asked: Dimension) -> tuple[object, ...]:
+    """What an answer is: the ends of a slider, the number of Likert points, the words to choose from."""
+    if asked.kind == "slider":
+        return (asked.name, asked.min, asked.max)
+    return (asked.name, asked.kind, asked.choices if asked.kind == "choice" else len(asked.choices))

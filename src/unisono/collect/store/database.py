@@ -125,6 +125,11 @@ class Database:
             raise DataError(f"{self.shown}: written by another version of unisono ({version}). Use that version.")
 
     @property
+    def address(self) -> str:
+        """The address with the password, for another process of ours."""
+        return self.url.render_as_string(hide_password=False)
+
+    @property
     def shown(self) -> str:
         """The address without the password, for messages."""
         return self.url.render_as_string(hide_password=True)

@@ -16,6 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from unisono.collect.store import assign, raters
 from unisono.collect.store.passes import Claim, claim_fault
+from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.store.tables import event, slot
 
 
@@ -56,6 +57,8 @@ class Book(NamedTuple):
     shows: Callable[[str, str], bool] = lambda role, item: True
     # Whether answers can no longer be changed once the rater has finished.
     final: bool = False
+    # Questions about the rater without which nobody has finished.
+    required: frozenset[str] = frozenset()
 
 
 def append(connection: Connection, rater_id: int, tab: str, entries: Sequence[Entry], book: Book, now: int) -> Receipt:
@@ -139,13 +142,16 @@ def _unfinished(connection: Connection, rater_id: int, book: Book) -> str | None
     rows = connection.execute(mine).all()
     if not rows or any(row.state in ("open", "free") and book.shows(row.role, row.item) for row in rows):
         return "not all items are rated yet"
+    if book.required and not book.required <= replies_of(connection, rater_id).values.keys():
+        return "not all questions are answered yet"
     # Nothing was left to do for somebody who came late or came back: no reason to be paid.
     return None if any(row.state == "done" for row in rows) else "nothing was answered"
 
 
 def _is_too_late(connection: Connection, rater_id: int, tab: str, entry: Entry) -> bool:
     """Whether this would change an answer after the end. What is only sent again was stored in time."""
-    if entry.kind not in ("rating", "samples", "pass") or raters.by_id(connection, rater_id).state != "finished":
+    answers = ("rating", "samples", "pass", "answers")
+    if entry.kind not in answers or raters.by_id(connection, rater_id).state != "finished":
         return False
     same = (event.c.rater_id == rater_id, event.c.tab == tab, event.c.seq == entry.seq)
     return connection.scalar(select(event.c.id).where(*same)) is None

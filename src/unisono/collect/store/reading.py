@@ -47,6 +47,12 @@ def has_ratings(connection: Connection) -> bool:
     return connection.scalar(select(event.c.id).where(event.c.kind.in_(("rating", "pass"))).limit(1)) is not None
 
 
+def last_answer(connection: Connection) -> int:
+    """The number of the newest rating or trace in the log; 0 before there is one."""
+    newest = select(func.max(event.c.id)).where(event.c.kind.in_(("rating", "pass")))
+    return int(connection.scalar(newest) or 0)
+
+
 def totals(connection: Connection) -> tuple[int, int]:
     """How many pages were answered, and by how many raters."""
     columns = (func.count(), func.count(slot.c.rater_id.distinct()))
@@ -72,6 +78,16 @@ def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Se
     columns = (slot.c.id.label("slot_id"), slot.c.rater_id, slot.c.item, slot.c.role, slot.c.repetition, slot.c.part)
     chosen = select(*columns, event.c.payload, event.c.stored_at).join(last, last.c.id == event.c.id)
     return connection.execute(chosen.join(slot).order_by(slot.c.rater_id, slot.c.position)).all()
+
+
+def questionnaire_pages(connection: Connection, rater_id: int | None = None) -> Sequence[Any]:
+    """Every page of the questionnaire that was sent, later ones later: rater_id, payload."""
+    wanted = [event.c.kind == "answers"]
+    if rater_id is not None:
+        wanted.append(event.c.rater_id == rater_id)
+    columns = (event.c.rater_id, event.c.payload)
+    order = (event.c.rater_id, event.c.sent_at, event.c.seq, event.c.id)
+    return connection.execute(select(*columns).where(*wanted).order_by(*order)).all()
 
 
 def sample_payloads(connection: Connection, slot_id: int) -> list[str]:

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from unisono.collect.studies.schema import Dimension, Study
+from unisono.collect.studies.choices import check_categories, check_choices, check_number
+from unisono.collect.studies.replies import PAGES, reply_fault
+from unisono.collect.studies.schema import Dimension, Study, Value
 from unisono.data.labels import listed, nearest
 from unisono.errors import DataError
 
@@ -17,11 +19,12 @@ RESERVED = ("item", "recording", "time", "annotator", "repetition")
 _NAME = re.compile(r"[^\W\d][\w -]{0,39}")
 _LONGEST = 20_000
 _YEAR = 365 * 24 * 60
+_MOST_QUESTIONS = 40
 
 
 def check_study(study: Study, path: Path) -> None:
     """Raises the first contradiction found."""
-    for finder in (_texts, _dimensions, _pads, _items, _design, _reference, _attention, _raters, _trace):
+    for finder in _FINDERS:
         for key, value, way_out in finder(study):
             raise DataError(f"{path}: {key} is {value!r}. {way_out}")
 
@@ -54,10 +57,23 @@ def _dimensions(study: Study) -> Iterator[Finding]:
         if dimension.name in seen:
             yield f"{where}.name", dimension.name, "Another dimension has this name; choose another."
         seen.add(dimension.name)
-        yield from _scale(where, dimension)
+        if study.mode == "trace" and dimension.kind != "slider":
+            yield f"{where}.kind", dimension.kind, 'Only sliders can be traced: leave it out, or write mode = "rate".'
+        if dimension.kind != "slider":
+            yield from _offered(where, dimension)
+        elif study.mode != "compare":
+            yield from _scale(where, dimension)
+    if study.dimensions and not study.rated:
+        yield "dimensions", study.names, "Add one that is no text: a slider, a Likert scale or a choice."
 
 
 def _scale(where: str, dimension: Dimension) -> Iterator[Finding]:
+    if dimension.choices:
+        yield (
+            f"{where}.choices",
+            dimension.choices,
+            'Sliders have anchors; write kind = "choice" or "likert" for these.',
+        )
     if not all(map(math.isfinite, (dimension.min, dimension.max, dimension.step))):
         yield f"{where}.min", dimension.min, "min, max and step must be finite numbers."
     if dimension.min >= dimension.max:
@@ -71,6 +87,34 @@ def _scale(where: str, dimension: Dimension) -> Iterator[Finding]:
             yield f"{where}.anchors", point.at, f"Put the anchor between {dimension.min} and {dimension.max}."
 
 
+def _offered(where: str, dimension: Dimension) -> Iterator[Finding]:
+    if dimension.anchors:
+        yield f"{where}.anchors", dimension.anchors, "Only sliders have anchors; label answers with choices."
+    yield from check_choices(where, dimension)
+    if dimension.kind == "choice":
+        yield from check_categories(where, dimension)
+
+
+def _questions(study: Study) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for number, question in enumerate(study.questions, 1):
+        where = f"questions[{number}]"
+        if not _NAME.fullmatch(question.name):
+            yield f"{where}.name", question.name, "Start with a letter; use letters, digits, '_', '-', at most 40."
+        if question.name.lower() == "annotator":
+            yield f"{where}.name", question.name, "The export has a column of that name; choose another."
+        if question.name in seen:
+            yield f"{where}.name", question.name, "Another question has this name; choose another."
+        seen.add(question.name)
+        if not question.question.strip():
+            yield f"{where}.question", question.question, "Write what raters are asked."
+        yield from check_choices(where, question)
+        yield from check_number(where, question)
+    for when in PAGES:
+        if (count := sum(question.when == when for question in study.questions)) > _MOST_QUESTIONS:
+            yield "questions", f"{count} {when}", f"Ask at most {_MOST_QUESTIONS} on a page."
+
+
 def _pads(study: Study) -> Iterator[Finding]:
     used: set[str] = set()
     for number, pad in enumerate(study.pads, 1):
@@ -78,6 +122,8 @@ def _pads(study: Study) -> Iterator[Finding]:
             key = f"pads[{number}].{axis}"
             if name not in study.names:
                 yield key, name, _known(name, study.names, "dimensions")
+            if study.dimensions[study.names.index(name)].kind != "slider":
+                yield key, name, "A pad joins two sliders, and this is none."
             if name in used:
                 yield key, name, "A dimension can be on one axis only."
             used.add(name)
@@ -101,7 +147,7 @@ def _items(study: Study) -> Iterator[Finding]:
     if items.source in ("colours", "walks"):
         yield from _colour_names(study)
     still = items.source in ("colours", "table") or (items.source == "files" and items.media in ("image", "text"))
-    if study.mode == "rate" and items.source == "walks":
+    if study.mode != "trace" and items.source == "walks":
         yield "mode", study.mode, 'Colours that move are traced: write mode = "trace", or choose another source.'
     if study.mode == "trace" and still:
         yield "mode", study.mode, "Only moving items can be traced: source 'walks', or files that are video or audio."
@@ -149,13 +195,22 @@ def _attention(study: Study) -> Iterator[Finding]:
         for name, value in check.expected.items():
             if name not in study.names:
                 yield f"{key}.expected", name, _known(name, study.names, "dimensions")
-            scale = study.dimensions[study.names.index(name)]
-            if not scale.min <= value <= scale.max:
-                yield f"{key}.expected.{name}", value, f"The scale runs from {scale.min} to {scale.max}."
+            yield from _expected(f"{key}.expected.{name}", study.asked[study.names.index(name)], value)
         if check.id and check.id in [one.id for one in study.checks[: number - 1]]:
             yield f"{key}.id", check.id, "Another check has this id; choose another."
         if not check.tolerance >= 0:
             yield f"{key}.tolerance", check.tolerance, "It must be 0 or more."
+
+
+def _expected(key: str, asked: Dimension, value: Value) -> Iterator[Finding]:
+    if asked.kind == "text":
+        yield key, value, "Attention checks ask for no free text; name another dimension."
+    elif asked.kind == "choice" and value not in asked.choices:
+        yield key, value, _known(str(value), asked.choices, "choices")
+    elif reply_fault(asked, value):
+        low, high = asked.ends
+        whole = " in whole numbers" if asked.kind == "likert" else ""
+        yield key, value, f"The scale runs from {low} to {high}{whole}."
 
 
 def _raters(study: Study) -> Iterator[Finding]:
@@ -172,6 +227,27 @@ def _raters(study: Study) -> Iterator[Finding]:
             yield f"limits.{key}", value, "It must be a number above 0."
 
 
+def _compare(study: Study) -> Iterator[Finding]:
+    """Comparisons know two items, one question each, and nothing that is shown alone."""
+    if study.compare.partners < 0:
+        yield "compare.partners", study.compare.partners, "Use 0 for all others, or a number above it."
+    if study.mode != "compare":
+        return
+    for number, dimension in enumerate(study.dimensions, 1):
+        if dimension.kind not in ("slider", "text"):
+            yield (
+                f"dimensions[{number}].kind",
+                dimension.kind,
+                "Raters say which of two has more: leave kind out.",
+            )
+    if study.pads:
+        yield "pads", [pad.x for pad in study.pads], "Comparisons have no pad; leave it out."
+    if study.reference is not None:
+        yield "reference", study.reference.items, "Comparisons have no hidden references; leave [reference] out."
+    if study.practice.count or study.practice.items:
+        yield "practice", study.practice.items or study.practice.count, "Comparisons are not practised; leave it out."
+
+
 def _trace(study: Study) -> Iterator[Finding]:
     if not 1 <= study.trace.rate <= 60:
         yield "trace.rate", study.trace.rate, "Choose 1 to 60 samples per second; 25 to 30 is usual."
@@ -182,3 +258,8 @@ def _trace(study: Study) -> Iterator[Finding]:
 def _known(name: str, known: list[str], what: str) -> str:
     close = nearest(name, known)
     return f"Did you mean '{close}'?" if close else f"The {what} are {listed(known)}."
+
+
+_FINDERS = (
+    *(_texts, _dimensions, _questions, _pads, _items, _design, _reference, _attention, _raters, _trace, _compare),
+)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from unisono.collect.studies.catalogue import Item
 from unisono.collect.studies.folder import StudyFolder
-from unisono.collect.studies.items import Item
 
 # Seconds for reading consent and instructions, and for the last page.
 _AROUND = 90.0
@@ -20,6 +20,8 @@ class Estimate(NamedTuple):
     """Figures for `unisono collect check`; raters and cost are None where the study sets no number of ratings."""
 
     items: int
+    # Comparisons: the items that these pairs are made of; 0 where items are judged one by one.
+    compared: int
     references: int
     practice: int
     skipped: list[str]
@@ -39,11 +41,13 @@ def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float
     checks = sum(check.after <= items for check in study.checks)
     shown = (items + hidden) * _seconds(folder, catalogue.items, seconds_per_answer)
     tried = len(catalogue.practice) * _seconds(folder, catalogue.practice, seconds_per_answer)
-    seconds = _AROUND + shown + tried + checks * seconds_per_answer * len(study.names)
+    asked = checks * len(study.rated) + len(study.questions)
+    seconds = _AROUND + shown + tried + asked * seconds_per_answer
     wanted = study.design.ratings_per_item
     raters = math.ceil(wanted * len(catalogue.items) / items) if wanted and items else None
     return Estimate(
         items=len(catalogue.items),
+        compared=len(catalogue.members),
         references=len(catalogue.references),
         practice=len(catalogue.practice),
         skipped=_skipped(folder),
@@ -58,8 +62,8 @@ def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float
 def _seconds(folder: StudyFolder, items: Sequence[Item], seconds_per_answer: float) -> float:
     """Mean seconds for one item: traces take as long as they play, once for every pass."""
     study = folder.study
-    if study.mode == "rate" or not items:
-        return seconds_per_answer * len(study.names)
+    if study.mode != "trace" or not items:
+        return seconds_per_answer * len(study.rated)
     played = sum(item.seconds or _UNKNOWN_SECONDS for item in items) / len(items)
     return (played + study.trace.countdown + seconds_per_answer) * len(study.passes)
 
@@ -69,6 +73,6 @@ def _skipped(folder: StudyFolder) -> list[str]:
     if folder.study.items.source != "files":
         return []
     catalogue, place = folder.catalogue, folder.path / folder.study.items.folder
-    known = {item.name for item in (*catalogue.items, *catalogue.references, *catalogue.practice)}
+    known = {item.name for item in (*catalogue.items, *catalogue.references, *catalogue.practice, *catalogue.members)}
     names = (path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file())
     return sorted(name for name in names if name not in known and Path(name).name != "README")

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.collect.languages.sentences import Sentences, sentences_of
-from unisono.collect.studies.items import Catalogue, list_items
+from unisono.collect.studies.catalogue import Catalogue
+from unisono.collect.studies.items import list_items
 from unisono.collect.studies.load import load_study
 from unisono.collect.studies.schema import Study
 from unisono.errors import DataError

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from unisono.collect.stimuli.colours import Colour, practice_colours, reference_colours, regime_colours
-from unisono.collect.stimuli.walks import Pace, Walk, make_walk
-from unisono.collect.studies.duration import clip_seconds
-from unisono.collect.studies.schema import Dimension, Media, Study
+from unisono.collect.stimuli.walks import Pace, make_walk
+from unisono.collect.studies.catalogue import Catalogue, Item, Role
+from unisono.collect.studies.pairs import choose_pairs, pair_name
+from unisono.collect.studies.replies import reply_fault
+from unisono.collect.studies.schema import Dimension, Media, Study, Value
 from unisono.collect.studies.tables import read_rows
 from unisono.data.labels import listed, nearest, sort_labels
 from unisono.errors import DataError
 
-Role = Literal["item", "reference", "practice"]
 SUFFIXES: dict[str, tuple[str, ...]] = {
     "image": (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif"),
     "video": (".mp4", ".webm", ".m4v", ".ogv"),
@@ -31,66 +30,31 @@ _UNSHOWABLE = {
 }
 
 
-@dataclass(frozen=True)
-class Item:
-    """One thing to rate. Exactly one of colour, walk, path and text says what is shown."""
-
-    name: str
-    role: Role
-    media: Literal["colour", "walk"] | Media
-    group: str = ""
-    truth: dict[str, float] = field(default_factory=dict)
-    colour: Colour | None = None
-    walk: Walk | None = None
-    path: Path | None = None
-    text: str = ""
-
-    @property
-    def seconds(self) -> float | None:
-        """How long it plays, None where that is not known."""
-        if self.walk is not None:
-            return self.walk.seconds
-        return clip_seconds(self.path) if self.path is not None else None
-
-    @property
-    def is_there(self) -> bool:
-        """Whether it can be shown now: a file may have been taken away while the study runs."""
-        return self.path is None or self.path.is_file()
-
-
-@dataclass(frozen=True)
-class Catalogue:
-    """All items of a study, by role."""
-
-    items: tuple[Item, ...]
-    references: tuple[Item, ...]
-    practice: tuple[Item, ...]
-
-    def find(self, name: str) -> Item | None:
-        """The item or reference of this name, if the study (still) has it."""
-        return self._by_name.get(name)
-
-    @property
-    def _by_name(self) -> dict[str, Item]:
-        found = self.__dict__.get("_index")
-        if found is None:
-            found = {item.name: item for item in (*self.items, *self.references)}
-            object.__setattr__(self, "_index", found)
-        return found
-
-
 def list_items(study: Study, folder: Path, *, all_there: bool = True) -> Catalogue:
     """Every item of the study that lives in `folder`.
 
     With `all_there` false, files that the study names and that are gone are left out instead of refused: what came in
     for them can still be looked at and exported.
     """
-    if study.items.source == "colours":
-        return _colours(study)
     if study.items.source == "walks":
         return _walks(study)
-    found = _files(study, folder, all_there) if study.items.source == "files" else _table(study, folder)
-    return _by_role(study, folder, found, all_there)
+    if study.items.source == "colours":
+        catalogue = _colours(study)
+    else:
+        found = _files(study, folder, all_there) if study.items.source == "files" else _table(study, folder)
+        catalogue = _by_role(study, folder, found, all_there)
+    return _in_pairs(study, folder, catalogue, all_there) if study.mode == "compare" else catalogue
+
+
+def _in_pairs(study: Study, folder: Path, single: Catalogue, all_there: bool) -> Catalogue:
+    members = single.items
+    if len(members) < 2 and not all_there:
+        return Catalogue((), (), (), members)
+    names = [item.name for item in members]
+    places = choose_pairs(names, study.compare.partners, study.seed, str(folder / "study.toml"))
+    chosen = [(members[first], members[second]) for first, second in places]
+    pairs = tuple(Item(pair_name(a.name, b.name), "item", "pair", pair=(a, b)) for a, b in chosen)
+    return Catalogue(pairs, (), (), members)
 
 
 def _colours(study: Study) -> Catalogue:
@@ -205,17 +169,17 @@ def _by_role(study: Study, folder: Path, found: list[Item], all_there: bool) -> 
     return Catalogue(_only(items, "item"), _only(items, "reference"), _only(items, "practice"))
 
 
-def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dict[str, float]]:
+def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dict[str, Value]]:
     if not study.items.truth:
         return {}
     path = _inside(folder, study.items.truth, "items.truth")
     rows = read_rows(path, ("item",))
     for column in rows[0].cells:
-        if column not in ("item", *study.names):
-            close = nearest(column, study.names)
-            hint = f"Did you mean '{close}'?" if close else f"The dimensions are {listed(study.names)}."
+        if column not in ("item", *study.rated):
+            close = nearest(column, study.rated)
+            hint = f"Did you mean '{close}'?" if close else f"The dimensions are {listed(study.rated)}."
             raise DataError(f"{path} row 1: the column '{column}' is no dimension. {hint}")
-    table: dict[str, dict[str, float]] = {}
+    table: dict[str, dict[str, Value]] = {}
     for where, cells in rows:
         if names is not None:
             _named([cells["item"]], names, f"{where}, item")
@@ -227,7 +191,11 @@ def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dic
     return table
 
 
-def _true_value(where: str, scale: Dimension, cell: str) -> float:
+def _true_value(where: str, scale: Dimension, cell: str) -> Value:
+    if scale.kind == "choice":
+        if cell.strip() not in scale.choices:
+            raise DataError(f"{where}: {scale.name} is '{cell}'. The choices are {listed(scale.choices)}.")
+        return cell.strip()
     try:
         # A comma can be here as the decimal mark only; as a separator it would have ended the cell.
         value = float(cell.replace(",", "."))
@@ -237,8 +205,9 @@ def _true_value(where: str, scale: Dimension, cell: str) -> float:
         raise DataError(
             f"{where}: {scale.name} is '{cell}', which is no number. Leave the cell empty if the value is not known."
         )
-    if not scale.min <= value <= scale.max:
-        raise DataError(f"{where}: {scale.name} is {cell}. The scale runs from {scale.min:g} to {scale.max:g}.")
+    if reply_fault(scale, value):
+        low, high = scale.ends
+        raise DataError(f"{where}: {scale.name} is {cell}. The scale runs from {low:g} to {high:g}.")
     return value
 
 

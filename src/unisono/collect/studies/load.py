@@ -25,6 +25,7 @@ _WORDS = {"int": "a whole number", "float": "a number", "str": "text in quotes",
     "array": "a list in [ ]",
     "object": "a table",
     "int | float": "a number",
+    "float | str": "a number or text in quotes",
 }
 
 
@@ -133,6 +134,8 @@ _TABLES: dict[str, type[Any]] = {
     "dimensions": schema.Dimension,
     "anchors": schema.Anchor,
     "pads": schema.Pad,
+    "questions": schema.Question,
+    "compare": schema.Compare,
     "items": schema.Items,
     "design": schema.Design,
     "reference": schema.Reference,

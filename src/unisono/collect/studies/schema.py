@@ -6,6 +6,7 @@ Only types and shapes live here; `checks` finds contradictions between keys, `it
 from __future__ import annotations
 
 import hashlib
+from math import inf
 from typing import Literal
 
 from msgspec import Struct, field
@@ -19,18 +20,37 @@ class Anchor(Struct, frozen=True, forbid_unknown_fields=True):
     label: str
 
 
+# What an answer is: a number of a slider or of a Likert scale, or words.
+Value = float | str
+
+
 class Dimension(Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that raters judge, and the scale they judge it on."""
+    """One thing that raters are asked about an item, and how they answer."""
 
     name: str
     question: str
-    # Labels spread evenly from min to max, or labels at stated points.
-    anchors: list[str | Anchor]
+    kind: Literal["slider", "likert", "choice", "text"] = "slider"
+    # slider: labels spread evenly from min to max, or labels at stated points
+    anchors: list[str | Anchor] = field(default_factory=list)
+    # likert: a label for each of the numbers 1, 2, ..., or "" for the number alone; choice: the words to choose from
+    choices: list[str] = field(default_factory=list)
+    # text: whether it may not be left empty
+    required: bool = False
     min: float = 0.0
     max: float = 100.0
     step: float = 1.0
     # Where the untouched handle stands. It is stored with the rating, so that anchoring can be seen afterwards.
     start: Literal["middle", "random"] = "random"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether answers are numbers on a scale."""
+        return self.kind in ("slider", "likert")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the greatest answer of a scale."""
+        return (1.0, float(len(self.choices))) if self.kind == "likert" else (self.min, self.max)
 
     @property
     def points(self) -> list[Anchor]:
@@ -43,11 +63,35 @@ class Dimension(Struct, frozen=True, forbid_unknown_fields=True):
         ]
 
 
+class Question(Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing that raters are asked about themselves, before the first item or after the last."""
+
+    name: str
+    question: str
+    kind: Literal["number", "likert", "choice", "text"]
+    when: Literal["before", "after"] = "before"
+    # likert and choice: as for dimensions
+    choices: list[str] = field(default_factory=list)
+    required: bool = True
+    # number: both, or neither for any number
+    min: float | None = None
+    max: float | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the greatest number to answer."""
+        if self.kind == "likert":
+            return (1.0, float(len(self.choices)))
+        return (-inf if self.min is None else self.min, inf if self.max is None else self.max)
+
+
 class Pad(Struct, frozen=True, forbid_unknown_fields=True):
     """Two dimensions judged with one point on a plane."""
 
     x: str
     y: str
+    # large: beside what is judged, in half of a wide window
+    size: Literal["normal", "large"] = "normal"
 
 
 class Texts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,6 +143,8 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     free_after_minutes: float = 60.0
     # Whether answers stay as they are once the rater has finished.
     final: bool = False
+    # Whether images can be enlarged.
+    zoom: bool = True
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,11 +157,11 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Check(Struct, frozen=True, forbid_unknown_fields=True):
-    """An attention check: a page that says where to put the sliders."""
+    """An attention check: a page that says what to answer."""
 
     after: int
     text: str
-    expected: dict[str, float]
+    expected: dict[str, Value]
     tolerance: float = 10.0
     # What the check is called in the log. Without one, text and expected values name it: place and order never do.
     id: str = ""
@@ -148,6 +194,15 @@ class TraceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     countdown: int = 3
 
 
+class Compare(Struct, frozen=True, forbid_unknown_fields=True):
+    """How items are compared two by two."""
+
+    # How many others each item meets. 0: all of them
+    partners: int = 0
+    # Whether raters may say that there is no difference.
+    tie: bool = True
+
+
 class Raters(Struct, frozen=True, forbid_unknown_fields=True):
     """Where raters come from, and how they show that they are done."""
 
@@ -174,7 +229,7 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     """A whole study file."""
 
     title: str
-    mode: Literal["rate", "trace"]
+    mode: Literal["rate", "trace", "compare"]
     texts: Texts
     dimensions: list[Dimension]
     items: Items
@@ -182,11 +237,13 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     language: str = "en"
     seed: int = 1
     pads: list[Pad] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     design: Design = field(default_factory=Design)
     reference: Reference | None = None
     checks: list[Check] = field(default_factory=list)
     practice: Practice = field(default_factory=Practice)
     trace: TraceSettings = field(default_factory=TraceSettings)
+    compare: Compare = field(default_factory=Compare)
     raters: Raters = field(default_factory=Raters)
     limits: Limits = field(default_factory=Limits)
 
@@ -195,6 +252,20 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
         """Names of the dimensions, in the order of the file."""
         return [dimension.name for dimension in self.dimensions]
 
+    @property
+    def rated(self) -> list[str]:
+        """Names of the dimensions that are ratings: numbers and choices, not free text."""
+        return [dimension.name for dimension in self.dimensions if dimension.kind != "text"]
+
+    @property
+    def asked(self) -> list[Dimension]:
+        """The dimensions as raters answer them: in comparisons, with the side that has more of it."""
+        if self.mode != "compare":
+            return self.dimensions
+        sides = ["left", "tie", "right"] if self.compare.tie else ["left", "right"]
+        both = [(one, Dimension(one.name, one.question, "choice", choices=sides)) for one in self.dimensions]
+        return [one if one.kind == "text" else compared for one, compared in both]
+
     def find_check(self, key: str) -> Check | None:
         """The attention check of this key, if the study (still) has it."""
         return next((check for check in self.checks if check.key == key), None)
@@ -202,7 +273,7 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def passes(self) -> list[list[str]]:
         """The dimensions judged together: all at once for ratings; one by one, or a pad's two, for traces."""
-        if self.mode == "rate":
+        if self.mode != "trace":
             return [self.names]
         joint = {name: [pad.x, pad.y] for pad in self.pads for name in (pad.x, pad.y)}
         groups = [joint.get(name, [name]) for name in self.names]

@@ -15,13 +15,15 @@ STARTERS = {
     "my-images": "your own images, several dimensions at once",
     "my-videos": "your own videos, traced while they play",
     "my-texts": "your own texts, several dimensions at once",
+    "my-questions": "your own texts, with Likert scales, choices and free words, and a questionnaire",
+    "my-pairs": "your own images, two at a time: which has more?",
 }
 _TEXTS = """item,text
 letter-1,"I waited for you all afternoon, and then the rain came."
 letter-2,"We got the flat! Come over tonight, bring everyone."
 letter-3,"The meeting has been moved to Thursday at ten."
 """
-_MEDIA = {"my-images": "images", "my-videos": "videos"}
+_MEDIA = {"my-images": "images", "my-videos": "videos", "my-pairs": "images"}
 
 
 def write_starter(folder: Path, name: str) -> list[Path]:
@@ -35,7 +37,7 @@ def write_starter(folder: Path, name: str) -> list[Path]:
         (folder / "media").mkdir(exist_ok=True)
         note = f"Put your {_MEDIA[name]} into this folder; every file becomes an item, named after it.\n"
         written.append(_write(folder / "media" / "README", note))
-    if name == "my-texts":
+    if name in ("my-texts", "my-questions"):
         written.append(_write(folder / "texts.csv", _TEXTS))
     return written
 

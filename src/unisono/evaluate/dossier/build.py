@@ -17,15 +17,20 @@ from unisono.data import Ratings
 from unisono.data.coverage import coverage
 from unisono.evaluate.agreement.figures import Drawing
 from unisono.evaluate.agreement.measure import measure_agreement
+from unisono.evaluate.dossier.choices import Chosen, choices
 from unisono.evaluate.dossier.curves import curves
 from unisono.evaluate.dossier.foresight import foresight
+from unisono.evaluate.dossier.kinds import replacements
 from unisono.evaluate.dossier.people import people
 from unisono.evaluate.dossier.truths import correlations, truth_rows
 from unisono.fusers import Annotators, Fused, Fuser, make_fuser
+from unisono.report.reading import column_roles
 
-FORMAT = 1  # of report.json
+FORMAT = 2  # of report.json
 DRAWS = 500  # of the bootstrap behind the intervals of agreement figures
+MOST_TO_DRAW = 10_000  # annotators; of a sample by more, the same
 MOST_TO_RESAMPLE = 2_000_000  # numbers; beyond, figures of agreement come without intervals
+TOO_MANY = "Fitting several times over would take long with so many ratings; `unisono compare` does it on some of them."
 OnPhase = Callable[[str], None]
 
 
@@ -38,6 +43,17 @@ class Subject(NamedTuple):
     fused: Fused
     annotators: Annotators
     summary: dict[str, Any]
+    chosen: Chosen | None = None  # categories beside the numbers
+    sample: Sample | None = None  # where ratings and truths are some of those that were fused
+
+
+class Sample(NamedTuple):
+    """What is known of all items, where only some of them are at hand."""
+
+    items: int
+    chosen_by: str
+    coverage: dict[str, Any]  # as `coverage_of_counts` has it
+    truth_file: str = "truth.csv"
 
 
 def build_dossier(
@@ -50,14 +66,17 @@ def build_dossier(
     mean = make_fuser("mean", series=ratings.is_series).fit(ratings).fuse()
     tell("agreement")
     draws = DRAWS if ratings.value.size <= MOST_TO_RESAMPLE else 0
+    if subject.sample is not None and ratings.K > MOST_TO_DRAW:
+        draws = 0
     agreement = measure_agreement(
         ratings, drawing=Drawing(draws, 0.95, 0), fused=fused, shrunk=subject.fuser.gives_posterior_means()
     )
     tell("annotators")
     described = people(subject.fuser, ratings, fused, subject.annotators)
     tell("held-out ratings")
-    foreseen = foresight(subject.model, subject.fuser, ratings)
+    foreseen = foresight(subject.model, subject.fuser, ratings) if subject.sample is None else {"why_not": TOO_MANY}
     tell("tables")
+    truths, sample = truth_rows(ratings, fused, mean), subject.sample
     return {
         "format": FORMAT,
         "created": created or datetime.now(UTC).date().isoformat(),
@@ -67,11 +86,14 @@ def build_dossier(
         "model": subject.model,
         "dimensions": list(ratings.dimensions),
         "summary": subject.summary,
-        "coverage": _coverage(ratings),
+        "sample": None if sample is None else {"items": ratings.M, "of": sample.items, "chosen_by": sample.chosen_by},
+        "coverage": _coverage(ratings) if sample is None else sample.coverage,
         "agreement": agreement.to_dict() | {"apa": agreement.apa(), "notes": agreement.notes},
-        "truth": truth_rows(ratings, fused, mean),
+        "truth": truths if sample is None else truths | {"file": sample.truth_file},
         "curves": curves(ratings, fused, mean) if ratings.is_series else None,
         "annotators": described,
+        "replacements": replacements(subject.fuser, ratings),
+        "categories": [] if subject.chosen is None else choices(subject.chosen, Drawing(DRAWS, 0.95, 0)),
         "correlations": correlations(ratings, fused),
         "held_out": foreseen,
         "objective": [float(value) for value in subject.fuser.trace_.objective],
@@ -79,13 +101,37 @@ def build_dossier(
     }
 
 
+def build_category_dossier(
+    chosen: Chosen, summary: dict[str, Any], *, command: str | None = None, created: str | None = None
+) -> dict[str, Any]:
+    """The same of a table that holds categories alone."""
+    how = chosen.answers.reading
+    return {
+        "format": FORMAT,
+        "created": created or datetime.now(UTC).date().isoformat(),
+        "command": command,
+        "kind": "categories",
+        "source": chosen.answers.source,
+        "dimensions": [],
+        "reading": None if how is None else column_roles(how) | {"scale": {}},
+        "summary": summary,
+        "categories": choices(chosen, Drawing(DRAWS, 0.95, 0)),
+    }
+
+
 def _coverage(ratings: Ratings) -> dict[str, Any]:
     """How many annotators items have, and how many items annotators have, as counts of counts."""
     counts = coverage(ratings)
+    return coverage_of_counts(_histogram(counts.per_item), counts.per_annotator)
+
+
+def coverage_of_counts(annotators_per_item: list[list[int]], per_annotator: np.ndarray) -> dict[str, Any]:
+    """The same from pairs of a number of annotators and how many items have it, and from items per annotator (K,)."""
+    items, judgements = sum(n for _, n in annotators_per_item), sum(v * n for v, n in annotators_per_item)
     return {
-        "annotators_per_item": _histogram(counts.per_item),
-        "items_per_annotator": _histogram(counts.per_annotator),
-        "filled": float(counts.per_item.sum() / max(ratings.M * ratings.K, 1)),
+        "annotators_per_item": annotators_per_item,
+        "items_per_annotator": _histogram(per_annotator),
+        "filled": float(judgements / max(items * len(per_annotator), 1)),
     }
 
 

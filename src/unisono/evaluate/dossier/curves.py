@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from unisono.fusers import Fused
 STEPS = 2000
 MOST_NUMBERS = 3_000_000  # about 2 MB of page; beyond, recordings are left out, and it is said
 CURVES = ("estimate", "low", "high", "mean")
+SKETCHED = 120  # points of the course that is shown first
 GAP = None  # where nobody answered
 
 
@@ -52,6 +54,7 @@ def curves(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
             for m in drawn
         ],
         "of": ratings.M,
+        "sketch": _sketch(fused.mean[first[drawn[0]] :][: ratings.length[drawn[0]]]),
         # Level 6: the last percent of size takes most of the time. No time of making, so equal data give equal bytes.
         "packed": base64.b64encode(gzip.compress(text, compresslevel=6, mtime=0)).decode("ascii"),
     }
@@ -76,6 +79,13 @@ def _drawn(ratings: Ratings) -> list[int]:
         return list(range(ratings.M))
     count = max(int(ratings.M * MOST_NUMBERS / numbers), 1)
     return sorted(set(np.linspace(0, ratings.M - 1, count).astype(int).tolist()))
+
+
+def _sketch(course: np.ndarray) -> list[list[float | None]]:
+    """For each dimension the means of the estimate over equal parts of the first recording that is drawn."""
+    edges = np.unique(np.linspace(0, len(course), min(SKETCHED, len(course)) + 1).astype(int))
+    parts = [course[a:b].mean(axis=0) for a, b in pairwise(edges.tolist())]
+    return [[float(v) if np.isfinite(v) else None for v in column] for column in np.array(parts).T]
 
 
 def _grid(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -36,6 +36,7 @@ def _row(found: Annotators, k: int, moved: list[float | None] | None) -> dict[st
     diagnosis = found.diagnosis
     return {
         "annotator": found.annotators[k],
+        "kind": None if found.kind is None else found.kind[k],
         "judgements": int(found.ratings[k]),
         "mean_reliability": _plain(mean_of(found, "reliability")[[k]])[0],
         "figures": {name: _row_of(getattr(found, name), k) for name in FIGURES if getattr(found, name) is not None},

@@ -12,12 +12,13 @@ from unisono.data import Ratings
 from unisono.data.kinds import divide
 from unisono.data.rating_numbers import RatingNumbers
 from unisono.errors import DataError
+from unisono.evaluate.judges.replacing import alternatives
 from unisono.evaluate.judges.systems import Leaderboard, leaderboard
 from unisono.fusers.groups.grouped import Groups
 from unisono.fusers.groups.table import GroupTable
 from unisono.fusers.results import Annotators, Fused
 from unisono.maths.items.design import expected_reduction, rating_information
-from unisono.maths.judges.alternative import EPSILON, Alternative, alternative_test
+from unisono.maths.judges.alternative import EPSILON, Alternative
 
 MOST_PEOPLE = 5  # ratings by people per item up to which errors are foretold
 
@@ -128,7 +129,7 @@ def measure_judges(
         annotators=fuser.describe(),
         judges=judges,
         groups=fuser.groups(),
-        alternative=_alternatives(ratings, judges, people, epsilon),
+        alternative=alternatives(ratings, judges, people, epsilon),
         labelled=learned.labelled,
         foretold=learned.foretold,
         correlation=_expected_correlation(fuser, fused, Q, ratings, people),
@@ -137,18 +138,6 @@ def measure_judges(
         effects=fuser.effects(),
         systems=board,
     )
-
-
-def _alternatives(
-    ratings: Ratings, judges: np.ndarray, people: np.ndarray, epsilon: float
-) -> dict[tuple[str, str], Alternative]:
-    found = {}
-    for d, dimension in enumerate(ratings.dimensions):
-        table = np.full((ratings.M, ratings.K), np.nan)
-        table[ratings.item_of, ratings.annotator_of] = ratings.value[:, d]
-        for k in judges:
-            found[ratings.annotators[k], dimension] = alternative_test(table[:, k], table[:, people], epsilon)
-    return found
 
 
 def _persons_information(fuser: Groups, people: np.ndarray, ratings: Ratings) -> np.ndarray:

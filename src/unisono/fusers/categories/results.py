@@ -110,6 +110,28 @@ class FusedCategories:
             "agreement": np.concatenate([one.agreement[own] for one, own in zip(self, shown, strict=True)]),
         }
 
+    def overall_columns(self, annotators: Sequence[str] | None = None) -> dict[str, Any]:
+        """One row per annotator: what annotators_overall.csv says of categories, in the order of `annotators`.
+
+        Means over all answers, whatever the dimension; those to which nobody else answered do not count for agreement.
+        """
+        place = {name: k for k, name in enumerate(self.annotators)}
+        row = np.array([place.get(name, -1) for name in annotators or self.annotators], dtype=np.int64)
+
+        def mean(figures: list[np.ndarray]) -> np.ndarray:
+            known = [np.where(np.isnan(own), 0.0, one.answers) for one, own in zip(self, figures, strict=True)]
+            total = sum(n * np.nan_to_num(own) for n, own in zip(known, figures, strict=True))
+            n = np.sum(known, axis=0)
+            return np.where(row >= 0, np.where(n > 0, total / np.maximum(n, 1), np.nan)[row], np.nan)
+
+        return {
+            "category_answers": np.where(row >= 0, np.sum([one.answers for one in self], axis=0)[row], 0).astype(
+                np.int64
+            ),
+            "category_accuracy": mean([one.accuracy for one in self]),
+            "category_agreement": mean([one.agreement for one in self]),
+        }
+
     def confusion_columns(self) -> dict[str, Any]:
         """The columns of confusion.csv: annotator, dimension, truth, answer, probability, expected answers behind."""
         header = ("annotator", "dimension", "truth", "answer", "probability", "answers")

@@ -15,10 +15,12 @@ from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_se
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.items.prepared import Prepared, prepared, standardised_ends
+from unisono.fusers.items.response import check_response, reading_of, response_note, with_expected_answers
 from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.settings import (
     DEFAULT_MAX_ITER,
     DEFAULT_TOL,
+    VARIANCE_FLOOR,
     check_settings,
     default_noise,
     default_transform,
@@ -34,12 +36,12 @@ from unisono.maths.items.gold import level_map
 from unisono.maths.items.ml import MlSettings
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive, predicted_ratings
-from unisono.maths.items.priors import PANEL, VARIANCE_FLOOR, Priors
+from unisono.maths.items.priors import PANEL, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.structure import Structure
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.reader import as_item_table, as_ratings
-from unisono.words import Anchor, EstimateScale, Inference, Latent, Noise, Transform
+from unisono.words import Anchor, EstimateScale, Inference, Latent, Noise, Response, Transform
 
 
 class Joint(Fuser):
@@ -48,6 +50,7 @@ class Joint(Fuser):
     `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
     `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
     posterior mean. `censored=True` reads ratings at an end of the scale, where they pile up, as "at least this much".
+    `response="ordinal"` has thresholds between answers for every annotator, "warp" a monotone function of sliders.
     `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
     previous iteration.
     """
@@ -77,6 +80,7 @@ class Joint(Fuser):
         paper: bool = False,
         priors: dict[str, Any] | None = None,
         censored: bool = False,
+        response: Response = "linear",
     ) -> None:
         self.transform = transform
         self.bias = bias
@@ -92,6 +96,7 @@ class Joint(Fuser):
         self.paper = paper
         self.priors = priors
         self.censored = censored
+        self.response = response
 
     # ---- fitting
 
@@ -99,6 +104,8 @@ class Joint(Fuser):
         """Takes over what an earlier fit knows of annotators, for the next fit alone; returns itself."""
         if self.anchor != "average":
             raise DataError("Starting from an earlier fit needs anchor='average'.")
+        if (self.response, earlier.response) != ("linear", "linear"):
+            raise DataError("Starting from an earlier fit needs response='linear'.")
         if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
             raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         self._earlier = prior_fit_of(earlier)
@@ -116,7 +123,7 @@ class Joint(Fuser):
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
         tables = as_ratings(ratings), as_item_table(features), as_item_table(gold)
-        given = prepared(*tables, self._earlier, paper=self.paper)
+        given = prepared(*tables, self._earlier, paper=self.paper, response=self.response)
         self.forget()
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
@@ -131,6 +138,7 @@ class Joint(Fuser):
 
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
+        check_response(self.response, self.inference, self.one_by_one, self.censored)
 
     def _learnt(self, estimate: Estimate, given: Prepared) -> Self:
         ratings, data = given.ratings, given.data
@@ -139,13 +147,15 @@ class Joint(Fuser):
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
-        self.ends_ = estimate.ends
+        self.ends_, self.reading_ = estimate.ends, estimate.reading
+        if data.gold is None:  # known truths are on the curve of the answers themselves
+            self.scaling_ = with_expected_answers(self.scaling_, self.reading_, self.params_)
         self._calibrated, self._continued = None, given.earlier is not None
         self.judgements_, self.items_behind_ = evidence_counts(ratings, given.earlier)
         observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
         self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
-        self._items = ItemPosteriors(data, self.params_, self.ends_)
+        self._items = ItemPosteriors(data, self.params_, self.ends_, self.reading_)
         if calibrating is not None:
             self._use_known_truths(observed, calibrating, estimate.gold_missed, given.ends)
         return self
@@ -166,7 +176,7 @@ class Joint(Fuser):
         )
 
     def notes(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        found = response_note(self.response, self.reading_, self._items.data.answers())
         if self.gold_ is not None:
             found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
         return found
@@ -194,9 +204,9 @@ class Joint(Fuser):
             return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
         diagnosis = (lambda: self._diagnosis(data)) if given.earlier is None else None
         priors = Priors(**(self.priors or {}))
-        settings = anchored_settings(
-            data, structure, priors, floor, self.anchor, diagnosis, ends=given.ends if self.censored else None
-        )
+        ends = given.ends if self.censored else None
+        reading = reading_of(self.response, data, given.scaling, given.ends)
+        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, ends=ends, reading=reading)
         if given.earlier is not None:
             settings = continued(settings, given.earlier, given.ratings.annotators)
         return estimate_bayes(data, settings, run)
@@ -303,4 +313,4 @@ class Joint(Fuser):
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
         data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))
-        return ItemPosteriors(data, self.params_, self.ends_), shown
+        return ItemPosteriors(data, self.params_, self.ends_, self.reading_), shown

@@ -13,18 +13,24 @@ from unisono.maths.items.estep import Posterior
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import LeftOut, left_out
+from unisono.maths.items.readings import FittedReading, read_posterior
 
 
 class ItemPosteriors:
     """What calibration, fusion and description need of the same items."""
 
-    def __init__(self, data: ItemData, params: ItemParams, ends: Ends | None) -> None:
+    def __init__(
+        self, data: ItemData, params: ItemParams, ends: Ends | None, reading: FittedReading | None = None
+    ) -> None:
         self.data = data
         self.params = params
         self.ends = ends
+        self.reading = reading
 
     @cached_property
     def _completed(self) -> tuple[Posterior, ItemData]:
+        if self.reading is not None:
+            return read_posterior(self.data, self.reading, self.params)
         return completed_posterior(self.data, None if self.ends is None else self.ends.bounds, self.params)
 
     @cached_property
@@ -45,11 +51,14 @@ class ItemPosteriors:
     def left_out(self) -> LeftOut:
         """Every judgement against the others."""
         bounds = None if self.ends is None else self.ends.bounds
-        return left_out(self._completed[1], self.params, self.data.y, bounds)
+        read, answers = self._completed[1], self.data.y
+        if self.reading is not None and self.reading.reading.exact:
+            answers = read.y
+        return left_out(read, self.params, answers, bounds)
 
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> ItemPosteriors:
         """The same items with truths `scale` (D,) times these plus `offset` (D,); what is known is taken along."""
-        moved = ItemPosteriors(self.data, change_of_truth(self.params, np.diag(scale), offset), self.ends)
+        moved = ItemPosteriors(self.data, change_of_truth(self.params, np.diag(scale), offset), self.ends, self.reading)
         known = vars(self)
         if "posterior" in known:
             cov = self.posterior.cov * scale[:, None] * scale

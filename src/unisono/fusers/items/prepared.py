@@ -8,10 +8,12 @@ from unisono.data import ItemTable, Ratings
 from unisono.data.scale import Scale
 from unisono.fusers.base import gold_values
 from unisono.fusers.features import FeatureSpace, learn_space
+from unisono.fusers.items.response import answer_curve
 from unisono.fusers.items.warm_start import PriorFit
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling, without_dust
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.ends import Bounds
+from unisono.words import Response
 
 
 class Prepared(NamedTuple):
@@ -27,13 +29,21 @@ class Prepared(NamedTuple):
 
 
 def prepared(
-    ratings: Ratings, features: ItemTable | None, gold: ItemTable | None, earlier: PriorFit | None, *, paper: bool
+    ratings: Ratings,
+    features: ItemTable | None,
+    gold: ItemTable | None,
+    earlier: PriorFit | None,
+    *,
+    paper: bool,
+    response: Response = "linear",
 ) -> Prepared:
     """In common units, or in those of the earlier fit; `paper` has one unit for all dimensions and no intercept."""
     if earlier is not None:
         scaling = earlier.scaling
     else:
-        scaling = common_scaling(ratings.value) if paper else pooled_scaling(ratings.value)
+        curve = answer_curve(ratings.value, ratings.dimensions, ratings.source) if response == "ordinal" else None
+        value = ratings.value if curve is None else curve.forward(ratings.value)
+        scaling = common_scaling(value) if paper else pooled_scaling(value)._replace(curve=curve)
     # One ridge for all features makes sense only in common units; the paper takes features as they are.
     space, scores = learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
     value = scaling.standardise(ratings.value)

@@ -8,6 +8,7 @@ import numpy as np
 
 from unisono.fusers.features import restore_space
 from unisono.fusers.items.calibration import ends_arrays, restore_calibration, restore_ends
+from unisono.fusers.items.response import response_arrays, restore_response
 from unisono.fusers.results import Fit
 from unisono.fusers.scaling import Scaling, restored_scale, scale_arrays
 from unisono.maths.items.params import ItemParams
@@ -26,6 +27,7 @@ def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
         "items_behind": np.array(fuser.items_behind_),
         **fuser.calibration_.arrays(),
         **ends_arrays(fuser.ends_),
+        **response_arrays(fuser.reading_, fuser.scaling_),
         "rating_loc": fuser.scaling_.loc,
         "rating_scale": fuser.scaling_.scale,
         **scale_arrays(fuser.scale_),
@@ -42,7 +44,8 @@ def restore_learned(fuser: Joint, fit: Fit) -> None:
     fuser.items_behind_ = int(arrays.get("items_behind", 0))
     fuser.ends_ = restore_ends(arrays)
     fuser.set_calibration(restore_calibration(arrays))
-    fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+    fuser.reading_, curve = restore_response(arrays)
+    fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"], curve)
     fuser.scale_ = restored_scale(arrays, len(fit.dimensions))
     fuser.space_ = restore_space(fit.features, arrays)
     fuser.dimensions_, fuser.annotators_ = fit.dimensions, fit.annotators

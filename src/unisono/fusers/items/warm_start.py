@@ -17,9 +17,10 @@ from unisono.data.scale import Scale
 from unisono.errors import DataError
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import LEAST_PRIOR_VARIANCE
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.state import BayesSettings, KnownAnnotators, Targets
+
+LEAST_PRIOR_VARIANCE = 1e-8  # numerical: least of a coefficient's variance taken over from there: fixed ones have none
 
 if TYPE_CHECKING:
     from unisono.fusers.items.joint import Joint

@@ -223,5 +223,5 @@ def _items(features: ItemTable) -> ItemTable:
 
 
 def _series(fused: Fused, shown: Ratings | ItemTable) -> Fused:
-    origin = shown if isinstance(shown, Ratings) else None
+    origin = None if shown.reading is None and isinstance(shown, ItemTable) else shown
     return replace(fused, items=shown.items, length=shown.length, clock=shown.clock, origin=origin)

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from unisono.data import Ratings
+from unisono.data import ItemTable, Ratings
 from unisono.data.categories import Categories
 from unisono.data.reading import Identifiers, Reading
 from unisono.io.reading.arrange import Arranged
@@ -44,7 +44,7 @@ def part_identifiers(found: Collected, parts: Sequence[str]) -> tuple[Identifier
     )
 
 
-def frame_with_ids(columns: Mapping[str, Any], ratings: Ratings | Categories) -> Any:
+def frame_with_ids(columns: Mapping[str, Any], ratings: Ratings | Categories | ItemTable) -> Any:
     """Columns of a result as a frame of the kind that the ratings came in, with its ids under its names.
 
     `item` or `recording`, and `annotator`, are the names where no column of a table was read as such, or where its name

@@ -53,11 +53,16 @@ class LabelColumn:
 
 
 def _sorted(names: pl.Series) -> pl.Series:
-    """Distinct labels in canonical order; those that are one word and a plain number are sorted without Python."""
-    split = names.str.extract_groups(r"^(.*?)(0|[1-9][0-9]{0,17})$").struct
+    """Distinct labels in canonical order; those that are one word and a number are sorted without Python.
+
+    Numbers may be filled up with zeros if all of them have the same width: `01` and `1` are two labels.
+    """
+    split = names.str.extract_groups(r"^(.*?)([0-9]{1,18})$").struct
     word, number = split[0], split[1]
     if number.null_count() == 0 and word.n_unique() == 1:
-        return names.gather(number.cast(pl.Int64).arg_sort())
+        padded = number.str.starts_with("0") & (number.str.len_bytes() > 1)
+        if not padded.any() or number.str.len_bytes().n_unique() == 1:
+            return names.gather(number.cast(pl.Int64).arg_sort())
     return pl.Series(sort_labels(names.to_list()), dtype=pl.String)
 
 

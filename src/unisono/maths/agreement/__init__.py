@@ -4,6 +4,7 @@ coded                  ratings of one dimension end to end, without gaps, in sta
 bootstrap              drawing blocks of units again, and the intervals that follow
 variance_components    units, raters and the rest, by Henderson's first method
 icc                    intraclass correlations, G(q,k) and SEM from variance components
+enough                 raters that the mean needs, from the reliability of a single one
 alpha                  Krippendorff's alpha, interval and ordinal
 nominal                alpha and AC1 of categories
 chance_corrected       Gwet's AC2

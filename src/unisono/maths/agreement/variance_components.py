@@ -10,19 +10,21 @@ are those of the weighted sums, so that components stay unbiased whatever the we
     T_0 = sum w_i y^2      T_i = sum w_i (sum_r y)^2 / n_i            T_r = sum (sum_i w_i y)^2 / n_r
     T_m = (sum w_i y)^2 / N
 
-Imports NumPy and the sibling modules alone.
+Imports NumPy, SciPy's sparse matrices and the sibling modules alone.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unisono.maths.agreement.bootstrap import Blocks
 from unisono.maths.agreement.coded import Coded, sums_by
 
 RATERS_AT_ONCE = 256
+MOST_SPARSE = 0.15  # numerical: share of pairs of rater and block with ratings up to which only those are multiplied
 SINGULAR = 1e-9  # smallest singular value, as a share of the largest, of equations that have a solution
 
 
@@ -105,21 +107,29 @@ def _rater_sums(data: Coded, blocks: Blocks, W: np.ndarray) -> tuple[np.ndarray,
     code = data.rater.astype(np.uint16) if data.R <= 2**16 else data.rater
     order = np.argsort(code, kind="stable") if data.R > RATERS_AT_ONCE else np.arange(data.n)
     end = np.cumsum(data.per_rater)
-    squares = W**2
+    weights = np.ascontiguousarray(W.T)  # (G, B)
+    squares = weights**2
     Tr, counts, spread = (np.zeros(len(W)) for _ in range(3))
     for first in range(0, data.R, RATERS_AT_ONCE):
         last = min(first + RATERS_AT_ONCE, data.R)
         rows = order[(end[first - 1] if first else 0) : end[last - 1]]
-        cell = blocks.of[data.unit[rows]].astype(np.int64) * (last - first) + (data.rater[rows] - first)
-        shape, cells = (blocks.G, last - first), blocks.G * (last - first)
-        given = np.bincount(cell, minlength=cells).reshape(shape).astype(np.float64)
-        total = sums_by(cell, data.y[rows], cells).reshape(shape)
-        n_r = W @ given
+        cell = (data.rater[rows] - first).astype(np.int64) * blocks.G + blocks.of[data.unit[rows]]
+        given, total = _by_rater(cell, data.y[rows], last - first, blocks.G)
+        n_r = given @ weights
         some = np.where(n_r > 0, n_r, 1.0)
-        Tr += np.sum((W @ total) ** 2 / some, axis=1)
-        counts += np.sum(n_r**2, axis=1)
-        spread += np.sum((squares @ given) / some, axis=1)
+        Tr += np.sum((total @ weights) ** 2 / some, axis=0)
+        counts += np.sum(n_r**2, axis=0)
+        spread += np.sum((given @ squares) / some, axis=0)
     return Tr, counts, spread
+
+
+def _by_rater(cell: np.ndarray, y: np.ndarray, R: int, G: int) -> tuple[Any, Any]:
+    """Number and sum of the ratings (R, G) of each rater in each block; sparse where most raters know few blocks."""
+    if len(cell) > MOST_SPARSE * R * G:
+        given = np.bincount(cell, minlength=R * G).astype(np.float64)
+        return given.reshape(R, G), sums_by(cell, y, R * G).reshape(R, G)
+    where = np.divmod(cell, G)
+    return csr_array((np.ones(len(cell)), where), shape=(R, G)), csr_array((y, where), shape=(R, G))
 
 
 def _solved(left: np.ndarray, right: np.ndarray) -> np.ndarray:

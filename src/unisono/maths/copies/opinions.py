@@ -1,4 +1,4 @@
-"""Sets of copies: who counts as one opinion with whom, and their answers as one voice.
+"""Sets of copies: who counts as one opinion with whom.
 
 J judgements sorted by item, K annotators, D dimensions
 """
@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from unisono.maths.copies.meetings import MOST_CELLS
 from unisono.maths.copies.pairs import CopyPairs, copy_pairs
-from unisono.maths.grouped import segment_sum
+from unisono.maths.copies.voices import one_voice
 
 NAMED_FROM = 0.9  # convention: probability from which annotators count as one opinion
 MOST_ROUNDS = 5  # numerical: sets of copies grow by comparing again, at most so often
@@ -30,37 +30,40 @@ class Opinions(NamedTuple):
 
 
 def find_opinions(
-    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, least: float = NAMED_FROM
+    value: np.ndarray,
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    K: int,
+    least: float = NAMED_FROM,
+    rounds: int | None = None,
 ) -> Opinions:
     """Sets of copies among annotators 0 .. K-1, from ratings value (J, D) with NaN, sorted by item.
 
     Who is a copy with at least the probability `least` becomes one voice with the original, and the voices are compared
-    anew: a set that answers alike no longer looks like a crowd that agrees. Large tables are compared once.
+    anew: a set that answers alike no longer looks like a crowd that agrees. Large tables are compared once; `rounds`
+    says how often where it is known better.
     """
     voice = np.arange(K)
-    found = Opinions(voice, np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K))
-    for _ in range(MOST_ROUNDS if value.size <= MOST_CELLS else 1):
+    found = _nothing(K)
+    for _ in range(rounds or (MOST_ROUNDS if value.size <= MOST_CELLS else 1)):
         pairs = copy_pairs(value, item_of, annotator_of, K)
         found = _closest(found, pairs, voice)
         joined = joined_sets(pairs.pair[pairs.probability >= least], K)
         if (joined == np.arange(K)).all():
             break
         voice = joined[voice]
-        value, item_of, annotator_of = one_voice(value, item_of, joined[annotator_of], K)
+        value, item_of, annotator_of = one_voice(value, item_of, annotator_of, joined)
     return found._replace(voice=voice)
 
 
-def one_voice(
-    value: np.ndarray, item_of: np.ndarray, voice_of: np.ndarray, K: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Judgements by voices: the mean of the answers where a voice answered an item more than once."""
-    key, first, place = np.unique(item_of.astype(np.int64) * K + voice_of, return_index=True, return_inverse=True)
-    if len(key) == len(item_of):
-        return value, item_of, voice_of
-    known = ~np.isnan(value)
-    n = segment_sum(known.astype(float), place, len(key))
-    total = segment_sum(np.where(known, value, 0.0), place, len(key))
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan), item_of[first], voice_of[first]
+def opinions_of(pairs: CopyPairs, K: int, least: float = NAMED_FROM) -> Opinions:
+    """Sets of copies from pairs that were compared once."""
+    voice = joined_sets(pairs.pair[pairs.probability >= least], K)
+    return _closest(_nothing(K), pairs, np.arange(K))._replace(voice=voice)
+
+
+def _nothing(K: int) -> Opinions:
+    return Opinions(np.arange(K), np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K))
 
 
 def _closest(found: Opinions, pairs: CopyPairs, voice: np.ndarray) -> Opinions:

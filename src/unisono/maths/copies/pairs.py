@@ -2,13 +2,15 @@
 
 Two annotators who answered a cell (an item on a dimension) give the same answer with probability
 
-    p + t (1 - p)                                                                                        eq. Q8
+    honest pairs    h_t = p + t (1 - p)
+    copies          max(s, h_t0)                                                                         eq. Q8
 
 where p is the chance of eq. Q9 and t the excess of the pair: how often the one answers as the other for a reason
-that neither others' answers nor habits know. Honest pairs have an excess too, because good annotators know more of the
-item than the others' answers show; the crowd's own pairs say how much. Copies have an excess near one, less the share
-of answers that were changed. The probability of a copy weighs the two distributions of t by the likelihood of the
-answers of the pair, integrated over t on a grid. Agreement on a likely answer says little, on a rare one much.
+that neither others' answers nor habits know, because good annotators know more of the item than the others' answers
+show; the crowd's own pairs say how large it is, t0 in the middle. Of copies the share s of answers was left as it was,
+whatever the item; where even honest pairs agree more often, a difference is no sign of a copy. The probability of a
+copy weighs the two by the likelihood of the answers of the pair, integrated over t and s on a grid. Agreement on a
+likely answer says little, on a rare one much.
 
     J judgements sorted by item, K annotators, D dimensions, P pairs, N meetings of pairs, T values of t
 """
@@ -23,7 +25,7 @@ from scipy.special import expit
 from unisono.maths.copies.chance import answer_chances
 from unisono.maths.copies.meetings import FirstLook, Meetings, candidate_pairs, first_look, meetings_of
 
-EXCESS = np.concatenate([np.linspace(0.0, 0.98, 50), [0.99, 0.995, 0.999]])  # numerical: the grid of t
+EXCESS = np.concatenate([np.linspace(0.0, 0.98, 50), [0.99, 0.995, 0.999]])  # numerical: the grid of t, and of s
 CHANCE_BINS = 48  # numerical: chances are counted in so many classes, narrow near one, where most of them are
 LEAST_CHANCE = 1e-4  # floor: rarer coincidences count no more than this
 LEVEL = np.exp(np.log(LEAST_CHANCE) * ((np.arange(CHANCE_BINS) + 0.5) / CHANCE_BINS) ** 2)  # the middle of each class
@@ -34,9 +36,12 @@ MOST_ALIKE_SHARE = 0.1  # convention: pairs that agree most are left out of what
 OUTLYING = 0.1  # convention: share of honest pairs that agree more than typical ones, for whatever reason
 OUTLYING_POWER = 8.0  # convention: how fast such pairs become rarer towards complete agreement
 COPY_POWER = 8.0  # convention: of copies, half have at most 7 % of their answers changed
+MOST_CHANGED = 0.3  # convention: who changed more of the answers gave an opinion
+LEAST_EXCESS = 0.2  # convention: part of the way from chance to complete agreement below which nobody is called a copy
 COPIED = 0.05  # convention: copies per annotator that are expected before anything is seen
 LEAST_ANSWERS = 10  # convention: shared answers below which agreement may be luck, and nobody is called a copy
 ENOUGH = 15  # convention: shared answers from which a pair says something about honest pairs
+MOST_LEARNED = 20_000  # numerical: pairs from which honest ones are learned; more tell nothing new
 
 
 class CopyPairs(NamedTuple):
@@ -54,16 +59,42 @@ def copy_pairs(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray,
     """The probability of a copy for pairs of annotators, from ratings value (J, D) with NaN, sorted by item."""
     table = value, item_of, annotator_of, K
     look = first_look(*table)
-    counted = _count_equal(*table, look.meetings)
-    crowd = _learn_crowd(counted)
-    partners = _partners(look, item_of, K)
-    found = _judged(counted, crowd, partners)
+    n = np.bincount(item_of).astype(float)
+    first = first_judgement(*table, look, float((n * (n - 1)).sum()))
     if look.every_item:
-        return found
-    doubtful = found.pair[found.log_odds > DOUBTFUL] if look.every_pair else candidate_pairs(*table)
+        return first.found
+    doubtful = first.doubtful() if look.every_pair else candidate_pairs(*table)
     # Whoever looks like a copy on some of the items is looked at on all of them.
-    met = meetings_of(doubtful, *table)
-    return _replaced(found, _judged(_count_equal(*table, met), crowd, partners), K)
+    return first.closer_look(*table, meetings_of(doubtful, *table))
+
+
+class FirstJudgement(NamedTuple):
+    """What a first look at some of the items says of pairs, and of honest ones."""
+
+    found: CopyPairs
+    crowd: _Crowd
+    partners: float
+
+    def doubtful(self) -> np.ndarray:
+        """(P, 2) pairs that may be copies."""
+        return np.asarray(self.found.pair[self.found.log_odds > DOUBTFUL])
+
+    def closer_look(
+        self, value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, met: Meetings
+    ) -> CopyPairs:
+        """The pairs with those that meet here judged anew."""
+        again = _judged(_count_equal(value, item_of, annotator_of, K, met), self.crowd, self.partners)
+        return _replaced(self.found, again, K)
+
+
+def first_judgement(
+    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, look: FirstLook, meetings: float
+) -> FirstJudgement:
+    """From a first look; `meetings` of any two annotators on any item, both ways round, there are in all."""
+    counted = _count_equal(value, item_of, annotator_of, K, look.meetings)
+    crowd = _learn_crowd(counted)
+    partners = _partners(look, meetings, K)
+    return FirstJudgement(_judged(counted, crowd, partners), crowd, partners)
 
 
 class _Counts(NamedTuple):
@@ -72,6 +103,7 @@ class _Counts(NamedTuple):
     pair: np.ndarray  # (P, 2)
     shared: np.ndarray  # (P,) cells
     equal_in: np.ndarray  # (P, CHANCE_BINS) of them equal, by how probable that was by chance
+    apart_in: np.ndarray  # (P, CHANCE_BINS) of them different, by how probable the likelier of the two answers was
     expected: np.ndarray  # (P,) equal cells expected by chance
     together: np.ndarray  # (P,) how many cells of an item count as one; NaN where it cannot be told
 
@@ -80,6 +112,7 @@ class _Crowd(NamedTuple):
     """What honest pairs are like."""
 
     together: float
+    excess: float  # that is typical of them
     density: np.ndarray  # (T,) of the excess, on the grid
 
 
@@ -93,7 +126,7 @@ def _count_equal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarra
         value, item_of, annotator_of = value[rows], item_of[rows], annotator_of[rows]
         met = met._replace(one=place[met.one], other=place[met.other])
     both, same = np.zeros((2, len(met.of), D), dtype=bool)
-    equal_in, expected = np.zeros((P, CHANCE_BINS)), np.zeros(P)
+    equal_in, apart_in, expected = np.zeros((P, CHANCE_BINS)), np.zeros((P, CHANCE_BINS)), np.zeros(P)
     for d in range(D):
         y = value[:, d]
         chance, match = answer_chances(y, item_of, annotator_of, K)
@@ -102,47 +135,73 @@ def _count_equal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarra
         equal = np.flatnonzero(same[:, d])
         # Of two who may both answer so anyway, the one with the stronger habit explains it.
         p = np.maximum(chance[met.one[equal]], chance[met.other[equal]])
-        deep = np.sqrt(np.log(np.clip(p, LEAST_CHANCE, 1.0)) / np.log(LEAST_CHANCE))
-        klass = np.minimum((deep * CHANCE_BINS).astype(np.int64), CHANCE_BINS - 1)
-        equal_in += np.bincount(met.of[equal] * CHANCE_BINS + klass, minlength=P * CHANCE_BINS).reshape(P, CHANCE_BINS)
+        equal_in += _by_chance(met.of[equal], p, P)
+        apart = np.flatnonzero(both[:, d] & ~same[:, d])
+        apart_in += _by_chance(met.of[apart], np.maximum(match[met.one[apart]], match[met.other[apart]]), P)
         by_chance = 0.5 * (match[met.one] + match[met.other])
         expected += np.bincount(met.of, np.where(both[:, d], by_chance, 0.0), minlength=P)
     shared = np.bincount(met.of, both.sum(axis=1), minlength=P)
-    return _Counts(met.pair, shared, equal_in, expected, _cells_in_one(met.of, both, same, P))
+    return _Counts(met.pair, shared, equal_in, apart_in, expected, _cells_in_one(met.of, both, same, P))
 
 
-def _log_likelihood(counts: _Counts, together: float) -> np.ndarray:
-    """(P, T) of the pairs' answers for every excess on the grid.                                        eq. Q8"""
+def _by_chance(of: np.ndarray, p: np.ndarray, P: int) -> np.ndarray:
+    """(P, CHANCE_BINS) how many cells each pair has of each chance."""
+    deep = np.sqrt(np.log(np.clip(p, LEAST_CHANCE, 1.0)) / np.log(LEAST_CHANCE))
+    klass = np.minimum((deep * CHANCE_BINS).astype(np.int64), CHANCE_BINS - 1)
+    return np.bincount(of * CHANCE_BINS + klass, minlength=P * CHANCE_BINS).reshape(P, CHANCE_BINS)
+
+
+def _equal_by_honesty(excess: np.ndarray | float) -> np.ndarray:
+    """(CHANCE_BINS, T) the probability that an honest pair agrees.                                      eq. Q8"""
     level = LEVEL[:, None]
-    different = counts.shared - counts.equal_in.sum(axis=1)
-    found = counts.equal_in @ np.log(level + EXCESS * (1 - level)) + np.outer(different, np.log1p(-EXCESS))
-    return np.asarray(found / together)
+    return np.asarray(level + excess * (1 - level))
+
+
+def _log_likelihood(counts: _Counts, equal: np.ndarray, together: float) -> np.ndarray:
+    """(P, T) of the pairs' answers where cells of every chance are equal with probability (CHANCE_BINS, T)."""
+    return np.asarray((counts.equal_in @ np.log(equal) + counts.apart_in @ np.log1p(-equal)) / together)
 
 
 def _learn_crowd(counts: _Counts) -> _Crowd:
     """What honest pairs are like, from the middle of all pairs."""
+    counts = _some(counts, slice(None, None, len(counts.pair) // MOST_LEARNED + 1))
     told = counts.together[~np.isnan(counts.together)]
     together = max(float(np.median(told)), 1.0) if len(told) else 1.0
-    best = _log_likelihood(counts, together).argmax(axis=1)
-    return _Crowd(together, _honest_excess(EXCESS[best], counts.shared))
+    best = _log_likelihood(counts, _equal_by_honesty(EXCESS), together).argmax(axis=1)
+    density = _honest_excess(EXCESS[best], counts.shared)
+    return _Crowd(together, float(EXCESS[density.argmax()]), density)
 
 
 def _judged(counts: _Counts, crowd: _Crowd, partners: float) -> CopyPairs:
-    """Copies against honest pairs."""
-    loglik = _log_likelihood(counts, crowd.together)
-    log_odds = _log_mean(loglik, EXCESS**COPY_POWER) - _log_mean(loglik, crowd.density)
-    log_odds = np.where(counts.shared < LEAST_ANSWERS, -np.inf, log_odds + np.log(COPIED / partners))
+    """Copies against honest pairs; who does not agree clearly more than by chance is none."""
+    agreed = counts.equal_in.sum(axis=1)
+    excess = agreed - counts.expected >= LEAST_EXCESS * (counts.shared - counts.expected)
+    asked = np.flatnonzero(excess & (counts.shared >= LEAST_ANSWERS))
+    log_odds = np.full(len(agreed), -np.inf)
+    log_odds[asked] = _log_bayes_factor(_some(counts, asked), crowd) + np.log(COPIED / partners)
     safe = np.maximum(counts.shared, 1)
-    equal = counts.equal_in.sum(axis=1)
-    return CopyPairs(counts.pair, expit(log_odds), log_odds, counts.shared, equal / safe, counts.expected / safe)
+    return CopyPairs(counts.pair, expit(log_odds), log_odds, counts.shared, agreed / safe, counts.expected / safe)
 
 
-def _partners(look: FirstLook, item_of: np.ndarray, K: int) -> float:
+def _log_bayes_factor(counts: _Counts, crowd: _Crowd) -> np.ndarray:
+    """(P,) how much better copies explain the answers than honest pairs do.                             eq. Q8"""
+    honest = _log_likelihood(counts, _equal_by_honesty(EXCESS), crowd.together)
+    # Where even honest pairs agree more often than answers were left unchanged, a difference is no sign of a copy.
+    equal = np.maximum(EXCESS, _equal_by_honesty(crowd.excess))
+    copied = _log_likelihood(counts, equal, crowd.together)
+    unchanged = np.where(EXCESS >= 1 - MOST_CHANGED, EXCESS**COPY_POWER, 0.0)
+    return np.asarray(_log_mean(copied, unchanged) - _log_mean(honest, crowd.density))
+
+
+def _some(counts: _Counts, rows: np.ndarray | slice) -> _Counts:
+    return _Counts(*(part[rows] for part in counts))
+
+
+def _partners(look: FirstLook, meetings: float, K: int) -> float:
     """How many others an annotator shares items with, among whom a copy would be; at least one."""
     if look.every_pair:
         return max(2 * len(look.meetings.pair) / max(K, 1), 1.0)
-    n = np.bincount(item_of).astype(float)
-    return float(np.clip((n * (n - 1)).sum() / max(K, 1), 1.0, max(K - 1, 1)))
+    return float(np.clip(meetings / max(K, 1), 1.0, max(K - 1, 1)))
 
 
 def _replaced(found: CopyPairs, again: CopyPairs, K: int) -> CopyPairs:
@@ -186,7 +245,7 @@ def _cell_widths() -> np.ndarray:
 
 
 def _log_mean(loglik: np.ndarray, density: np.ndarray) -> np.ndarray:
-    """(P,) log of the likelihood averaged over t."""
+    """(P,) log of the likelihood averaged over the grid."""
     weight = density * _cell_widths()
     weight = weight / weight.sum()
     top = loglik.max(axis=1, keepdims=True)

@@ -41,7 +41,7 @@ def find_trace_copies(
     independent: np.ndarray,
     least_sd: np.ndarray,
 ) -> TraceCopies:
-    """Sets of copies. independent: (D,) share of the frames that are; least_sd: (D,) of traces that move."""  # eq. Q11
+    """Sets of copies. independent: (D,) share of the frames that are; least_sd: (D,) of traces that move."""  # eq. Q12
     log_odds, alike, usual = np.zeros((K, K)), np.full((K, K), np.nan), []
     frames = np.zeros((K, K))
     for d in range(y.shape[1]):

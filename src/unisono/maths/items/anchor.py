@@ -15,10 +15,11 @@ import numpy as np
 from unisono.maths.items.bound import coordinates_term
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.gauge import allowed, change_of_truth
-from unisono.maths.items.priors import GAUGE_SWEEPS
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import free_coefficients
+
+GAUGE_SWEEPS = 10  # numerical: sweeps over the coordinates of a concave maximum
 
 
 def best_coordinates(data: ItemData, state: BayesState, prior: RowPrior, settings: BayesSettings) -> BayesState:

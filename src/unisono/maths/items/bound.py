@@ -69,11 +69,8 @@ def _predictor_term(data: ItemData, state: BayesState) -> float:
 
 
 def _between_annotators(state: BayesState, settings: BayesSettings) -> float:
-    """Priors of how annotators differ: of the precisions, and of the covariance of biases."""
-    hyper, priors = state.hyper, settings.priors
-    gain, leak = hyper.gain * priors.gain_variance, hyper.leak * priors.leak_variance
-    precisions = priors.gain_count * (np.log(gain) - gain + 1) + priors.leak_count * (np.log(leak) - leak + 1)
-    return float(precisions) / 2 + _pull(hyper.bias, settings.targets.bias, priors.bias_annotators)
+    """Prior of how annotators differ: of the covariance of biases; precisions are fixed, or free."""
+    return _pull(state.hyper.bias, settings.targets.bias, settings.priors.bias_annotators)
 
 
 def _noise_prior(data: ItemData, state: BayesState, settings: BayesSettings) -> float:

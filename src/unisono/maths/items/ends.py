@@ -19,7 +19,12 @@ from scipy.special import log_ndtr, ndtr
 from unisono.maths.items.data import ItemData, profile_sums
 from unisono.maths.items.estep import Posterior, posterior
 from unisono.maths.items.params import LOG_2PI, ItemParams, noise_precision
-from unisono.maths.items.priors import COMPLETION_ROUNDS, COMPLETION_TOLERANCE, FAR_BEYOND, PILE_RATINGS, PILE_SHARE
+
+PILE_SHARE = 0.02  # of `censored` alone: share of a dimension's ratings exactly on an end from which it is a bound ...
+PILE_RATINGS = 3  # ... and the least number of them
+COMPLETION_ROUNDS = 50  # numerical: rounds of completing ratings under fixed parameters, at most
+COMPLETION_TOLERANCE = 1e-3  # numerical: change of any truth that ends them
+FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
 
 
 class Bounds(NamedTuple):
@@ -40,6 +45,8 @@ class Completed(NamedTuple):
     Sy: np.ndarray  # (U, D)
     Syy: np.ndarray  # (U, D, D) what is unknown of replaced ones included
     entropy: float  # of the numbers behind them
+    log_prior: float = 0.0  # of what was learned of annotators by another reading of ratings ...
+    shape: np.ndarray | None = None  # ... and that itself; see `readings`
 
     def of(self, data: ItemData) -> ItemData:
         """The data with these ratings."""

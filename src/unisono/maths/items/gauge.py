@@ -12,8 +12,9 @@ import numpy as np
 from scipy import linalg
 
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import ILL_CONDITIONED
 from unisono.maths.items.structure import Structure
+
+ILL_CONDITIONED = 1e3  # numerical: average annotator matrices with a larger condition number are no coordinates
 
 
 def change_of_truth(params: ItemParams, A: np.ndarray, c: np.ndarray) -> ItemParams:

@@ -20,19 +20,15 @@ from unisono.maths.em import EmTrace
 from unisono.maths.items.anchor import moved
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import posterior
-from unisono.maths.items.priors import (
-    CLEARLY_BETTER,
-    FEWEST_GOLD,
-    GOLD_FOLDS,
-    LEVEL_TRUTHS,
-    MIXING_COUNT,
-    MIXING_VARIANCE,
-    NO_SPREAD,
-    ROTATION_RIDGE,
-    SCALE_TRUTHS,
-)
-from unisono.maths.items.start import bayes_settings, bayes_start, unrelated
+from unisono.maths.items.priors import CLEARLY_BETTER, IMAGINARY_ANSWERS, IMAGINARY_ITEMS
+from unisono.maths.items.rescale import NO_SPREAD
+from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.state import BayesSettings, BayesState
+
+ROTATION_RIDGE = 0.01  # numerical: keeps the map to known truths near the identity where they are few
+MIXING_START = 0.2  # numerical: variance of coefficients of annotators who mix dimensions, before it is estimated
+GOLD_FOLDS = 5  # numerical: folds of the cross-validation that chooses between calibrating and rotating
+FEWEST_GOLD = 3  # numerical: known items below which there is nothing to cross-validate
 
 Climb = Callable[[ItemData, BayesState, BayesSettings], tuple[BayesState, EmTrace]]
 Fit = Callable[[ItemData], tuple[BayesState, EmTrace]]
@@ -92,15 +88,11 @@ def rotating_fit(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
 def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
     """Settings under which annotators may mix the dimensions."""
     priors = settings.priors._replace(
-        leak_variance=MIXING_VARIANCE,
-        leak_count=MIXING_COUNT,
-        gain_variance=MIXING_VARIANCE,
-        gain_count=MIXING_COUNT,
-        gain_follows_noise=0.0,
+        leak_variance=MIXING_START, gain_variance=MIXING_START, estimated=True, gain_follows_noise=0.0
     )
     # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
     structure = settings.structure._replace(transform="full", noise="scaled")
-    return bayes_settings(data, structure, unrelated(priors), settings.floor)
+    return bayes_settings(data, structure, priors, settings.floor, correlated=False)
 
 
 def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,12 +106,12 @@ def level_map(estimate: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.nd
     for d in range(D):
         known = ~np.isnan(gold[:, d])
         x, y = estimate[known, d], gold[known, d]
-        n, imaginary = len(x), SCALE_TRUTHS * float(estimate[:, d].var())
+        n, imaginary = len(x), IMAGINARY_ITEMS * float(estimate[:, d].var())
         if not n:
             continue
         if imaginary > NO_SPREAD:
             scale[d] = np.sqrt((n * y.var() + imaginary) / (n * x.var() + imaginary))
-        moved = x.mean() + (y.mean() - x.mean()) * n / (n + LEVEL_TRUTHS)
+        moved = x.mean() + (y.mean() - x.mean()) * n / (n + IMAGINARY_ANSWERS)
         offset[d] = moved - scale[d] * x.mean()
     return scale, offset
 

@@ -19,8 +19,9 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.params import noise_precision
-from unisono.maths.items.priors import NEWTON_STEPS
 from unisono.words import Noise
+
+NEWTON_STEPS = 8  # numerical: towards the most probable noise scale of an annotator
 
 
 def residual_moments(data: ItemData, stats: Stats, B: np.ndarray, cov: np.ndarray | None) -> np.ndarray:

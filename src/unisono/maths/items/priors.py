@@ -9,15 +9,22 @@ judgements, annotators and answers are prior counts: a prior worth that many obs
     floor         keeps a computation away from zero or infinity; results do not depend on its size where ratings say
                   anything
 
-Purely numerical tolerances that hold for any model (the rank of a linear system, the size of a block of items) stay
-beside the computations that need them. Imports NumPy alone.
+Numerical limits (tolerances, numbers of iterations, least variances, folds) stay beside the computations that need
+them, and say that they are numerical.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
+# ---- Prior counts that several parts have in common
+
+# [D] Four counts of 5 to 20 for as many purposes had the same results.
+IMAGINARY_ITEMS = 20.0  # behind spread and correlation of truths: in the model, its estimate, the diagnosis, with gold
+IMAGINARY_ANNOTATORS = 5.0  # convention: behind the spread of biases, and behind the typical noise of the diagnosis
+IMAGINARY_ANSWERS = (
+    4.0  # convention: behind no offset, of an annotator or of gold; noise has about four times the variance
+)
 
 # ---- Annotators, truths and errors of the variational model (eq. B1, B2, B5, B6, B13)
 
@@ -26,155 +33,55 @@ class Priors(NamedTuple):
     """How far annotators may stray from "answers the truth"; counts are imaginary coefficients, answers, items."""
 
     # [D] Variance of gains between annotators: estimated freely, three studies lost to the mean instead of none.
-    gain_variance: float = 0.02  # sd .14 of F_kdd around its expectation, where its estimate is drawn to ...
-    gain_count: float = 200.0  # convention: ... by so many coefficients
-    leak_variance: float = 0.01  # convention: the same for leakage, sd .1, where the structure allows it ...
-    leak_count: float = 1000.0  # [D] ... estimated, it was no better on real sets and worse on synthetic ones
-    bias_annotators: float = 5.0  # convention: imaginary annotators behind the target of the biases' covariance
+    gain_variance: float = 0.02  # sd .14 of F_kdd around its expectation
+    leak_variance: float = 0.01  # convention: the same for leakage, sd .1, where the structure allows it
+    estimated: bool = False  # [D] whether both are estimated: with known truths, where annotators mix dimensions
+    bias_annotators: float = IMAGINARY_ANNOTATORS  # behind the target of the biases' covariance
     noise_numbers: float = 8.0  # convention: imaginary answers per annotator and dimension at the pool's noise
     # [D] None: Pearson +.008 over the mean on six studies; a third of the judgements +.034, as many +.039.
     noise_share: float = 0.5  # imaginary judgements with uncorrelated errors, as a share of the real ones
-    latent_items: float = 20.0  # convention: imaginary items behind the target of Sigma
-    # Targets take their correlations from those of the ratings, raised to these powers; 0 is none.
-    latent_correlation: float = 1.0  # convention: as the ratings
-    bias_correlation: float = 0.5  # convention: biases go together less
+    latent_items: float = IMAGINARY_ITEMS  # behind the target of Sigma
     # [D] kappa: F_kdd is expected at r_k^(kappa / 2): who uses little of the scale has small gains and small errors.
     gain_follows_noise: float = 0.5
 
 
-# ---- Targets: shares of the ratings' variance by moments (eq. B11, B21)
+# ---- Shares of the ratings' variance by moments (eq. B11, Q1)
 
-TRUTH_SHARE_LIMITS = (0.02, 0.9)  # floor and ceiling of the share of the truth
-TRUTH_SHARE_UNKNOWN = 0.5  # convention: the share where no item has two ratings
-BIAS_SHARE_LIMITS = (0.01, 0.4)  # floor and ceiling of the share of the biases
-BIAS_SHARE_UNKNOWN = 0.1  # convention: the share where no annotator has two ratings
-LEAST_ERROR_SHARE = 0.1  # floor of the share of errors
-FEWEST_PAIRS = 5  # floor: judgements of two dimensions from which their correlation is taken at all
-LEAST_EIGENVALUE = 1e-3  # floor of the eigenvalues of a correlation matrix put together entry by entry
-
-# ---- Estimation
-
-TOLERANCE = 5e-3  # [D] change of any truth that stops EM: costs .0002 against .001 and halves the iterations
-MAX_ITERATIONS = 500  # convention: far above what the default needs in docs/accuracy.md
-VARIANCE_FLOOR = 1e-6  # floor of every variance: an annotator who fits perfectly would have an infinite likelihood
-ILL_CONDITIONED = 1e3  # floor: average annotator matrices with a larger condition number are no coordinates
-GAUGE_SWEEPS = 10  # numerical: sweeps over the coordinates of a concave maximum
-NEWTON_STEPS = 8  # numerical: towards the most probable noise scale of an annotator
-FEWEST_COMPARED = 3  # floor: of two annotators whose answers differ nothing says which one exaggerates
-SINGLE_OUT = 1e-9  # numerical: stands for the zero annotators beyond two, who could tell which of two is right
-
-# ---- Ends of the scale: no estimate beyond them; read as "at least this much" (eq. B14) only where asked for
-
-PILE_SHARE = 0.02  # convention: share of a dimension's ratings exactly on an end from which it is a bound ...
-PILE_RATINGS = 3  # ... and the least number of them
-COMPLETION_ROUNDS = 50  # convention: rounds of completing ratings under fixed parameters, at most
-COMPLETION_TOLERANCE = 1e-3  # convention: change of any truth that ends them
-FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
+# [D] Five limits for truth, bias and error by themselves had the same results.
+LEAST_SHARE = 0.02  # floor of every share: of truths, of biases, of errors, of what annotators have in common
 
 # ---- The scale of the estimate (eq. B15)
 
 # [D] The scale of a panel of six brought CCC from .662 to .694; ten instead of six is a convention.
 PANEL = 10.0  # annotators whose mean answer has the variance that the estimate is given
-# [D] A fixed compromise between both scales cost planted crowds .02 and emobank .01; the exponent is a convention.
-CROWD_POWER = 2.0  # how fast the crowd's scale takes over from the truth's, with ratings per item over the panel
-RESCALING_ITEMS = 5.0  # convention: imaginary items with the variance that the model expects of posterior means
-POOLED_VARIANCE = 0.5  # convention: share of a dimension's target variance taken from the average over dimensions
-CROWD_CENTER = 0.5  # convention: weight of the mean rating, against the mean posterior, in the level of the estimate
-LEAST_CROWD_GAIN = 0.1  # floor of the average gain of the crowd
-NO_SPREAD = 1e-9  # floor: variances below it are none
 
 # ---- Intervals (eq. B9, B16); coverage .87 to .93 on every set of docs/accuracy.md
 
 LEAST_FREEDOM = 4.0  # floor of the degrees of freedom of Student's t, where judgements are hardly more than truths
-LEAST_INTERVAL_RATIO = 1.0  # convention: left-out errors widen intervals and never narrow them
 
 # ---- Known truths (eq. G17, B10, B17)
 
-GOLD_VARIANCE = 1e-6  # floor: a known truth is an observation with this error variance
-LEVEL_TRUTHS = 4.0  # convention: imaginary known truths that agree with the level of the ratings ...
-SCALE_TRUTHS = 10.0  # ... and with their scale; variances of few truths are less sure than their means
-# [D] Annotators who mix dimensions, around their average: .92 to .97 and .80 to .85 Pearson where all mix alike.
-MIXING_VARIANCE = 0.2  # convention: variance of every coefficient that its estimate is drawn to ...
-MIXING_COUNT = 2.0  # convention: ... by so many coefficients, which is hardly at all
-ROTATION_RIDGE = 0.01  # floor: keeps the map to known truths near the identity where they are fewer than coefficients
 CLEARLY_BETTER = 3.5  # convention: standard errors; a few known items often favour the wrong way by two or three
-GOLD_FOLDS = 5  # convention: folds of the cross-validation that chooses between calibrating and rotating
-FEWEST_GOLD = 3  # floor: known items below which there is nothing to cross-validate
-
-# ---- Annotators known from an earlier fit
-
-LEAST_PRIOR_VARIANCE = 1e-8  # floor of a coefficient's variance taken over from there: fixed ones have none
 
 # ---- Signal that annotators share (eq. Q1, Q2)
 
 SIGNAL_BELIEF = 0.9  # convention: probability, before looking, that people who rate the same things share anything
 CLEAR_ERRORS = 2.0  # convention: standard errors above zero from which a shared signal is clear
-LEAST_SIGNAL = 0.02  # floor of the share of the ratings' variance that is signal
-SIGNAL_ITEMS = 10.0  # convention: imaginary items with uncorrelated dimensions
-FEWEST_SIGNAL_ITEMS = 8  # convention: items with two ratings below which a standard error means little
 
-# ---- Styles: what an annotator's answers may make of the truth (eq. Q3)
+# ---- Styles: what an annotator's answers may make of the truth (eq. Q3, Q4)
+# [A] Areas under the curve and calibration. [D] Widths and shares of its own for every style had the same
+# results.
 
-
-class StylePrior(NamedTuple):
-    """Prior of slopes and noise under one style. A slope of one is what the typical annotator does."""
-
-    center: float = 0.0  # mean of the slope on the truth that is followed
-    width: float = 0.0  # its standard deviation between annotators
-    leak: float = 0.0  # standard deviation of the slopes on the other truths, around zero
-    noise: float = 1.0  # typical variance of the noise, in units of the crowd's
-    spread: float = 0.7  # sd of its logarithm between annotators
-
-
-# Widths are conventions; together they give the areas under the curve and the calibration in [A]. A smaller scale is
-# smaller for truth, leakage and noise alike. Half the slope with all the noise is not a compressed scale but a poor
-# annotator, whom only the number of ratings tells from a spammer.
-STYLE_PRIORS = {
-    "usual": StylePrior(1.0, 0.3, 0.2),
-    "compressed": StylePrior(0.35, 0.12, 0.07, noise=0.15),  # .1 to .6 of the typical
-    "stretched": StylePrior(1.9, 0.3, 0.4, noise=3.0),
-    "flipped": StylePrior(-1.0, 0.35, 0.2),
-    "swapped": StylePrior(1.0, 0.3, 0.2),  # on another dimension's truth
-    "unrelated": StylePrior(spread=0.8),
-    "constant": StylePrior(spread=0.8),
-}
-NOISE_ANNOTATORS = 3.0  # convention: imaginary annotators with the noise assumed at the start
-NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
-NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
-LEAST_STYLE_NOISE = 1e-3  # floor of the residual sum of squares, in units of the typical variance
-
-# ---- How common styles are (eq. Q4)
-
+SLOPE_SD = 0.3  # convention: of usual slopes on the truth between annotators, around 1
+LEAK_SD = 0.2  # convention: of the slopes on other dimensions' truths, around 0
+NOISE_SD = 0.7  # convention: of the logarithm of the noise variance between annotators
+SMALL_SCALE = 0.35  # convention: compressed answers: the truth, leakage and noise of usual ones times this ...
+LARGE_SCALE = 2.0  # ... and stretched ones
 SPAMMER_COUNTS = (3.0, 17.0)  # convention: imaginary spammers and others; probabilities stay cautious, see [A]
-STYLE_COUNTS = {  # convention: imaginary styles of those who are no spammers
-    "usual": 6.0,
-    "compressed": 1.0,
-    "stretched": 0.5,
-    "flipped": 0.3,
-    "swapped": 0.3,
-    "unrelated": 0.4,
-    "constant": 0.2,
-}
-SPAMMER_STYLES = {"unrelated": 0.8, "constant": 0.2}  # convention: what a spammer's dimensions look like
-MIXTURE_STEPS = 2  # convention: where ratings say much, two suffice; where they say little, more would only drift
-
-# ---- Diagnosis (eq. Q5 to Q7)
-
-DIAGNOSIS_ROUNDS = 12  # convention: truth and annotators in turn, at most
-DIAGNOSIS_TOLERANCE = 1e-3  # convention: change of any probability below which they have settled
-LEAST_SLOPE = 0.3  # floor of the crowd's average slope: with less, most annotators carry nothing
-MOST_SIGNAL = 2.0  # ceiling of the truth's variance; spammers may be quieter than the truth
-LEAST_OWN_NOISE = 0.05  # floor: share of the residual variance that is the annotator's, however uncertain the truth is
-# [A] Answers that are mostly zero: without the allowance for kurtosis, 13 swaps would be claimed on snow2008.
-LEAST_EFFECTIVE = 0.2  # floor of that allowance, so that one wild value does not silence everybody
-OFFSET_ANSWERS = 4.0  # convention: imaginary answers without offset; noise has about four times the offsets' variance
+CONSTANT_SPAMMERS = 0.2  # [D] share of spammers' dimensions with one answer throughout; none or half: fewer are right
+STYLE_COUNTS = (7.0, 0.3)  # convention: of those who are no spammers, imaginary usual ones, and of every other style
 
 # ---- Gain priors from the diagnosis (eq. B18, B20)
-# [D] Crowds with 30 % spammers and 10 % flipped annotators: CCC .815 to .894, with tighter gains .917 (.921 without
-# the planted). None of the numbers below was varied by itself.
+# [D] Crowds with 30 % spammers and 10 % flipped annotators: CCC .815 without, .919 with them.
 
-SPAMMER_GAIN = 0.3  # convention: gain expected of a certain spammer; real ones are rarely deaf to the truth altogether
-SPAMMER_THRESHOLD = 0.2  # convention: probability of a spammer from which it counts; about that nobody can rule out
-# [D] Together with eq. B21, the worst of the sets with few items went from -.042 to -.021 CCC below the mean.
-DOUBTED_ANSWERS = 2.0  # imaginary answers that speak for an annotator
-LEAST_AVERAGE_GAIN = 0.3  # floor of the crowd's gain that its shared variance is divided by
+SPAMMER_GAIN = 0.3  # gain expected of a certain spammer, who is rarely deaf altogether; a crowd has no less on average

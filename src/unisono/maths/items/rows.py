@@ -16,7 +16,7 @@ from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.structure import identity_rows
 
-PSEUDO_INVERSE_RCOND = 1e-12  # directions of an annotator's normal equations below this share count as undetermined
+PSEUDO_INVERSE_RCOND = 1e-12  # numerical: directions of normal equations below this share are undetermined
 
 
 class Rows(NamedTuple):

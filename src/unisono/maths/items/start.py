@@ -12,25 +12,33 @@ from unisono.maths.items.latent import shape_latent
 from unisono.maths.items.noise import scaled_noise
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import Priors
+from unisono.maths.items.readings import complete_reading
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
-from unisono.maths.items.targets import variance_targets
-
-
-def unrelated(priors: Priors) -> Priors:
-    """Priors whose targets have no correlations."""
-    return priors._replace(latent_correlation=0.0, bias_correlation=0.0)
+from unisono.maths.items.targets import SharedMoments, shared_moments, targets_from
 
 
 def bayes_settings(
-    data: ItemData, structure: Structure, priors: Priors, floor: np.ndarray, **changes: Any
+    data: ItemData,
+    structure: Structure,
+    priors: Priors,
+    floor: np.ndarray,
+    *,
+    correlated: bool = True,
+    items: SharedMoments | None = None,
+    **changes: Any,
 ) -> BayesSettings:
-    """Settings with targets from the ratings; only what the structure lets be correlated is."""
-    if not structure.couples_dimensions:
-        priors = priors._replace(bias_correlation=0.0)
-    if structure.latent != "full":
-        priors = priors._replace(latent_correlation=0.0)
-    return BayesSettings(structure, priors, floor, variance_targets(data, priors))._replace(**changes)
+    """Settings with targets from the ratings; only what the structure lets be correlated is, or nothing.
+
+    `items`: the moments of the items, where the rows of the ratings lie elsewhere.
+    """
+    targets = targets_from(
+        data,
+        shared_moments(data, data.item_of, data.M) if items is None else items,
+        truths=correlated and structure.latent == "full",
+        biases=correlated and structure.couples_dimensions,
+    )
+    return BayesSettings(structure, priors, floor, targets)._replace(**changes)
 
 
 def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
@@ -55,11 +63,14 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         Sigma=shape_latent(settings.structure.latent, targets.latent, settings.floor),
         cov=_row_covariances(data, hyper, settings),
     )
-    start = BayesState(params, hyper, np.full((data.M, D), np.nan))
+    start = BayesState(params, hyper, np.broadcast_to(np.nan, (data.M, D)))
+    nothing = np.broadcast_to(0.0, (data.M, D))  # truths before any look at the ratings: their mean
+    if settings.reading is not None:
+        fitted = start.read(settings.reading)
+        return start._replace(completed=complete_reading(data, data, fitted, params, nothing, learn=False))
     if settings.bounds is None:
         return start
-    # Truths before any look at the ratings: their mean.
-    return start._replace(completed=complete(data, data, settings.bounds, params, np.zeros((data.M, D))))
+    return start._replace(completed=complete(data, data, settings.bounds, params, nothing))
 
 
 def _row_covariances(data: ItemData, hyper: Hyper, settings: BayesSettings) -> np.ndarray:

@@ -12,9 +12,12 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds, Completed
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import SINGLE_OUT, Priors
+from unisono.maths.items.priors import Priors
+from unisono.maths.items.readings import FittedReading, Reading
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.structure import Structure
+
+SINGLE_OUT = 1e-9  # numerical: stands for the zero annotators beyond two, who could tell which of two is right
 
 
 class Targets(NamedTuple):
@@ -57,10 +60,15 @@ class BayesState(NamedTuple):
         """The ratings with those at the ends of the scale completed."""
         return data if self.completed is None else self.completed.of(data)
 
+    def read(self, reading: Reading) -> FittedReading:
+        """The reading with what is known of annotators by it."""
+        shape = None if self.completed is None else self.completed.shape
+        return FittedReading(reading, reading.start(len(self.params.B)) if shape is None else shape)
+
     @property
     def entropy(self) -> float:
-        """Of the numbers behind ratings at the ends of the scale."""
-        return 0.0 if self.completed is None else self.completed.entropy
+        """Of the numbers behind ratings, with the prior of how annotators' ratings are read."""
+        return 0.0 if self.completed is None else self.completed.entropy + self.completed.log_prior
 
 
 class KnownAnnotators(NamedTuple):
@@ -82,6 +90,7 @@ class BayesSettings(NamedTuple):
     anchored: bool = True  # coordinates of the truth are moved to where the bound is highest
     expected_gain: np.ndarray | None = None  # (K, D) prior means of the gains; None: 1
     bounds: Bounds | None = None  # ratings there are "at most" and "at least"
+    reading: Reading | None = None  # what ratings stand for; None: numbers on a straight scale
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
     earlier: KnownAnnotators | None = None
     earlier_judgements: float = 0.0  # behind the target of the errors' covariance

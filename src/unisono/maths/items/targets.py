@@ -6,35 +6,63 @@ the bias. Ratings are standardised, so that shares are variances.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.priors import (
-    BIAS_SHARE_LIMITS,
-    BIAS_SHARE_UNKNOWN,
-    FEWEST_PAIRS,
-    LEAST_EIGENVALUE,
-    LEAST_ERROR_SHARE,
-    TRUTH_SHARE_LIMITS,
-    TRUTH_SHARE_UNKNOWN,
-    Priors,
-)
+from unisono.maths.items.priors import LEAST_SHARE
 from unisono.maths.items.state import Targets
 
+FEWEST_PAIRS = 3  # numerical: judgements of both dimensions below which they have no correlation
+LEAST_EIGENVALUE = 1e-3  # numerical: least of the eigenvalues of a correlation matrix put together entry by entry
 
-def variance_targets(data: ItemData, priors: Priors) -> Targets:
-    """Shares of truth, error and bias, with correlations like those of the ratings.                     eq. B11"""
-    answered = data.answered[data.profile_of].astype(float)
-    truth = np.clip(_shared(data.y, answered, data.item_of, data.M, TRUTH_SHARE_UNKNOWN), *TRUTH_SHARE_LIMITS)
-    bias = np.clip(_shared(data.y, answered, data.annotator_of, data.K, BIAS_SHARE_UNKNOWN).mean(), *BIAS_SHARE_LIMITS)
-    error = np.maximum(1 - truth - bias, LEAST_ERROR_SHARE)
-    P = believed_correlation(data, rating_correlation(data), float(truth.mean()))
+
+def variance_targets(data: ItemData, *, truths: bool = True, biases: bool = True) -> Targets:
+    """Shares of truth, error and bias; truths and biases are correlated as the ratings are, if at all."""
+    return targets_from(data, shared_moments(data, data.item_of, data.M), truths=truths, biases=biases)
+
+
+class SharedMoments(NamedTuple):
+    """Of two different ratings of one group, (D,) each; they add up over groups."""
+
+    products: np.ndarray  # sum of their products, both ways round
+    pairs: np.ndarray  # how many there are, both ways round
+
+    def mean(self, unknown: float) -> np.ndarray:
+        """(D,) mean product; `unknown` where there are no pairs."""
+        return np.asarray(np.where(self.pairs > 0, self.products / np.maximum(self.pairs, 1), unknown))
+
+
+def shared_moments(data: ItemData, of: np.ndarray, groups: int) -> SharedMoments:
+    """Of the groups `of` (J,) of ratings, items or annotators."""
+    y, answered = data.y, data.answered[data.profile_of].astype(float)
+    totals, counts = segment_sum(y, of, groups), segment_sum(answered, of, groups)
+    products = (totals**2).sum(axis=0) - (y**2).sum(axis=0)
+    return SharedMoments(products, (counts * (counts - 1)).sum(axis=0))
+
+
+def targets_from(data: ItemData, items: SharedMoments, *, truths: bool = True, biases: bool = True) -> Targets:
+    """The targets from the moments of items and from the sums of the ratings' profiles.                 eq. B11"""
+    # Where no item has two ratings, half is truth as far as anybody knows; biases that nothing shows are small.
+    truth = _believable(items.mean(0.5))
+    totals, counts = data.by_annotator(data.Sy), data.answers()
+    products = (totals**2).sum(axis=0) - np.einsum("udd->d", data.Syy)
+    annotators = SharedMoments(products, (counts * (counts - 1)).sum(axis=0))
+    bias = _believable(annotators.mean(0.0).mean())
+    error = np.maximum(1 - truth - bias, LEAST_SHARE)
+    P = positive_definite(believed_correlation(data, rating_correlation(data), float(truth.mean())))
+    none = np.eye(data.D)
     return Targets(
-        latent=_covariance(truth, correlation_power(P, priors.latent_correlation)),
+        latent=_covariance(truth, P if truths else none),
         noise=np.diag(error),
-        bias=_covariance(np.full(data.D, bias), correlation_power(P, priors.bias_correlation)),
+        bias=_covariance(np.full(data.D, bias), P if biases else none),
     )
+
+
+def _believable(share: np.ndarray) -> np.ndarray:
+    return np.asarray(np.clip(share, LEAST_SHARE, 1 - LEAST_SHARE))
 
 
 def rating_correlation(data: ItemData) -> np.ndarray:
@@ -44,7 +72,7 @@ def rating_correlation(data: ItemData) -> np.ndarray:
         for e in range(d):
             both = data.answered[:, d] & data.answered[:, e]
             n = data.judgements[both].sum()
-            if n <= FEWEST_PAIRS:
+            if n < FEWEST_PAIRS:
                 continue
             Sd, Se = data.Sy[both, d].sum() / n, data.Sy[both, e].sum() / n
             moment = data.Syy[both].sum(axis=0) / n
@@ -67,20 +95,12 @@ def believed_correlation(data: ItemData, P: np.ndarray, truth: float) -> np.ndar
     return np.asarray(believed)
 
 
-def correlation_power(P: np.ndarray, power: float) -> np.ndarray:
-    """P^power as a correlation matrix: between none at 0 and P at 1."""
+def positive_definite(P: np.ndarray) -> np.ndarray:
+    """P (D, D) as a correlation matrix."""
     values, vectors = np.linalg.eigh(P)
-    Q = (vectors * np.maximum(values, LEAST_EIGENVALUE) ** power) @ vectors.T
+    Q = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
     root = np.sqrt(np.diagonal(Q))
     return np.asarray(Q / root[:, None] / root)
-
-
-def _shared(y: np.ndarray, answered: np.ndarray, of: np.ndarray, groups: int, unknown: float) -> np.ndarray:
-    """(D,) mean product of two different ratings of one group."""
-    totals, counts = segment_sum(y, of, groups), segment_sum(answered, of, groups)
-    products = (totals**2).sum(axis=0) - (y**2).sum(axis=0)
-    pairs = (counts * (counts - 1)).sum(axis=0)
-    return np.asarray(np.where(pairs > 0, products / np.maximum(pairs, 1), unknown))
 
 
 def _covariance(variance: np.ndarray, correlation: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@
 
 q(a) q(theta) q(y*) prod_kd q(B_kd); everything else is a point estimate under a prior. A step is a sweep of updates,
 each the maximum while the rest is held: truths, their mean and covariance, annotators row by row, noise, how annotators
-differ, coordinates (`anchor`), and, where that is asked for, numbers behind ratings at the ends of the scale (`ends`).
+differ, coordinates (`anchor`), and, where that is asked for, numbers behind ratings (`ends`, `readings`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from unisono.maths.items.noise import (
     update_shared,
 )
 from unisono.maths.items.params import ItemParams, noise_precision
+from unisono.maths.items.readings import complete_reading
 from unisono.maths.items.rows import RowPrior, common_prior, replaced, row_by_row
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import free_coefficients
@@ -39,6 +40,23 @@ def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> t
     """One step of variational EM; the bound is that of the state given."""
     data = state.seen(given)
     mean, stats = expectation(data, state.params)
+    after, bound = maximised(data, stats, mean, state, settings)
+    if settings.bounds is not None:
+        after = after._replace(completed=complete(data, given, settings.bounds, after.params, after.mean))
+    if settings.reading is not None:
+        fitted = state.read(settings.reading)
+        done = complete_reading(data, given, fitted, after.params, after.mean, learn=True)
+        after = after._replace(completed=done)
+    return after, bound
+
+
+def maximised(
+    data: ItemData, stats: Stats, mean: np.ndarray, state: BayesState, settings: BayesSettings
+) -> tuple[BayesState, float]:
+    """All of a step after its E-step, which found `stats` and the truths `mean` (M, D); the bound of the state given.
+
+    Of the ratings it needs the sums of their profiles alone, and truths are only moved with the coordinates.
+    """
     prior = row_prior(data, state.hyper, settings)
     bound = lower_bound(data, stats, state, prior, settings)
     params, hyper = _truth(data, stats, state, settings)
@@ -48,8 +66,6 @@ def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> t
     after = BayesState(params, hyper, mean, state.completed)
     if settings.anchored:
         after = best_coordinates(data, after, row_prior(data, hyper, settings), settings)
-    if settings.bounds is not None:
-        after = after._replace(completed=complete(data, given, settings.bounds, after.params, after.mean))
     return after, bound
 
 
@@ -138,7 +154,7 @@ def _gain_pull(data: ItemData, params: ItemParams, hyper: Hyper, settings: Bayes
 
 
 def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
-    """How annotators differ: lambda = (n + count) / (sum E[delta^2] + count guess), C pulled to its target. eq. B6"""
+    """How annotators differ: lambda = n / sum E[delta^2], unless it is fixed; C pulled to its target.      eq. B6"""
     D, priors = data.D, settings.priors
     free = free_coefficients(settings.structure, D)
     new = data.answers().sum(axis=1) > 0
@@ -151,15 +167,16 @@ def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settin
     others = ~own
     others[:, D] = False
 
-    def estimate(kind: np.ndarray, guess: float, count: float) -> float:
-        return float((n * (free & kind).sum() + count) / (total[free & kind].sum() + count * guess))
+    def estimate(kind: np.ndarray, before: float) -> float:
+        coefficients = n * int((free & kind).sum())
+        return coefficients / float(total[free & kind].sum()) if priors.estimated and coefficients else before
 
     bias = params.b[new]
     spread = bias.T @ bias + np.diag(params.cov[new][:, :, D, D].sum(axis=0))
     count = n if settings.structure.bias else 0
     C = (spread * bool(count) + priors.bias_annotators * settings.targets.bias) / (count + priors.bias_annotators)
     return hyper._replace(
-        gain=estimate(own, priors.gain_variance, priors.gain_count),
-        leak=estimate(others, priors.leak_variance, priors.leak_count),
+        gain=estimate(own, hyper.gain),
+        leak=estimate(others, hyper.leak),
         bias=C if settings.structure.couples_dimensions else np.diag(np.diagonal(C)),
     )

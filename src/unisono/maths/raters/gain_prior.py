@@ -11,23 +11,19 @@ import numpy as np
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import (
-    DOUBTED_ANSWERS,
-    LEAST_AVERAGE_GAIN,
-    SPAMMER_GAIN,
-    SPAMMER_THRESHOLD,
-)
+from unisono.maths.items.priors import SPAMMER_COUNTS, SPAMMER_GAIN
 from unisono.maths.items.state import BayesSettings
 from unisono.maths.raters.diagnosis import Diagnosis
 
 
-def expected_gains(data: ItemData, found: Diagnosis) -> np.ndarray:
-    """(K, D) 1 for usual annotators, SPAMMER_GAIN for spammers, -1 for flipped scales.                    eq. B18"""
-    given = data.by_annotator(data.judgements)
-    ground = given / (given + DOUBTED_ANSWERS)
-    spammer = ground * np.maximum(found.spammer - SPAMMER_THRESHOLD, 0.0) / (1 - SPAMMER_THRESHOLD)
-    flipped = ground[:, None] * found.flipped
-    return np.asarray((1 - (1 - SPAMMER_GAIN) * spammer)[:, None] * (1 - 2 * flipped))
+def expected_gains(found: Diagnosis) -> np.ndarray:
+    """(K, D) 1 for usual annotators, SPAMMER_GAIN for spammers, -1 for flipped scales.                    eq. B18
+
+    What anybody is suspected of before answering anything is no suspicion.
+    """
+    share = SPAMMER_COUNTS[0] / sum(SPAMMER_COUNTS)
+    spammer = np.maximum(found.spammer - share, 0.0) / (1 - share)
+    return np.asarray((1 - (1 - SPAMMER_GAIN) * spammer)[:, None] * (1 - 2 * found.flipped))
 
 
 def with_gain_priors(data: ItemData, settings: BayesSettings, found: Diagnosis) -> BayesSettings:
@@ -37,8 +33,8 @@ def with_gain_priors(data: ItemData, settings: BayesSettings, found: Diagnosis) 
 
     eq. B20
     """
-    gains = expected_gains(data, found)
-    average = np.clip(data.shares() @ gains, LEAST_AVERAGE_GAIN, 1.0)
+    gains = expected_gains(found)
+    average = np.clip(data.shares() @ gains, SPAMMER_GAIN, 1.0)
     targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
     return settings._replace(expected_gain=gains, targets=targets)
 

@@ -13,11 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from unisono.maths.items.priors import MIXTURE_STEPS, SPAMMER_COUNTS, SPAMMER_STYLES, STYLE_COUNTS
-from unisono.maths.raters.styles import CONSTANT, KINDS, SWAPPED, UNRELATED, Evidence
+from unisono.maths.items.priors import CONSTANT_SPAMMERS, SPAMMER_COUNTS, STYLE_COUNTS
+from unisono.maths.raters.styles import CONSTANT, KINDS, SWAPPED, UNRELATED, USUAL, Evidence
 
-_STYLES = np.array([STYLE_COUNTS[kind] for kind in KINDS])
-_OF_SPAMMERS = np.array([SPAMMER_STYLES.get(kind, 0.0) for kind in KINDS])  # u of eq. Q4
+MIXTURE_STEPS = 2  # numerical: of EM over the shares; five give the same results
+
+_KINDS = np.arange(len(KINDS))
+_STYLES = np.where(_KINDS == USUAL, *STYLE_COUNTS)
+_OF_SPAMMERS = (_KINDS == UNRELATED) * (1 - CONSTANT_SPAMMERS) + (_KINDS == CONSTANT) * CONSTANT_SPAMMERS  # u of eq. Q4
 
 
 class Membership(NamedTuple):

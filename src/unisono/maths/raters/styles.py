@@ -21,15 +21,40 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from unisono.maths.items.priors import (
-    LEAST_STYLE_NOISE,
-    NOISE_ANNOTATORS,
-    NOISE_NODES,
-    NOISE_SEARCH,
-    STYLE_PRIORS,
-    StylePrior,
-)
+from unisono.maths.items.priors import IMAGINARY_ANNOTATORS, LARGE_SCALE, LEAK_SD, NOISE_SD, SLOPE_SD, SMALL_SCALE
 
+NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
+NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
+LEAST_STYLE_NOISE = 1e-3  # numerical: least of the residual sum of squares, in units of the typical variance
+
+
+class StylePrior(NamedTuple):
+    """Prior of slopes and noise under one style. A slope of one is what the typical annotator does."""
+
+    center: float = 0.0  # mean of the slope on the truth that is followed
+    width: float = 0.0  # its standard deviation between annotators
+    leak: float = 0.0  # standard deviation of the slopes on the other truths, around zero
+    noise: float = 1.0  # typical variance of the noise, in units of the crowd's
+
+
+def _follows(scale: float) -> StylePrior:
+    """Answers of the usual kind times `scale`: truth, leakage and noise alike.
+
+    Half the slope with all the noise is not a compressed scale but a poor annotator, whom only the number of ratings
+    tells from a spammer.
+    """
+    return StylePrior(scale, SLOPE_SD * abs(scale), LEAK_SD * abs(scale), scale**2)
+
+
+STYLE_PRIORS = {
+    "usual": _follows(1.0),
+    "compressed": _follows(SMALL_SCALE),
+    "stretched": _follows(LARGE_SCALE),
+    "flipped": _follows(-1.0),
+    "swapped": _follows(1.0),  # on another dimension's truth
+    "unrelated": StylePrior(),
+    "constant": StylePrior(),
+}
 # The kinds of style; for one annotator and dimension their probabilities add up to one.
 KINDS = tuple(STYLE_PRIORS)
 USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(KINDS))
@@ -70,21 +95,44 @@ def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int)
     D = answers.shape[1]
     n, yy, y = np.zeros((K, D)), np.zeros((K, D)), np.zeros((K, D))
     xx, xy, x = np.zeros((K, D, D, D)), np.zeros((K, D, D)), np.zeros((K, D, D))
+    known = ~np.isnan(answers)
     for d in range(D):
-        rows = np.flatnonzero(~np.isnan(answers[:, d]))
-        who = of[rows]
-        total = sparse.csc_array((np.ones(len(rows)), who, np.arange(len(rows) + 1)), shape=(K, len(rows)))
-        n[:, d] = np.bincount(who, minlength=K)
-        safe = np.maximum(n[:, d], 1)
+        # Where the same rows count as on the dimension before, the truths behind them are the same too.
+        again = d > 0 and np.array_equal(known[:, d], known[:, d - 1])
+        if again:
+            n[:, d], x[:, d], xx[:, d] = n[:, d - 1], x[:, d - 1], xx[:, d - 1]
+        else:
+            rows = np.flatnonzero(known[:, d])
+            who = of[rows]
+            total = sparse.csc_array((np.ones(len(rows)), who, np.arange(len(rows) + 1)), shape=(K, len(rows)))
+            n[:, d] = np.bincount(who, minlength=K)
+            safe = np.maximum(n[:, d], 1)
+            x[:, d] = total @ truth[rows] / safe[:, None]
+            others = truth[rows] - x[who, d]
+            for e in range(D):
+                xx[:, d, e, e:] = total @ (others[:, e:] * others[:, [e]])
+                xx[:, d, e + 1 :, e] = xx[:, d, e, e + 1 :]
         y[:, d] = total @ answers[rows, d] / safe
         own = answers[rows, d] - y[who, d]
         yy[:, d] = total @ (own * own)
-        x[:, d] = total @ truth[rows] / safe[:, None]
-        others = truth[rows] - x[who, d]
         xy[:, d] = total @ (others * own[:, None])
-        for e in range(D):
-            xx[:, d, e] = total @ (others * others[:, [e]])
     return Sums(n, yy, xx, xy, y, x)
+
+
+def joined_sums(one: Sums, other: Sums) -> Sums:
+    """Centred sums over the answers of both."""
+    n = one.n + other.n
+    share = other.n / np.maximum(n, 1)
+    weight = one.n * share
+    y, x = other.y - one.y, other.x - one.x
+    return Sums(
+        n,
+        one.yy + other.yy + weight * y**2,
+        one.xx + other.xx + weight[:, :, None, None] * x[:, :, :, None] * x[:, :, None, :],
+        one.xy + other.xy + weight[:, :, None] * x * y[:, :, None],
+        one.y + share * y,
+        one.x + share[:, :, None] * x,
+    )
 
 
 def styles_of(d: int, D: int) -> list[tuple[int, int]]:
@@ -157,7 +205,7 @@ def _one_kind(
         """(K, E, T) what slopes other than the center take off the sum of squares."""
         return np.asarray(weak * _summed(inverse, lean**2) + t * more * b**2 / (1 + more * a))
 
-    middle, precision = np.log(typical * prior.noise), 1 / prior.spread**2
+    middle, precision = np.log(typical * prior.noise), 1 / NOISE_SD**2
     log_t, least = np.full(rest.shape, middle), typical * prior.noise * LEAST_STYLE_NOISE
     for _ in range(NOISE_SEARCH):
         t = np.exp(log_t)[..., None]
@@ -203,7 +251,7 @@ def typical_noise(
 
     def mean(kinds: tuple[int, ...], before: np.ndarray) -> np.ndarray:
         own = weight * np.isin(evidence.kind, kinds)
-        total = (own * log_noise).sum(axis=(0, 2)) + NOISE_ANNOTATORS * np.log(before)
-        return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + NOISE_ANNOTATORS)))
+        total = (own * log_noise).sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS * np.log(before)
+        return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS)))
 
     return TypicalNoise(mean(FOLLOWING, start.following), mean((UNRELATED,), start.idle))

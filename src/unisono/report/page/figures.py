@@ -8,10 +8,11 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from unisono.report.page.formats import as_number
+from unisono.report.page.formats import as_coefficient, as_edge, as_number, as_tick
 
 ROW = 15  # height of a line of a caterpillar
 FAINTEST = 0.02  # of a transform, below which a square would look empty
+COURSE = 38  # where a course begins, beside the ends of its scale
 LABELS = 150  # width for names beside it
 
 
@@ -29,7 +30,7 @@ def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: in
         estimate, _, low, high, mean = row["values"][d]
         y = 22 + ROW * i
         marks.append(
-            Markup('<text class="name" x="{}" y="{}">{}</text>').format(LABELS - 8, y + 4, _short(row["item"]))
+            Markup('<text class="name" x="{}" y="{}">{}</text>').format(LABELS - 8, y + 4, short_name(row["item"]))
         )
         about = f"{row['item']}: {as_number(estimate)} [{as_number(low)}, {as_number(high)}], mean {as_number(mean)}"
         marks.append(
@@ -42,7 +43,58 @@ def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: in
         marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3.2"/></g>').format(scale(estimate), y))
     height = 22 + ROW * len(ordered) + 22
     label = f"{dimension}: estimates of {len(ordered)} items with 90 % intervals, beside the plain mean"
-    return _svg(660, height, label, [*scale.axis(14, height - 20), *marks])
+    return svg(660, height, label, [*scale.axis(14, height - 20), *marks])
+
+
+Ends = tuple[float | None, float | None]  # of the scale of the answers, where they are known
+
+
+def strip_figure(points: Sequence[float], ends: Ends, label: str) -> Markup:
+    """Where estimates lie on the scale of the answers: a stroke each."""
+    if not points:
+        return Markup("")
+    low, high = _whole(points, ends)
+    scale = _Scale([low, high], 3, 297)
+    marks = [Markup('<line class="grid" x1="3" x2="297" y1="8" y2="8"/>')]
+    for place in sorted({scale(point) for point in points}):  # strokes on the same spot are one
+        marks.append(Markup('<line class="stroke" x1="{0}" x2="{0}" y1="2" y2="14"/>').format(place))
+    for x, end, side in ((3, low, "start"), (297, high, "end")):
+        number = Markup('<text class="edge" x="{}" y="26" text-anchor="{}">{}</text>')
+        marks.append(number.format(x, side, as_edge(end)))
+    return svg(300, 29, label, marks)
+
+
+def course_figure(values: Sequence[float | None], ends: Ends, label: str) -> Markup:
+    """The course of a fused trace as one line, on the scale of the answers."""
+    known = [(i, value) for i, value in enumerate(values) if value is not None]
+    if not known:
+        return Markup("")
+    low, high = _whole([value for _, value in known], ends)
+    span = high - low or 1.0
+    step = (298 - COURSE) / max(len(values) - 1, 1)
+    points = " ".join(f"{COURSE + step * i:.1f},{44 - 40 * (value - low) / span:.1f}" for i, value in known)
+    marks = [Markup('<line class="grid" x1="{0}" x2="298" y1="{1}" y2="{1}"/>').format(COURSE, y) for y in (4, 44)]
+    marks.append(Markup('<polyline class="path" points="{}"/>').format(points))
+    for y, end in ((8, high), (48, low)):
+        number = Markup('<text class="edge" x="{}" y="{}" text-anchor="end">{}</text>')
+        marks.append(number.format(COURSE - 4, y, as_edge(end)))
+    return svg(300, 50, label, marks)
+
+
+def _whole(values: Sequence[float], ends: Ends) -> tuple[float, float]:
+    """The scale of the answers, wide enough for the values; where it is not known, that of the values."""
+    low, high = ends
+    return min([*values, *([] if low is None else [low])]), max([*values, *([] if high is None else [high])])
+
+
+def share_figure(value: float | None, label: str, best: bool = True) -> Markup:
+    """A share between 0 and 1 as a bar in its frame."""
+    if value is None:
+        return Markup("")
+    full = '<rect class="frame" x="0" y="0" width="300" height="6" rx="3"/>'
+    part = '<rect class="{}" x="0" y="0" width="{:.1f}" height="6" rx="3"/>'
+    filled = Markup(part).format("bar" if best else "bar low", 300 * min(max(value, 0.0), 1.0))
+    return svg(300, 6, f"{label}: {as_number(value, 2)}", [Markup(full), filled])
 
 
 def agreement_figure(dimensions: Sequence[dict[str, Any]], names: Sequence[str]) -> Markup:
@@ -54,7 +106,7 @@ def agreement_figure(dimensions: Sequence[dict[str, Any]], names: Sequence[str])
             figure = one["figures"][name]
             y += 18
             told = f"{one['name']}, {name}" if i == 0 else name
-            marks.append(Markup('<text class="name" x="232" y="{}">{}</text>').format(y + 4, _short(told, 34)))
+            marks.append(Markup('<text class="name" x="232" y="{}">{}</text>').format(y + 4, short_name(told, 34)))
             if figure["value"] is None:
                 continue
             if figure["low"] is not None:
@@ -62,7 +114,7 @@ def agreement_figure(dimensions: Sequence[dict[str, Any]], names: Sequence[str])
                 marks.append(Markup('<line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(*ends, y, y))
             marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="4"/>').format(scale(figure["value"]), y))
         y += 8
-    return _svg(660, y + 32, "Agreement by dimension with 95 % intervals", [*scale.axis(16, y + 10), *marks])
+    return svg(660, y + 32, "Agreement by dimension with 95 % intervals", [*scale.axis(16, y + 10), *marks])
 
 
 def coverage_figure(counts: Sequence[Sequence[int]], unit: str, of: str) -> Markup:
@@ -90,25 +142,26 @@ def coverage_figure(counts: Sequence[Sequence[int]], unit: str, of: str) -> Mark
         marks.append(number.format(x + wide / 2, 108 - height, times))
         marks.append(Markup('<text class="tick" x="{:.1f}" y="128">{}</text>').format(x + wide / 2, label))
     marks.append(Markup('<text class="tick" x="{:.1f}" y="146">{}</text>').format(40 + wide * len(bars) / 2, unit))
-    return _svg(660, 152, f"How many {of} have how many {unit}", marks)
+    return svg(660, 152, f"How many {of} have how many {unit}", marks)
 
 
-def correlation_figure(matrix: Sequence[Sequence[float | None]], names: Sequence[str], title: str) -> Markup:
-    """Correlations between dimensions as coloured cells with their numbers."""
-    cell = 54 if len(names) <= 6 else 34
+def matrix_figure(
+    matrix: Sequence[Sequence[float | None]], names: Sequence[str], title: str, about: str = "{} and {}"
+) -> Markup:
+    """Numbers between pairs of names as coloured cells: correlations, or answers by true class."""
+    size = 54 if len(names) <= 6 else 40 if len(names) <= 12 else 34
     left = 110
     marks = []
     for d, name in enumerate(names):
-        middle = cell * d + cell / 2
-        marks.append(
-            Markup('<text class="name" x="{}" y="{}">{}</text>').format(left - 8, middle + 26, _short(name, 14))
-        )
-        turned = Markup('<text class="name" transform="translate({},16) rotate(0)" text-anchor="middle">{}</text>')
-        marks.append(turned.format(left + middle, _short(name, 7 if cell > 40 else 4)))
+        middle = size * d + size / 2
+        beside = Markup('<text class="name" x="{}" y="{}">{}</text>')
+        marks.append(beside.format(left - 8, middle + 26, short_name(name, 16)))
+        above = Markup('<text class="name" x="{}" y="16" text-anchor="middle">{}</text>')
+        marks.append(above.format(left + middle, short_name(name, size // 6)))
         for e, value in enumerate(matrix[d]):
-            marks.append(_cell(left + cell * e, 22 + cell * d, cell, value, f"{name} and {names[e]}", cell > 30))
-    size = cell * len(names)
-    return _svg(left + size + 4, size + 28, title, marks, wide=False)
+            marks.append(_cell(left + size * e, 22 + size * d, size, value, about.format(name, names[e])))
+    whole = size * len(names)
+    return svg(left + whole + 4, whole + 28, title, marks, wide=False)
 
 
 def transform_figure(transform: Sequence[Sequence[float | None]], names: Sequence[str]) -> Markup:
@@ -129,7 +182,7 @@ def transform_figure(transform: Sequence[Sequence[float | None]], names: Sequenc
         for e, value in enumerate(row)
         if value is not None and (d == e or abs(value) > 0.1)
     )
-    return _svg(size, size, f"Transform: {said}" if len(names) <= 6 else "Transform", marks, wide=False)
+    return svg(size, size, f"Transform: {said}" if len(names) <= 6 else "Transform", marks, wide=False)
 
 
 def objective_figure(objective: Sequence[float]) -> Markup:
@@ -149,7 +202,7 @@ def objective_figure(objective: Sequence[float]) -> Markup:
         ),
         Markup('<text class="tick" x="340" y="128">iteration</text>'),
     ]
-    return _svg(660, 134, f"Objective from {as_number(objective[0], 6)} to {as_number(objective[-1], 6)}", marks)
+    return svg(660, 134, f"Objective from {as_number(objective[0], 6)} to {as_number(objective[-1], 6)}", marks)
 
 
 class _Scale:
@@ -171,7 +224,8 @@ class _Scale:
         step = size * next(nice for nice in (1, 2, 5, 10) if nice * size >= 0.999 * rough)
         line = '<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/><text class="tick" x="{0}" y="{3}">{4}</text>'
         ticks = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
-        return [Markup(line).format(self(i * step), top, bottom, bottom + 14, as_number(i * step)) for i in ticks]
+        places = max(-math.floor(math.log10(step) + 1e-9), 0)  # as many as tell one tick from the next
+        return [Markup(line).format(self(i * step), top, bottom, bottom + 14, as_tick(i * step, places)) for i in ticks]
 
 
 def _plain_cell(x: float, y: float, size: float, value: float) -> Markup:
@@ -180,7 +234,7 @@ def _plain_cell(x: float, y: float, size: float, value: float) -> Markup:
     return Markup(square).format("plus" if value >= 0 else "minus", min(abs(value), 1.0), x, y, size, size)
 
 
-def _cell(x: float, y: float, size: float, value: float | None, about: str, told: bool) -> Markup:
+def _cell(x: float, y: float, size: float, value: float | None, about: str) -> Markup:
     """A square: blue for positive, orange for negative, the stronger the further from zero; the number on it."""
     strength = 0.0 if value is None else min(abs(value), 1.0)
     kind = "none" if value is None else ("plus" if value >= 0 else "minus")
@@ -188,14 +242,12 @@ def _cell(x: float, y: float, size: float, value: float | None, about: str, told
         '<g><title>{}</title><rect class="cell" x="{}" y="{}" width="{}" height="{}"/>'
         '<rect class="{}" fill-opacity="{:.2f}" x="{}" y="{}" width="{}" height="{}"/>'
     ).format(f"{about}: {as_number(value, 2)}", x, y, size, size, kind, strength, x, y, size, size)
-    if told:
-        lit = " on" if strength > 0.55 else ""
-        number = Markup('<text class="tick{}" x="{}" y="{}">{}</text>')
-        square += number.format(lit, x + size / 2, y + size / 2 + 4, as_number(value, 2))
-    return square + Markup("</g>")
+    lit = " on" if strength > 0.55 else ""
+    number = Markup('<text class="tick{}" x="{}" y="{}">{}</text></g>')
+    return square + number.format(lit, x + size / 2, y + size / 2 + 4, as_coefficient(value))
 
 
-def _svg(width: float, height: float, label: str, marks: Sequence[Markup], wide: bool = True) -> Markup:
+def svg(width: float, height: float, label: str, marks: Sequence[Markup], wide: bool = True) -> Markup:
     shape = f'viewBox="0 0 {width:g} {height:g}"'
     size = 'class="wide"' if wide else f'width="{width:g}" height="{height:g}"'
     return Markup('<svg {} {} role="img" aria-label="{}">{}</svg>').format(
@@ -203,7 +255,7 @@ def _svg(width: float, height: float, label: str, marks: Sequence[Markup], wide:
     )
 
 
-def _short(text: str, most: int = 22) -> Markup:
+def short_name(text: str, most: int = 22) -> Markup:
     """A name that fits, its end kept because names tend to differ there."""
     return escape(text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}")
 

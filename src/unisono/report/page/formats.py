@@ -23,6 +23,17 @@ def as_number(value: float | None, digits: int = 3) -> str:
     return text.replace("-", "−")
 
 
+def as_tick(value: float, places: int) -> str:
+    """A number on an axis: '0.4', '−20', '1e−09'."""
+    text = f"{value:.{places}f}" if places <= 6 else f"{value:.0e}"
+    return ("0" if float(text) == 0 else text).replace("-", "−")
+
+
+def as_edge(value: float) -> str:
+    """An end of a scale: '7', '0.5'."""
+    return as_tick(value, 0) if value == round(value) else as_number(value, 2)
+
+
 def as_share(value: float | None) -> str:
     """A share between 0 and 1 in percent: '12.5 %'."""
     if value is None or not math.isfinite(value):
@@ -35,11 +46,12 @@ def as_interval(figure: dict[str, float | None]) -> str:
     """'.52 [.44, .60]' of a figure of agreement."""
     if figure["value"] is None:
         return UNKNOWN
-    ends = f" [{_coefficient(figure['low'])}, {_coefficient(figure['high'])}]" if figure["low"] is not None else ""
-    return _coefficient(figure["value"]) + ends
+    ends = f" [{as_coefficient(figure['low'])}, {as_coefficient(figure['high'])}]" if figure["low"] is not None else ""
+    return as_coefficient(figure["value"]) + ends
 
 
-def _coefficient(value: float | None) -> str:
+def as_coefficient(value: float | None) -> str:
+    """'.52', '−.10', '1.00'."""
     if value is None:
         return UNKNOWN
     text = f"{value:.2f}".replace("-", "−")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unisono.report.page.formats import as_number, as_share
+from unisono.report.page.formats import as_interval, as_number, as_share
 
 MODELS = {  # name -> what it does, as a paper would say it
     "auto": "a joint model of all dimensions",
@@ -12,6 +12,7 @@ MODELS = {  # name -> what it does, as a paper would say it
     "independent": "the same model for each dimension by itself",
     "paper-joint": "the joint model as published by Ramakrishna, Gupta and Narayanan (2020)",
     "paper-independent": "the independent model as published by Ramakrishna, Gupta and Narayanan (2020)",
+    "groups": "a joint model of annotators in groups who err together",
     "mean": "the plain mean of the ratings",
     "median": "the median of the ratings",
     "zscore-mean": "the mean of ratings standardised within annotators",
@@ -19,7 +20,13 @@ MODELS = {  # name -> what it does, as a paper would say it
     "weighted-mean": "the mean weighted by the annotators' precision, biases removed",
     "aligned-mean": "the mean of traces moved onto each other in time",
 }
-JOINT = ("auto", "joint", "independent", "paper-joint", "paper-independent")
+CATEGORY_MODELS = {
+    "glad": "GLAD (Whitehill et al., 2009)",
+    "mace": "MACE (Hovy et al., 2013)",
+    "dawid-skene": "the model of Dawid and Skene (1979)",
+    "majority": "the majority of votes",
+}
+JOINT = ("auto", "joint", "independent", "groups", "paper-joint", "paper-independent")
 ITEMS_ASSUMED = (
     "Every answer is the item's true value, changed by the annotator's bias and gain (and by leakage between "
     "dimensions where the model has it), plus noise of the annotator's own size.",
@@ -39,10 +46,26 @@ AVERAGE_ASSUMED = (
 )
 
 
+GROUPS_ASSUMED = (
+    "One kind of annotators, the reference, defines the truth: it is what they would say on average.",
+    "Every other kind sees the truth through one map of its own (level, gain, leakage) and with an error that its "
+    "members share; beyond that their errors are independent.",
+    "Items that the reference rated were chosen at random, not by what the others said about them.",
+)
+ASSUMED_SHARE = (
+    "All annotators are of one kind. The share of their errors that they have in common was assumed, since nothing in "
+    "the ratings shows it.",
+)
+
+
 def assumptions(data: dict[str, Any]) -> tuple[str, ...]:
     """Sentences about what the estimates rest on."""
+    if data["kind"] == "categories":
+        return ()
     if data["model"] in MODELS and data["model"] not in JOINT:
         return AVERAGE_ASSUMED
+    if "kinds" in data["summary"]:
+        return ASSUMED_SHARE if data["summary"]["kinds"]["reference"] is None else GROUPS_ASSUMED
     return ITEMS_ASSUMED if data["kind"] == "items" else TRACES_ASSUMED
 
 
@@ -50,6 +73,8 @@ def methods_paragraph(data: dict[str, Any]) -> str:
     """For the methods section of a paper; every number is from this fusion."""
     summary = data["summary"]
     version = summary["provenance"].get("unisono", "")
+    if data["kind"] == "categories":
+        return " ".join([f"Answers were fused with unisono {version}.", *_class_sentences(data)])
     what = f"{summary['items']:,} item{'s' * (summary['items'] != 1)}"
     if data["kind"] == "traces":
         what = (
@@ -79,15 +104,49 @@ def methods_paragraph(data: dict[str, Any]) -> str:
             f"{count if count else 'No'} annotator{'s' * (count != 1)} had a probability over "
             f"{diagnosis['named_from']:g} of answering without regard to the items; nobody was excluded by hand."
         )
+    sentences += _kind_sentences(summary)
     sentences.append("Estimates are reported with 90% intervals.")
-    return " ".join(sentences)
+    return " ".join([*sentences, *_class_sentences(data)])
+
+
+def _kind_sentences(summary: dict[str, Any]) -> list[str]:
+    """Who defined the truth, and what the others were worth."""
+    kinds = summary.get("kinds")
+    if kinds is None or kinds["reference"] is None:
+        return []
+    found = [
+        f"Ratings by '{kinds['reference']}' on {kinds['labelled_items']:,} items defined the truth; others were "
+        "modelled as groups whose members share a part of their error."
+    ]
+    for one in kinds["groups"]:
+        if one["kind"] != kinds["reference"]:
+            worth = ", ".join(f"{as_number(value, 2)} on {name}" for name, value in one["effective"].items())
+            found.append(f"The {one['annotators']} of '{one['kind']}' were worth as many independent ones: {worth}.")
+    return found
+
+
+def _class_sentences(data: dict[str, Any]) -> list[str]:
+    """How categories were fused."""
+    found = []
+    for one in data["categories"]:
+        own, alpha = data["summary"]["categories"][one["name"]], one["agreement"]["alpha"]
+        found.append(
+            f"Of {one['name']} ({len(one['classes'])} classes), {own['answers']:,} answers on {own['items']:,} items "
+            f"by {own['annotators']:,} annotators were fused by {CATEGORY_MODELS.get(own['model'], own['model'])}; "
+            f"nominal Krippendorff's alpha was {as_interval(alpha)}, the typical probability of the most probable "
+            f"class {own['typical_probability']:.2f}."
+        )
+    return found
 
 
 def citation(data: dict[str, Any]) -> tuple[str, ...]:
     """What to cite: the software with its version, and the paper of the model."""
     version = data["summary"]["provenance"].get("unisono", "")
+    software = f"The unisono developers. unisono: many raters, one truth. Version {version}. Software."
+    if data["kind"] == "categories":
+        return (software,)
     return (
-        f"The unisono developers. unisono: many raters, one truth. Version {version}. Software.",
+        software,
         "Ramakrishna, A., Gupta, R., and Narayanan, S. (2020). Joint Multi-Dimensional Model for Global and "
         "Time-Series Annotations. arXiv:2005.03117.",
     )
@@ -96,8 +155,5 @@ def citation(data: dict[str, Any]) -> tuple[str, ...]:
 def python_lines(data: dict[str, Any]) -> str:
     """The same fusion in Python."""
     seed = data["summary"]["provenance"].get("seed", 0)
-    return (
-        "import unisono as un\n\n"
-        f"result = un.fuse({data['source']!r}, model={data['model']!r}, seed={seed})\n"
-        'result.save("out")'
-    )
+    model = f", model={data['model']!r}" if data["kind"] != "categories" else ""
+    return f'import unisono as un\n\nresult = un.fuse({data["source"]!r}{model}, seed={seed})\nresult.save("out")'

@@ -10,21 +10,49 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from unisono.report.page.class_figures import class_figure
 from unisono.report.page.figures import (
     agreement_figure,
     caterpillar,
-    correlation_figure,
     coverage_figure,
+    matrix_figure,
     objective_figure,
     transform_figure,
 )
 from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
+from unisono.report.page.leakage import leaking, strongest_leakage
+from unisono.report.page.look import look_at
 from unisono.report.page.methods import assumptions, citation, methods_paragraph, python_lines
-from unisono.report.page.short import advice_for, in_short, look_at
+from unisono.report.page.short import in_short
 from unisono.report.page.terms import TERMS
 
 MOST_CATERPILLAR = 50  # items in a picture; the table has more
 MOST_PICTURES = 60  # annotators whose transform is drawn
+MOST_CLASSES = 12  # whose confusion is drawn
+SECTIONS = {  # as they follow one another: id -> name in the list of contents
+    "look": "To look at",
+    "read": "Reading",
+    "coverage": "Coverage",
+    "agreement": "Agreement",
+    "truth": "Truth",
+    "categories": "Categories",
+    "annotators": "Annotators",
+    "kinds": "Kinds",
+    "dimensions": "Dimensions",
+    "model": "Model",
+    "again": "Again",
+    "words": "Words",
+}
+OF_CATEGORIES = ("look", "read", "categories", "again", "words")  # where there are no numbers
+
+
+def sections_of(data: dict[str, Any]) -> dict[str, str]:
+    """The sections that this fusion has something to say in."""
+    if data["kind"] == "categories":
+        return {name: SECTIONS[name] for name in OF_CATEGORIES}
+    missing = {"categories"} if not data["categories"] else set()
+    missing |= {"kinds"} if "kinds" not in data["summary"] else set()
+    return {name: title for name, title in SECTIONS.items() if name not in missing}
 
 
 def render_page(data: dict[str, Any]) -> str:
@@ -32,8 +60,10 @@ def render_page(data: dict[str, Any]) -> str:
     template = _environment().get_template("report.html")
     return template.render(
         data=data,
-        items=data["kind"] == "items",
-        things="item" if data["kind"] == "items" else "recording",
+        sections=sections_of(data),
+        numbers=data["kind"] != "categories",
+        items=data["kind"] != "traces",
+        things="recording" if data["kind"] == "traces" else "item",
         short=in_short(data),
         alerts=look_at(data),
         methods=methods_paragraph(data),
@@ -60,16 +90,20 @@ def _environment() -> Environment:
         "interval": as_interval,
         "probability": as_probability,
         "script_json": _script_json,
+        "thousands": "{:,}".format,
     }
     environment.globals |= {
         "term": _term,
-        "advice_for": advice_for,
         "caterpillar": caterpillar,
         "agreement_figure": agreement_figure,
-        "correlation_figure": correlation_figure,
+        "class_figure": class_figure,
         "coverage_figure": coverage_figure,
+        "leaking": leaking,
+        "strongest_leakage": strongest_leakage,
+        "matrix_figure": matrix_figure,
         "objective_figure": objective_figure,
         "transform_figure": transform_figure,
+        "most_classes": MOST_CLASSES,
         "most_caterpillar": MOST_CATERPILLAR,
         "most_pictures": MOST_PICTURES,
         "terms": TERMS,

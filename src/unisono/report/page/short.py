@@ -1,169 +1,220 @@
-"""What a tired reader wants first: the alerts with what to do, and three answers."""
+"""What a tired reader wants first: what is the answer, how sure is it, whom do I trust."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
 
 from unisono.data.introduction import counted
-from unisono.report.page.formats import as_interval, as_number
+from unisono.report.page.figures import course_figure, share_figure, strip_figure
+from unisono.report.page.formats import as_interval, as_number, as_share
 
-ADVICE = {  # kind of alert -> what to do about it
-    "no-shared-signal": "Do not use this dimension before you have looked at its instructions and at single answers.",
-    "no-reference": "Let people rate a few of the items, ten at least, drawn at random.",
-    "useless-judges": "Look at what these annotators were asked, and at single answers, before you use them.",
-    "few-labels": "Let people rate more of the items, drawn at random.",
-    "other-units": "Make sure that these annotators were meant to use another scale.",
-    "disconnected-groups": "Let at least one annotator of each group rate a few items of the other.",
-    "unrated-items": "Collect ratings of them, or leave them out of what you publish.",
-    "single-rating-items": "Their estimates rest on one opinion: collect a second one where it matters.",
-    "silent-annotators": "Check whether their answers were lost on the way.",
-    "single-rating-annotators": "One answer tells nothing about a person: their bias and noise are guesses.",
-    "constant-dimension": "There is nothing to estimate on this dimension; leave it out.",
-    "constant-raters": "Look whether they understood the task; their constant answers carry no information.",
-    "alone-in-time": "Compare the time columns: seconds and milliseconds, or different starts, are the usual cause.",
-    "empty-traces": "Check the export of these traces.",
-    "unusual-values": "Look at these answers: typing errors and codes for 'no answer' are the usual cause.",
-    "different-scales": "Nothing to do if it is meant so; every dimension is estimated in its own unit.",
-    "repeated-blocks": "Look at the order of their answers; a pattern that returns is seldom an opinion.",
-    "impossible-times": "Nobody reads that fast: leave these answers out, or look at the clock of your tool.",
-    "copies": "Ask whether they are the same person, shared an account or copied; they count as one opinion.",
-    "assumed-share": "Nothing in the ratings shows it: state the share you assumed when you publish.",
-    "tracing": "Look at the traces; the model has taken it into account.",
-    "not-converged": "Fuse again with a larger --max-iter, and do not publish these numbers before.",
-    "spammers": "Look at their answers before you decide; they already count for little.",
-    "styles": "Look at their answers and at the instructions; the model has taken it into account.",
-}
-STYLE_WORDS = {
-    "flipped": "uses {dimension} the other way round",
-    "swapped": "seems to mistake {dimension} for {follows}",
-    "compressed": "uses a small part of the scale of {dimension}",
-    "stretched": "exaggerates on {dimension}",
-    "unrelated": "gives answers on {dimension} that follow no truth",
-}
-TRACING_WORDS = {
-    "flipped": "traces the other way round",
-    "unrelated": "follows no truth",
-    "flat": "hardly moves",
-    "late": "begins to move late",
-    "drifting": "drifts",
-}
-MOST_STYLES = 6
+MOST = 5  # dimensions told
 
 
-def advice_for(kind: str) -> str:
-    """What to do about an alert; empty where there is nothing to say."""
-    return ADVICE.get(kind, "")
+class Line(NamedTuple):
+    """A name, what is said of it, and a small picture of that."""
+
+    name: str
+    text: str
+    picture: Markup = Markup("")
 
 
-def look_at(data: dict[str, Any]) -> list[dict[str, str]]:
-    """Everything that deserves a look, warnings first: of the ratings, of the estimation, of annotators."""
-    summary = data["summary"]
-    found = []
-    if summary["iterations"] and summary["stop"] == "max_iter":
-        message = f"The estimation stopped after {summary['iterations']} iterations, before estimates had settled."
-        found.append({"kind": "not-converged", "severity": "warning", "message": message})
-    found += [dict(alert) for alert in summary["alerts"]]
-    diagnosis = summary.get("diagnosis")
-    if diagnosis:
-        for one in diagnosis["spammers"]:
-            message = f"{one['annotator']} looks like a spammer (probability {one['probability']:.3f})."
-            found.append({"kind": "spammers", "severity": "warning", "message": message})
-        styles = diagnosis["styles"]
-        for one in styles[:MOST_STYLES]:
-            words = STYLE_WORDS[one["style"]].format(**one)
-            message = f"{one['annotator']} {words} (probability {one['probability']:.3f})."
-            found.append({"kind": "styles", "severity": "note", "message": message})
-        if len(styles) > MOST_STYLES:
-            message = f"{len(styles) - MOST_STYLES} more uses of a scale unlike the others': see the annotators."
-            found.append({"kind": "styles", "severity": "note", "message": message})
-    for one in summary.get("tracing") or ():
-        message = f"{one['annotator']} {TRACING_WORDS[one['kind']]} on {one['dimension']} ({one['probability']:.3f})."
-        found.append({"kind": "tracing", "severity": "note", "message": message})
-    return sorted(found, key=lambda one: one["severity"] != "warning")
+class Answer(NamedTuple):
+    """The answer to one question: a sentence, a few lines, and where there is more."""
+
+    question: str
+    sentence: str
+    lines: list[Line]
+    to: str  # the section with the details
 
 
-def in_short(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is the answer, how sure is it, whom to trust: a heading, a line and a few lines each."""
+def in_short(data: dict[str, Any]) -> list[Answer]:
+    """The three answers."""
+    if data["kind"] == "categories":
+        return [_classes(data), _sure_of_classes(data), _trust_in_classes(data)]
     return [_answer(data), _certainty(data), _trust(data)]
 
 
-def _answer(data: dict[str, Any]) -> dict[str, Any]:
-    summary = data["summary"]
-    things = "items" if data["kind"] == "items" else "recordings"
-    lines = [f"{name}: {_ends(data, d)}" for d, name in enumerate(data["dimensions"][:6])]
-    more = len(data["dimensions"]) - 6
+def _answer(data: dict[str, Any]) -> Answer:
+    things = counted(data["summary"]["items"], "item" if data["kind"] == "items" else "recording")
+    names = data["dimensions"]
+    lines = [_ends(data, d) for d in range(len(names[:MOST]))]
+    lines += [_class_line(one) for one in data["categories"][: max(MOST - len(lines), 1)]]
+    more = len(names) + len(data["categories"]) - len(lines)
     if more > 0:
-        lines.append(f"and {more} more dimension{'s' * (more != 1)}")
-    count = f"{summary['items']:,} {things if summary['items'] != 1 else things[:-1]}"
-    return {
-        "question": "What is the answer?",
-        "line": f"One estimate for each of {count} on {counted(len(data['dimensions']), 'dimension')}, in truth.csv.",
-        "lines": lines,
-        "to": "truth",
-    }
+        lines.append(Line("", f"and {counted(more, 'more dimension')}"))
+    dims = counted(len(names) + len(data["categories"]), "dimension")
+    sentence = f"Estimates of {things} on {dims}, each with an interval (truth.csv)."
+    return Answer("What is the answer?", sentence, lines, "truth")
 
 
-def _certainty(data: dict[str, Any]) -> dict[str, Any]:
-    figures = [one["figures"] for one in data["agreement"]["dimensions"]]
-    values = [one["reliability"]["value"] for one in figures]
-    known = [value for value in values if value is not None]
+def _certainty(data: dict[str, Any]) -> Answer:
+    figures = [one["figures"]["reliability"] for one in data["agreement"]["dimensions"]]
+    known = [d for d, one in enumerate(figures) if one["value"] is not None]
+    known.sort(key=lambda d: float(figures[d]["value"]))
+    # Of many dimensions the least certain ones are told; else all, in their order.
+    told = range(len(figures)) if len(figures) <= MOST else known[:MOST]
     lines = [
-        f"{name}: reliability {as_interval(figures[d]['reliability'])}, typical 90 % interval "
-        f"± {as_number(data['truth']['typical_width'][d] / 2, 2)}"
-        for d, name in enumerate(data["dimensions"][:6])
+        Line(
+            (name := data["dimensions"][d]),
+            f"typically ± {as_number(data['truth']['typical_width'][d] / 2, 2)} (90 %), "
+            f"reliability {as_interval(figures[d])}",
+            share_figure(figures[d]["value"], f"reliability of {name}"),
+        )
+        for d in told
     ]
-    return {
-        "question": "How sure is it?",
-        "line": _in_words(min(known)) if known else "The ratings do not tell how reliable the estimates are.",
-        "lines": lines,
-        "to": "agreement",
-    }
+    if not known:
+        return Answer("How sure is it?", "The ratings do not tell how reliable estimates are.", lines, "agreement")
+    if len(told) < len(known):
+        lines.append(Line("", f"and {counted(len(known) - len(told), 'more dimension')} with higher reliability"))
+    sentence = _in_words(float(figures[known[0]]["value"]), data["dimensions"][known[0]], data)
+    return Answer("How sure is it?", sentence, lines, "agreement")
 
 
-def _in_words(lowest: float) -> str:
+def _in_words(lowest: float, least: str, data: dict[str, Any]) -> str:
+    """How far the least reliable dimension can be relied upon."""
+    where = "on every dimension" if len(data["dimensions"]) > 1 else f"on {least}"
     if lowest >= 0.9:
-        return "Very: reliability is .90 or more on every dimension."
+        return f"Very: reliability is .90 or more {where}."
     if lowest >= 0.75:
-        return "Well enough for comparing items: reliability is .75 or more on every dimension."
+        things = "items" if data["kind"] == "items" else "moments"
+        return f"Enough for comparing {things}: reliability is .75 or more {where}."
     if lowest >= 0.5:
-        return "Fair: on at least one dimension a quarter of the differences or more is error."
-    return "Poorly on at least one dimension: half of the differences between estimates or more is error."
+        return f"Fair: on {least} more than a quarter of the differences is error."
+    return f"Poorly: on {least} more than half of the differences between estimates is error."
 
 
-def _trust(data: dict[str, Any]) -> dict[str, Any]:
+def _trust(data: dict[str, Any]) -> Answer:
     summary = data["summary"]
-    best, worst = summary["most_reliable"], summary["least_reliable"]
-    lines = []
-    if best:
-        lines.append("most reliable: " + ", ".join(f"{who['annotator']} ({who['reliability']:.2f})" for who in best))
-    if worst:
-        lines.append("least reliable: " + ", ".join(f"{who['annotator']} ({who['reliability']:.2f})" for who in worst))
+    lines = [] if summary.get("unranked") else [*_ranked(summary, "most"), *_ranked(summary, "least")]
+    return Answer("Whom do I trust?", _trust_in_words(summary), lines, "kinds" if "kinds" in summary else "annotators")
+
+
+def _ranked(summary: dict[str, Any], end: str) -> list[Line]:
+    """The annotators at one end, under what they are."""
+    who = summary[f"{end}_reliable"]
+    lines = [
+        Line(
+            one["annotator"],
+            f"{one['reliability']:.2f}",
+            share_figure(one["reliability"], f"reliability of {one['annotator']}", best=end == "most"),
+        )
+        for one in who
+    ]
+    head = "Most reliable (share of truth in their answers)" if end == "most" else "Least reliable"
+    return [Line("", head), *lines] if lines else []
+
+
+def _trust_in_words(summary: dict[str, Any]) -> str:
+    everybody = counted(summary["annotators"], "annotator")
     diagnosis = summary.get("diagnosis")
+    if "kinds" in summary:
+        return _kinds_in_words(summary["kinds"])
     if summary.get("unranked"):
-        line, lines = summary["unranked"], []
-    elif summary.get("tracing") is not None:
-        odd = {one["annotator"] for one in summary["tracing"]}
-        line = f"{len(odd)} of {counted(summary['annotators'], 'annotator')} with unusual traces."
-    elif not diagnosis:
-        line = f"{counted(summary['annotators'], 'annotator')}; this model does not look for spammers."
-    elif diagnosis["spammers"]:
+        return str(summary["unranked"])
+    if summary.get("tracing") is not None:
+        odd = len({one["annotator"] for one in summary["tracing"]})
+        return f"{odd if odd else 'None'} of {everybody} traced unusually."
+    if not diagnosis:
+        return f"{everybody}; this model does not look for spammers."
+    if diagnosis["spammers"]:
         names = ", ".join(one["annotator"] for one in diagnosis["spammers"][:4])
         count = len(diagnosis["spammers"])
-        line = (
-            f"Not {names}{' and others' if count > 4 else ''}: {'it looks' if count == 1 else 'they look'} like spam."
-        )
-    else:
-        line = f"Nobody among {counted(summary['annotators'], 'annotator')} looks like a spammer."
-    return {"question": "Whom do I trust?", "line": line, "lines": lines, "to": "annotators"}
+        more = f" and {count - 4} more" if count > 4 else ""
+        return f"Not {names}{more}: {'it looks' if count == 1 else 'they look'} like spam."
+    return f"Nobody among {everybody} looks like a spammer."
 
 
-def _ends(data: dict[str, Any], d: int) -> str:
-    """Which items are highest and lowest, or between what values a trace moves."""
+def _kinds_in_words(kinds: dict[str, Any]) -> str:
+    if kinds["reference"] is None:
+        return "Nobody from outside: there is one kind of annotators, and what they err in common cannot be seen."
+    others = [
+        f"the {one['annotators']} of '{one['kind']}' are worth {_worth(one)} independent annotators"
+        for one in kinds["groups"]
+        if one["kind"] != kinds["reference"]
+    ]
+    return f"Truth is what '{kinds['reference']}' would say; {'; '.join(others)}."
+
+
+def _worth(group: dict[str, Any]) -> str:
+    known = [value for value in group["effective"].values() if value is not None]
+    low, high = (as_number(end, 2) for end in (min(known), max(known)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _ends(data: dict[str, Any], d: int) -> Line:
+    """Which items are highest and lowest, or between what values traces move, on the scale of the answers."""
+    name = data["dimensions"][d]
+    rows = [row["values"][d] for row in data["truth"]["rows"] if row["values"][d][0] is not None]
     if data["kind"] == "items":
         found = data["truth"]["extremes"][d]
-        told = (f"{end} {one['item']} ({as_number(one['estimate'])})" for end, one in found.items())
-        return ", ".join(told)
-    rows = [row["values"][d] for row in data["truth"]["rows"] if row["values"][d][1] is not None]
+        told = ", ".join(f"{end} {one['item']} at {as_number(one['estimate'])}" for end, one in found.items())
+        points = [value[0] for value in rows]
+        return Line(name, told, strip_figure(points, _scale(data, name), f"{name}: estimates of {len(points)} items"))
     if not rows:
-        return "nothing known"
-    return f"from {as_number(min(row[1] for row in rows))} to {as_number(max(row[2] for row in rows))}"
+        return Line(name, "nothing known")
+    low, high = min(row[1] for row in rows), max(row[2] for row in rows)
+    told = f"from {as_number(low)} to {as_number(high)}"
+    first = data["curves"]["recordings"][0]["name"]
+    if len(rows) > 1:
+        told += f"; drawn: {first}"
+    return Line(name, told, course_figure(data["curves"]["sketch"][d], (low, high), f"{name}: the course of {first}"))
+
+
+def _scale(data: dict[str, Any], name: str) -> tuple[float | None, float | None]:
+    """Where answers end, if it is known."""
+    how = data["summary"]["reading"]
+    found = how["scale"].get(name, {}) if how else {}
+    return found.get("low"), found.get("high")
+
+
+def _class_line(one: dict[str, Any]) -> Line:
+    common = sorted(zip(one["items_by_class"], one["classes"], strict=True), key=lambda pair: -pair[0])
+    return Line(one["name"], ", ".join(f"{label} {count:,}" for count, label in common[:4] if count))
+
+
+def _classes(data: dict[str, Any]) -> Answer:
+    lines = [_class_line(one) for one in data["categories"][:MOST]]
+    things, dims = counted(data["summary"]["items"], "item"), counted(len(data["categories"]), "dimension")
+    sentence = f"The most probable class of each of {things} on {dims} (truth.csv)."
+    return Answer("What is the answer?", sentence, lines, "categories")
+
+
+def _sure_of_classes(data: dict[str, Any]) -> Answer:
+    lines, unsure = [], 0
+    for one in data["categories"][:MOST]:
+        found = data["summary"]["categories"][one["name"]]
+        unsure += found["unsure_items"]
+        text = f"typical probability {as_share(found['typical_probability'])}, alpha " + as_interval(
+            one["agreement"]["alpha"]
+        )
+        lines.append(Line(one["name"], text, share_figure(found["typical_probability"], f"certainty of {one['name']}")))
+    sentence = "Every item has a class that is more probable than all others together."
+    if unsure:
+        sentence = f"For {counted(unsure, 'item')} no class is more probable than all others together."
+    return Answer("How sure is it?", sentence, lines, "categories")
+
+
+def _trust_in_classes(data: dict[str, Any]) -> Answer:
+    lines = []
+    for one in data["categories"][:2]:
+        found = data["summary"]["categories"][one["name"]]
+        for end in ("most", "least"):
+            who = found[f"{end}_accurate"]
+            if who:
+                about = " (share of right answers)" if end == "most" else ""
+                lines.append(Line("", f"{end.capitalize()} accurate on {one['name']}{about}"))
+                lines += [
+                    Line(
+                        a["annotator"],
+                        f"{a['accuracy']:.2f}",
+                        share_figure(a["accuracy"], f"accuracy of {a['annotator']}", best=end == "most"),
+                    )
+                    for a in who
+                ]
+    voted = all(found["model"] == "majority" for found in data["summary"]["categories"].values())
+    believed = "every vote counts the same" if voted else "who is right more often counts for more"
+    sentence = f"{counted(data['summary']['annotators'], 'annotator')}; {believed}."
+    return Answer("Whom do I trust?", sentence, lines, "categories")

@@ -19,6 +19,9 @@ TERMS = {
     "delay": "How many seconds an annotator's trace follows behind the truth.",
     "diagnosis": "The probabilities that an annotator is a spammer, or uses a dimension in an unusual style.",
     "dimension": "One of the scales that items are rated on, for example valence or fluency.",
+    "effective number": (
+        "The number of independent annotators who would be worth as much as a group that shares its errors."
+    ),
     "flipped": "An annotator who uses the scale the other way round, high where others answer low.",
     "gain": (
         "How much an annotator's answer changes when the truth changes by one. 1 is usual, less is a timid "
@@ -33,6 +36,10 @@ TERMS = {
         "negative is worse than chance."
     ),
     "leakage": "How much an annotator's answer on one dimension changes with the truth of another dimension.",
+    "leniency": (
+        "How far the ratings of a group lie above those of the reference at the average item, whatever its members do "
+        "by themselves."
+    ),
     "log density": "How probable a model held the ratings that it had not seen, as a logarithm; higher is better.",
     "noise": (
         "The standard deviation of the part of an annotator's answers that is neither truth nor bias, in rating units."
@@ -56,6 +63,7 @@ TERMS = {
     "spammer": "An annotator whose answers follow no truth on any dimension, random or constant.",
     "stretched": "An annotator who follows the truth and exaggerates, with about twice the usual gain.",
     "swapped": "An annotator whose answers on one dimension follow the truth of another one.",
+    "temperature": "How far class probabilities are drawn away from certainty, 1 for not at all.",
     "trace": "The values that one annotator gives over the time of one recording, on one dimension or several.",
     "truth": "The value of an item on a dimension that lies behind its ratings; it is never observed, only estimated.",
     "unrelated": "An annotator whose answers on a dimension vary but follow no truth.",

@@ -1,22 +1,8 @@
 // Live figures for the researcher: asked for every few seconds, painted in place.
 
-const root = document.getElementById("board").dataset.root;
-const byId = (id) => document.getElementById(id);
+import { ago, byId, cell, root, row } from "./dom.js";
+
 const STATES = { joined: "not begun", active: "rating", finished: "finished", left: "left", declined: "declined", full: "turned away" };
-
-function cell(text, kind = "td", className = "") {
-  const node = document.createElement(kind);
-  node.textContent = text;
-  if (className) node.className = className;
-  if (kind === "th") node.scope = "row";
-  return node;
-}
-
-function row(...cells) {
-  const node = document.createElement("tr");
-  node.append(...cells);
-  return node;
-}
 
 function tile(figure, words) {
   const node = document.createElement("div");
@@ -55,13 +41,6 @@ function paintItems(data) {
   }));
   byId("items").replaceChildren(...data.items.map((item) =>
     row(cell(item.name, "th"), cell(item.done, "td", "number"), cell(item.active, "td", "number"))));
-}
-
-function ago(moment) {
-  const seconds = Math.max(0, (Date.now() - moment) / 1000);
-  if (seconds < 90) return "just now";
-  if (seconds < 5400) return `${Math.round(seconds / 60)} minutes ago`;
-  return new Date(moment).toLocaleString();
 }
 
 function paintPeople(data) {

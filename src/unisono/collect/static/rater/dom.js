@@ -28,6 +28,9 @@ const page = document.getElementById("page");
 // Shows a page and puts the reader at its start.
 export function show(content, { focus = true, neutral = false } = {}) {
   document.body.classList.toggle("neutral", neutral);
+  // What belonged to the page before goes with it.
+  document.getElementById("keys").hidden = true;
+  document.querySelector("dialog[open]")?.close();
   page.replaceChildren(...[content].flat());
   window.scrollTo(0, 0);
   if (focus) page.focus({ preventScroll: true });

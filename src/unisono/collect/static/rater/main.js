@@ -2,6 +2,7 @@
 
 import { say, setProgress } from "./dom.js";
 import { Outbox } from "./outbox.js";
+import { questionsPage } from "./questionnaire.js";
 import { ratePage } from "./rate.js";
 import { sentence } from "./sentences.js";
 import { preload } from "./stimulus.js";
@@ -96,6 +97,7 @@ function forgetTicket() {
 
 function prepare(study, open) {
   const seen = (name) => view.steps.includes(name);
+  if (view.due.includes("before")) return ask(study, "before");
   if (!seen("instructions")) return steps.instructionsPage(study, () => pass("instructions"));
   if (study.play && !seen("play")) return steps.playPage(() => pass("play"));
   if (study.practice.length && !seen("practice")) return practise(study);
@@ -109,6 +111,15 @@ function prepare(study, open) {
     return steps.breakPage(done, view.slots.length, () => { outbox.add({ kind: "step", name: "break" }); go(); });
   }
   return item(study, view.slots.indexOf(open[0]));
+}
+
+function ask(study, when) {
+  return questionsPage(study, when, view.replies, (values) => {
+    outbox.add({ kind: "answers", when, values });
+    Object.assign(view.replies, values);
+    view.due = view.due.filter((one) => one !== when);
+    go();
+  });
 }
 
 function pass(name) {
@@ -168,12 +179,13 @@ function item(study, index) {
 }
 
 function canGoBack(study, index) {
-  return index > 0 && (study.mode === "rate" || view.slots[index - 1].media === "check");
+  return index > 0 && (study.mode !== "trace" || view.slots[index - 1].media === "check");
 }
 
 // Going back and leaving things as they were is no correction.
 function sameAnswer(slot, { values }) {
-  return slot.values && Object.keys(values).every((name) => values[name] === slot.values[name]);
+  const names = Object.keys({ ...values, ...slot.values });
+  return slot.values && names.every((name) => values[name] === slot.values[name]);
 }
 
 function openTrace(options) {
@@ -197,6 +209,7 @@ function skip(slot) {
 
 function wrapUp(study) {
   setProgress(view.slots.length, view.slots.length);
+  if (view.due.length) return ask(study, view.due[0]);
   if (study.ask_comment && !view.commented) {
     return steps.commentPage((text) => {
       if (text) outbox.add({ kind: "comment", text });
@@ -213,7 +226,7 @@ async function finish() {
   outbox.add({ kind: "finish" });
   await refresh();
   const open = view.slots.some((slot) => !slot.done);
-  if (view.state === "finished" || open) return go();
+  if (view.state === "finished" || open || view.due.length) return go();
   return steps.messagePage("odd");
 }
 

@@ -1,13 +1,13 @@
 // Two scales as one point on a plane. The plane is for pointers; the two sliders below it are for everybody.
 
 import { el } from "./dom.js";
-import { Scale } from "./scale.js";
 import { along } from "./sentences.js";
 import { decideTouch } from "./touch.js";
 
 export class Pad {
-  constructor(x, y) {
+  constructor(x, y, size) {
     this.scales = [x, y];
+    this.isLarge = size === "large";
     this.point = el("div", { class: "pad-point" });
     this.plane = el("div", { class: "pad", "aria-hidden": "true" }, this.point);
     const ends = [x, y].map(({ dimension: { anchors } }) => [anchors[0].label, anchors[anchors.length - 1].label]);
@@ -16,6 +16,7 @@ export class Pad {
         el("div", { class: "pad-top" }, ends[1][1]), el("div", { class: "pad-left" }, ends[0][0]), this.plane,
         el("div", { class: "pad-right" }, ends[0][1]), el("div", { class: "pad-bottom" }, ends[1][0])),
       x.element, y.element);
+    this.element.classList.toggle("large", this.isLarge);
     for (const scale of this.scales) this.follow(scale);
     this.undecided = false;
     decideTouch(this.plane, {
@@ -52,17 +53,4 @@ export class Pad {
     this.point.style.top = `${100 * (1 - y.share)}%`;
     this.point.classList.toggle("untouched", !(x.touched && y.touched));
   }
-}
-
-// The controls for some dimensions: a pad where the study joins two of them, sliders for the rest.
-export function makeControls(study, names, { start, values = null, onChange = () => {} }) {
-  const scales = names.map((name) => {
-    const dimension = study.dimensions.find((one) => one.name === name);
-    return new Scale(dimension, { start: start[name], value: values ? values[name] : null, onChange });
-  });
-  const byName = Object.fromEntries(scales.map((scale) => [scale.dimension.name, scale]));
-  const pads = study.pads.filter(({ x, y }) => byName[x] && byName[y]).map(({ x, y }) => new Pad(byName[x], byName[y]));
-  const inPads = new Set(pads.flatMap((pad) => pad.scales));
-  const elements = [...pads.map((pad) => pad.element), ...scales.filter((one) => !inPads.has(one)).map((one) => one.element)];
-  return { scales, pads, elements };
 }

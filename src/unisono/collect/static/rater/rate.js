@@ -1,7 +1,8 @@
-// One item, all its dimensions, one button. Nothing counts until it is touched.
+// One item, all that is asked about it, one button. Nothing counts until it is touched.
 
+import { makeControls } from "./controls.js";
+import { offerKeys } from "./dialogs.js";
 import { el, say, show } from "./dom.js";
-import { makeControls } from "./pad.js";
 import { sentence } from "./sentences.js";
 import { stimulus, whenShown } from "./stimulus.js";
 
@@ -17,11 +18,14 @@ export function ratePage(options) {
   const controls = makeControls(study, names, { start: item.start, values: options.values, onChange: update });
   const next = el("button", { type: "submit", class: "primary" }, sentence("next"));
   const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, sentence("back"));
-  const shown = stimulus(item, base);
+  const shown = stimulus(item, base, study);
   const panel = el("div", { class: "panel" }, controls.elements);
-  const form = el("form", { class: "rate", novalidate: true },
+  const flows = FLOWING.has(item.sides?.[0].media ?? item.media);
+  // A large plane, or many questions, beside what is judged, so that both are in view.
+  const beside = controls.isLarge || (!flows && !item.sides && controls.all.length > 2 && controls.scales.length < controls.all.length);
+  const form = el("form", { class: `rate${item.sides ? " wide" : ""}${beside ? " beside" : ""}`, novalidate: true },
     el("h1", { class: "hidden-visually" }, heading),
-    el("div", { class: FLOWING.has(item.media) ? "stimulus flow" : "stimulus" }, shown),
+    el("div", { class: flows ? "stimulus flow" : "stimulus" }, shown),
     panel,
     el("div", { class: "actions" }, back || el("span"), hint, next));
   let told = false;
@@ -31,14 +35,15 @@ export function ratePage(options) {
     submit();
   });
   form.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.type === "range") {
+    if (event.key === "Enter" && event.target.type === "range" && !event.repeat) {
       event.preventDefault();
       submit();
     }
+    if (event.code === "KeyZ" && event.target.tagName !== "TEXTAREA" && !event.ctrlKey && !event.metaKey) form.querySelector(".zoom")?.click();
   });
 
   function missing() {
-    return controls.scales.filter((scale) => !scale.touched);
+    return controls.all.filter((one) => !one.touched);
   }
 
   function update() {
@@ -58,22 +63,29 @@ export function ratePage(options) {
   }
 
   function complain(left) {
-    for (const scale of left) scale.markMissing();
+    for (const one of left) one.markMissing();
     hint.className = "hint bad";
-    hint.textContent = sentence(left.length === 1 ? "one_missing" : "some_missing");
-    left[0].input.focus();
+    hint.textContent = sentence(complaint(left));
+    left[0].focus();
+  }
+
+  function complaint(left) {
+    if (left.some((one) => !controls.scales.includes(one))) return left.length === 1 ? "one_unanswered" : "some_unanswered";
+    return left.length === 1 ? "one_missing" : "some_missing";
   }
 
   function answer() {
-    const pick = (key) => Object.fromEntries(controls.scales.map((scale) => [scale.dimension.name, scale[key]]));
-    const sources = Object.fromEntries(controls.scales.filter((one) => one.source).map((one) => [one.dimension.name, one.source]));
-    return { values: pick("value"), start: pick("start"), sources, shown_ms: Math.round(performance.now() - shownAt) };
+    // A text that was left empty has no value, only a slider starts somewhere, only what was changed has a source.
+    const pick = (key) => Object.fromEntries(
+      controls.all.filter((one) => one[key] !== null && one[key] !== undefined).map((one) => [one.dimension.name, one[key]]));
+    const side = item.left && { left: item.left };
+    return { values: pick("value"), start: pick("start"), sources: pick("source"), shown_ms: Math.round(performance.now() - shownAt), ...side };
   }
 
   // Practice: show what was true, then let the rater go on.
   function reveal() {
-    const known = controls.scales.filter((scale) => scale.dimension.name in options.truth);
-    for (const scale of known) scale.showTruth(options.truth[scale.dimension.name]);
+    const known = controls.all.filter((one) => one.dimension.name in options.truth);
+    for (const one of known) one.showTruth(options.truth[one.dimension.name]);
     told = true;
     next.textContent = sentence("go_on");
     say(known.map(({ dimension: { name } }) => sentence("truth_of", { dimension: name, truth: options.truth[name] })).join(", "));
@@ -85,10 +97,13 @@ export function ratePage(options) {
     panel.inert = false;
     panel.classList.remove("waiting");
     update();
-    controls.scales[0].input.focus({ preventScroll: true });
+    controls.all[0].focus({ preventScroll: true });
   }
 
   show(form, { neutral, focus: false });
+  offerKeys([
+    controls.scales.length && "keys_slider", controls.all.some((one) => one.inputs) && "keys_choice", form.querySelector(".zoom") && "keys_zoom", "keys_next",
+  ].filter(Boolean));
   say(heading);
   const waiting = whenShown(shown);
   if (!waiting) return begin();

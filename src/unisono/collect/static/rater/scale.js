@@ -1,6 +1,7 @@
 // One scale: a native range input with labelled anchors. Until the rater touches it, it has no value.
 
 import { el } from "./dom.js";
+import { digitOf, idOf } from "./keys.js";
 import { number, sentence } from "./sentences.js";
 import { decideTouch } from "./touch.js";
 
@@ -14,8 +15,7 @@ export class Scale {
     this.touched = value !== null;
     // Where the handle stood when a finger came down, until it is clear that the finger means it.
     this.before = null;
-    // Letters of every script stay, so that two names never make one id.
-    const id = `scale-${dimension.name.replace(/[^\p{L}\p{N}_-]/gu, (sign) => `_${sign.codePointAt(0).toString(16)}_`)}`;
+    const id = idOf("scale", dimension.name);
     this.input = el("input", {
       type: "range", id, min: dimension.min, max: dimension.max, step: dimension.step, class: "untouched",
     });
@@ -42,6 +42,10 @@ export class Scale {
     });
     this.input.addEventListener("keydown", (event) => {
       if (/^(Arrow|Page|Home|End)/.test(event.key)) this.pointer = "key";
+      const digit = digitOf(event);
+      if (digit === null) return;
+      event.preventDefault();
+      this.setShare((digit - 1) / 8, "key");
     });
     this.input.addEventListener("input", () => this.before === null && this.take(this.pointer));
   }
@@ -90,6 +94,10 @@ export class Scale {
 
   words() {
     return `${number(Number(this.input.value))}, ${nearestAnchor(this.dimension, Number(this.input.value))}`;
+  }
+
+  focus(options) {
+    this.input.focus(options);
   }
 
   markMissing() {

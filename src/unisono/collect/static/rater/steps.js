@@ -1,6 +1,6 @@
 // The pages without ratings: consent, instructions, playing with colour, breaks, the end.
 
-import { el, prose, sheet, show } from "./dom.js";
+import { el, prose, say, sheet, show } from "./dom.js";
 import { Scale } from "./scale.js";
 import { sentence } from "./sentences.js";
 import { hsvToRgb, paint, swatch } from "./stimulus.js";
@@ -95,8 +95,19 @@ export function finishedPage(study, finish) {
     el("input", { type: "hidden", name: "code", value: finish.code }),
     actions(el("button", { type: "submit", class: "primary" }, sentence("submit_to_mturk"))));
   const back = !submit && finish.return_url && actions(el("a", { class: "button primary", href: finish.return_url }, sentence("return_to_platform")));
+  const code = el("strong", { class: "code", id: "code", dir: "ltr" }, finish.code);
+  const copy = el("button", { type: "button", class: "copy", onclick: () => copyText(code, copy) }, sentence("copy_code"));
   show(sheet(sentence("finished_heading"), prose(study.texts.thanks), el("p", {}, sentence("your_code")),
-    el("strong", { class: "code", id: "code", dir: "ltr" }, finish.code), submit, back, prose(study.texts.contact)));
+    code, el("p", {}, copy), submit, back, prose(study.texts.contact)));
+}
+
+// Selected first: where the page may not copy, as in a frame, the rater still can.
+async function copyText(node, button) {
+  getSelection().selectAllChildren(node);
+  const copied = await navigator.clipboard?.writeText(node.textContent).then(() => true, () => false);
+  if (!copied && !document.execCommand("copy")) return;
+  button.textContent = sentence("copied");
+  say(sentence("copied"));
 }
 
 // A heading and a sentence, found by one key.

@@ -1,23 +1,42 @@
 // What is judged, as an element: a colour, an image, a text, a sound, a video.
 
+import { enlarge } from "./dialogs.js";
 import { el } from "./dom.js";
 import { sentence } from "./sentences.js";
 
-export function stimulus(item, base) {
+export function stimulus(item, base, { zoom = false } = {}) {
   switch (item.media) {
+    case "pair": return pairOf(item, base, zoom);
     case "colour": return swatch(item.rgb);
-    case "image": return el("img", { src: base + item.url, alt: sentence("image") });
+    case "image": return imageOf(base + item.url, zoom);
     case "video": return el("video", { src: base + item.url, controls: true, playsinline: true, "aria-label": sentence("video") });
     case "audio": return el("audio", { src: base + item.url, controls: true, "aria-label": sentence("audio") });
-    case "check": return el("p", { class: "reading check" }, item.text);
-    default: return el("p", { class: "reading" }, item.text);
+    case "check": return el("p", { class: "reading check", dir: "auto" }, item.text);
+    default: return el("p", { class: "reading", dir: "auto" }, item.text);
   }
+}
+
+// Left stays left in languages that are read the other way: what was seen where is part of the answer.
+function pairOf({ sides }, base, zoom) {
+  const names = [sentence("first_of_two"), sentence("second_of_two")];
+  return el("div", { class: "pair", dir: "ltr" }, sides.map((side, index) =>
+    el("figure", {}, el("figcaption", {}, names[index]), el("div", { class: "side" }, stimulus(side, base, { zoom })))));
+}
+
+function imageOf(url, zoom) {
+  const image = el("img", { src: url, alt: sentence("image") });
+  if (!zoom) return image;
+  return el("button", { type: "button", class: "zoom", onclick: () => enlarge(url) }, image, el("span", { class: "hidden-visually" }, sentence("enlarge")));
 }
 
 // Resolves when there is something to see or hear, and fails when there never will be.
 export function whenShown(element) {
+  const parts = [element, ...element.querySelectorAll("*")].filter((one) => ["IMG", "VIDEO", "AUDIO"].includes(one.tagName));
+  return parts.length ? Promise.all(parts.map(whenLoaded)) : null;
+}
+
+function whenLoaded(element) {
   if (element.tagName === "IMG") return element.decode();
-  if (element.tagName !== "VIDEO" && element.tagName !== "AUDIO") return null;
   return new Promise((resolve, reject) => {
     element.addEventListener("loadedmetadata", resolve, { once: true });
     element.addEventListener("error", () => reject(new Error("media")), { once: true });
@@ -38,7 +57,8 @@ export function paint(canvas, red, green, blue) {
 
 // Fetches what comes next while the rater looks at what is here.
 export function preload(item, base) {
-  if (item && item.media === "image") new Image().src = base + item.url;
+  if (item?.media === "pair") for (const side of item.sides) preload(side, base);
+  if (item?.media === "image") new Image().src = base + item.url;
 }
 
 // HSV, as the server computes it: hue in degrees, the others from 0 to 100.

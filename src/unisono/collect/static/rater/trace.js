@@ -4,9 +4,10 @@
 // per change. Codes: 0 tick, 1 mouse, 2 key, 3 touch; 8 is added while paused. Values are null until touched. The
 // pointer moves the handle without a button, since long drags slip.
 
+import { makeControls } from "./controls.js";
+import { isOpen, offerKeys } from "./dialogs.js";
 import { el, say, show } from "./dom.js";
 import { randomWord } from "./outbox.js";
-import { makeControls } from "./pad.js";
 import { makePlayer } from "./player.js";
 import { along, number, sentence } from "./sentences.js";
 
@@ -33,7 +34,7 @@ export class TracePass {
     this.pauseButton = el("button", { type: "button", class: "idle", onclick: () => this.toggle() }, sentence("pause"));
     this.elapsed = el("div");
     this.zone = el("div", { class: "panel zone" }, this.controls.elements);
-    this.form = el("div", { class: "rate" },
+    this.form = el("div", { class: this.controls.isLarge ? "rate beside" : "rate" },
       el("h1", { class: "hidden-visually" }, this.heading),
       el("div", { class: "stage" }, this.player.element, this.cover),
       this.zone,
@@ -42,6 +43,7 @@ export class TracePass {
 
   open() {
     show(this.form, { neutral: this.neutral });
+    offerKeys(["keys_slider", "keys_trace"], () => this.interrupt("pause"));
     say(this.heading);
     this.question = this.controls.scales.map((scale) => scale.dimension.question).join(" ");
     this.setCover(el("p", {}, sentence("one_moment")));
@@ -66,7 +68,7 @@ export class TracePass {
     window.addEventListener("blur", () => this.interrupt("blur"), options);
     document.addEventListener("visibilitychange", () => document.hidden && this.interrupt("blur"), options);
     document.addEventListener("keydown", (event) => {
-      if (event.code !== "Space" || event.target.tagName === "BUTTON") return;
+      if (event.code !== "Space" || event.target.tagName === "BUTTON" || isOpen()) return;
       event.preventDefault();
       this.toggle();
     }, options);

@@ -1,0 +1,91 @@
+"""Contradictions among the answers that a question offers: Likert points, choices, ends of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from unisono.collect.studies.schema import Dimension, Question
+
+Finding = tuple[str, object, str]
+# What `unisono fuse` takes for a category: so many words, of so many characters.
+_MOST_CATEGORIES, _LONGEST = 50, 60
+# Countries of the world and then some.
+_MOST_CHOICES = 300
+# Beyond this a slider is easier to answer.
+_MOST_POINTS = 11
+# Words that `unisono fuse` and others take for a missing answer.
+_EMPTY_WORDS = {"na", "nan", "null"}
+
+
+def check_choices(where: str, asked: Dimension | Question) -> Iterator[Finding]:
+    """What is wrong with the answers of a question that is no slider."""
+    key = f"{where}.choices"
+    if asked.kind in ("text", "number"):
+        if asked.choices:
+            yield key, asked.choices, 'This kind offers none; write kind = "choice" to offer them.'
+        return
+    if len(asked.choices) < 2:
+        yield key, asked.choices, "Offer at least two."
+    labels = [label.strip() for label in asked.choices]
+    if asked.kind == "likert":
+        yield from _likert(key, labels)
+    else:
+        yield from _words(key, labels)
+    yield from _doubled(key, labels)
+
+
+def check_categories(where: str, asked: Dimension) -> Iterator[Finding]:
+    """What keeps the words of a choice from being read as categories."""
+    key = f"{where}.choices"
+    if len(asked.choices) > _MOST_CATEGORIES:
+        yield key, f"{len(asked.choices)} words", f"Offer at most {_MOST_CATEGORIES}."
+    for label in map(str.strip, asked.choices):
+        if label.lower() in _EMPTY_WORDS:
+            yield key, label, "Tables read this as no answer at all; choose another word."
+        if _is_number(label):
+            yield key, label, 'Choices are words; write kind = "likert" for numbers.'
+
+
+def check_number(where: str, asked: Question) -> Iterator[Finding]:
+    """What is wrong with the ends of a number."""
+    low, high = asked.min, asked.max
+    if asked.kind != "number" and (low, high) != (None, None):
+        yield f"{where}.min", low, 'Only numbers have ends; write kind = "number", or leave min and max out.'
+    elif (low is None) != (high is None):
+        yield f"{where}.min", low, "Give both min and max, or neither."
+    elif low is not None and high is not None and not (low < high and math.isfinite(high - low)):
+        yield f"{where}.min", low, f"It must lie below max, which is {high}."
+
+
+def _likert(key: str, labels: list[str]) -> Iterator[Finding]:
+    if len(labels) > _MOST_POINTS:
+        yield key, labels, f"Offer at most {_MOST_POINTS} points, or use a slider."
+    if not labels[0] or not labels[-1]:
+        yield key, labels, "Label at least both ends; a bare scale means nothing to raters."
+
+
+def _words(key: str, labels: list[str]) -> Iterator[Finding]:
+    if len(labels) > _MOST_CHOICES:
+        yield key, f"{len(labels)} words", f"Offer at most {_MOST_CHOICES}."
+    for label in labels:
+        if not label:
+            yield key, label, "Every choice needs a word."
+        if len(label) > _LONGEST:
+            yield key, label, f"Shorten it to {_LONGEST} characters; the instructions can say more."
+
+
+def _doubled(key: str, labels: list[str]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for label in labels:
+        if label and label.casefold() in seen:
+            yield key, label, "This answer is there twice; choose another word."
+        seen.add(label.casefold())
+
+
+def _is_number(label: str) -> bool:
+    try:
+        float(label.replace(",", "."))
+    except ValueError:
+        return False
+    return True
