@@ -11,6 +11,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +122,16 @@ def _paper(width: str, seed: int) -> dict[str, Any]:
         "published": [published(start, PUBLISHED_TOL) for start in range(RESTARTS)],
         "run_on": [published(start, RUN_ON_TOL) for start in range(RESTARTS)],
         "gold": chosen,
-        "gold_width": scored(gold=gold, window=(int(width) - 1) / 5.0),
+        "gold_width": _unless_refused(lambda: scored(gold=gold, window=(int(width) - 1) / 5.0)),
     }
+
+
+def _unless_refused(score: Callable[[], list[float]]) -> list[float] | None:
+    """None where the gold is too little for filters of that width."""
+    try:
+        return score()
+    except un.DataError:
+        return None
 
 
 def _green(task: str, seed: int) -> dict[str, Any]:

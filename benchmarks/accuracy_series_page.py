@@ -71,8 +71,7 @@ def _paper(rows: list[dict[str, Any]]) -> str:
             for found in ([row[key] for row in own] for key in ("published", "run_on"))
         ]
         cells = [_pair([row[key] for row in own]) for key in ("mean", "plain")]
-        gold = [f"{_pair([row[key] for row in own])} (least {_two(np.min([row[key] for row in own]))})"
-                for key in ("gold", "gold_width")]  # fmt: skip
+        gold = [_least([row[key] for row in own]) for key in ("gold", "gold_width")]
         lines.append([name, *cells, *spread, *gold])
     starts = ["published model, single starts", "... run on to 0.01 %"]
     head = ["W", "mean", "default", *starts, "default, 1 of 18 known", "... and W given"]
@@ -115,6 +114,12 @@ def _halves(rows: list[dict[str, Any]]) -> str:
 def _named(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for name in dict.fromkeys(row["name"] for row in rows):
         yield name, [row for row in rows if row["name"] == name]
+
+
+def _least(pairs: list[list[float] | None]) -> str:
+    """Means of both dimensions with the least value; or that the gold was refused."""
+    known = [pair for pair in pairs if pair is not None]
+    return f"{_pair(known)} (least {_two(np.min(known))})" if known else "refused"
 
 
 def _pair(values: list[list[float]]) -> str:

@@ -117,11 +117,20 @@ def test_compare_and_evaluate(folder):
     assert "2 items with a reference cannot make 5 folds" in done.stderr
 
 
-def test_advice_is_for_items(folder, fused):
-    for command in ("next", "plan"):
-        done = unisono_here(command, "out", cwd=folder)
-        assert done.returncode == 3
-        assert "model of traces" in done.stderr
+def test_advice_on_recordings_and_annotators(folder, fused):
+    done = unisono_here("next", "out", cwd=folder)
+    assert done.returncode == 3
+    assert "without features" in done.stderr
+    assert unisono_here("fuse", "ratings.csv", "--out", "plain", cwd=folder).returncode == 0
+    done = unisono_here("next", "plain", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "stretch" in done.stdout
+    assert "one more typical annotator removes" in done.stdout
+    done = unisono_here("plan", "plain", "--target", "0.5", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "by annotators per recording" in done.stdout
+    assert "enough for a correlation of 0.5" in done.stdout
+    assert "stretches" in json.loads(unisono_here("next", "plain", "--json", cwd=folder).stdout)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,12 @@ UNITS = (
     "more typical rating removes. information: share of the truth's variance that one rating explains."
 )
 
+TRACE_UNITS = (
+    "uncertainty: of the recording's truth, in standard deviations of the truth over all recordings. reduction: share "
+    "of it that one more typical annotator removes. information: share of the truth's variance that one annotator "
+    "explains."
+)
+
 
 @click.command("next")
 @click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
@@ -26,6 +32,7 @@ def command(fit: Path, count: int, as_json: bool) -> None:
 
     FIT is the folder that `unisono fuse --out` wrote, or the fit/ in it. Items are ranked by how much uncertainty one
     more rating by a typical annotator would remove, annotators by how much of the truth's variance one rating explains.
+    Of traces it says which recordings, and which stretches of them, need another annotator.
     """
     from unisono.api import next_ratings
     from unisono.report.alerts import nothing_shared
@@ -43,6 +50,13 @@ def command(fit: Path, count: int, as_json: bool) -> None:
     items, people = ([list(row.values()) for row in found[what]] for what in ("items", "annotators"))
     print_table(["rate next", "uncertainty", "reduction"], [[m, number(sd), number(less)] for m, sd, less in items])
     print_table(["ask", "information"], [[k, number(value)] for k, value in people])
-    tell(UNITS)
+    if advice.traces:
+        rows = [
+            [one["recording"], f"{one['begin']:g} to {one['end']:g} s"]
+            + [number(one[what]) for what in ("uncertainty", "expected_reduction")]
+            for one in found["stretches"]
+        ]
+        print_table(["recording", "stretch", "uncertainty", "reduction"], rows)
+    tell(TRACE_UNITS if advice.traces else UNITS)
     if len(advice.annotators) == 2:
         tell(TWO)

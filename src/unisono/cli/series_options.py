@@ -40,7 +40,7 @@ _OPTIONS = [
         help="Features move the truth up or down instead of being its level.",
     ),
     click.option("--width", type=click.IntRange(min=1), metavar="FRAMES", help="Filter width of the published models."),
-    click.option("--restarts", type=click.IntRange(min=0), metavar="N", help="Random starts."),
+    click.option("--restarts", type=click.IntRange(min=0), metavar="N", help="Random starts; the default takes none."),
     click.option("--jobs", type=int, metavar="N", help="Processes at once for starts and windows; -1: one per core."),
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,17 @@ SHOWN_RATINGS = (1, 2, 3, 5, 10)  # per item, in an introduction
 TARGET = 0.9  # correlation that is reckoned enough unless another is named
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """A stretch of a recording, in seconds from its start."""
+
+    recording: str
+    begin: float
+    end: float
+    uncertainty: float  # root mean square of the posterior sds, in sds of the truth
+    expected_reduction: float  # share of it that one typical annotator removes
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class NextRatings:
     """Items and annotators, the most worthwhile first."""
@@ -29,6 +40,8 @@ class NextRatings:
     information: np.ndarray  # (K,) share of the truth's variance that one rating by them explains
     dimensions: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree; they are left out
+    stretches: tuple[Stretch, ...] = ()  # of recordings, the most worthwhile first
+    traces: bool = False  # whether the items are recordings
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -45,7 +58,7 @@ class NextRatings:
             f"{name} ({value:.3f})"
             for name, value in list(zip(self.annotators, self.information.tolist(), strict=True))[:SHOWN]
         )
-        title = f"What to rate next, of {counted(len(self.items), 'item')}"
+        title = f"What to rate next, of {counted(len(self.items), 'recording' if self.traces else 'item')}"
         hint = f"Ask first: {people}. See .item_columns(), .annotator_columns() and .to_dict()."
         return Introduction.of(title, ("rate next", "uncertainty", "reduction"), rows, hint)
 
@@ -58,6 +71,8 @@ class NextRatings:
             ]
             for name, columns in tables.items()
         }
+        if self.traces:
+            found["stretches"] = [asdict(one) for one in self.stretches[:count]]
         return found | {"unclear": list(self.unclear)}
 
     def item_columns(self) -> dict[str, Any]:
@@ -77,6 +92,12 @@ class Plan:
     dimensions: tuple[str, ...]
     unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree: NaN above
     asked: str = ""  # whose ratings these are, where not everybody's: " by 'human', beside those of 'judge'"
+    traces: bool = False  # whether `ratings` are annotators per recording
+
+    @property
+    def by(self) -> str:
+        """What the numbers count, in words."""
+        return "annotators per recording" if self.traces else f"ratings per item{self.asked}"
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -88,7 +109,7 @@ class Plan:
         most = int(self.ratings[-1])
         header = (
             "dimension",
-            *(f"{n} rating{'s' * (n != 1)}" for n in SHOWN_RATINGS if n <= most),
+            *(f"{n} {'annotator' if self.traces else 'rating'}{'s' * (n != 1)}" for n in SHOWN_RATINGS if n <= most),
             f"r of {TARGET:g} with",
         )
         rows = [
@@ -99,7 +120,7 @@ class Plan:
             )
             for d, (name, enough) in enumerate(self.enough_each(TARGET).items())
         ]
-        title = f"Correlation of estimate and truth to expect, by ratings per item{self.asked}"
+        title = f"Correlation of estimate and truth to expect, by {self.by}"
         return Introduction.of(
             title, header, rows, "See .columns(), .enough(correlation) and .enough_each(correlation)."
         )

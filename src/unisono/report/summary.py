@@ -16,6 +16,7 @@ from unisono.report.delays import delay_words
 from unisono.report.findings import finding_lines, findings, tracing_findings, tracing_lines
 from unisono.report.kinds import first_line, kind_lines
 from unisono.report.reading import reading_data, reading_lines
+from unisono.report.units import unit_words
 
 LONG_NAME = 40  # characters from which a name is not waited for when others are aligned
 TWO = (
@@ -69,6 +70,8 @@ def summary_of(
     best, worst = ([], []) if unranked else _ends(annotators, 1 if counts.series else ENOUGH, unclear)
     words = delay_words(notes)
     told = notes | ({} if words is None else {"delay_words": words})
+    unit = unit_words(notes, counts.dimensions)
+    told |= {} if unit is None else {"unit_words": unit}
     return {
         "reading": counts.reading,
         "model": fit.model,
@@ -127,6 +130,8 @@ def summary_text(data: dict[str, Any]) -> str:
         lines += ["", f"Error on held-out stretches, in standard deviations of the ratings, by window: {tried}."]
     if data.get("delay_words"):
         lines += ["", f"Time: {data['delay_words']}"]
+    if data.get("unit_words"):
+        lines += ["", f"Unit: {data['unit_words']}"]
     if data["diagnosis"] is not None:
         lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
     if data.get("tracing") is not None:

@@ -240,6 +240,36 @@ def test_gold_that_is_too_little(world, keep, words):
         un.fuse(world.ratings, gold=gold)
 
 
+def test_gold_for_longer_filters_than_it_has_frames_for_is_refused_with_the_reason(world):
+    gold = world.truth.select_items(["clip 0"])
+    with pytest.raises(DataError, match=r"filters of 13 frames: 27 unknowns .* a window of at most 0\.8 s"):
+        un.fuse(world.ratings, gold=gold, window=2.4)
+    un.fuse(world.ratings, gold=gold, window=0.8)
+
+
+def test_the_unit_and_who_decided_which_way_is_up_are_said(world, default):
+    assert default.summary_data["unit"] == "annotators"
+    assert "Unit: that of the typical annotator; annotators' gains differ by a factor of 1." in default.summary()
+    assert "up is what most annotators do." in default.summary()
+    rows = np.repeat(world.ratings.annotator_of, world.ratings.length[world.ratings.item_of])
+    wheels = un.fuse(world.ratings.with_value(world.ratings.value * np.array([1.0, 4.0, 0.3, 9.0])[rows][:, None]))
+    assert wheels.summary_data["unit"] == "private"
+    assert "divide by the standard deviation of the truth (valence " in wheels.summary()
+    known = un.fuse(world.ratings, gold=world.truth.select_items(["clip 0"]))
+    assert known.summary_data["unit"] == "gold"
+    assert "up is what the known frames say" in known.summary()
+    assert "unit" not in un.fuse(world.ratings, model="mean").summary_data
+
+
+def test_the_band_allows_for_what_all_annotators_do_alike(world, default):
+    """An error of 5 % of the truth's variance; or of a share of the rating errors, or none, if that is asked for."""
+    none, large = (un.fuse(world.ratings, shared=share) for share in (0.0, 0.5))
+    np.testing.assert_array_equal(none.fused.mean, default.fused.mean)
+    more = np.diagonal(default.fused.cov - none.fused.cov, axis1=1, axis2=2)
+    np.testing.assert_allclose(more, np.broadcast_to(0.05 * none.fused.mean.var(axis=0), more.shape), rtol=1e-6)
+    assert np.all(large.fused.sd > none.fused.sd)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -249,6 +279,8 @@ def test_gold_that_is_too_little(world, keep, words):
         ({"window": "wide"}, "give seconds, or 'choose'"),
         ({"phi": "guess"}, "or 'estimated'"),
         ({"restarts": -1}, "number of random starts"),
+        ({"restarts": 2}, "has no random starts"),
+        ({"shared": 1.0}, "a share from 0 up to"),
     ],
 )
 def test_settings_that_make_no_sense(world, words, message):

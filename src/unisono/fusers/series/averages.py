@@ -122,7 +122,7 @@ class SeriesAverage(Fuser):
         return dict(NOTES)
 
     def parameters(self) -> ItemParams:
-        raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
+        raise DataError("This is an average of traces, which knows nothing of its annotators: fuse with --model auto.")
 
     # ---- saving
 

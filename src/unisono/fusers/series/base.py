@@ -36,11 +36,13 @@ from unisono.fusers.series.model import (
     model_arrays,
     predicted_truth,
     restore_model,
+    stretch_arrays,
     with_inactive,
     with_newcomers,
 )
 from unisono.fusers.series.progress import Watcher
-from unisono.fusers.series.table import Described, describe_annotators, series_annotators
+from unisono.fusers.series.table import describe_annotators, series_annotators, side_by_side
+from unisono.fusers.series.units import unit_notes
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.params import SeriesData
@@ -205,7 +207,8 @@ class SeriesFuser(Fuser):
             describe_annotators(part.model, _of(self._data, part), mean[:, list(part.dims)], watch)
             for part in self.parts_
         ]
-        return series_annotators(ratings, self._described(found), self.scaling_, self.rate_)
+        whole = side_by_side([part.dims for part in self.parts_], found, len(self.annotators_))
+        return series_annotators(ratings, whole, self.scaling_, self.rate_)
 
     def notes(self) -> dict[str, Any]:
         """The annotators' mean delay in seconds, what fixes it, and how far back the filters go, in seconds."""
@@ -217,10 +220,15 @@ class SeriesFuser(Fuser):
             "delay_convention": models[0].convention,
             "window": round(window, 6),
             "direction": "gold" if self._knows_gold else "majority",
+            **unit_notes(models, self._scale_of_parts(), self._knows_gold),
         }
 
+    def _scale_of_parts(self) -> np.ndarray:
+        """(D,) the unit of the standardised ratings, dimensions in the order of the parts."""
+        return np.asarray(self.scaling_.scale[[d for part in self.parts_ for d in part.dims]])
+
     def parameters(self) -> ItemParams:
-        raise DataError("This is a model of traces; advice on what to rate next is for ratings of items.")
+        raise DataError("This is a model of traces: it has no parameters of ratings of items.")
 
     # ---- saving
 
@@ -230,7 +238,9 @@ class SeriesFuser(Fuser):
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
-        parts = [{"dims": np.array(part.dims), **model_arrays(part.model)} for part in self.parts_]
+        parts = [
+            {"dims": np.array(part.dims), **model_arrays(part.model), **self._stretches(part)} for part in self.parts_
+        ]
         return {
             **{f"part{i}_{name}": value for i, part in enumerate(parts) for name, value in part.items()},
             "rate": np.array(self.rate_),
@@ -239,6 +249,9 @@ class SeriesFuser(Fuser):
             **scale_arrays(self.scale_),
             **self.frames_.arrays(),
         }
+
+    def _stretches(self, part: DimensionModel) -> dict[str, np.ndarray]:
+        return stretch_arrays(part.model, _of(self._data, part), self.rate_) if hasattr(self, "_data") else {}
 
     def restore(self, fit: Fit) -> Self:
         arrays = fit.arrays
@@ -298,18 +311,6 @@ class SeriesFuser(Fuser):
             d = np.array(part.dims)
             mean[:, d], cov[:, d[:, None], d] = own_mean, own_cov
         return mean, cov
-
-    def _described(self, found: list[Described]) -> Described:
-        """The parts' tables side by side."""
-        K, D = len(self.annotators_), len(self.dimensions_)
-        rows = {name: np.full((K, D), np.nan) for name in Described._fields if name != "gain"}
-        gain = np.zeros((K, D, D))
-        for part, own in zip(self.parts_, found, strict=True):
-            d = np.array(part.dims)
-            for name, row in rows.items():
-                row[:, d] = getattr(own, name)
-            gain[:, d[:, None], d] = own.gain
-        return Described(gain=gain, **rows)
 
 
 def _of(data: SeriesData, part: DimensionModel) -> SeriesData:

@@ -24,7 +24,7 @@ from unisono.maths.series.bands import no_spread
 from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_default
 from unisono.maths.series.features import fit_with_features
 from unisono.maths.series.gold import GoldSettings, fit_with_gold
-from unisono.maths.series.gold_choice import choose_taps, delay_by_gold
+from unisono.maths.series.gold_choice import FRAMES_PER_TAP, choose_taps, delay_by_gold, most_taps
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
 from unisono.maths.series.priors import MEMORY
 from unisono.maths.series.tracer_fit import fit_two_scales
@@ -46,8 +46,9 @@ class Joint(SeriesFuser):
     annotators' mean delay in seconds (None: by the rule of the earliest), `phi` the truth's autocorrelation from frame
     to frame (None: by `memory` in seconds; None: 30 in the default, 20 elsewhere). `features_drive` says that features
     move the truth instead of being its level; `shared` is the share of the rating errors that all annotators have in
-    common, which widens the bands. `restarts` adds random starts to other structures than the default's, which has one;
-    the best objective is kept; `jobs` processes work on them at once.
+    common, which widens the bands (None: an error of 5 % of the truth's variance in the default, of 5 % of the rating
+    errors elsewhere). `restarts` adds random starts to other structures than the default's, which takes
+    none; the best objective is kept; `jobs` processes work on them at once.
     """
 
     kind: ClassVar[str] = "series-joint"
@@ -67,7 +68,7 @@ class Joint(SeriesFuser):
         inference: SeriesInference = "soft",
         restarts: int = 0,
         features_drive: bool = False,
-        shared: float = Settings().shared,
+        shared: float | None = None,
         tol: float | None = None,
         max_iter: int | None = None,
         seed: int = 0,
@@ -104,8 +105,15 @@ class Joint(SeriesFuser):
             raise SettingsError(f"window={self.window!r}: give seconds, or 'choose'.")
         if self.lag is not None and isinstance(self.window, float | int) and self.lag > self.window:
             raise SettingsError(f"A lag of {self.lag:g} s does not fit into a window of {self.window:g} s.")
+        if self.shared is not None and not 0 <= self.shared < 1:
+            raise SettingsError(f"shared is {self.shared}: give a share from 0 up to, but not including, 1.")
         if self.restarts < 0:
             raise SettingsError(f"restarts is {self.restarts}: give the number of random starts, 0 for none.")
+        if self.restarts and self._is_default:
+            raise SettingsError(
+                "The default for traces starts from the traces themselves and has no random starts: leave out restarts "
+                "or choose another transform, noise or inference."
+            )
 
     def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
         seconds = self.lag if self.window is None or isinstance(self.window, str) else self.window
@@ -136,7 +144,7 @@ class Joint(SeriesFuser):
         return [window for window in WINDOWS if window < longest / 2] if isinstance(self.window, str) else []
 
     def _tasks(self, ratings: Ratings, features: ItemTable | None, gold: ItemTable | None) -> int:
-        restarts = 0 if gold is not None or self._is_default else self.restarts
+        restarts = 0 if gold is not None else self.restarts
         return TRIED * len(self._windows(ratings)) + (1 + restarts) * (ratings.D if self.one_by_one else 1)
 
     def _choose(self, ratings: Ratings, features: ItemTable | None, watch: Watcher) -> None:
@@ -215,6 +223,14 @@ class Joint(SeriesFuser):
 
     def _with_gold(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
         W = 0 if self.window_ is None else self._taps(data)
+        most = most_taps(gold)
+        if most < W:
+            raise DataError(
+                f"A window of {self.window_:g} s makes filters of {W} frames: {W * data.D + 1} unknowns for every "
+                f"annotator and dimension, of which the known frames can tell {most * data.D}. Know "
+                f"{FRAMES_PER_TAP * data.D * W} frames of every dimension, give a window of at most "
+                f"{max(most - 1, 0) / self.rate_:g} s, or leave it out: the gold then calibrates the default."
+            )
         if not W:
             plain = self._default(data, watch)
             W = choose_taps(data, gold, self.rate_)

@@ -14,12 +14,14 @@ import numpy as np
 
 from unisono.maths.series.bands import Spread, band_covariance, no_spread
 from unisono.maths.series.default import DefaultFit
+from unisono.maths.series.design import stretches_of
 from unisono.maths.series.em import unweighted
 from unisono.maths.series.estep import draw_truth, infer, posterior_mean
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.tracer_truth import Levels, course_variance, draw_two_scales, two_scale_truth
 
+STRETCH = 10.0  # seconds of a recording that advice speaks of at a time
 EPS = float(np.finfo(float).tiny)
 
 
@@ -239,6 +241,14 @@ def model_arrays(model: SeriesModel) -> dict[str, np.ndarray]:
         **({} if model.levels is None else {f"level_{name}": v for name, v in model.levels._asdict().items()}),
         "words": np.array(json.dumps(words)),
     }
+
+
+def stretch_arrays(model: SeriesModel, data: SeriesData, rate: float) -> dict[str, np.ndarray]:
+    """What is known of stretches of the fitted recordings, for advice on what to rate next; nothing without levels."""
+    if model.levels is None:
+        return {}
+    known = stretches_of(data, model.params, model.levels, max(round(STRETCH * rate), 1))
+    return {f"stretch_{name}": value for name, value in known._asdict().items()}
 
 
 def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:

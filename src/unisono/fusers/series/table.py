@@ -68,6 +68,19 @@ def describe_annotators(model: SeriesModel, data: SeriesData, mean: np.ndarray, 
     )
 
 
+def side_by_side(dims: list[tuple[int, ...]], found: list[Described], K: int) -> Described:
+    """Tables of single dimensions, or of some, as one."""
+    D = sum(map(len, dims))
+    rows = {name: np.full((K, D), np.nan) for name in Described._fields if name != "gain"}
+    gain = np.zeros((K, D, D))
+    for part, own in zip(dims, found, strict=True):
+        d = np.array(part)
+        for name, row in rows.items():
+            row[:, d] = getattr(own, name)
+        gain[:, d[:, None], d] = own.gain
+    return Described(gain=gain, **rows)
+
+
 def agreement_with_others(model: SeriesModel, data: SeriesData, watch: Watcher) -> np.ndarray:
     """(K, D) correlation of the answers with what the truth fused without them makes their filter answer.
 

@@ -34,6 +34,8 @@ from unisono.maths.series.tracer_truth import Levels
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
+SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_ERROR
+
 
 class Settings(NamedTuple):
     window: float = 3.0  # seconds that delays may span
@@ -43,7 +45,7 @@ class Settings(NamedTuple):
     earliest: float = 0.2  # seconds: the rule lets the earliest annotator react this soon
     lag_unknown: float = 0.5  # seconds, sd of the common delay where it is a convention; widens the band on slopes
     lag_sd: float = 1.0  # seconds around the common delay, prior of each delay
-    shared: float = 0.05  # share of the rating error that all annotators have in common, which ratings cannot show
+    shared: float | None = None  # share of the rating error that all annotators have in common; None: SHARED, see there
     gain_sd: float = 0.1  # prior of each gain around 1
     crosstalk_sd: float = 0.05  # prior of the leakage between dimensions around 0; 0: none
     tap_sd: float = 0.1  # prior of free filters: of the sum over the taps around a smooth kernel
@@ -274,7 +276,8 @@ def convention_spread(
     spread = annotator_spread(params, gain, ~np.isnan(noise), mean)
     if not delay_known:
         spread = spread._replace(lag=spread.lag + (s.lag_unknown * rate) ** 2)
-    return spread._replace(bias=spread.bias + s.shared / (1.0 - s.shared) * np.nanmean(noise, axis=0))
+    shared = SHARED if s.shared is None else s.shared
+    return spread._replace(bias=spread.bias + shared / (1.0 - shared) * np.nanmean(noise, axis=0))
 
 
 def _finished(problem: Problem, params: SeriesParams, trace: EmTrace) -> DefaultFit:

@@ -31,8 +31,7 @@ def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
     truth. More taps than needed cost little; their number is not chosen, since that choice would be mostly noise.
     """
     part, known = with_known(data, gold)
-    most = int((~np.isnan(known)).sum(axis=0).min()) // (FRAMES_PER_TAP * data.D)
-    W = min(max(MOST_TAPS, round(MOST_SECONDS * rate) + 1), most, int(data.length.max()) // 2)
+    W = min(max(MOST_TAPS, round(MOST_SECONDS * rate) + 1), most_taps(known), int(data.length.max()) // 2)
     if not W:
         return 0
     free = delayed = 0.0
@@ -40,6 +39,11 @@ def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
         of_free, of_delay = _held_out_errors(answers, lagged)
         free, delayed = free + of_free, delayed + of_delay
     return W if free < CLEARLY * delayed else 0
+
+
+def most_taps(gold: np.ndarray) -> int:
+    """How many taps the known frames (n, D) have evidence for."""
+    return int((~np.isnan(gold)).sum(axis=0).min()) // (FRAMES_PER_TAP * gold.shape[1])
 
 
 def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> int:

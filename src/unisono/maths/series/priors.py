@@ -26,6 +26,10 @@ DIMENSION_DELAY_SD = 0.3  # seconds around the annotator's delay on all dimensio
 MEMORY = 30.0  # seconds after which the truth has forgotten itself; 20 cost .001; 60 gained .001, but blurs fast truths
 TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as reversed
 
+# ---- bands: what all annotators do alike, which their traces cannot show; see docs/accuracy-series.md
+COMMON_DELAY_SD = 1.0  # seconds that the delay convention may be off by; .5 left .68 of green_intensity in the band
+COMMON_ERROR = 0.05  # of the truth's variance; left-out annotators alone ask for .02, two known signals for .1 to .2
+
 # ---- diagnosis; conventions, none of which the estimate rests on
 UNRELATED = 0.03  # prior probability of following nothing, and of drifting
 DRIFT = 6.0  # variance of trends in the errors of who drifts, over the usual one

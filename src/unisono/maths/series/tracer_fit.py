@@ -24,6 +24,7 @@ from unisono.maths.series.common_delays import (
 from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
+from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_ERROR
 from unisono.maths.series.recordings import connected
 from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers
@@ -196,6 +197,10 @@ def _finished(
         params, _ = to_convention(params, used & (group == g), rate, s)
     spread = _spread(found, delays, rate, s)
     truth = two_scale_truth(data, params, structure, levels, spread)
+    if s.shared is None:
+        common = COMMON_ERROR * truth.mean.var(axis=0)
+        spread = spread._replace(bias=spread.bias + common)
+        truth = truth._replace(cov=truth.cov + np.diag(common))
     present = np.stack([f.scales.present for f in found], axis=1)
     noise = np.where(present, np.diagonal(params.N, axis1=1, axis2=2) + levels.noise, np.nan)
     relative = np.stack([own.lag for own in delays], axis=1)
@@ -281,13 +286,13 @@ def _spread(found: tuple[Dimension, ...], delays: list[Delays], rate: float, s: 
     gain, bias = np.zeros(len(found)), np.zeros(len(found))
     lag = float(np.mean([delay_variance(own).mean() for own in delays]) / len(delays[0].lag))
     if s.lag is None:
-        lag += (s.lag_unknown * rate) ** 2
+        lag += (COMMON_DELAY_SD * rate) ** 2
     for d, f in enumerate(found):
         now, n = f.tracers, max(int(f.scales.moving.sum()), 1)
         student = (n - 1) / max(n - 3, 1)  # the spread of few annotators is itself uncertain
         gain[d] = student * now.prior.cov[0, 0] / n
         bias[d] = student * now.tau2 / max(int(f.scales.present.sum()), 1) * f.scales.unit**2
         noise = (now.noise + now.level_noise)[f.scales.moving]
-        if noise.size:
+        if noise.size and s.shared is not None:
             bias[d] += s.shared / (1.0 - s.shared) * float(np.median(noise)) * f.scales.unit**2
     return Spread(gain, bias, np.full(len(found), lag))
