@@ -13,10 +13,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+from notebook_pages import write_pages
+
 ROOT = Path(__file__).parent.parent
 NEIGHBOURS = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 CHAPTERS = {  # title -> pages in the order in which one would read them; pages that are named nowhere come last
-    "Start": ["readme", "tutorial", "which-model", "format", "importing"],
+    "Start": ["readme", "tutorial", "notebooks/items", "notebooks/traces", "which-model", "format", "importing"],
     "Use": [
         "items",
         "series",
@@ -32,8 +35,17 @@ CHAPTERS = {  # title -> pages in the order in which one would read them; pages 
     ],
     "Look up": ["glossary", "cli", "reference"],
     "How good is it": ["accuracy", "accuracy-series", "benchmarks", "scale", "reproduction"],
-    "Inside": ["maths", "maths-series", "contributing", "changelog", "decisions/index"],
+    "Inside": [
+        "maths",
+        "maths-series",
+        "maths-groups",
+        "maths-categories",
+        "contributing",
+        "changelog",
+        "decisions/index",
+    ],
 }
+PAGE_NAME = re.compile(r"`?(?:docs/)?[\w-]+\.(?:md|ipynb)`?")
 LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -45,6 +57,7 @@ def build(target: Path) -> int:
     for name, page in NEIGHBOURS.items():
         shutil.copy(ROOT / name, source / page)
     _write_decisions(source)
+    write_pages(ROOT / "examples", source / "notebooks")
     for page in source.rglob("*.md"):
         origin = (
             ROOT
@@ -68,13 +81,16 @@ def _on_site(text: str, origin: Path, here: Path, source: Path) -> str:
         place = (origin / link).resolve()
         if place.parent == ROOT and place.name in NEIGHBOURS:
             page = source / NEIGHBOURS[place.name]
+        elif place.suffix == ".ipynb":
+            page = source / "notebooks" / f"{place.stem}.md"
         elif place == ROOT / "docs" / "decisions":
             page = source / "decisions" / "index.md"
         elif place.is_relative_to(ROOT / "docs") and place.suffix in (".md", ".png"):
             page = source / place.relative_to(ROOT / "docs")
         else:
             return words
-        return f"[{words}]({_way(here, page)}{anchor})"
+        shown = _title(page) if PAGE_NAME.fullmatch(words) else words
+        return f"[{shown}]({_way(here, page)}{anchor})"
 
     text = re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", text) if origin == ROOT else text
     parts = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
@@ -83,6 +99,12 @@ def _on_site(text: str, origin: Path, here: Path, source: Path) -> str:
         re.sub("^```(csv|jsonl)[^\n]*", "```text", part) if part.startswith("```") else LINK.sub(lead, part)
         for part in parts
     )
+
+
+def _title(page: Path) -> str:
+    """What a page calls itself; in a repository one names files, on a site pages."""
+    found = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return found[1] if found else page.stem
 
 
 def _way(here: Path, page: Path) -> str:

@@ -13,15 +13,16 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 import chromium
 from collect_support import Postgres
+from firefox import Firefox
 from unisono.collect.store.database import Database
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test that asks for a browser or a database server, directly or through a fixture, has their marker."""
     for item in items:
-        for name in ("browser", "postgres"):
+        for name, marker in (("browser", "browser"), ("firefox", "browser"), ("postgres", "postgres")):
             if name in getattr(item, "fixturenames", ()):
-                item.add_marker(name)
+                item.add_marker(marker)
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +62,13 @@ def browser() -> Iterator[Browser]:
         found = playwright.chromium.launch(executable_path=program, args=chromium.OPTIONS)
         yield found
         found.close()
+
+
+@pytest.fixture(scope="session")
+def firefox() -> Iterator[Firefox]:
+    found = Firefox()
+    yield found
+    found.close()
 
 
 @pytest.fixture

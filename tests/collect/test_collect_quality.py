@@ -90,7 +90,7 @@ def test_whatever_goes_wrong_is_said_and_the_last_figures_stay(tmp_path: Path, c
 def test_a_program_that_is_not_there_is_said(tmp_path: Path) -> None:
     async def work() -> None:
         found = await outcome(LiveQuality([str(tmp_path / "nowhere")]))
-        assert "cannot be started: No such file" in found["error"]
+        assert "No such file" in found["error"]
 
     run(work)
 
@@ -231,6 +231,29 @@ def test_a_study_that_just_began_is_too_early(tmp_path: Path) -> None:
         assert found["too_early"].startswith("Too early")
         assert (found["raters"], found["judgements"], found["truth"]) == (raters, 6 * raters, [])
     assert "Too early" in collect("quality", folder.path).stdout
+
+
+CHOICES = """
+[[dimensions]]
+name = "mood"
+question = "Which mood?"
+kind = "choice"
+choices = ["calm", "lively"]
+"""
+
+
+def test_choices_beside_numbers_are_left_to_fuse(tmp_path: Path) -> None:
+    folder = rate_study(tmp_path / "study", per_regime=3, extra=CHOICES)
+    with TestClient(make_app(folder), base_url="http://127.0.0.1") as client:
+        let_rate(client, folder, ["honest"] * 3)
+    found = json.loads(collect("quality", folder.path, "--json").stdout)
+    assert [row["name"] for row in found["dimensions"]] == ["saturation", "brightness"]
+    text = (folder.path / "study.toml").read_text()
+    start, end = text.index("[[dimensions]]"), text.index("[items]")
+    other = rate_study(tmp_path / "words", per_regime=3)
+    (other.path / "study.toml").write_text((text[:start] + text[end:]).replace('"colours"', '"table"'))
+    (other.path / "texts.csv").write_text("item,text\na,Good morning\n")
+    assert "asks for no numbers" in collect("quality", other.path).stdout
 
 
 def test_traces_have_quality_too(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ def let_rate(client: TestClient, folder: StudyFolder, habits: list[str], seed: i
         rater = Rater.join(client, f"tab{number:05d}")
         events = []
         for slot, item in _given(client, folder, rater):
-            values = [_answer(habit, item.truth[name], rng) for name in slot["dimensions"]]
+            known = folder.study.dimensions
+            values = [_answer(habit, item.truth[one.name], rng) if one.is_number else one.choices[0] for one in known]
             events.append(rater.rating(slot, *values))
         assert rater.send(*events).json()["rejected"] == []
         assert rater.do("finish")["rejected"] == []

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 SHAPES = {"16x9": (320, 180), "4x3": (320, 240), "1x1": (240, 240), "9x16": (180, 320)}
 
 # All at once, since recording takes as long as what is recorded. Such films do not say how long they are.
-_RECORD = """async ([sizes, ms]) => Promise.all(sizes.map(async ([width, height]) => {
+RECORD = """async ([sizes, ms]) => Promise.all(sizes.map(async ([width, height]) => {
   const canvas = Object.assign(document.createElement("canvas"), {width, height});
   const context = canvas.getContext("2d");
   const recorder = new MediaRecorder(canvas.captureStream(25), {mimeType: "video/webm"});
@@ -35,7 +35,7 @@ def write_films(folder: Path, browser: Browser, ms: int = 600) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     page = browser.new_page()
     page.goto("about:blank")
-    films = page.evaluate(_RECORD, [[list(size) for size in SHAPES.values()], ms])
+    films = page.evaluate(RECORD, [[list(size) for size in SHAPES.values()], ms])
     page.close()
     for name, film in zip(SHAPES, films, strict=True):
         (folder / f"{name}.webm").write_bytes(base64.b64decode(film))

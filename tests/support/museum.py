@@ -98,6 +98,25 @@ reads("UTF-16", (H + FOUR).encode("utf-16"), notes=("It is UTF-16 text.",))
 reads("UTF-16 without a mark", (H + FOUR).encode("utf-16-le"), notes=("It is UTF-16 text.",))
 refuses("empty file", "", "r.csv is empty. Expected a header and one row per rating.")
 refuses("header alone", H, "r.csv has a header but no rows.")
+reads(
+    "films",
+    "Movie ID,reviewer_age,Rater,v\n7,30,x,1\n7,40,y,2\n9,30,x,4\n9,40,y,3\n",
+    left_out={"reviewer_age": "by its name it is an age"},
+)
+refuses(
+    "codes of what was rated",
+    "couple,stage,partner,coder,v\n"
+    + "".join(
+        f"{c},{s},{p},{k},{1 + (3 * c + 2 * s + p + i) % 5}\n"
+        for c in (7, 8)
+        for s in (1, 2)
+        for p in (1, 2)
+        for i, k in enumerate("xy")
+    ),
+    "r.csv row 2 and row 4: annotator 'x' rated item '7' twice. If 'stage' and 'partner' are parts of the item, say "
+    "--item couple,stage,partner.",
+    *("--item", "couple"),
+)
 refuses(
     "one rating",
     H + "1,x,3\n",

@@ -40,6 +40,7 @@ from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotator
 from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
 from unisono.io.writing import csv_text, rounded_figures, write_results
+from unisono.notebook import watching_phases, watching_steps
 from unisono.reader import as_frame
 from unisono.report.alerts import NO_SIGNAL, TOLD_AT_ONCE, rating_alerts
 from unisono.report.kinds import KIND_WARNINGS, kind_alerts
@@ -79,7 +80,8 @@ def fuse(
     whose answers agree more than chance allows: "merge" as one opinion, "keep" each. `categories` names columns whose
     answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default columns of words are
     recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything random; by default the
-    fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration;
+    fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration
+    (without it, a notebook shows a bar);
     if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
     and windows tried, and of what it does beside EM.
     """
@@ -108,8 +110,9 @@ def fuse(
     if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
-    described = on_clock(item_table(features), table, complete=True)
-    fuser.fit(counted, described, on_clock(item_table(gold), table), on_step=on_step)
+    described = on_clock(item_table(features, table), table, complete=True)
+    with watching_steps("Estimating", on_step) as watcher:
+        fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
     result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
     for alert in result.alerts:
         if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS):
@@ -162,7 +165,8 @@ class Fusion(WithCategories):
     @cached_property
     def described(self) -> Annotators:
         """What is known of the annotators, as plain arrays."""
-        return self._counted(self.fuser.describe())
+        with watching_steps("Describing annotators", None) as watcher:
+            return self._counted(self.fuser.describe(watcher))
 
     def _counted(self, found: Annotators) -> Annotators:
         each = described_one_by_one(found, self.ratings, self.copies)
@@ -275,7 +279,8 @@ class Fusion(WithCategories):
 
         words = None if self.chosen is None else self.chosen.for_report()
         whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data, words)
-        return report_files(whole, command=command, on_phase=on_phase)
+        with watching_phases("Writing the report", on_phase) as watcher:
+            return report_files(whole, command=command, on_phase=watcher)
 
 
 def load(directory: str | Path) -> Fuser:

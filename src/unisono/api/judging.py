@@ -11,6 +11,7 @@ from unisono.data.kinds import with_kinds
 from unisono.data.rating_numbers import RatingNumbers
 from unisono.errors import DataError
 from unisono.io.reading.item_labels import read_item_labels
+from unisono.notebook import watching_steps
 
 if TYPE_CHECKING:
     from unisono.evaluate.judges.measure import JudgesReport
@@ -39,7 +40,7 @@ def judges(
     `ratings`, `kinds` and `humans` as in `fuse`. `by` names the column that says which system an item belongs to, in
     the ratings or in the table `items`, or maps items to systems; it adds prediction-powered means of systems, with
     labels cross-fitted in `folds` by `seed`. `prompt` likewise says which items answer the same prompt.
-    `covariates` as in `fuse`: effects of length or position on every judge; a column that numbers batches shows drift.
+    `covariates` as in `fuse`: effects of length or position on every judge; a column that names batches shows drift.
     `reference_kind` and `shared` are settings of the model of groups, `epsilon` of the alternative annotator test;
     `reading` are keyword arguments of `read_ratings`.
     """
@@ -59,16 +60,17 @@ def judges(
     if prompt is not None and by is None:
         raise DataError("prompt= says which items of different systems belong together: give by= as well.")
     numbers = covariate_table(ratings, covariates, how)
-    return measure_judges(
-        with_kinds(without_covariates(table, numbers), kinds, humans),
-        covariates=numbers,
-        reference_kind=reference_kind,
-        shared=shared,
-        system_of=labels(by, "system"),
-        cluster_of=labels(prompt, "prompt"),
-        epsilon=epsilon,
-        folds=folds,
-        seed=seed,
-        on_step=on_step,
-        on_task=on_task,
-    )
+    with watching_steps("Estimating", on_step) as watcher:
+        return measure_judges(
+            with_kinds(without_covariates(table, numbers), kinds, humans),
+            covariates=numbers,
+            reference_kind=reference_kind,
+            shared=shared,
+            system_of=labels(by, "system"),
+            cluster_of=labels(prompt, "prompt"),
+            epsilon=epsilon,
+            folds=folds,
+            seed=seed,
+            on_step=watcher,
+            on_task=on_task,
+        )

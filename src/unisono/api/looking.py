@@ -15,6 +15,7 @@ from unisono.fusers import Fused, Fuser, revive
 from unisono.fusers.copies import count_copies
 from unisono.io.align import align_to
 from unisono.io.saved import load_fit
+from unisono.notebook import watching_tasks
 from unisono.words import Counting
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ def agreement(
     require_overlap(table)
     fused, shrunk = (None, False) if fit is None else _estimate_of(fit)
     drawing = Drawing(draws, level, seed)
-    asked: dict[str, Any] = {"matrices": matrices, "window": window, "on_task": on_task}
-    return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, **asked)
+    asked: dict[str, Any] = {"matrices": matrices, "window": window}
+    with watching_tasks("Measuring agreement", on_task) as watcher:
+        return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, on_task=watcher, **asked)
 
 
 def compare(
@@ -94,17 +96,18 @@ def compare(
     from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
     rated = rating_table(ratings, scale, **reading)
-    known = item_table(reference)
-    return compare_models(
-        count_copies(rated, copies),
-        reference=align_to(known, rated) if known is not None and rated.is_series else known,
-        features=on_clock(item_table(features), rated, complete=True),
-        models=models,
-        folds=folds,
-        seed=seed,
-        jobs=jobs,
-        on_task=on_task,
-    )
+    known = item_table(reference, rated)
+    with watching_tasks("Comparing", on_task) as watcher:
+        return compare_models(
+            count_copies(rated, copies),
+            reference=align_to(known, rated) if known is not None and rated.is_series else known,
+            features=on_clock(item_table(features, rated), rated, complete=True),
+            models=models,
+            folds=folds,
+            seed=seed,
+            jobs=jobs,
+            on_task=watcher,
+        )
 
 
 def cross_validate(
@@ -130,17 +133,18 @@ def cross_validate(
     if table is None:
         raise DataError("Cross-validation needs a reference: a table of items whose truth is known.")
     rated = rating_table(ratings)
-    return cross_validate_models(
-        rated,
-        align_to(table, rated) if rated.is_series else table,
-        models=PROTOCOL if models is None else models,
-        features=on_clock(item_table(features), rated, complete=True),
-        folds=folds,
-        seed=seed,
-        select_iteration=select_iteration,
-        jobs=jobs,
-        on_task=on_task,
-    )
+    with watching_tasks("Cross-validating", on_task) as watcher:
+        return cross_validate_models(
+            rated,
+            align_to(table, rated) if rated.is_series else table,
+            models=PROTOCOL if models is None else models,
+            features=on_clock(item_table(features, rated), rated, complete=True),
+            folds=folds,
+            seed=seed,
+            select_iteration=select_iteration,
+            jobs=jobs,
+            on_task=watcher,
+        )
 
 
 def _estimate_of(fit: Any) -> tuple[Fused, bool]:

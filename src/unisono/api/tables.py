@@ -10,6 +10,7 @@ from unisono.data.rating_numbers import RatingNumbers
 from unisono.errors import DataError, SettingsError
 from unisono.io.align import align_to
 from unisono.io.reading.covariates import read_covariates
+from unisono.io.reading.source import open_table
 from unisono.io.tables import read_item_table, read_ratings
 
 # Keyword arguments that say how to read a table of ratings, wherever one may be given.
@@ -45,9 +46,24 @@ def without_covariates(ratings: Ratings, numbers: RatingNumbers | None) -> Ratin
     return ratings if len(kept) == ratings.D else ratings.select_dimensions(kept)
 
 
-def item_table(source: Any, **reading: Any) -> ItemTable | None:
-    """Features, gold or a reference from an object, a path or a data frame (read with `reading`); None stays None."""
-    return source if source is None or isinstance(source, ItemTable) else read_item_table(source, **reading)
+def item_table(source: Any, like: Ratings | None = None, **reading: Any) -> ItemTable | None:
+    """Features, gold or a reference from an object, a path or a data frame (read with `reading`); None stays None.
+
+    A table that calls its items as the table of the ratings `like` does needs no word about it.
+    """
+    if source is None or isinstance(source, ItemTable):
+        return source
+    return read_item_table(source, **({"item": _same_name(source, like)} | reading))
+
+
+def _same_name(source: Any, ratings: Ratings | None) -> list[str] | str | None:
+    """What the ratings' table calls its items, if this one has columns of that name."""
+    how = None if ratings is None else ratings.reading
+    if how is None or (isinstance(source, str) and source == "-"):
+        return None  # standard input can be read once
+    columns = set(open_table(source).columns)
+    names = list(how.item_parts) or [how.item]
+    return (names if how.item_parts else how.item) if columns >= set(names) else None
 
 
 def on_clock(table: ItemTable | None, ratings: Ratings, *, complete: bool = False) -> ItemTable | None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SHOWN = 10  # items of the truth, and raters to look at, on a screen
 AGREEMENT = "In brackets: 95 % intervals. Needed: ratings per item for a correlation of {target:g} with the truth."
 
+NO_NUMBERS = "The study asks for no numbers. `unisono fuse` fuses choices once they are exported."
+
 
 def quality_of_study(study: StudyFolder, store: Database, target: float) -> Quality:
     """Exports the ratings into a folder that is thrown away, and looks at them. Excluded raters are left out."""
@@ -25,15 +27,17 @@ def quality_of_study(study: StudyFolder, store: Database, target: float) -> Qual
     from unisono.collect.export.write import export_tables
 
     series = study.study.mode == "trace"
+    kind = "series" if series else "items"
     with tempfile.TemporaryDirectory(prefix="unisono-quality-") as place:
         export_tables(study, store, Path(place) / "export")
         path = Path(place) / "export" / "ratings.csv"
         item = "recording" if series else "item"
         rated, raters, rows = _counts(path, item)
-        if raters < 2:
-            return Quality("series" if series else "items", len(rated), raters, rows, _early(series, raters))
-        scale = {one.name: (one.min, one.max) for one in study.study.dimensions}
-        columns = {"item": item, "annotator": "annotator", "dims": study.study.names}
+        scale = {one.name: one.ends for one in study.study.dimensions if one.is_number}
+        if raters < 2 or not scale:
+            why = too_early(kind, raters, 0) if scale else NO_NUMBERS
+            return Quality(kind, len(rated), raters, rows, why)
+        columns = {"item": item, "annotator": "annotator", "dims": list(scale)}
         timed: dict[str, Any] = {"time": "time", "time_unit": "s", "rate": study.study.trace.rate} if series else {}
         unrated = len({one.name for one in study.catalogue.items} - rated)
         return quality(path, scale=scale, target=target, unrated=unrated, **columns, **timed)
@@ -103,10 +107,6 @@ def _cell(figure: list[float]) -> str:
 def _enough(enough: int | None, found: Quality) -> str:
     tried = found.needed["tried"]
     return str(enough) if enough is not None else f"more than {tried}" if tried else "?"
-
-
-def _early(series: bool, raters: int) -> str:
-    return too_early("series" if series else "items", raters, 0)
 
 
 def _counts(path: Path, item: str) -> tuple[set[str], int, int]:

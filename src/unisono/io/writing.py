@@ -15,8 +15,8 @@ from unisono.fusers.results import Fit
 from unisono.io.atomic import atomic_directory
 from unisono.io.json_text import json_text
 from unisono.io.saved import write_fit
+from unisono.maths.rounding import significant
 
-DIGITS = 6  # significant digits of figures about annotators: more than anybody's answers tell
 NOTHING: Mapping[str, str] = MappingProxyType({})
 DUST = 1e-12  # of the largest figure of a column: what is smaller is the rounding of sums that come to nothing
 
@@ -61,7 +61,7 @@ def _is_float(column: Any) -> bool:
 
 def _rounded(column: np.ndarray) -> np.ndarray:
     dust = DUST * np.max(np.abs(column), initial=0.0, where=np.isfinite(column))
-    return np.array([0.0 if abs(number) <= dust else float(f"{number:.{DIGITS}g}") for number in column.tolist()])
+    return np.where(np.abs(column) <= dust, 0.0, significant(column))
 
 
 def rating_columns(ratings: Ratings) -> dict[str, Any]:

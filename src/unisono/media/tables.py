@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-
-DIGITS = 6  # significant: the rest depends on processors and versions of codecs
+from unisono.maths.rounding import significant
 
 
 class Measured(NamedTuple):
@@ -43,16 +42,7 @@ def feature_columns(things: dict[str, Measured]) -> dict[str, Any]:
 
 
 def _columns(names: tuple[str, ...], value: np.ndarray) -> dict[str, Any]:
-    return {name: rounded(value[:, p]) for p, name in enumerate(names)}
-
-
-def rounded(values: np.ndarray) -> np.ndarray:
-    """To six significant digits."""
-    size = np.zeros_like(values)
-    known = np.isfinite(values) & (values != 0)
-    size[known] = np.floor(np.log10(np.abs(values[known])))
-    scale = 10.0 ** (DIGITS - 1 - size)
-    return np.asarray(np.where(known, np.rint(values * scale) / scale, values))
+    return {name: significant(value[:, p]) for p, name in enumerate(names)}
 
 
 def missing_library(package: str, extra: str) -> DataError:

@@ -43,9 +43,20 @@ def axes_for(ax: Axes | None, height: float, width: float = COLUMN) -> Axes:
     """The axes given, or new ones in a figure of their own."""
     if ax is not None:
         return ax
+    made: Axes = subplots(figsize=(width, height))
+    return made
+
+
+def subplots(*shape: int, **options: Any) -> Any:
+    """New axes in the style of all pictures, as `pyplot.subplots` makes them."""
     plt = pyplot()
     with plt.rc_context(STYLE):
-        made: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        made = plt.subplots(*shape, layout="constrained", **options)[1]
+        interactive = plt.isinteractive()
+    # The first figure loads the backend. That of notebooks turns interaction on, which the context has just forgotten;
+    # without it notebooks show no other figure than the first.
+    if interactive and not plt.isinteractive():
+        plt.ion()
     return made
 
 

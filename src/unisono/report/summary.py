@@ -131,6 +131,8 @@ def summary_text(data: dict[str, Any]) -> str:
         lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
     if data.get("tracing") is not None:
         lines += ["", *tracing_lines(data["tracing"], data.get("direction") == "gold")]
+    if data.get("response"):
+        lines += ["", _response_line(data["response"], len(data["dimensions"]))]
     if data.get("gold"):
         lines += ["", *_gold_lines(data["gold"])]
     if data["iterations"]:
@@ -149,6 +151,14 @@ def _convergence_line(data: dict[str, Any]) -> str:
         times = "once" if path["falls"] == 1 else f"{path['falls']} times, at most"
         rose = f"the objective fell {times} by {path['largest_fall']:.3g} (iteration {path['largest_fall_at']})"
     return f"{how} after {counted(data['iterations'], 'iteration')}; {rose}."
+
+
+def _response_line(found: dict[str, Any], dimensions: int) -> str:
+    """What ratings were read as, and where; the rest are numbers."""
+    where = f"{found['dimensions']} of {dimensions} dimensions"
+    if found["kind"] == "ordinal":
+        return f"Ratings of {where} are ordered answers, with thresholds of every annotator."
+    return f"Ratings of {where} are sliders, read through functions of {found['annotators']} annotators of their own."
 
 
 def _gold_lines(gold: dict[str, Any]) -> list[str]:

@@ -34,6 +34,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         *("clipid", "video", "videoid", "videoname", "image", "imageid", "audio", "audioid", "utterance"),
         *("utteranceid", "segment", "segmentid", "sentence", "sentenceid", "document", "documentid", "doc", "docid"),
         *("example", "exampleid", "sample", "sampleid", "task", "taskid", "file", "filename", "asset", "assetid"),
+        *("movie", "movieid", "film", "filmid", "song", "songid", "photo", "photoid", "picture", "pictureid"),
+        *("tweet", "tweetid", "post", "postid", "essay", "essayid", "article", "articleid", "paragraph"),
+        *("paragraphid", "passage", "passageid", "dialogue", "dialogueid", "conversation", "conversationid"),
+        *("product", "productid", "word", "wordid", "storyid", "soundid", "faceid", "sceneid", "trackid"),
         *("headline", "headlineid", "originalname", "origid", "hitid", "unit", "unitid", "textid", "id"),
     ),
     "annotator": (

@@ -2,8 +2,7 @@
 
 The best guess for each item, a posterior mean has too little variance over items, and measures of agreement that look
 at the scale punish that. The matched estimate is stretched to the variance that the mean answer of a panel of
-annotators would have; with an infinite panel, that of the truth. It also averages two readings of ratings at the end of
-the scale: as they are, and as "at least this much" (`censored`).
+annotators would have; with an infinite panel, that of the truth.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from unisono.report.page.formats import as_coefficient, as_edge, as_number, as_t
 
 ROW = 15  # height of a line of a caterpillar
 FAINTEST = 0.02  # of a transform, below which a square would look empty
+COURSE = 38  # where a course begins, beside the ends of its scale
 LABELS = 150  # width for names beside it
 
 
@@ -70,12 +71,13 @@ def course_figure(values: Sequence[float | None], ends: Ends, label: str) -> Mar
         return Markup("")
     low, high = _whole([value for _, value in known], ends)
     span = high - low or 1.0
-    step = 268 / max(len(values) - 1, 1)
-    points = " ".join(f"{30 + step * i:.1f},{44 - 40 * (value - low) / span:.1f}" for i, value in known)
-    marks = [Markup('<line class="grid" x1="30" x2="298" y1="{0}" y2="{0}"/>').format(y) for y in (4, 44)]
+    step = (298 - COURSE) / max(len(values) - 1, 1)
+    points = " ".join(f"{COURSE + step * i:.1f},{44 - 40 * (value - low) / span:.1f}" for i, value in known)
+    marks = [Markup('<line class="grid" x1="{0}" x2="298" y1="{1}" y2="{1}"/>').format(COURSE, y) for y in (4, 44)]
     marks.append(Markup('<polyline class="path" points="{}"/>').format(points))
     for y, end in ((8, high), (48, low)):
-        marks.append(Markup('<text class="edge" x="26" y="{}" text-anchor="end">{}</text>').format(y, as_edge(end)))
+        number = Markup('<text class="edge" x="{}" y="{}" text-anchor="end">{}</text>')
+        marks.append(number.format(COURSE - 4, y, as_edge(end)))
     return svg(300, 50, label, marks)
 
 

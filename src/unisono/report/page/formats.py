@@ -31,7 +31,7 @@ def as_tick(value: float, places: int) -> str:
 
 def as_edge(value: float) -> str:
     """An end of a scale: '7', '0.5'."""
-    return as_tick(value, 0) if value == round(value) else as_number(value)
+    return as_tick(value, 0) if value == round(value) else as_number(value, 2)
 
 
 def as_share(value: float | None) -> str:
