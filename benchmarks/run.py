@@ -14,6 +14,7 @@ from pathlib import Path
 BENCHMARKS = {
     "help": "benchmarks.help_time",
     "items": "benchmarks.items_model",
+    "peers": "benchmarks.peers",
     "series": "benchmarks.series",
     "agreement": "benchmarks.agreement",
     "collect": "benchmarks.collect_load",

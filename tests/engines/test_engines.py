@@ -10,6 +10,7 @@ import pytest
 from shard_work import (
     always_dies,
     complains,
+    memory_limit,
     moved_sum,
     numbers,
     process_of,
@@ -82,9 +83,11 @@ def test_a_shard_that_kills_every_process_is_named():
         list(executor.map(always_dies, executor.load(tasks())))
 
 
-def test_processes_are_several():
+def test_processes_are_several_and_may_hold_much():
     with open_engine("processes", 2) as executor:
-        assert len(set(executor.map(process_of, executor.load(tasks())))) == 2
+        shards = executor.load(tasks())
+        assert len(set(executor.map(process_of, shards))) == 2
+        assert set(executor.map(memory_limit, shards)) == {float("inf")}
 
 
 @pytest.mark.parametrize(("engine", "library"), [("dask", "distributed"), ("ray", "ray")])

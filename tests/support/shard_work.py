@@ -39,3 +39,10 @@ def always_dies(shard: np.ndarray) -> None:
 
 def complains(shard: np.ndarray) -> None:
     raise ValueError("part of the ratings is wrong")
+
+
+def memory_limit(shard: np.ndarray) -> float:
+    """From where on joblib takes a process for a leaking one."""
+    from joblib.externals.loky import process_executor
+
+    return float(process_executor._MAX_MEMORY_LEAK_SIZE)

@@ -107,7 +107,7 @@ class ProcessExecutor:
             # joblib's processes start clean: no threads are copied, and a script needs no `__main__` guard.
             from joblib.externals.loky import ProcessPoolExecutor
 
-            self._pools[worker] = ProcessPoolExecutor(max_workers=1)
+            self._pools[worker] = ProcessPoolExecutor(max_workers=1, timeout=None, initializer=_keep_what_is_held)
         return self._pools[worker]
 
     def _result(self, place: int, future: Future[Any], shard: Shard, function: Callable[..., Any], path: Path) -> Any:
@@ -126,6 +126,13 @@ class ProcessExecutor:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _keep_what_is_held() -> None:
+    """joblib ends processes whose memory grows, which is what a process does that comes to hold shards."""
+    from joblib.externals.loky import process_executor
+
+    process_executor._MAX_MEMORY_LEAK_SIZE = float("inf")
 
 
 def _visit(shard: Shard, function: Callable[..., Any], path: str) -> Any:

@@ -15,7 +15,7 @@ from unisono.maths.items.priors import Priors
 from unisono.maths.items.readings import complete_reading
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
-from unisono.maths.items.targets import SharedMoments, shared_moments, targets_from
+from unisono.maths.items.targets import SharedMoments, targets_from, variance_targets
 
 
 def bayes_settings(
@@ -32,12 +32,11 @@ def bayes_settings(
 
     `items`: the moments of the items, where the rows of the ratings lie elsewhere.
     """
-    targets = targets_from(
-        data,
-        shared_moments(data, data.item_of, data.M) if items is None else items,
-        truths=correlated and structure.latent == "full",
-        biases=correlated and structure.couples_dimensions,
-    )
+    alike = {
+        "truths": correlated and structure.latent == "full",
+        "biases": correlated and structure.couples_dimensions,
+    }
+    targets = variance_targets(data, **alike) if items is None else targets_from(data, items, **alike)
     return BayesSettings(structure, priors, floor, targets)._replace(**changes)
 
 
