@@ -8,6 +8,7 @@ project_copyright = author
 version = release = __version__
 root_doc = "index"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
+highlight_language = "none"  # blocks without a language are what commands print
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -76,6 +76,8 @@ def test_matrices_are_the_transforms(items):
     k = items.described.annotators.index("s03")
     drawn = panels[1].get_images()[0].get_array()
     np.testing.assert_allclose(drawn, items.described.leakage[k] + np.diag(items.described.gain[k]))
+    assert [one.get_text() for one in panels[0].get_yticklabels()] == list(items.described.dimensions)
+    assert panels[0].figure.get_supxlabel() == "truth"
 
 
 def test_traces_and_their_delays(series):
@@ -90,6 +92,9 @@ def test_filters_hold_gain_and_delay(series):
     axes = un.plot.filters(series)
     weights = np.array([one.get_ydata() for one in axes.get_lines()])
     np.testing.assert_allclose(weights.sum(axis=1), series.described.gain[:, 0], rtol=1e-6)
+    shown = axes.get_lines()[0].get_xdata() <= axes.get_xlim()[1]
+    assert np.abs(weights[:, ~shown]).max() < 0.01 * np.abs(weights).max()
+    assert shown.sum() < len(shown)  # what is empty is not drawn
 
 
 def test_agreement_is_that_of_the_function(items):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FIGURES = ("reliability", "bias", "gain", "noise", "agreement", "delay")
 IDEAL = {"bias": 0.0, "gain": 1.0}
 MOST = 40
+MOST_LABELLED = 6  # dimensions whose names fit beside a matrix
+VISIBLE = 0.01  # of the largest weight: beyond the last weight that can be seen a filter is not drawn
 
 
 def annotators(result: Result, figure: str = "reliability", *, most: int = MOST, ax: Axes | None = None) -> Axes:
@@ -58,13 +60,18 @@ def matrices(
     if axes is None:
         columns = min(len(places), 4)
         rows = -(-len(places) // columns)
-        axes = subplots(rows, columns, figsize=(0.9 * columns, 1.05 * rows), squeeze=False)
+        axes = subplots(rows, columns, figsize=(0.9 * columns, 1.05 * rows + 0.2), squeeze=False)
+        figure = axes[0, 0].figure
+        figure.supxlabel("truth", fontsize=7)
+        figure.supylabel("answer", fontsize=7)
     panels = np.asarray(axes, dtype=object).ravel()
     for panel, k in zip(panels, places, strict=False):
         panel.imshow(found.leakage[k] + np.diag(found.gain[k]), cmap=DIVERGING, vmin=-1.5, vmax=1.5)
         panel.set_title(found.annotators[k], fontsize=7)
         panel.set_xticks([])
         panel.set_yticks([])
+    if len(found.dimensions) <= MOST_LABELLED:
+        panels[0].set_yticks(range(len(found.dimensions)), found.dimensions, fontsize=5)
     for panel in panels[len(places) :]:
         panel.set_axis_off()
     return panels[: len(places)]
@@ -83,6 +90,8 @@ def filters(result: Result, dimension: str | None = None, *, ax: Axes | None = N
     seconds = np.arange(weights.shape[1]) / fused.clock.rate
     for k, row in enumerate(weights):
         axes.plot(seconds, row, lw=0.8, color=DIMENSIONS[k % len(DIMENSIONS)], label=found.annotators[k])
+    reach = np.flatnonzero((np.abs(weights) > VISIBLE * np.abs(weights).max()).any(axis=0))
+    axes.set_xlim(0.0, seconds[min(int(reach[-1]) + 2, len(seconds) - 1)] if len(reach) else seconds[-1])
     axes.set_xlabel("seconds before the answer")
     axes.set_ylabel(f"weight of the true {fused.dimensions[d]}")
     if len(weights) <= len(DIMENSIONS):

@@ -115,6 +115,17 @@ def test_kinds_in_the_table_are_those_of_the_data():
     assert cells["replacements-table"][at + 2] == told
 
 
+def test_leakage_is_told_where_there_is_any():
+    data = dossier_of_judges()
+    cells = Outline(render_page(data)).cells["people-table"]
+    assert cells.count("strongest leakage") == len(data["dimensions"])
+    judge = next(row for row in data["annotators"]["rows"] if row["kind"] == "judge")
+    own = judge["transform"][0]
+    e = max(range(1, len(own)), key=lambda i: abs(own[i]))
+    assert f"{as_number(own[e], 2)} from {data['dimensions'][e]}" in cells
+    assert "strongest leakage" not in Outline(render_page(dossier_of_items())).cells["people-table"]
+
+
 def test_alerts_of_one_kind_are_told_together():
     data = dossier_of(awkward_ratings())
     alike = [{"kind": "spammers", "severity": "warning", "message": f"w{i} ..."} for i in range(9)]

@@ -20,6 +20,7 @@ from unisono.report.page.figures import (
     transform_figure,
 )
 from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
+from unisono.report.page.leakage import leaking, strongest_leakage
 from unisono.report.page.look import look_at
 from unisono.report.page.methods import assumptions, citation, methods_paragraph, python_lines
 from unisono.report.page.short import in_short
@@ -97,6 +98,8 @@ def _environment() -> Environment:
         "agreement_figure": agreement_figure,
         "class_figure": class_figure,
         "coverage_figure": coverage_figure,
+        "leaking": leaking,
+        "strongest_leakage": strongest_leakage,
         "matrix_figure": matrix_figure,
         "objective_figure": objective_figure,
         "transform_figure": transform_figure,

@@ -59,7 +59,8 @@ def _certainty(data: dict[str, Any]) -> Answer:
     lines = [
         Line(
             (name := data["dimensions"][d]),
-            f"± {as_number(data['truth']['typical_width'][d] / 2, 2)} (90 %), reliability {as_interval(figures[d])}",
+            f"typically ± {as_number(data['truth']['typical_width'][d] / 2, 2)} (90 %), "
+            f"reliability {as_interval(figures[d])}",
             share_figure(figures[d]["value"], f"reliability of {name}"),
         )
         for d in told
