@@ -75,8 +75,8 @@ def fuse(
     annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers end: (1, 7),
     "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `kinds` says who is what
     by patterns of names ({"judge": "gpt-*,llama*"}), `humans` who is a person; with several kinds 'auto' is 'groups',
-    whose settings are `reference_kind` and `shared`; it also takes `covariates`, columns of the ratings that are
-    numbers about single ratings (length, position) and no answers. `copies` says how annotators count
+    whose settings are `reference_kind` and `shared`; it also takes `covariates`, columns of the ratings that say
+    something about single ratings (length, position, batch) and are no answers. `copies` says how annotators count
     whose answers agree more than chance allows: "merge" as one opinion, "keep" each. `categories` names columns whose
     answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default columns of words are
     recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything random; by default the
