@@ -16,6 +16,7 @@ BENCHMARKS = {
     "items": "benchmarks.items_model",
     "series": "benchmarks.series",
     "agreement": "benchmarks.agreement",
+    "report": "benchmarks.report",
     "collect": "benchmarks.collect_load",
 }
 
