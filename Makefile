@@ -12,7 +12,7 @@ $(VENV)/core: pyproject.toml
 	@touch $@
 
 $(VENV)/dev: pyproject.toml | $(VENV)/core
-	$(PIP) --editable '.[dev,docs,plot,collect,postgres,text,video,audio,categories]'
+	$(PIP) --editable '.[dev,docs,plot,collect,postgres,text,video,audio,categories,dask,ray]'
 	@touch $@
 
 demo: $(VENV)/core

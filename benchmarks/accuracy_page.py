@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,7 @@ def tables(found: dict[str, Any]) -> dict[str, str]:
     names = [*found["models"], *([PICKED] if "auto" in found["models"] else [])]
     return {
         "setup": _setup(found),
-        "ccc": _scores(rows, names, "ccc"),
-        "pearson": _scores(rows, names, "pearson"),
-        "coverage": _simple(rows, found["models"], "coverage", lambda v: f"{v:.2f}".lstrip("0")),
+        "averages": _averages(rows, names),
         "guide": _guide(rows, found["models"]),
     }
 
@@ -57,29 +55,19 @@ def _with_pick(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"models": models | {PICKED: models[best]}}
 
 
-def _scores(rows: list[dict[str, Any]], names: list[str], metric: str) -> str:
-    """Means over draws; after +- the standard error of the difference to the mean."""
-    lines, summed = [], []
-    for label, group in _groups(rows):
-        values = [np.mean([row["models"][name][metric] for row in group]) for name in names]
-        errors = [_error(group, name, metric) for name in names]
-        lines.append([label, *(_cell(v, e) for v, e in zip(values, errors, strict=True))])
-        if not label.startswith(APART):
-            summed.append((values, errors))
-    if summed:
-        values, errors = (np.array([entry[i] for entry in summed]) for i in range(2))
-        spread = np.sqrt(np.sum(np.nan_to_num(errors) ** 2, axis=0)) / len(summed)
-        average = [f"**{_cell(v, e)}**" for v, e in zip(values.mean(axis=0), spread, strict=True)]
-        lines.append([f"**mean of {len(summed)}**", *average])
-    return markdown(["set / ratings per item", *names], lines)
-
-
-def _simple(rows: list[dict[str, Any]], names: list[str], figure: str, show: Callable[[float], str]) -> str:
-    lines = [
-        [label, *(show(float(np.mean([row["models"][name][figure] for row in group]))) for name in names)]
-        for label, group in _groups(rows)
-    ]
-    return markdown(["set / ratings per item", *names], lines)
+def _averages(rows: list[dict[str, Any]], names: list[str]) -> str:
+    """One line per model: means over real sets; after +- the standard error of the difference to the mean."""
+    real = [group for label, group in _groups(rows) if not label.startswith(APART)]
+    lines = []
+    for name in names:
+        cells = []
+        for metric in ("ccc", "pearson"):
+            value = np.mean([np.mean([row["models"][name][metric] for row in group]) for group in real])
+            errors = np.nan_to_num([_error(group, name, metric) for group in real])
+            cells.append(_cell(float(value), float(np.sqrt(np.sum(errors**2))) / max(len(real), 1)))
+        covered = np.mean([np.mean([row["models"][name]["coverage"] for row in group]) for group in real])
+        lines.append([name, *cells, f"{covered:.2f}".lstrip("0")])
+    return markdown(["model", "CCC", "Pearson", "covered"], lines)
 
 
 def _guide(rows: list[dict[str, Any]], names: list[str]) -> str:

@@ -134,11 +134,25 @@ def measure(folder: Path, draws: int, labels: int | None, only: set[str], shuffl
     return table
 
 
-def simulated(seed: int, shared: float, labels: int, *, items: int = 400, judges: int = 6, D: int = 3) -> tuple:
-    """Ratings by four people and six judges with gain .8, leakage .15 and error variance 1; and the truth."""
+class World(NamedTuple):
+    """What simulated judges make of the truth together."""
+
+    shared: float  # of their error variance of 1
+    gain: float = 0.8
+    leak: float = 0.15
+    level: float = 0.5
+
+
+WORLDS = (World(0.0), World(0.3), World(0.6), World(0.0, 1.0, 0.0, 0.0))  # in the last, judges are people like others
+
+
+def simulated(seed: int, world: World, labels: int, *, items: int = 400, judges: int = 6, D: int = 3) -> tuple:
+    """Ratings by four people and six judges; and the truth."""
     rng = np.random.default_rng(seed)
+    shared, gain, leak, level = world
     truth = rng.multivariate_normal(np.zeros(D), 0.4 + 0.6 * np.eye(D), size=items)
-    view = truth @ (0.8 * np.eye(D) + 0.15 * (1 - np.eye(D))) + 0.5 + np.sqrt(shared) * rng.normal(size=(items, D))
+    seen = truth @ (gain * np.eye(D) + leak * (1 - np.eye(D))) + level
+    view = seen + np.sqrt(shared) * rng.normal(size=(items, D))
     parts = []
 
     def add(name: str, kind: str, at: np.ndarray, value: np.ndarray) -> None:
@@ -157,24 +171,25 @@ def simulated(seed: int, shared: float, labels: int, *, items: int = 400, judges
 
 
 def simulate(draws: int) -> None:
-    """Error and coverage against the known truth, and the share of the error that is found to be shared."""
-    for shared in (0.0, 0.3, 0.6):
+    """Against the known truth: r, error and coverage; and the share of the error that is found to be shared."""
+    for world in WORLDS:
         for labels in (10, 30, 100):
             rows = []
             for seed in range(draws):
-                table, truth = simulated(seed, shared, labels)
+                table, truth = simulated(seed, world, labels)
                 row = []
                 for model in ("groups", "joint"):
                     result = un.fuse(table, model=model)
                     low, high = result.fused.interval(LEVEL)
                     error = np.sqrt(np.mean((result.fused.mean - truth) ** 2) / truth.var())
-                    row += [error, np.mean((low <= truth) & (truth <= high))]
+                    pairs = zip(result.fused.mean.T, truth.T, strict=True)
+                    r = np.mean([np.corrcoef(mean, true)[0, 1] for mean, true in pairs])
+                    row += [r, error, np.mean((low <= truth) & (truth <= high))]
                     if model == "groups":
                         row.append(result.fuser.groups().share[1].mean())
                 rows.append(row)
-            print(
-                shared, labels, "groups: error, cover, share; alike: error, cover", np.round(np.mean(rows, axis=0), 3)
-            )
+            figures = np.round(np.mean(rows, axis=0), 3)
+            print(*world, labels, "groups: r, error, cover, share; alike: r, error, cover", figures, flush=True)
 
 
 def timing() -> None:

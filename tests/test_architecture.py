@@ -19,6 +19,7 @@ ALLOWED = {
     "data": set(),
     "tasks": set(),
     "notebook": set(),
+    "engines": set(),
     "reader": {"data"},  # loads io by name, when a table comes where ratings are wanted
     "fusers": {"maths", "data", "tasks", "reader"},
     "report": {"data", "fusers"},
@@ -28,13 +29,14 @@ ALLOWED = {
     "simulate": {"data"},
     "io": {"data", "fusers", "maths"},
     "publish": {"evaluate", "io", "report"},
+    "sharded": {"data", "engines", "evaluate", "fusers", "io", "maths", "publish", "report", "version"},
     "api": {"data", "fusers", "evaluate", "io", "report", "publish", "version", "reader", "notebook"},
     "datasets": {"data", "io"},
     "collect": {"data", "io"},
     "reproduce": {"maths", "data", "fusers", "evaluate", "simulate", "io", "datasets", "collect", "media", "version"},
     "cli": {
         *("data", "fusers", "io", "evaluate", "simulate", "datasets", "api", "collect", "report", "reproduce"),
-        *("publish", "media", "version"),
+        *("publish", "media", "version", "engines", "sharded"),
     },
 }
 # The same inside packages: room -> the sibling rooms it may import. Files beside the rooms are open to all of them.

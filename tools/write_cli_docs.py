@@ -16,7 +16,8 @@ HEAD = """# The command line
 Written by `tools/write_cli_docs.py` from the commands' own `--help`.
 
 Results go to standard output or into `--out`, talk and progress to standard error. Exit codes: 0 done, 1 alerts under
-`--strict`, 2 wrong usage, 3 bad data, 4 not converged (results are written all the same), 130 interrupted.
+`--strict`, 2 wrong usage, 3 bad data, 4 not converged (results are written all the same), 5 workers or
+cluster lost, 130 interrupted.
 """
 
 

@@ -13,6 +13,10 @@ class SettingsError(ValueError):
     """A model, or a setting of a model, that there is not, or that makes no sense; known before anything is read."""
 
 
+class EngineError(RuntimeError):
+    """Those who do the work (processes, a Dask or Ray cluster) were lost, or cannot be reached."""
+
+
 class NotFittedError(RuntimeError):
     """A fuser was asked for results before `fit`."""
 

@@ -20,11 +20,14 @@ EstimateScale = Literal["matched", "posterior"]
 Response = Literal["linear", "ordinal", "warp"]  # what ratings stand for
 Counting = Literal["merge", "keep"]  # of annotators who look like one opinion
 
+Engine = Literal["serial", "processes", "dask", "ray"]  # who works on shards
+
 SeriesTransform = Literal["identity", "gain", "full", "delay", "taps"]
 FrameNoise = Literal["isotropic", "diagonal", "full", "scaled"]  # within one frame
 SeriesNoise = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]  # ar1: diagonal, correlated over frames
 SeriesInference = Literal["soft", "hard", "paper"]
 
+ENGINE_WORDS: tuple[str, ...] = get_args(Engine)
 COPY_WORDS: tuple[str, ...] = get_args(Counting)
 ITEM_WORDS: dict[str, tuple[str, ...]] = {
     "inference": get_args(Inference),

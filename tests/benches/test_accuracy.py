@@ -84,9 +84,9 @@ def some_results():
 
 def test_tables_hold_means_and_standard_errors_of_the_difference_to_the_mean():
     found = tables(some_results())
-    assert "| asset/3 | .700 ±.100 | .500 | .700 ±.100 |" in found["ccc"]
-    assert "**mean of 1**" in found["ccc"]
-    assert "| sim paper/3 | .100 | .500 | .500 |" in found["ccc"]
+    assert "| auto | .700 ±.100 | .800 ±.100 | .90 |" in found["averages"]  # simulations do not count
+    assert "| mean | .500 | .600 | .90 |" in found["averages"]
+    assert "| picked | .700 ±.100 | .800 ±.100 | .90 |" in found["averages"]
     assert "snow" in found["setup"]
 
 

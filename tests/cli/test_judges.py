@@ -40,3 +40,24 @@ def test_judges_without_people(table):
     assert done.returncode == 3
     assert "no annotator fits 'nobody'" in done.stderr
     assert not (table / "report").exists()
+
+
+def test_effects_of_batches_are_shown(table):
+    frame = pl.read_csv(table / "ratings.csv")
+    late = pl.col("item") >= "i020"
+    kinder = pl.when(late & (pl.col("kind") == "judge")).then(pl.col("d0") + 2).otherwise("d0")
+    batch = pl.when(late).then(pl.lit("may")).otherwise(pl.lit("june"))
+    frame.with_columns(batch=batch, d0=kinder).write_csv(table / "batches.csv")
+    done = unisono_here("judges", "batches.csv", "--covariate", "batch", cwd=table)
+    assert done.returncode == 0, done.stderr
+    assert "of 20 effects of covariates are clear of 0: change of the answer per unit" in done.stdout
+    shown = [line for line in done.stdout.splitlines() if "batch=may" in line]
+    assert sum("gpt-" in line and " d0 " in line for line in shown) == 6
+
+
+def test_people_who_are_needed_are_counted_and_a_plan_says_who_is_asked(table):
+    done = unisono_here("judges", "ratings.csv", cwd=table)
+    assert "People per item for a correlation of 0.9: d0 " in done.stdout
+    assert unisono_here("fuse", "ratings.csv", "--dim", "d0", "--dim", "d1", "--out", "out", cwd=table).returncode == 0
+    plan = unisono_here("plan", "out", cwd=table)
+    assert "by ratings per item by 'human', beside those of 'judge'" in plan.stdout

@@ -14,15 +14,17 @@ from collect_support import Server, rate_study
 
 pytestmark = pytest.mark.browser
 OpenPage = Callable[..., Page]
+SCREENS = [(1280, 800), (1280, 650), (390, 844), (844, 390)]
 
 
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: "{}x{}".format(*screen))
 def test_back_and_begin_is_one_rater_and_a_closed_study_still_gives_the_code(
-    tmp_path: Path, open_page: OpenPage
+    tmp_path: Path, open_page: OpenPage, screen: tuple[int, int]
 ) -> None:
     rate_study(tmp_path / "study", per_regime=1, extra="\n[limits]\nrequests_per_second = 100\n")
     with Server(tmp_path / "study") as server, httpx.Client(base_url=server.url) as admin:
         admin.post("/admin/login", data={"token": server.admin_token()})
-        page = open_page()
+        page = open_page(viewport=dict(zip(("width", "height"), screen, strict=True)))
         page.goto(server.url)
         person = Mouse(page)
         person.press("Begin")

@@ -75,26 +75,41 @@ def is_sound(page: Page) -> None:
 def test_pages_are_accessible_and_fit_in_every_language(tmp_path: Path, open_page: OpenPage, language: str) -> None:
     own = ARABIC if language == "ar" else {}
     say = included("en") | included(language) | own
-    with Server(write_study(tmp_path / "study", language, own)) as server:
+    items = write_study(tmp_path / "items", language, own)
+    traces = trace_study(tmp_path / "traces", seconds=20).path
+    (traces / "study.toml").write_text(f'language = "{language}"\n' + (traces / "study.toml").read_text())
+    write_sentences(traces, own)
+    with Server(items, str(traces)) as server:
         page = open_page(viewport={"width": 390, "height": 844})
         person = Mouse(page)
-        page.goto(server.url)
+
+        def press(*keys: str) -> None:
+            for key in keys:
+                page.get_by_role("button", name=say[key], exact=True).wait_for()
+                is_sound(page)
+                person.press(say[key])
+
+        page.goto(f"{server.url}/items/")
         assert page.locator("html").get_attribute("lang") == language
-        is_sound(page)
-        for key in ("begin", "agree"):
-            person.press(say[key])
+        press("begin", "agree")
         expect(page.locator("h1")).to_have_text(say["instructions_heading"])
-        is_sound(page)
-        person.press(say["continue"])
+        press("continue")
         for _ in range(2):
             page.get_by_role("slider").first.wait_for()
             for slider in page.get_by_role("slider").all():
                 slider.focus()
                 page.keyboard.press("End")
-            is_sound(page)
-            person.press(say["next"])
-        person.press(say["finish"])
+            press("next")
+        press("finish")
         expect(page.locator("strong#code")).to_be_visible()
+        is_sound(page)
+        page.goto(f"{server.url}/traces/")
+        for key in ("begin", "begin", "continue"):
+            person.press(say[key])
+        press("start")
+        page.locator(".cover").wait_for(state="hidden")
+        page.keyboard.press("Space")
+        page.get_by_text(say["paused"]).wait_for()
         is_sound(page)
 
 

@@ -123,6 +123,28 @@ def test_films_of_any_shape_never_cover_the_scales(
     assert wrong == {}
 
 
+@pytest.mark.parametrize("pad", ["", PAD], ids=["sliders", "pad"])
+def test_pictures_of_any_shape_never_cover_the_scales(pad: str, tmp_path: Path, open_page: OpenPage) -> None:
+    study = tmp_path / "study"
+    (study / "media").mkdir(parents=True)
+    for name, (width, height) in SHAPES.items():
+        # Larger than any screen, as photographs are.
+        (study / "media" / f"{name}.png").write_bytes(png(8 * width, 8 * height))
+    (study / "study.toml").write_text(STUDY.format(mode="rate", media="image") + pad)
+    wrong: dict[tuple[int, tuple[int, int]], list[str]] = {}
+    with Server(study) as server:
+        page = open_page()
+        person = begin(page, server)
+        for number in range(len(SHAPES)):
+            ready(page)
+            for screen in SCREENS:
+                if found := faults(page, screen):
+                    wrong[number, screen] = found
+            answer(page, person, "rate")
+        assert len(page.locator("strong#code").inner_text()) == 8
+    assert wrong == {}
+
+
 def answer(page: Page, person: Mouse, mode: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     before = page.locator("h1").inner_text()
@@ -228,6 +250,16 @@ def test_a_swipe_up_scrolls_and_never_answers(pad: str, tmp_path: Path, open_pag
         assert page.evaluate("document.querySelectorAll('input.untouched').length") == 2
         assert after[0] > before[0] + 20
         assert after[1] == before[1]
+        # The same on whole screens, upright and on the side, whether or not there is anything to scroll.
+        for width, height in ((390, 844), (844, 390)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate("document.querySelector('.pad, #scale-valence').scrollIntoView({block: 'center'})")
+            box = target.bounding_box()
+            assert box
+            middle = box["y"] + box["height"] / 2
+            swipe(page, box["x"] + box["width"] * 0.8, middle, 0, 60 - middle)
+            assert page.evaluate("document.querySelectorAll('input.untouched').length") == 2
+        page.set_viewport_size({"width": 390, "height": 420})
         # Sideways, and by a tap, it does answer.
         page.evaluate("document.querySelector('.pad, #scale-valence').scrollIntoView({block: 'center'})")
         box = target.bounding_box()
@@ -240,18 +272,26 @@ def test_a_swipe_up_scrolls_and_never_answers(pad: str, tmp_path: Path, open_pag
 def test_tracing_goes_on_when_the_mouse_leaves_the_panel(tmp_path: Path, browser: Browser, open_page: OpenPage) -> None:
     study = tmp_path / "study"
     write_films(study / "media", browser, ms=1500)
-    (study / "study.toml").write_text(STUDY.format(mode="trace", media="video"))
+    text = STUDY.format(mode="trace", media="video")
+    one, rest = text.index("[[dimensions]]", text.index("[[dimensions]]") + 1), text.index("[items]")
+    (study / "study.toml").write_text(text[:one] + text[rest:])
     with Server(study) as server:
         page = open_page()
         person = begin(page, server)
-        page.get_by_role("button", name="Start").wait_for()
-        slider = page.locator("#scale-valence").bounding_box()
-        assert slider
-        person.press("Start")
-        page.locator(".cover").wait_for(state="hidden")
-        # Above the panel, over the film, and far to the side.
-        for share, y in ((0.25, 200.0), (0.75, 30.0)):
-            page.mouse.move(slider["x"] + slider["width"] * share, y, steps=3)
-            assert float(page.locator("#scale-valence").input_value()) == pytest.approx(100 * share, abs=4)
-        page.mouse.move(5, 300)
-        assert float(page.locator("#scale-valence").input_value()) == 0
+        # A film of another shape on every screen.
+        for width, height in SCREENS:
+            page.set_viewport_size({"width": width, "height": height})
+            page.get_by_role("button", name="Start").wait_for()
+            before = page.locator("h1").inner_text()
+            slider = page.locator("#scale-valence").bounding_box()
+            assert slider
+            person.press("Start")
+            page.locator(".cover").wait_for(state="hidden")
+            # Above the panel, over the film, and far to the side.
+            for share, y in ((0.25, 0.25 * height), (0.75, 0.04 * height)):
+                page.mouse.move(slider["x"] + 14 + (slider["width"] - 28) * share, y, steps=3)
+                assert float(page.locator("#scale-valence").input_value()) == pytest.approx(100 * share, abs=4)
+            page.mouse.move(2, 0.4 * height)
+            assert float(page.locator("#scale-valence").input_value()) == 0
+            expect(page.locator("h1")).not_to_have_text(before)
+        assert len(page.locator("strong#code").inner_text()) == 8

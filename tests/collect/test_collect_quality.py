@@ -90,7 +90,7 @@ def test_whatever_goes_wrong_is_said_and_the_last_figures_stay(tmp_path: Path, c
 def test_a_program_that_is_not_there_is_said(tmp_path: Path) -> None:
     async def work() -> None:
         found = await outcome(LiveQuality([str(tmp_path / "nowhere")]))
-        assert "cannot be started: No such file" in found["error"]
+        assert "No such file" in found["error"]
 
     run(work)
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,17 +20,25 @@ from collect_support import Rater, Server, collect, rate_study, trace_study
 FAST = "\n[limits]\nrequests_per_second = 100\n"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+# Where each study keeps its ratings, for commands beside the server; nothing for the file in its folder.
+DATABASES: dict[Path, tuple[str, ...]] = {}
+
+
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     place = tmp_path_factory.mktemp("several")
-    rate_study(place / "colours", per_regime=1, extra=FAST)
-    rate_study(place / "second study", per_regime=2, extra=FAST)
-    with Server(place / "colours", str(place / "second study")) as server:
+    folders = [place / "colours", place / "second study"]
+    for number, folder in enumerate(folders, 1):
+        rate_study(folder, per_regime=number, extra=FAST)
+        url = request.getfixturevalue("postgres").fresh() if request.param == "postgres" else ""
+        DATABASES[folder] = ("--database", url) if url else ()
+    options = [word for folder in folders for word in DATABASES[folder]]
+    with Server(folders[0], str(folders[1]), *options) as server:
         yield server
 
 
 def ratings(folder: Path) -> int:
-    found: int = json.loads(collect("status", folder, "--json").stdout)["ratings"]
+    found: int = json.loads(collect("status", folder, "--json", *DATABASES[folder]).stdout)["ratings"]
     return found
 
 
@@ -59,6 +71,54 @@ def test_each_has_its_own_admin(server: Server) -> None:
         assert "Path=/colours/admin" in answer.headers["set-cookie"]
         assert client.get("/colours/admin/data").json()["title"] == "Colours"
         assert client.get("/second-study/admin/data").status_code == 401
+
+
+def test_each_is_exported_by_itself(server: Server) -> None:
+    other = server.folder.parent / "second study"
+    with httpx.Client(base_url=server.url) as client:
+        for name, folder in (("colours", server.folder), ("second-study", other)):
+            rater = Rater(client, client.post(f"/{name}/", follow_redirects=False).headers["location"])
+            rater.do("consent")
+            rater.look()
+            rater.rate_all()
+            token = (folder / "admin-link.txt").read_text().strip().partition("#")[2]
+            client.post(f"/{name}/admin/login", data={"token": token})
+        tables = {}
+        for name in ("colours", "second-study"):
+            archive = zipfile.ZipFile(io.BytesIO(client.get(f"/{name}/admin/export.zip").content))
+            tables[name] = {row["item"] for row in csv.DictReader(io.StringIO(archive.read("ratings.csv").decode()))}
+        for name, folder, count in (("colours", server.folder, 2), ("second-study", other, 4)):
+            assert collect("export", folder, "--out", folder / "out", *DATABASES[folder]).returncode == 0
+            with (folder / "out" / "ratings.csv").open(newline="") as stream:
+                assert {row["item"] for row in csv.DictReader(stream)} == tables[name]
+            assert len(tables[name]) == count
+        # Signing out of one leaves the other signed in.
+        client.post("/colours/admin/logout")
+        assert client.get("/colours/admin/data").status_code == 401
+        assert client.get("/second-study/admin/data").status_code == 200
+        # Pausing one leaves the other open.
+        client.post("/second-study/admin/phase", data={"phase": "paused"})
+        states = {name: client.post(f"/{name}/", follow_redirects=False).status_code for name in tables}
+        assert states["colours"] == 303 != states["second-study"]
+        client.post("/second-study/admin/phase", data={"phase": "open"})
+
+
+@pytest.mark.slow
+def test_figures_come_from_the_database_of_the_study(server: Server) -> None:
+    token = (server.folder / "admin-link.txt").read_text().strip().partition("#")[2]
+    with httpx.Client(base_url=f"{server.url}/colours", timeout=30) as client:
+        with httpx.Client(base_url=server.url) as bare:
+            rater = Rater(bare, client.post("/", follow_redirects=False).headers["location"])
+            rater.do("consent")
+            rater.look()
+            rater.rate_all()
+        client.post("/admin/login", data={"token": token})
+        found = client.post("/admin/quality").json()
+        while found["running"]:
+            time.sleep(0.1)
+            found = client.get("/admin/quality").json()
+    assert found["error"] == ""
+    assert found["figures"]["judgements"] == ratings(server.folder) > 0
 
 
 def test_guards_stand_before_each(server: Server) -> None:

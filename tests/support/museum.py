@@ -104,6 +104,20 @@ reads(
     left_out={"reviewer_age": "by its name it is an age"},
 )
 refuses(
+    "codes of what was rated",
+    "couple,stage,partner,coder,v\n"
+    + "".join(
+        f"{c},{s},{p},{k},{1 + (3 * c + 2 * s + p + i) % 5}\n"
+        for c in (7, 8)
+        for s in (1, 2)
+        for p in (1, 2)
+        for i, k in enumerate("xy")
+    ),
+    "r.csv row 2 and row 4: annotator 'x' rated item '7' twice. If 'stage' and 'partner' are parts of the item, say "
+    "--item couple,stage,partner.",
+    *("--item", "couple"),
+)
+refuses(
     "one rating",
     H + "1,x,3\n",
     "r.csv: No item has ratings by two annotators, so they cannot be compared. "

@@ -40,7 +40,7 @@ def judges(
     `ratings`, `kinds` and `humans` as in `fuse`. `by` names the column that says which system an item belongs to, in
     the ratings or in the table `items`, or maps items to systems; it adds prediction-powered means of systems, with
     labels cross-fitted in `folds` by `seed`. `prompt` likewise says which items answer the same prompt.
-    `covariates` as in `fuse`: effects of length or position on every judge; a column that numbers batches shows drift.
+    `covariates` as in `fuse`: effects of length or position on every judge; a column that names batches shows drift.
     `reference_kind` and `shared` are settings of the model of groups, `epsilon` of the alternative annotator test;
     `reading` are keyword arguments of `read_ratings`.
     """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.engine_options import Engine, engine_options, ratings_or_shards_argument
 from unisono.cli.kind_options import covariate_option, kind_options
 from unisono.cli.options import (
     TablePath,
@@ -16,7 +17,6 @@ from unisono.cli.options import (
     copies_option,
     json_option,
     of_items,
-    ratings_argument,
     reading_options,
 )
 from unisono.cli.progress import estimation_progress
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from unisono.api.categories import CategoryFusion
 
 NOT_CONVERGED = 4
+OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "shared", "reference_kind")
 # Words of structure, of items and of traces; one that is not given stays as the model has it.
 HELP = {
     "inference": "How parameters are estimated; soft, hard and paper are for traces.",
@@ -49,7 +50,7 @@ def _structure_options(command: Any) -> Any:
 
 
 @click.command("fuse")
-@ratings_argument
+@ratings_or_shards_argument
 @reading_options
 @category_option
 @click.option("--category-model", default="auto", show_default=True, metavar="NAME", help="Model of the categories.")
@@ -85,6 +86,7 @@ def _structure_options(command: Any) -> Any:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the results.")
 @click.option("--report/--no-report", default=True, show_default=True, help="With --out, write report.html as well.")
+@engine_options
 @json_option
 @click.pass_context
 def command(
@@ -106,6 +108,7 @@ def command(
     out: Path | None,
     report: bool,
     as_json: bool,
+    engine: Engine,
     **settings: Any,
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
@@ -118,6 +121,9 @@ def command(
     report.html, a page to read and to send (with categories also categories.csv and confusion.csv, with several
     kinds of annotators groups.csv); without, the truth goes to standard output as CSV.
 
+    RATINGS may also be shards: the folder that `unisono shard` made, or a pattern such as 'ratings/*.parquet'. They are
+    fused part by part by an --engine, and truth/ has a file for each; see docs/scale.md.
+
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
             mean, median, zscore-mean, ewe, weighted-mean,
@@ -126,6 +132,7 @@ def command(
     """
     from unisono.api import Fusion, fuse
     from unisono.api.tables import covariate_table
+    from unisono.cli.fuse_shards import fuse_in_shards, in_shards
     from unisono.fusers.categories.models import find_category_model
     from unisono.fusers.registry import find_model
     from unisono.io.tables import read_item_table
@@ -133,6 +140,12 @@ def command(
     chosen = {name: value for name, value in settings.items() if value is not None}
     find_model(model)  # a wrong name is said before anything is read
     find_category_model(category_model)
+    if in_shards(ratings, engine):
+        refused = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
+        refused |= {"covariates": covariates, "categories": categories}
+        refused |= {name: chosen.pop(name) for name in OF_TRACES if name in chosen}
+        how: dict[str, Any] = {"out": out, "report": report, "as_json": as_json, "refused": refused}
+        ctx.exit(fuse_in_shards(ratings, engine, reading, chosen, copies=copies, model=model, **how))
     answers = read_answers_quietly(ratings, reading, categories)
     require_words(ctx, chosen, series=answers.ratings is not None and answers.ratings.is_series)
     known = read_item_table(gold, **of_items(reading)) if gold else None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from unisono.evaluate.judges.measure import JudgesReport
 
 SHOWN = 10  # items named
+TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
 
 
 @click.command("judges")
@@ -32,7 +33,7 @@ SHOWN = 10  # items named
     "--shared",
     type=click.FloatRange(0, 1, max_open=True),
     metavar="SHARE",
-    help="Share of their errors that judges are expected to have in common.  [default: .4]",
+    help="Share of their errors that judges are expected to have in common.  [default: chosen by labels]",
 )
 @click.option(
     "--epsilon",
@@ -78,14 +79,20 @@ def command(
 
 
 def _show(found: JudgesReport) -> None:
-    judged, panel = found.judge_columns(), found.groups.columns()
+    judged, panel, dimensions = found.judge_columns(), found.groups.columns(), found.annotators.dimensions
     click.echo(f"Judges beside '{found.reference}', who rated {found.labelled} items")
     _print(judged, "judge", "dimension", "bias", "gain", "noise", "reliability", "advantage", "replaces_people")
     click.echo("Groups: what their members do in common")
     _print(panel, "kind", "dimension", "annotators", "leniency", "gain", "shared_error", "share", "effective")
     click.echo("Correlation of estimate and truth to expect, by ratings of people on every item")
     rows = [[str(n), *map(number, row)] for n, row in enumerate(found.correlation.tolist())]
-    print_table(["people", *found.annotators.dimensions], rows)
+    print_table(["people", *dimensions], rows)
+    needed = [
+        f"{name} {_number_needed(column)}"
+        for name, column in zip(dimensions, found.correlation.T.tolist(), strict=True)
+    ]
+    click.echo(f"People per item for a correlation of {TARGET:g}: {', '.join(needed)}.")
+    _show_effects(found.effects)
     if found.systems is not None:
         click.echo("Systems, with 90 % intervals; ranks that cannot be told apart overlap")
         board = found.systems.columns()
@@ -93,6 +100,25 @@ def _show(found: JudgesReport) -> None:
             board, "system", "dimension", "mean", "low", "high", "best_rank", "worst_rank", "labels_mean", "labelled"
         )
     say(f"People should rate next: {', '.join(found.next_items[:SHOWN])}")
+
+
+def _number_needed(correlation: list[float]) -> str:
+    """The fewest people, of 0, 1, ..., with whom this correlation is reached."""
+    enough = [n for n, reached in enumerate(correlation) if reached >= TARGET]
+    return str(enough[0]) if enough else f"more than {len(correlation) - 1}"
+
+
+def _show_effects(effects: dict[str, Any]) -> None:
+    """Those effects of covariates that are clearly not nothing."""
+    if not effects:
+        return
+    limits = zip(effects["low"], effects["high"], strict=True)
+    clear = [row for row, (low, high) in enumerate(limits) if low > 0 or high < 0]
+    shown = f"{len(clear)} of {len(effects['effect'])} effects of covariates are clear of 0"
+    click.echo(f"{shown}: change of the answer per unit, with 90 % intervals" if clear else f"{shown}.")
+    if clear:
+        names = ("annotator", "dimension", "covariate", "effect", "low", "high")
+        _print({name: [effects[name][row] for row in clear] for name in names}, *names)
 
 
 def _print(columns: dict[str, Any], *names: str) -> None:

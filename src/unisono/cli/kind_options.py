@@ -39,7 +39,7 @@ covariate_option = click.option(
     "--covariate",
     "covariates",
     metavar="COLUMN,...",
-    help="Columns that are numbers about single ratings: length, position, own_family. Their effects are written.",
+    help="Columns about single ratings: length, position, a batch; numbers, or few words. Their effects are written.",
 )
 
 

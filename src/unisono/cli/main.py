@@ -1,7 +1,7 @@
 """The `unisono` command: finds the subcommand, and turns what went wrong into an exit code.
 
-Exit codes: 0 done, 1 strict alerts, 2 usage, 3 bad data, 4 not converged. A command module is imported only when it is
-asked for, so that `--help` answers at once.
+Exit codes: 0 done, 1 strict alerts, 2 usage, 3 bad data, 4 not converged, 5 workers lost. A command module is imported
+only when it is asked for, so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 import click
 
 from unisono.cli.talk import say, show_warnings
-from unisono.errors import DataError, SettingsError
+from unisono.errors import DataError, EngineError, SettingsError
 from unisono.version import __version__
 
 # name -> (module, one line for --help); the module holds a click command called `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
     "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
+    "shard": ("shard", "Make shards of a table that is larger than memory, for `fuse`."),
     "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
     "report": ("report", "Make the page of a saved fusion again."),
     "agreement": ("agreement", "Measure how far annotators agree, with intervals, for the paper."),
@@ -99,6 +100,9 @@ def run() -> None:
     except DataError as error:
         say(f"Error: {error}")
         sys.exit(3)
+    except EngineError as error:
+        say(f"Error: {error}")
+        sys.exit(5)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not an error of ours.
         sys.stderr.close()

@@ -40,13 +40,13 @@ def command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> No
         ("Correlation of estimate and truth to expect", found.correlation),
         ("Standard deviation of the truth that remains, in the units of the ratings", found.sd),
     ):
-        tell(f"{what}, by ratings per item")
+        tell(f"{what}, by ratings per item{found.asked}")
         rows = [[str(n), *map(number, row)] for n, row in zip(found.ratings, values.tolist(), strict=True)]
         print_table(["ratings", *found.dimensions], rows)
     most_tried = int(found.ratings[-1])
     if not found.unclear:
         many = enough or most_tried
-        are = "rating per item is" if many == 1 else "ratings per item are"
+        are = f"rating per item{found.asked} is" if many == 1 else f"ratings per item{found.asked} are"
         tell(f"{many} {are}{'' if enough else ' not'} enough for a correlation of {target:g} in every dimension.")
     if len(each) > 1:
         needed = [f"{name} {n or f'more than {most_tried}'}" for name, n in each.items() if name not in found.unclear]

@@ -93,28 +93,44 @@ def _conduct(ratings: Ratings) -> Iterator[Alert]:
 
 
 def _few_ratings(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
-    items, annotators = np.array(ratings.items, dtype=object), np.array(ratings.annotators, dtype=object)
+    items = np.array(ratings.items, dtype=object)
     what = "recording" if ratings.is_series else "item"
-    yield from _count("unrated-items", "note", f"{what}s without any rating", items[counts.per_item == 0])
-    yield from _count("single-rating-items", "note", f"{what}s with a single annotator", items[counts.per_item == 1])
-    yield from _count(
-        "silent-annotators", "warning", "annotators without any rating", annotators[counts.per_annotator == 0]
+    for number, many in enumerate((items[counts.per_item == 0], items[counts.per_item == 1])):
+        yield from few_raters(number, len(many), tuple(many), what)
+    yield from few_answers(counts.per_annotator, ratings.annotators, once=not ratings.is_series)
+
+
+def few_raters(number: int, many: int, labels: tuple[str, ...], what: str = "item") -> Iterator[Alert]:
+    """About so `many` items with no annotator or one (`number`); `labels` are the first of them, or all."""
+    words = (
+        ("unrated-items", f"{what}s without any rating"),
+        ("single-rating-items", f"{what}s with a single annotator"),
     )
-    if not ratings.is_series:
-        once = annotators[counts.per_annotator == 1]
-        yield from _count("single-rating-annotators", "warning", "annotators with a single item", once)
+    yield from _count(words[number][0], "note", words[number][1], labels, many)
 
 
-def _count(kind: str, severity: str, what: str, labels: np.ndarray) -> Iterator[Alert]:
-    if len(labels):
-        text = what if len(labels) > 1 else what.replace("s with", " with", 1)
-        yield Alert(kind, severity, f"{len(labels)} {text}: {listed(list(labels))}.", tuple(labels))
+def few_answers(per_annotator: np.ndarray, annotators: Sequence[str], *, once: bool) -> Iterator[Alert]:
+    """About annotators (K,) who answered nothing and, where asked for, those who answered once."""
+    silent, single = (tuple(annotators[k] for k in np.flatnonzero(per_annotator == n).tolist()) for n in (0, 1))
+    yield from _count("silent-annotators", "warning", "annotators without any rating", silent, len(silent))
+    if once:
+        yield from _count("single-rating-annotators", "warning", "annotators with a single item", single, len(single))
+
+
+def _count(kind: str, severity: str, what: str, labels: tuple[str, ...], many: int) -> Iterator[Alert]:
+    if many:
+        text = what if many > 1 else what.replace("s with", " with", 1)
+        yield Alert(kind, severity, f"{many} {text}: {listed(labels, of=many)}.", labels)
 
 
 def _groups(ratings: Ratings) -> Iterator[Alert]:
-    groups = connected_groups(ratings)
+    yield from group_alerts(connected_groups(ratings), ratings.annotators)
+
+
+def group_alerts(groups: Sequence[np.ndarray], annotators: Sequence[str]) -> Iterator[Alert]:
+    """About annotators in groups that share no item."""
     if len(groups) > 1:
-        named = [[ratings.annotators[k] for k in group] for group in groups]
+        named = [[annotators[k] for k in group] for group in groups]
         shown = "; ".join(f"({i + 1}) {listed(names, 4)}" for i, names in enumerate(named[:4]))
         more = f"; and {len(groups) - 4} more groups" if len(groups) > 4 else ""
         message = (
@@ -128,14 +144,21 @@ def _constant(ratings: Ratings) -> Iterator[Alert]:
     for d, dimension in enumerate(ratings.dimensions):
         given = ~np.isnan(ratings.value[:, d])
         value, by = ratings.value[given, d], who[given]
-        if not len(value) or value.min() == value.max():
-            yield Alert("constant-dimension", "warning", f"Everyone gives {dimension} the same value.", (dimension,))
-            continue
         low, high = np.full(ratings.K, np.inf), np.full(ratings.K, -np.inf)
         np.minimum.at(low, by, value)
         np.maximum.at(high, by, value)
-        flat = (low == high) & (np.bincount(by, minlength=ratings.K) >= CONSTANT_FROM)
-        yield from _flat_raters([ratings.annotators[k] for k in np.flatnonzero(flat)], dimension)
+        yield from constant_alerts(low, high, np.bincount(by, minlength=ratings.K), ratings.annotators, dimension)
+
+
+def constant_alerts(
+    low: np.ndarray, high: np.ndarray, n: np.ndarray, annotators: Sequence[str], dimension: str
+) -> Iterator[Alert]:
+    """About a dimension, or annotators on it, without variation: their lowest and highest of n answers, (K,) each."""
+    if low.min() >= high.max():
+        yield Alert("constant-dimension", "warning", f"Everyone gives {dimension} the same value.", (dimension,))
+        return
+    flat = (low == high) & (n >= CONSTANT_FROM)
+    yield from _flat_raters([annotators[k] for k in np.flatnonzero(flat).tolist()], dimension)
 
 
 def _flat_raters(names: Sequence[str], dimension: str) -> Iterator[Alert]:
@@ -170,9 +193,18 @@ def _pairs(ratings: Ratings, chosen: np.ndarray) -> list[str]:
 
 def usual_range(value: np.ndarray) -> tuple[float, float]:
     """Bounds that hardly any honest rating leaves: far outside the bulk of the values, whatever their distribution."""
-    inner = (5, 50, 95) if len(value) >= FEW else (25, 50, 75)
-    low, middle, high = np.percentile(value, inner)
-    reach = (3.0 if len(value) >= FEW else 5.0) * (high - low)
+    return bounds_from(np.percentile(value, inner_percentiles(len(value))), len(value))
+
+
+def inner_percentiles(n: int) -> tuple[int, int, int]:
+    """Of n values, those that say where their bulk is."""
+    return (5, 50, 95) if n >= FEW else (25, 50, 75)
+
+
+def bounds_from(percentiles: np.ndarray, n: int) -> tuple[float, float]:
+    """The same from these percentiles of n values."""
+    low, middle, high = percentiles
+    reach = (3.0 if n >= FEW else 5.0) * (high - low)
     return (middle - reach, middle + reach) if reach > 0 else (-np.inf, np.inf)
 
 
@@ -190,21 +222,40 @@ def _unusual_values(ratings: Ratings) -> Iterator[Alert]:
             j = judgement[worst]
             who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
             inside = given[(given >= low) & (given <= high)]
-            message = (
-                f"{len(outside)} values of {dimension} lie far outside the others, which run from {inside.min():g} to "
-                f"{inside.max():g}; the furthest is {column[worst]:g} by annotator '{who}' on '{item}'."
-            )
             names = np.unique(ratings.annotator_of[judgement[outside]])
-            yield Alert("unusual-values", "warning", message, tuple(ratings.annotators[k] for k in names))
+            yield unusual_alert(
+                dimension,
+                len(outside),
+                (float(inside.min()), float(inside.max())),
+                (float(column[worst]), who, item),
+                tuple(ratings.annotators[k] for k in names),
+            )
+
+
+def unusual_alert(
+    dimension: str, many: int, others: tuple[float, float], worst: tuple[float, str, str], names: tuple[str, ...]
+) -> Alert:
+    """About so many values far outside the `others`; `worst` with its annotator and item, `names` who gave any."""
+    value, who, item = worst
+    message = (
+        f"{many} values of {dimension} lie far outside the others, which run from {others[0]:g} to "
+        f"{others[1]:g}; the furthest is {value:g} by annotator '{who}' on '{item}'."
+    )
+    return Alert("unusual-values", "warning", message, names)
 
 
 def _scales(ratings: Ratings) -> Iterator[Alert]:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a dimension without numbers has no range
         low, high = np.nanmin(ratings.value, axis=0), np.nanmax(ratings.value, axis=0)
+    yield from scale_alerts(low, high, ratings.dimensions)
+
+
+def scale_alerts(low: np.ndarray, high: np.ndarray, dimensions: tuple[str, ...]) -> Iterator[Alert]:
+    """About dimensions whose answers run from `low` (D,) to `high` (D,)."""
     width = high - low
     known = width > 0
     if known.sum() > 1 and width[known].max() > SCALE_RATIO * width[known].min():
-        shown = [f"{name} {lo:g} to {hi:g}" for name, lo, hi in zip(ratings.dimensions, low, high, strict=True)]
+        shown = [f"{name} {lo:g} to {hi:g}" for name, lo, hi in zip(dimensions, low, high, strict=True)]
         message = f"Dimensions are on different scales: {', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''}."
-        yield Alert("different-scales", "note", message, ratings.dimensions)
+        yield Alert("different-scales", "note", message, dimensions)

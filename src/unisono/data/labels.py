@@ -33,10 +33,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def listed(labels: Sequence[str], most: int = 5) -> str:
-    """Labels for a message: `'a', 'b' and 7 more`."""
+def listed(labels: Sequence[str], most: int = 5, of: int | None = None) -> str:
+    """Labels for a message: `'a', 'b' and 7 more`; `of` how many, where not all are given."""
     shown = [f"'{label}'" for label in labels[:most]]
-    rest = len(labels) - len(shown)
+    rest = (len(labels) if of is None else of) - len(shown)
     if rest:
         return ", ".join(shown) + f" and {rest} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -56,19 +56,54 @@ class _Seen(NamedTuple):
         return alike and self.within(ends)
 
 
+class SeenAnswers(NamedTuple):
+    """All that the ends of a scale show by; that of parts of the answers adds up."""
+
+    low: float  # infinite without answers
+    high: float
+    on_low: int  # answers exactly there
+    on_high: int
+    number: int
+    stepped: bool  # whole, half and quarter numbers alone
+
+
+def seen_answers(answers: np.ndarray) -> SeenAnswers:
+    """Of a column of answers, missing ones aside."""
+    y = answers[~np.isnan(answers)]
+    low, high = float(y.min(initial=np.inf)), float(y.max(initial=-np.inf))
+    stepped = bool((y * STEPS == np.round(y * STEPS)).all())
+    return SeenAnswers(low, high, _on(y, low), _on(y, high), len(y), stepped)
+
+
+def joined_answers(one: SeenAnswers, other: SeenAnswers) -> SeenAnswers:
+    """Of the answers of both."""
+    low, high = min(one.low, other.low), max(one.high, other.high)
+    return SeenAnswers(
+        low,
+        high,
+        sum(part.on_low for part in (one, other) if part.low == low),
+        sum(part.on_high for part in (one, other) if part.high == high),
+        one.number + other.number,
+        one.stepped and other.stepped,
+    )
+
+
 def infer_scale(value: np.ndarray) -> Scale:
     """The scale of every column of answers (S, D), missing ones aside."""
-    seen = [_look_at(value[:, d]) for d in range(value.shape[1])]
+    return scale_of_answers([seen_answers(value[:, d]) for d in range(value.shape[1])])
+
+
+def scale_of_answers(answers: Sequence[SeenAnswers]) -> Scale:
+    """The scale of every dimension."""
+    seen = [_look_at(one) for one in answers]
     return Scale(tuple(_like_the_others(own, seen) for own in seen), (False,) * len(seen))
 
 
-def _look_at(answers: np.ndarray) -> _Seen:
-    y = answers[~np.isnan(answers)]
-    if not len(y):
+def _look_at(y: SeenAnswers) -> _Seen:
+    if not y.number:
         return _Seen(np.nan, np.nan, False)
-    low, high = float(y.min()), float(y.max())
-    graded = max(-low, high) <= GRADES[-1][1] and bool((y * STEPS == np.round(y * STEPS)).all())
-    seen = _Seen(low, high, graded)
+    graded = max(-y.low, y.high) <= GRADES[-1][1] and y.stepped
+    seen = _Seen(y.low, y.high, graded)
     return _grades(seen, y) if graded else _slider(seen, y)
 
 
@@ -89,12 +124,12 @@ def _like_the_others(own: _Seen, seen: Sequence[_Seen]) -> Ends | None:
     return common[0] if common else own.ends
 
 
-def _grades(seen: _Seen, y: np.ndarray) -> _Seen:
+def _grades(seen: _Seen, y: SeenAnswers) -> _Seen:
     """Answers in steps: their own ends where both are in use and counting begins there, else a usual scale."""
     low, high = seen.low, seen.high
-    piled = _on(y, low) >= _pile(y), _on(y, high) >= _pile(y)
+    piled = y.on_low >= _pile(y), y.on_high >= _pile(y)
     begins = low in (0.0, 1.0) or low == -high
-    used = (low, high) in GRADES and min(_on(y, low), _on(y, high)) >= PILE_RATINGS
+    used = (low, high) in GRADES and min(y.on_low, y.on_high) >= PILE_RATINGS
     if used or (all(piled) and begins and low < high and high == round(high)):
         return seen._replace(ends=(low, high), sure=True)
     holding = [ends for ends in GRADES if seen.within(ends)]
@@ -102,20 +137,20 @@ def _grades(seen: _Seen, y: np.ndarray) -> _Seen:
     return seen._replace(ends=next(iter((*same_start, *holding)), None))
 
 
-def _slider(seen: _Seen, y: np.ndarray) -> _Seen:
+def _slider(seen: _Seen, y: SeenAnswers) -> _Seen:
     """Fine answers: ends that are in use, and the other end of a usual scale where answers come near it."""
     low, high = seen.low, seen.high
     if low == high:
         return seen
     sure = (
-        _on(y, low) >= (PILE_RATINGS if low in _LOWS else _pile(y)),
-        _on(y, high) >= (PILE_RATINGS if high in _HIGHS else _pile(y)),
+        y.on_low >= (PILE_RATINGS if low in _LOWS else _pile(y)),
+        y.on_high >= (PILE_RATINGS if high in _HIGHS else _pile(y)),
     )
     if all(sure):
         rounded = next((ends for ends in SLIDERS if _approached(ends, low, high, SAME)), (low, high))
         return seen._replace(ends=rounded, sure=True)
     usual = next((ends for ends in SLIDERS if _approached(ends, low, high, NEAR)), None)
-    if usual is not None and (len(y) >= ENOUGH or any(sure)):
+    if usual is not None and (y.number >= ENOUGH or any(sure)):
         return seen._replace(ends=usual, sure=True)
     if any(sure):
         return seen._replace(ends=(low, np.inf) if sure[0] else (-np.inf, high))
@@ -135,8 +170,8 @@ def _on(y: np.ndarray, end: float) -> int:
     return int(np.count_nonzero(y == end))
 
 
-def _pile(y: np.ndarray) -> float:
-    return max(PILE_SHARE * len(y), PILE_RATINGS)
+def _pile(y: SeenAnswers) -> float:
+    return max(PILE_SHARE * y.number, PILE_RATINGS)
 
 
 def _approached(ends: Ends, low: float, high: float, reach: float) -> bool:

@@ -76,6 +76,7 @@ class Plan:
     correlation: np.ndarray  # (n, D) expected correlation of estimate and truth
     dimensions: tuple[str, ...]
     unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree: NaN above
+    asked: str = ""  # whose ratings these are, where not everybody's: " by 'human', beside those of 'judge'"
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -98,7 +99,7 @@ class Plan:
             )
             for d, (name, enough) in enumerate(self.enough_each(TARGET).items())
         ]
-        title = "Correlation of estimate and truth to expect, by ratings per item"
+        title = f"Correlation of estimate and truth to expect, by ratings per item{self.asked}"
         return Introduction.of(
             title, header, rows, "See .columns(), .enough(correlation) and .enough_each(correlation)."
         )
@@ -176,7 +177,7 @@ def plan_ratings(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Pl
     unclear = _unclear(fit)
     told = np.array([np.nan if name in unclear else 1.0 for name in fit.dimensions])
     sd, correlation = np.sqrt(variance) * fuser.scaling_.scale * told, np.sqrt(explained) * told
-    return Plan(counts, sd, correlation, fit.dimensions, unclear)
+    return Plan(counts, sd, correlation, fit.dimensions, unclear, fuser.who_is_asked())
 
 
 def _unclear(fit: Fit) -> tuple[str, ...]:

@@ -122,6 +122,10 @@ class Fuser(Parameterised, ABC):
         """(K,) how often annotators would be asked for further ratings: as often as they rated (`given`)."""
         return given
 
+    def who_is_asked(self) -> str:
+        """Whose ratings a plan is about, where it is not everybody's; goes on a sentence about ratings per item."""
+        return ""
+
     def known_before(self) -> np.ndarray:
         """(D, D) covariance of a truth before anybody who is asked rates it, in standardised units."""
         return self.parameters().Sigma

@@ -16,7 +16,7 @@ from unisono.data.coverage import coverage
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import identity_scaling
 from unisono.fusers.series.data import to_series
-from unisono.maths.copies.opinions import find_opinions
+from unisono.maths.copies.opinions import Opinions, find_opinions
 from unisono.maths.copies.traces import find_trace_copies, one_trace
 from unisono.maths.copies.voices import one_voice
 from unisono.maths.raters.diagnosis import Diagnosis
@@ -98,10 +98,26 @@ def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
 
 def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) -> Annotators:
     """A row for every annotator of the ratings: copies have the figures of the voice they are part of."""
-    K, copies = len(voices.annotators), crowd_copies(ratings)
+    copies = crowd_copies(ratings)
     merged = how == "merge" and one_voice_each(ratings) is not ratings
+    given = np.bincount(ratings.annotator_of, minlength=ratings.K)
+    kinds = None if voices.kind is None else ratings.kinds
+    return everybody_described(voices, copies, ratings.annotators, given, merged=merged, kinds=kinds)
+
+
+def everybody_described(
+    voices: Annotators,
+    copies: Copies,
+    annotators: tuple[str, ...],
+    given: np.ndarray,
+    *,
+    merged: bool,
+    kinds: tuple[str, ...] | None = None,
+) -> Annotators:
+    """The same for annotators with these names and `given` (K,) judgements each."""
+    K = len(voices.annotators)
     place = {label: row for row, label in enumerate(voices.annotators)}
-    row = np.array([place[ratings.annotators[k]] for k in (copies.voice if merged else range(ratings.K))])
+    row = np.array([place[annotators[k]] for k in (copies.voice if merged else range(len(annotators)))])
 
     def spread(found: Any) -> Any:
         return found[row] if isinstance(found, np.ndarray) and len(found) == K else found
@@ -111,19 +127,23 @@ def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) ->
         values["diagnosis"] = Diagnosis(*map(spread, voices.diagnosis))
     if voices.tracing is not None:
         values["tracing"] = {kind: spread(found) for kind, found in voices.tracing.items()}
-    values["annotators"] = ratings.annotators
-    values["ratings"] = np.bincount(ratings.annotator_of, minlength=ratings.K)
-    values["kind"] = None if voices.kind is None else ratings.kinds
+    values["annotators"] = annotators
+    values["ratings"] = given
+    values["kind"] = kinds
     values |= {"copy": copies.probability, "voice": copies.voice}
     return Annotators(**values)
 
 
 def _find(ratings: Ratings) -> Copies:
-    K, names = ratings.K, ratings.annotators
+    K = ratings.K
     if ratings.is_series:
         return _trace_copies(ratings)
-    found = find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K)
-    sets = []
+    return named_copies(find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K), ratings.annotators)
+
+
+def named_copies(found: Opinions, names: tuple[str, ...]) -> Copies:
+    """What was found about annotators with these names."""
+    K, sets = len(names), []
     for first in np.unique(found.voice[found.voice != np.arange(K)]):
         members = np.flatnonzero(found.voice == first)
         best = members[np.argmax(found.probability[members] + 1e-9 * found.shared[members])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,15 +92,19 @@ class Fused:
             for suffix, column in figures.items()
         }
 
-    def rounded_columns(self) -> dict[str, Any]:
-        """The same as truth.csv has them: estimates to a thousandth of their typical sd."""
+    def decimals(self) -> list[int]:
+        """How many decimals each dimension deserves: a thousandth of its typical sd."""
+        return [sensible_decimals(self.sd[:, d], self.mean[:, d]) for d in range(len(self.dimensions))]
+
+    def rounded_columns(self, decimals: Sequence[int] | None = None) -> dict[str, Any]:
+        """The same as truth.csv has them: to so many decimals per dimension, its own where nothing is said."""
         figures, table = self._figures(), self._labels()
+        kept = self.decimals() if decimals is None else decimals
         if self.clock is not None:
             table["time"] = np.round(table["time"], TIME_DECIMALS)
         for d, name in enumerate(self.dimensions):
-            decimals = sensible_decimals(self.sd[:, d], self.mean[:, d])
             for suffix, column in figures.items():
-                rounded = np.round(column[:, d], decimals)
+                rounded = np.round(column[:, d], kept[d])
                 if suffix != "_sd" and self.ends is not None:  # rounding must not carry anything over an end
                     rounded = np.clip(rounded, self.ends[0][d], self.ends[1][d])
                 table[f"{name}{suffix}"] = rounded

@@ -19,11 +19,14 @@ DUST = 1e-12  # of the common unit: nothing that anybody answered
 class Curve(NamedTuple):
     """Answers and the scores they stand for, (D, C) each, rising, NaN beyond what a dimension has.
 
-    Between two answers and beyond the last the curve is straight; without any, a score is the answer.
+    Between two answers and beyond the last the curve is straight; without any, a score is the answer. The way back is
+    the same, or goes to the answers that are `expected` (D, G) where the truth has the scores `at` (D, G).
     """
 
     levels: np.ndarray
     scores: np.ndarray
+    expected: np.ndarray | None = None
+    at: np.ndarray | None = None
 
     def forward(self, value: np.ndarray) -> np.ndarray:
         """Scores of answers (..., D)."""
@@ -31,7 +34,9 @@ class Curve(NamedTuple):
 
     def back(self, score: np.ndarray) -> np.ndarray:
         """Answers of scores (..., D)."""
-        return _along(score, self.scores, self.levels)
+        if self.expected is None or self.at is None:
+            return _along(score, self.scores, self.levels)
+        return _along(score, self.at, self.expected)
 
 
 def _along(x: np.ndarray, given: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -86,13 +86,21 @@ def _asked(categories: Asked) -> dict[str, str] | None:
 def _named(table: Table, asked: Mapping[str, str], reading: Mapping[str, Any]) -> Answers:
     """The categories that the user names, and the numbers of the rest of the table, if there are any."""
     arranged = _arranged(table, reading)
-    if arranged.wide is not None:
-        raise DataError(
-            f"{table.name}: every {arranged.wide} has a column of its own, and categories are not read from such "
-            "tables. Give every answer a row: item, annotator, answer."
-        )
+    _refuse_spread(table, arranged, asked)
     words = asked_words(arranged.table, arranged.roles, asked, reading.get("duplicates"))
     return Answers(_rest(table, arranged, words, reading), _categories(arranged, words, recognised=False))
+
+
+def _refuse_spread(table: Table, arranged: Arranged, asked: Mapping[str, str]) -> None:
+    """A column that stands for an annotator (or an item) is no dimension."""
+    found = [name for name in asked.values() if name in table.columns and name not in arranged.table.columns]
+    if arranged.wide is not None and found:
+        roles = {arranged.table.columns[index] for index in arranged.roles.place.values()}
+        cells = [name for name in arranged.table.columns if name not in table.columns and name not in roles]
+        raise DataError(
+            f"{table.name}: column '{found[0]}' stands for one {arranged.wide}, and the answers in such columns are "
+            f"called {listed(cells)}. Say --categories {cells[0]} (categories=... in Python)."
+        )
 
 
 def _recognised(table: Table, reading: Mapping[str, Any]) -> Answers:
@@ -128,8 +136,6 @@ def _words_left(
 ) -> tuple[FoundWords, Arranged | None]:
     try:
         arranged = _arranged(table, reading)
-        if arranged.wide is not None:
-            return FoundWords([]), None
         return recognised_words(arranged.table, arranged.roles, offered, reading.get("duplicates")), arranged
     except DataError:
         return FoundWords([]), None  # what is wrong with the table is said where numbers are read
@@ -153,7 +159,7 @@ def _categories(arranged: Arranged | None, found: FoundWords, *, recognised: boo
         table.columns[arranged.roles.place["annotator"]],
         None,
         {one.name: one.column for one in found.words},
-        notes=table.notes,
+        notes=(*table.notes, *arranged.notes),
         item_parts=arranged.item_parts,
         item_ids=identifiers(found.found, arranged, "item"),
         annotator_ids=identifiers(found.found, arranged, "annotator"),
@@ -169,6 +175,8 @@ def _rest(table: Table, arranged: Arranged | None, found: FoundWords, reading: M
     """The ratings of the rest of the table, if there are any."""
     assert arranged is not None
     assert found.found is not None
+    if arranged.wide is not None:
+        table, reading = arranged.table, _in_rows(arranged, reading)
     if "dimension" in found.found.label:
         levels = [one.column for one in found.words]
         if set(levels) >= set(found.found.label["dimension"].labels):
@@ -178,9 +186,24 @@ def _rest(table: Table, arranged: Arranged | None, found: FoundWords, reading: M
     else:
         rest = CoveredTable(table, columns=[find_column(table, one.column) for one in found.words])
     try:
-        return read_ratings(rest, **reading)
+        return _as_it_was(read_ratings(rest, **reading), arranged)
     except NoNumbersError:
         return None
+
+
+def _in_rows(arranged: Arranged, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """How to read a table whose annotators (or items) stood side by side and have rows of their own now."""
+    names = {role: arranged.table.columns[arranged.roles.place[role]] for role in ("item", "annotator")}
+    return {**reading, **names, "annotators_in_columns": None, "items_in_columns": None}
+
+
+def _as_it_was(ratings: Ratings, arranged: Arranged) -> Ratings:
+    """Ratings read from rows that the table did not have: names that stood side by side are no column of it."""
+    how = ratings.reading
+    if arranged.wide is None or how is None:
+        return ratings
+    names: dict[str, Any] = {f"{role}_ids": None for role in arranged.made}
+    return replace(ratings, reading=replace(how, notes=(*how.notes, *arranged.notes), **names))
 
 
 def _warn_of_spellings(source: str, words: WordAnswers) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,9 +27,15 @@ def write_results(
     summary: Mapping[str, Any],
     fit: Fit | None,
     texts: Mapping[str, str] = NOTHING,
+    write_more: Callable[[Path], None] | None = None,
 ) -> None:
-    """Tables by name (`truth` becomes truth.csv), summary.json, fit/ and other texts by file name; all or none."""
+    """Tables by name (`truth` becomes truth.csv), summary.json, fit/ and other texts by file name; all or none.
+
+    `write_more` writes what comes piece by piece into the folder that it is given.
+    """
     with atomic_directory(directory) as folder:
+        if write_more is not None:
+            write_more(folder)
         for name, columns in tables.items():
             (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
         (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")

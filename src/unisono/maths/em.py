@@ -7,7 +7,7 @@ it is asked for the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -93,14 +93,16 @@ def run_em(
     max_iter: int,
     on_step: OnStep[State] | None = None,
     keep: Literal["seen", "next"] = "seen",
+    seen: Sequence[float] = (),
 ) -> tuple[State, EmTrace]:
     """Repeats `step` from `start` until `stop_when` holds or `max_iter` states have been evaluated.
 
     keep: the state to return: the last whose objective was seen, or the one the last step led to ("next").
+    seen: objectives of the iterations that an interrupted run made before it came to `start`.
     """
     state = start
-    objective: list[float] = []
-    for iteration in range(max_iter):
+    objective = list(seen)
+    for iteration in range(len(objective), max_iter):
         following, value = step(state)
         objective.append(value)
         if on_step is not None:

@@ -29,6 +29,13 @@ def grouped_correlation(x: np.ndarray, y: np.ndarray, of: np.ndarray, K: int, ti
 
     x, y = centred(x), centred(y)
     sxx, syy, sxy = (segment_sum(product, of, K) for product in (x * x, y * y, x * y))
+    return correlation_of_sums(n, sxx, syy, sxy, tiny)
+
+
+def correlation_of_sums(
+    n: np.ndarray, sxx: np.ndarray, syy: np.ndarray, sxy: np.ndarray, tiny: float = TINY
+) -> np.ndarray:
+    """Correlations from numbers of rows and centred sums of squares and products; NaN where undefined."""
     defined = (n >= 3) & (sxx > tiny**2) & (syy > tiny**2)
     scale = np.sqrt(np.where(defined, sxx * syy, 1.0))
     return np.asarray(np.where(defined, np.clip(sxy / scale, -1.0, 1.0), np.nan))

@@ -95,7 +95,8 @@ def reading_line(categories: Categories) -> list[str]:
     many = "y" if len(categories.names) == 1 else "ies"
     return [
         f"Read {categories.source}: item '{how.item}', annotator '{how.annotator}', "
-        f"categor{many} {listed(categories.names)}."
+        f"categor{many} {listed(categories.names)}.",
+        *(f"  {note}" for note in how.notes),
     ]
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from unisono.data.checks import Alert
 
 NO_REFERENCE, ASSUMED, USELESS = "no-reference", "assumed-share", "useless-judges"
-FEW_LABELS, OTHER_UNITS = "few-labels", "other-units"
+FEW_LABELS, OTHER_UNITS, FAMILIES = "few-labels", "other-units", "judges-of-several-kinds"
 KIND_WARNINGS = (NO_REFERENCE, USELESS)  # alerts that are said at once
 ENOUGH_LABELS = 10  # labelled items below which intervals were too narrow on record
+CLEAR_LABELS = 20  # convention: labelled items below which useless judges are but a suspicion
 
 
 def kind_alerts(notes: dict[str, Any]) -> list[Alert]:
@@ -25,11 +26,13 @@ def _alerts(kinds: dict[str, Any]) -> Iterator[Alert]:
         return
     others = " and ".join(f"'{one['kind']}'" for one in kinds["groups"][1:])
     if kinds["belief"] < 1:
-        share = _mean(kinds["foretold"])
+        share, reliable = _mean(kinds["foretold"]), _mean(kinds["reliable"])
+        chance = f" With {kinds['labelled_items']} labelled items this may be chance."
         message = (
             f"Ratings of the kind {others} foretell next to nothing of those of '{kinds['reference']}' "
-            f"({max(share, 0.0):.2f} of their variance), so they count for {kinds['belief']:.0%} of what they say. "
-            "Items that nobody else rated are hardly known: look at what these annotators were asked."
+            f"({max(share, 0.0):.2f} of their variance, of which {reliable:.2f} is not noise), so they count for "
+            f"{kinds['belief']:.0%} of what they say. Items that nobody else rated are hardly known: look at what "
+            f"these annotators were asked.{chance if kinds['labelled_items'] < CLEAR_LABELS else ''}"
         )
         yield Alert(USELESS, "warning", message, tuple(one["kind"] for one in kinds["groups"][1:]))
     if kinds["labelled_items"] < ENOUGH_LABELS:
@@ -38,6 +41,13 @@ def _alerts(kinds: dict[str, Any]) -> Iterator[Alert]:
             "intervals of the others are too narrow."
         )
         yield Alert(FEW_LABELS, "warning", message, (kinds["reference"],))
+    judges = [f"'{one['kind']}'" for one in kinds["groups"][1:] if one["judges"]]
+    if len(judges) > 1:
+        message = (
+            f"{' and '.join(judges)} are kinds of their own, so that their errors are taken to be independent. "
+            "Judges of different families mostly err together: make them one kind unless you know better."
+        )
+        yield Alert(FAMILIES, "note", message, tuple(one["kind"] for one in kinds["groups"][1:] if one["judges"]))
     for one in kinds["groups"][1:]:
         if one["own_units"]:
             message = f"'{one['kind']}' rates on a scale of its own; its ratings were standardised by themselves."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,27 +30,56 @@ def summarise(
     fit: Fit, ratings: Ratings, annotators: Annotators, alerts: Sequence[Alert], notes: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """What was fused, how far annotators agree, who is reliable, what to look at; `notes` of the fuser come last."""
-    numbers = int((~np.isnan(ratings.value)).sum())
     clock = ratings.clock
+    series = {} if clock is None else {"rate": clock.rate, "seconds": float(ratings.length.sum() / clock.rate)}
+    counts = Counts(
+        ratings.M,
+        ratings.K,
+        ratings.dimensions,
+        ratings.J,
+        int((~np.isnan(ratings.value)).sum()),
+        ratings.value.size,
+        reading_data(ratings),
+        ratings.is_series,
+    )
+    return series | summary_of(fit, counts, annotators, alerts, notes)
+
+
+class Counts(NamedTuple):
+    """How much was fused, and how it was read."""
+
+    items: int
+    annotators: int
+    dimensions: tuple[str, ...]
+    judgements: int
+    numbers: int
+    cells: int  # numbers, had everybody answered everything they were asked
+    reading: dict[str, Any] | None
+    series: bool = False
+
+
+def summary_of(
+    fit: Fit, counts: Counts, annotators: Annotators, alerts: Sequence[Alert], notes: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The same of ratings that need not be at hand."""
     notes = {} if notes is None else notes
     unclear = [alert.labels[0] for alert in alerts if alert.kind == NO_SIGNAL]
     unranked = _why_unranked(annotators, unclear, known=bool(notes.get("gold")))
     # A single trace is many ratings.
-    best, worst = ([], []) if unranked else _ends(annotators, 1 if ratings.is_series else ENOUGH, unclear)
+    best, worst = ([], []) if unranked else _ends(annotators, 1 if counts.series else ENOUGH, unclear)
     words = delay_words(notes)
     told = notes | ({} if words is None else {"delay_words": words})
-    series = {} if clock is None else {"rate": clock.rate, "seconds": float(ratings.length.sum() / clock.rate)}
-    return series | {
-        "reading": reading_data(ratings),
+    return {
+        "reading": counts.reading,
         "model": fit.model,
-        "items": ratings.M,
-        "annotators": ratings.K,
-        "dimensions": list(ratings.dimensions),
-        "judgements": ratings.J,
-        "numbers": numbers,
-        "missing_share": round(1 - numbers / max(ratings.value.size, 1), 6),
-        "ratings_per_item": round(ratings.J / max(ratings.M, 1), 3),
-        "agreement": {name: _typical(annotators.agreement[:, d]) for d, name in enumerate(ratings.dimensions)},
+        "items": counts.items,
+        "annotators": counts.annotators,
+        "dimensions": list(counts.dimensions),
+        "judgements": counts.judgements,
+        "numbers": counts.numbers,
+        "missing_share": round(1 - counts.numbers / max(counts.cells, 1), 6),
+        "ratings_per_item": round(counts.judgements / max(counts.items, 1), 3),
+        "agreement": {name: _typical(annotators.agreement[:, d]) for d, name in enumerate(counts.dimensions)},
         "most_reliable": best,
         "least_reliable": worst,
         "unranked": unranked,
@@ -102,6 +131,8 @@ def summary_text(data: dict[str, Any]) -> str:
         lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
     if data.get("tracing") is not None:
         lines += ["", *tracing_lines(data["tracing"], data.get("direction") == "gold")]
+    if data.get("response"):
+        lines += ["", _response_line(data["response"], len(data["dimensions"]))]
     if data.get("gold"):
         lines += ["", *_gold_lines(data["gold"])]
     if data["iterations"]:
@@ -120,6 +151,14 @@ def _convergence_line(data: dict[str, Any]) -> str:
         times = "once" if path["falls"] == 1 else f"{path['falls']} times, at most"
         rose = f"the objective fell {times} by {path['largest_fall']:.3g} (iteration {path['largest_fall_at']})"
     return f"{how} after {counted(data['iterations'], 'iteration')}; {rose}."
+
+
+def _response_line(found: dict[str, Any], dimensions: int) -> str:
+    """What ratings were read as, and where; the rest are numbers."""
+    where = f"{found['dimensions']} of {dimensions} dimensions"
+    if found["kind"] == "ordinal":
+        return f"Ratings of {where} are ordered answers, with thresholds of every annotator."
+    return f"Ratings of {where} are sliders, read through functions of {found['annotators']} annotators of their own."
 
 
 def _gold_lines(gold: dict[str, Any]) -> list[str]:

@@ -75,10 +75,34 @@ def test_drift_between_batches_is_a_covariate_of_judges():
     assert abs(effect["d1"]) < 0.35
 
 
+def test_batches_may_have_names():
+    """One judge is harsher by a point in summer; the others are as they were."""
+    frame = judged_frame(items=120, labels=60)
+    season = pl.col("item").str.slice(1).cast(pl.Int64) % 3
+    frame = frame.with_columns(
+        batch=season.replace_strict({0: "spring", 1: "summer", 2: "winter"}, return_dtype=pl.String)
+    )
+    harsher = (pl.col("annotator") == "gpt-0") & (pl.col("batch") == "summer")
+    found = []
+    for size in (0.0, 1.0):
+        drifted = frame.with_columns(d0=pl.when(harsher).then(pl.col("d0") - size).otherwise("d0"))
+        table = pl.DataFrame(un.judges(drifted, covariates="batch").tables()["covariates.csv"])
+        assert set(table["covariate"]) == {"batch=summer", "batch=winter"}
+        found.append(table.filter((pl.col("dimension") == "d0") & (pl.col("covariate") == "batch=summer")))
+    change = dict(zip(found[0]["annotator"], found[1]["effect"] - found[0]["effect"], strict=True))
+    assert -1.2 < change.pop("gpt-0") < -0.6
+    assert max(map(abs, change.values())) < 0.1
+    clear = found[1].filter(pl.col("high") < 0)
+    assert clear["annotator"].to_list() == ["gpt-0"]
+    with pytest.raises(un.DataError, match="'note' has 120 different words"):
+        un.judges(frame.with_columns(note=pl.col("item") + "!"), covariates="note")
+
+
 def test_covariates_that_cannot_be_used_are_refused(tmp_path):
     frame = planted(items=40, labels=20)
-    with pytest.raises(un.DataError, match="the covariate 'same' is the same"):
-        un.fuse(frame.with_columns(same=pl.lit(1.0)), covariates=["same"])
+    for value in (1.0, "first"):
+        with pytest.raises(un.DataError, match="the covariate 'same' is the same"):
+            un.fuse(frame.with_columns(same=pl.lit(value)), covariates=["same"])
     gap = pl.when(pl.int_range(pl.len()) == 3).then(None).otherwise("position").alias("position")
     with pytest.raises(un.DataError, match="position is not known for the rating of 'i000' by 'gpt-1'"):
         un.fuse(frame.with_columns(gap), covariates=["position"], dims=["d0", "d1"])

@@ -122,6 +122,27 @@ def test_useless_judges_are_warned_of_and_do_no_harm():
     assert (error < 1.1 * alone).all()
 
 
+def test_few_labels_raise_a_suspicion_of_useless_judges():
+    ratings, panel = judged_ratings(labels=12)
+    judged = np.array([kind == "judge" for kind in ratings.kinds])[ratings.annotator_of]
+    value = np.where(judged[:, None], np.random.default_rng(0).normal(size=ratings.value.shape), ratings.value)
+    with pytest.warns(un.DataWarning, match="foretell next to nothing.*With 12 labelled items this may be chance"):
+        result = un.fuse(ratings.with_value(value))
+    unlabelled = np.setdiff1d(np.arange(panel.M), panel.labelled)
+    spread = [result.fused.mean[at].std(axis=0) for at in (unlabelled, panel.labelled)]
+    assert (spread[0] < 0.5 * spread[1]).all()
+
+
+def test_families_of_judges_are_pointed_out():
+    frame = judged_frame(items=60, labels=30)
+    family = pl.when(pl.col("annotator") == "gpt-0").then(pl.lit("llm")).otherwise("kind")
+    result = un.fuse(frame.with_columns(kind=family))
+    notes = [alert.message for alert in result.alerts if alert.kind == "judges-of-several-kinds"]
+    assert len(notes) == 1
+    assert "'judge' and 'llm' are kinds of their own" in notes[0]
+    assert not [alert for alert in un.fuse(frame).alerts if alert.kind == "judges-of-several-kinds"]
+
+
 def test_a_group_on_another_scale_is_standardised_by_itself():
     ratings, _ = judged_ratings()
     judged = np.array([kind == "judge" for kind in ratings.kinds])[ratings.annotator_of]

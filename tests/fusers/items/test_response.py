@@ -6,6 +6,7 @@ from scipy import stats
 
 import unisono as un
 from item_cases import random_raters, ratings_of
+from unisono.data import ItemTable
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.scaling import Curve
 
@@ -45,6 +46,7 @@ def test_truths_come_nearer_where_annotators_are_not_straight(response, drawn):
         assert found.fuser.trace_.largest_fall == 0.0
         gained.append(order_found(found, truth) - order_found(straight, truth))
         assert found.summary_data["response"]["kind"] == response
+        assert f"Ratings of {truth.shape[1]} of {truth.shape[1]} dimensions are" in found.summary()
         assert found.summary_data["response"]["dimensions"] == truth.shape[1]
     assert np.min(gained) > 0
     assert np.mean(gained) > 0.002
@@ -57,7 +59,28 @@ def test_estimates_and_intervals_stay_on_the_scale():
     assert low.min() >= 1
     assert high.max() <= 5
     assert (low < high).all()
-    assert fused.mean.max() > 4.8
+    assert fused.mean.max() > 4.7
+
+
+def test_estimates_are_mean_answers_of_typical_annotators():
+    ratings, _ = styled(0, M=80)
+    fuser = un.fuse(ratings, response="ordinal").fuser
+    scaling, params, cuts = fuser.scaling_, fuser.params_, fuser.reading_.reading.cuts
+    rng = np.random.default_rng(0)
+    sd = np.sqrt(np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1])
+    for score in (-1.0, 0.0, 0.7):
+        drawn = score + sd[0] * rng.normal(size=400_000)
+        answers = 1.0 + (drawn[:, None] > cuts[0]).sum(axis=1)
+        found = scaling.restore_mean(np.full((1, 2), score))[0, 0]
+        assert found == pytest.approx(answers.mean(), abs=0.01)
+
+
+def test_known_truths_stay_what_they_are():
+    ratings, _ = styled(1, M=80)
+    known = ratings_of(np.tile([1.5, 4.0], (6, 1)), np.arange(6), np.zeros(6, dtype=int)).value
+    gold = ItemTable.from_rows(known, items=ratings.items[:6], columns=ratings.dimensions)
+    fused = un.fuse(ratings, gold=gold, response="ordinal").fused
+    np.testing.assert_allclose(fused.mean[:6], known, atol=1e-2)
 
 
 @pytest.mark.parametrize(("response", "drawn"), [("ordinal", styled), ("warp", bent)])

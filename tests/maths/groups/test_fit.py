@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from group_cases import random_ratings
+from group_cases import random_ratings, simulated_panel
 from unisono.maths.groups.estep import expectation
-from unisono.maths.groups.fit import GroupState, group_step, recentred
+from unisono.maths.groups.fit import GroupState, fit_groups, group_step, recentred
 from unisono.maths.groups.mstep import GroupSettings
-from unisono.maths.groups.priors import JUDGES, REFERENCE, GroupPriors
-from unisono.maths.groups.start import start_hyper, start_params
+from unisono.maths.groups.priors import JUDGES, PEOPLE, REFERENCE, GroupPriors
+from unisono.maths.groups.start import assembled, start_hyper, start_params
+from unisono.maths.items.predictor import no_features
 
 
 def settings_for(data):
@@ -77,3 +78,21 @@ def test_recentring_changes_no_likelihood(gains):
         if gains:
             np.testing.assert_allclose((weight * gain).sum(axis=0) / weight.sum(axis=0), 1)
     assert np.abs(after[0] - before[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("level", [1.0, 2.0])
+def test_people_at_another_level_do_not_blow_up_their_group(level):
+    """Where the level of the reference is expected, t_g is not pushed out again after each step."""
+    panel = simulated_panel(0, items=100, labels=10, judges=4, shared=0.1, gain=0.3, leak=0.0)
+    value, item_of, annotator_of = panel.ratings
+    value = value + level * (panel.group[annotator_of] > 0)[:, None]
+    kinds = (REFERENCE, PEOPLE)
+    given = value, item_of, annotator_of, panel.group, no_features(panel.M)
+    start = assembled(*given, reference=True, kinds=kinds, priors=GroupPriors())
+    state, trace = fit_groups(start.data, start.state, start.settings, tol=5e-4, max_iter=300)
+    assert trace.converged
+    assert np.abs(state.params.S[1]).max() < 1
+    assert np.abs(state.params.A[1]).max() < 2
+    own = start.data.members(1)
+    weight = start.data.answers[own] * np.clip(state.params.rows.mean[own, :, 0], 0, 1)
+    np.testing.assert_allclose((weight * state.params.rows.mean[own, :, 1]).sum(axis=0), 0, atol=1e-8)

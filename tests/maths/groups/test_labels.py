@@ -60,10 +60,25 @@ def test_judges_who_foretell_nothing_are_not_believed():
     assert np.nanmean(learned.foretold) < 0.1
 
 
-def test_where_labels_are_too_few_to_tell_everybody_is_believed():
-    panel = simulated_panel(0, labels=12).with_judges_shuffled(1)
-    start, params = fitted(panel)
-    assert learn_from_labels(start.data, params, start.settings).belief == 1
+def test_the_fewer_labels_the_less_they_can_say_against_judges():
+    beliefs = []
+    for labels in (3, 6, 12):
+        panel = simulated_panel(0, labels=labels).with_judges_shuffled(1)
+        start, params = fitted(panel)
+        learned = learn_from_labels(start.data, params, start.settings)
+        assert learned._replace(foretold=np.zeros(2)).belief == pytest.approx(1 - min(labels / 10, 1))
+        assert learned._replace(foretold=learned.reliable / 2).belief == 1
+        beliefs.append(learned._replace(foretold=0.1 * learned.reliable).belief)
+    np.testing.assert_allclose(beliefs, [0.85, 0.7, 0.5])
+
+
+def test_labels_full_of_noise_leave_less_to_foretell():
+    reliable = []
+    for noise in (0.4, 1.5):
+        start, params = fitted(simulated_panel(0, labels=60, noise=noise))
+        reliable.append(learn_from_labels(start.data, params, start.settings).reliable)
+        assert (abs(reliable[-1] - 1 / (1 + noise**2 / 2)) < 0.15).all()
+    assert (reliable[0] > reliable[1] + 0.2).all()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.6])

@@ -108,12 +108,15 @@ class LiveQuality:
                 self._made_at, self._version, self._error = time.time_ns() // 1_000_000, version, ""
             except TimeoutError:
                 self._error = f"stopped after {self._pace.patience:g} seconds without figures"
-            except FailedError as error:
+            except (FailedError, OSError) as error:
                 self._error = str(error)
-            except OSError as error:
-                self._error = f"cannot be started: {error.strerror or error}"
-            self._ended = time.monotonic()
-            self._seconds = self._ended - began
+            except Exception as error:
+                # A mistake of ours, for the log; the page must not ask for it again and again.
+                log.exception("figures about the ratings")
+                self._error = type(error).__name__
+            finally:
+                self._ended = time.monotonic()
+                self._seconds = self._ended - began
         if self._error:
             log.warning("no figures about the ratings: %s", self._error)
 
@@ -142,7 +145,10 @@ class LiveQuality:
         finally:
             # Given up, cancelled or done: nothing is left behind.
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()
             await asyncio.shield(process.wait())
 
     def _decoded(self, out: IO[bytes]) -> dict[str, Any]:

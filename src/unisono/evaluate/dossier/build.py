@@ -28,7 +28,9 @@ from unisono.report.reading import column_roles
 
 FORMAT = 2  # of report.json
 DRAWS = 500  # of the bootstrap behind the intervals of agreement figures
+MOST_TO_DRAW = 10_000  # annotators; of a sample by more, the same
 MOST_TO_RESAMPLE = 2_000_000  # numbers; beyond, figures of agreement come without intervals
+TOO_MANY = "Fitting several times over would take long with so many ratings; `unisono compare` does it on some of them."
 OnPhase = Callable[[str], None]
 
 
@@ -42,6 +44,16 @@ class Subject(NamedTuple):
     annotators: Annotators
     summary: dict[str, Any]
     chosen: Chosen | None = None  # categories beside the numbers
+    sample: Sample | None = None  # where ratings and truths are some of those that were fused
+
+
+class Sample(NamedTuple):
+    """What is known of all items, where only some of them are at hand."""
+
+    items: int
+    chosen_by: str
+    coverage: dict[str, Any]  # as `coverage_of_counts` has it
+    truth_file: str = "truth.csv"
 
 
 def build_dossier(
@@ -54,14 +66,17 @@ def build_dossier(
     mean = make_fuser("mean", series=ratings.is_series).fit(ratings).fuse()
     tell("agreement")
     draws = DRAWS if ratings.value.size <= MOST_TO_RESAMPLE else 0
+    if subject.sample is not None and ratings.K > MOST_TO_DRAW:
+        draws = 0
     agreement = measure_agreement(
         ratings, drawing=Drawing(draws, 0.95, 0), fused=fused, shrunk=subject.fuser.gives_posterior_means()
     )
     tell("annotators")
     described = people(subject.fuser, ratings, fused, subject.annotators)
     tell("held-out ratings")
-    foreseen = foresight(subject.model, subject.fuser, ratings)
+    foreseen = foresight(subject.model, subject.fuser, ratings) if subject.sample is None else {"why_not": TOO_MANY}
     tell("tables")
+    truths, sample = truth_rows(ratings, fused, mean), subject.sample
     return {
         "format": FORMAT,
         "created": created or datetime.now(UTC).date().isoformat(),
@@ -71,9 +86,10 @@ def build_dossier(
         "model": subject.model,
         "dimensions": list(ratings.dimensions),
         "summary": subject.summary,
-        "coverage": _coverage(ratings),
+        "sample": None if sample is None else {"items": ratings.M, "of": sample.items, "chosen_by": sample.chosen_by},
+        "coverage": _coverage(ratings) if sample is None else sample.coverage,
         "agreement": agreement.to_dict() | {"apa": agreement.apa(), "notes": agreement.notes},
-        "truth": truth_rows(ratings, fused, mean),
+        "truth": truths if sample is None else truths | {"file": sample.truth_file},
         "curves": curves(ratings, fused, mean) if ratings.is_series else None,
         "annotators": described,
         "replacements": replacements(subject.fuser, ratings),
@@ -106,10 +122,16 @@ def build_category_dossier(
 def _coverage(ratings: Ratings) -> dict[str, Any]:
     """How many annotators items have, and how many items annotators have, as counts of counts."""
     counts = coverage(ratings)
+    return coverage_of_counts(_histogram(counts.per_item), counts.per_annotator)
+
+
+def coverage_of_counts(annotators_per_item: list[list[int]], per_annotator: np.ndarray) -> dict[str, Any]:
+    """The same from pairs of a number of annotators and how many items have it, and from items per annotator (K,)."""
+    items, judgements = sum(n for _, n in annotators_per_item), sum(v * n for v, n in annotators_per_item)
     return {
-        "annotators_per_item": _histogram(counts.per_item),
-        "items_per_annotator": _histogram(counts.per_annotator),
-        "filled": float(counts.per_item.sum() / max(ratings.M * ratings.K, 1)),
+        "annotators_per_item": annotators_per_item,
+        "items_per_annotator": _histogram(per_annotator),
+        "filled": float(judgements / max(items * len(per_annotator), 1)),
     }
 
 

@@ -162,7 +162,8 @@ def cross_fitted(
     prediction, total = np.zeros((ratings.M, ratings.D)), int(fold.max()) + 1
     for k in range(total):
         hidden = (fold == k)[ratings.item_of] & people[ratings.annotator_of]
-        mean = fuser.alike().explain(fuser.covariates_).fit(ratings.select_judgements(~hidden)).fuse().mean
+        again = fuser.alike().explain(fuser.covariates_).expecting(fuser.fit_.shared)
+        mean = again.fit(ratings.select_judgements(~hidden)).fuse().mean
         prediction[fold == k] = mean[fold == k]
         prediction[~labelled] += mean[~labelled] / total
         if on_task is not None:

@@ -47,8 +47,12 @@ def effect_columns(
     group: np.ndarray,
     units: GroupUnits,
     covariates: CovariateUnits,
+    common: np.ndarray | None,
 ) -> dict[str, Any]:
-    """One row per annotator, dimension and covariate: change of the answer per unit of it, with a 90 % interval."""
+    """One row per annotator, dimension and covariate: change of the answer per unit of it, with a 90 % interval.
+
+    `common` (G, D, P): variance of what a covariate does to a whole group.
+    """
     K, reach = len(annotators), half_width(LEVEL, np.inf)
     table: list[dict[str, Any]] = []
     for k in range(K):
@@ -56,7 +60,8 @@ def effect_columns(
             for p, name in enumerate(covariates.names):
                 unit = units.scale[group[k], d] / covariates.scale[p]
                 effect = rows.mean[k, d, 2 + p] * unit
-                sd = float(np.sqrt(rows.cov[k, d, 2 + p, 2 + p])) * unit
+                variance = rows.cov[k, d, 2 + p, 2 + p] + (0.0 if common is None else common[group[k], d, p])
+                sd = float(np.sqrt(variance)) * unit
                 labels = {"annotator": annotators[k], "kind": kinds[group[k]], "dimension": dimension}
                 figures = {"effect": effect, "sd": sd, "low": effect - reach * sd, "high": effect + reach * sd}
                 table.append(labels | {"covariate": name} | figures)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from unisono.data import Ratings
-from unisono.data.kinds import Division, divide
+from unisono.data.kinds import divide
 from unisono.data.labels import listed
 from unisono.data.rating_numbers import RatingNumbers
 from unisono.data.scale import Scale
@@ -15,20 +15,23 @@ from unisono.errors import DataError, SettingsError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.features import learn_space, restore_space
 from unisono.fusers.groups.covariates import effect_columns, standardised
+from unisono.fusers.groups.expected import expectations
+from unisono.fusers.groups.places import annotator_places
 from unisono.fusers.groups.saved import GroupFit, fit_arrays, restored_fit
 from unisono.fusers.groups.table import GroupTable, annotator_table, group_table
 from unisono.fusers.groups.units import group_units
-from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import restored_scale, scale_arrays
 from unisono.maths.groups.data import GroupData, prepare_groups
+from unisono.maths.groups.effects import common_effect_variance
 from unisono.maths.groups.estep import posteriors, ratings_part
-from unisono.maths.groups.fit import GroupState, fit_groups
+from unisono.maths.groups.fit import GroupState
 from unisono.maths.groups.labels import learn_from_labels, widened, without_labels
 from unisono.maths.groups.leave_out import left_out_means, predicted_answers
 from unisono.maths.groups.params import GroupParams
-from unisono.maths.groups.priors import JUDGES, MAX_ITERATIONS, PEOPLE, REFERENCE, TOLERANCE, GroupPriors, KindPrior
-from unisono.maths.groups.start import assembled
+from unisono.maths.groups.priors import MAX_ITERATIONS, TOLERANCE, GroupPriors
+from unisono.maths.groups.shares import fit_best
+from unisono.maths.groups.start import Assembled, assembled
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.reader import as_item_table, as_ratings
@@ -38,7 +41,8 @@ class Groups(Fuser):
     """Groups of annotators who err together; one of them, the reference, defines what a dimension means.
 
     `reference_kind` names it (by default people); `shared` is the share of an annotator's error variance that a group
-    is expected to have in common: assumed where there is no reference, estimated from there where labels tell.
+    is expected to have in common: assumed where there is no reference, estimated from there where labels tell. Where
+    it is None, labels choose what to expect.
     Estimates are posterior means, on the scale of the reference.
     """
 
@@ -47,6 +51,7 @@ class Groups(Fuser):
     before_: np.ndarray
     covariates_: RatingNumbers | None = None
     _covariates: RatingNumbers | None = None
+    _shares: np.ndarray | None = None
     _x: np.ndarray
     _data: GroupData
 
@@ -74,6 +79,11 @@ class Groups(Fuser):
         self._covariates = covariates
         return self
 
+    def expecting(self, shares: np.ndarray) -> Self:
+        """Expects these shares (G,) of common error in the next fit, in which labels choose nothing; returns itself."""
+        self._shares = shares
+        return self
+
     def fit(
         self,
         ratings: Any,
@@ -89,59 +99,53 @@ class Groups(Fuser):
                 "give them as ratings by an annotator of the reference kind, or choose the model 'joint'."
             )
         ratings, table = as_ratings(ratings), as_item_table(features)
-        division, numbers = divide(ratings, self.reference_kind), self._covariates
+        division, numbers, shares = divide(ratings, self.reference_kind), self._covariates, self._shares
         covariates, x = standardised(numbers, ratings)
         self.forget()
-        of_group, kinds = division.group[ratings.annotator_of], self._kinds(division)
-        units = group_units(ratings.value, of_group, len(kinds))
+        of_group = division.group[ratings.annotator_of]
+        units = group_units(ratings.value, of_group, len(division.names))
         self.space_, scores = learn_space(table, ratings.items, intercept=True, standardise=True)
         z = units.standardise(ratings.value, of_group)
         # One more annotator per group, who rates nothing: what is known of newcomers.
-        group = np.concatenate([division.group, np.arange(len(kinds))])
+        group = np.concatenate([division.group, np.arange(len(division.names))])
         given = z, ratings.item_of, ratings.annotator_of, group, scores
-        start = assembled(*given, reference=division.reference, kinds=kinds, priors=GroupPriors(), covariates=x)
+        labelled = len(np.unique(ratings.item_of[of_group == 0]))
 
-        def learnt(fuser: Groups, state: GroupState) -> Groups:
+        def learnt(fuser: Groups, start: Assembled, state: GroupState) -> Groups:
             fuser.dimensions_, fuser.annotators_, fuser.space_ = ratings.dimensions, ratings.annotators, self.space_
             fuser._ratings, fuser._data, fuser.scaling_ = ratings, start.data, units.truth
             fuser.covariates_, fuser._x = numbers, x
             # Where groups answer on different scales, the ends of all answers are not those of the truth.
             fuser.scale_ = Scale.none(ratings.D) if any(units.own) else ratings.scale
-            learned = learn_from_labels(start.data, state.params, start.settings)
-            shared = np.array([kind.shared for kind in kinds])
             fuser.fit_ = GroupFit(
                 names=division.names,
                 judges=division.machines,
                 group=group,
                 reference=division.reference,
-                shared=shared,
+                shared=np.array([kind.shared for kind in start.settings.kinds]),
                 params=state.params,
                 theta_var=state.hyper.theta_var,
                 units=units,
-                learned=learned,
+                learned=learn_from_labels(start.data, state.params, start.settings),
                 covariates=covariates,
+                effect_var=common_effect_variance(start.data, state.params, start.settings.learned),
             )
             return fuser
 
-        def watched(iteration: int, state: GroupState, bound: float) -> None:
+        def watched(start: Assembled, iteration: int, state: GroupState, bound: float) -> None:
             if on_step is not None:
                 on_step(iteration, bound)
             if on_state is not None:
-                on_state(iteration, learnt(self.alike(), state))
+                on_state(iteration, learnt(self.alike(), start, state))
 
-        state, self.trace_ = fit_groups(
-            start.data, start.state, start.settings, tol=self.tol, max_iter=self.max_iter, on_step=watched
+        starts = (
+            assembled(*given, reference=division.reference, kinds=kinds, priors=GroupPriors(), covariates=x)
+            for kinds in expectations(division, units, self.shared, shares, labelled)
         )
-        learnt(self, state)
+        found = fit_best(starts, tol=self.tol, max_iter=self.max_iter, on_step=watched)
+        learnt(self, found.start, found.state).trace_ = found.trace
         self.warn_unless_converged()
         return self
-
-    def _kinds(self, division: Division) -> list[KindPrior]:
-        """What is expected of each group."""
-        found = [JUDGES if machine else PEOPLE for machine in division.machines]
-        if self.shared is not None:
-            found = [kind._replace(shared=self.shared) for kind in found]
-        return [REFERENCE, *found[1:]] if division.reference else found
 
     # ---- results
 
@@ -175,7 +179,7 @@ class Groups(Fuser):
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         data, params, fitted = self._shown(None, None)
         shown = self.known_ratings(ratings)
-        who = self._places(shown)
+        who = annotator_places(shown, self.annotators_, self.fit_)
         x = np.zeros((shown.J, len(self.fit_.covariates.names)))  # of ratings that are not there: as usual
         found = predicted_answers(data, params, fitted_places(shown, fitted), who, x)
         units, group = self.fit_.units, self.fit_.group[who]
@@ -198,6 +202,10 @@ class Groups(Fuser):
         """People are asked; judges have rated already."""
         reference = self.fit_.group[: len(given)] == 0
         return given * reference if self.fit_.reference else given
+
+    def who_is_asked(self) -> str:
+        first, *others = self.fit_.names
+        return f" by '{first}', beside those of {listed(others)}" if self.fit_.reference else ""
 
     def known_before(self) -> np.ndarray:
         """What judges leave open of items that nobody else rated."""
@@ -223,7 +231,7 @@ class Groups(Fuser):
         self.require_fitted()
         fit = self.fit_
         labels = self.annotators_, fit.names, self.dimensions_
-        return effect_columns(*labels, fit.params.rows, fit.group, fit.units, fit.covariates)
+        return effect_columns(*labels, fit.params.rows, fit.group, fit.units, fit.covariates, fit.effect_var)
 
     def notes(self) -> dict[str, Any]:
         table, fit = self.groups(), self.fit_
@@ -248,6 +256,7 @@ class Groups(Fuser):
             found |= {
                 "labelled_items": learned.labelled,
                 "foretold": dict(zip(table.dimensions, learned.foretold.tolist(), strict=True)),
+                "reliable": dict(zip(table.dimensions, learned.reliable.tolist(), strict=True)),
                 "belief": learned.belief,
             }
         return {"kinds": found}
@@ -292,28 +301,9 @@ class Groups(Fuser):
             fitted = self.fitted_ratings()
             return self._data, fit.params, fitted
         shown = self.known_ratings(ratings)
-        who = self._places(shown)
+        who = annotator_places(shown, self.annotators_, self.fit_)
         z = fit.units.standardise(shown.value, fit.group[who])
         scores = self.space_.scores(as_item_table(features), shown.items)
         x = np.zeros((shown.J, len(fit.covariates.names)))  # as usual
         data = prepare_groups(z, shown.item_of, who, fit.group, len(fit.names), scores, x)
         return data, fit.params, shown
-
-    def _places(self, ratings: Ratings) -> np.ndarray:
-        """(J,) the annotator of each judgement as a row of the parameters; newcomers by their kind."""
-        known, fit = len(self.annotators_), self.fit_
-        place = places_by_label(ratings, self.annotators_)
-        new = place == known
-        if not new.any():
-            return place
-        if len(fit.names) == 1:
-            return place
-        kinds = ratings.kinds
-        unknown = [ratings.annotators[k] for k in np.unique(ratings.annotator_of[new])]
-        if kinds is None or not {kinds[ratings.annotators.index(name)] for name in unknown} <= set(fit.names):
-            raise DataError(
-                f"{ratings.source}: annotator {listed(unknown)} was not in the fit. "
-                f"Say of which kind (one of {listed(fit.names)}) they are, in a column 'kind'."
-            )
-        of = np.array([known + fit.names.index(kind) if kind in fit.names else known for kind in kinds])
-        return np.asarray(np.where(new, of[ratings.annotator_of], place))

@@ -27,6 +27,7 @@ class GroupFit(NamedTuple):
     units: GroupUnits
     learned: Learned | None
     covariates: CovariateUnits = NO_COVARIATES
+    effect_var: np.ndarray | None = None  # (G, D, P) variance of what a covariate does to a whole group
 
 
 def fit_arrays(fit: GroupFit) -> dict[str, np.ndarray]:
@@ -44,6 +45,8 @@ def fit_arrays(fit: GroupFit) -> dict[str, np.ndarray]:
         f"covariate_{name}": np.array(value, dtype=str) if name == "names" else value
         for name, value in fit.covariates._asdict().items()
     }
+    if fit.effect_var is not None:
+        arrays["effect_var"] = fit.effect_var
     if fit.learned is not None:
         arrays |= {f"labels_{name}": np.asarray(value) for name, value in fit.learned._asdict().items()}
     return arrays
@@ -54,9 +57,9 @@ def restored_fit(arrays: dict[str, np.ndarray]) -> GroupFit:
     params = GroupParams(**{name: arrays[name] for name in _PARAMS}, rows=Rows(arrays["rows"], arrays["rows_cov"]))
     learned = None
     if "labels_inverse" in arrays:
-        inverse, foretold = arrays["labels_inverse"], arrays["labels_foretold"]
+        inverse, foretold, reliable = (arrays[f"labels_{name}"] for name in ("inverse", "foretold", "reliable"))
         spent, freedom = float(arrays["labels_spent"]), float(arrays["labels_freedom"])
-        learned = Learned(inverse, spent, freedom, foretold, int(arrays["labels_labelled"]))
+        learned = Learned(inverse, spent, freedom, foretold, reliable, int(arrays["labels_labelled"]))
     return GroupFit(
         names=tuple(str(name) for name in arrays["kind_names"]),
         judges=tuple(bool(one) for one in arrays["judges"]),
@@ -72,4 +75,5 @@ def restored_fit(arrays: dict[str, np.ndarray]) -> GroupFit:
             arrays["covariate_center"],
             arrays["covariate_scale"],
         ),
+        effect_var=arrays.get("effect_var"),
     )

@@ -63,7 +63,7 @@ def calibrate(
     honest = Calibration(
         max(items.left_out.ratio, 1.0),  # left-out errors widen intervals and never narrow them
         freedom,
-        least_variance=_variance_without_signal(data, signal, freedom),
+        least_variance=variance_without_signal(_spans(data), signal, freedom),
     )
     if scale == "posterior":
         return honest
@@ -73,15 +73,18 @@ def calibrate(
     return honest._replace(rescaling=panel_rescaling(data, params, found, items.answer, panel, continued=continued))
 
 
-def _variance_without_signal(data: ItemData, signal: SharedSignal, freedom: float) -> np.ndarray:
+def _spans(data: ItemData) -> np.ndarray:
+    """(D,) from the lowest to the highest answer; 0 where there is none."""
+    return np.array([np.ptp(seen) if len(seen := column[~np.isnan(column)]) else 0.0 for column in data.value.T])
+
+
+def variance_without_signal(span: np.ndarray, signal: SharedSignal, freedom: float) -> np.ndarray:
     """(D,) the error variance whose interval spans the scale, where annotators do not clearly share anything; else 0.
 
     A model that finds no signal concludes that all truths are equal, and is sure of it. All it knows is that it does
     not know.
     """
-    value = data.value
     told = np.isfinite(signal.share) & np.isfinite(signal.error)
-    span = np.array([np.ptp(column[~np.isnan(column)]) if told[d] else 0.0 for d, column in enumerate(value.T)])
     # Twice the scale: wherever the estimate lies, the interval then holds all of it.
     return np.where(told & ~signal.clear, (span / half_width(INTERVAL, freedom)) ** 2, 0.0)
 

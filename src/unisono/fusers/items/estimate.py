@@ -21,6 +21,7 @@ from unisono.maths.items.readings import FittedReading, Reading
 from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import Structure, free_coefficients
+from unisono.maths.items.targets import SharedMoments
 from unisono.maths.items.vb import bayes_step, settled
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.gain_prior import competence, with_gain_priors
@@ -69,11 +70,13 @@ def anchored_settings(
     diagnosis: Callable[[], Diagnosis] | None,
     *,
     ends: Bounds | None = None,
+    items: SharedMoments | None = None,
     reading: Reading | None = None,
 ) -> BayesSettings:
     """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
 
-    Where ratings pile up at one of the `ends` of the scale, they are "at least this much".
+    Where ratings pile up at one of the `ends` of the scale, they are "at least this much". `items`: the moments of the
+    items, where the rows of the ratings lie elsewhere.
     """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
@@ -81,7 +84,7 @@ def anchored_settings(
     raters = int((data.by_annotator(data.judgements) > 0).sum())
     if diagnosis is not None and anchor == "average" and raters < FEWEST_COMPARED:
         structure = structure._replace(transform="identity")
-    settings = bayes_settings(data, structure, priors, floor, anchored=anchor != "none", reading=reading)
+    settings = bayes_settings(data, structure, priors, floor, items=items, anchored=anchor != "none", reading=reading)
     if ends is not None and (bounds := find_bounds(data, ends)).any:
         settings = settings._replace(bounds=bounds)
     if diagnosis is None or anchor != "average" or settings.structure.transform == "identity":
@@ -109,17 +112,7 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimat
     """Variational EM; with known truths by the better of two ways."""
 
     def found(state: BayesState, trace: EmTrace) -> Estimate:
-        params = reported(data, state, settings)
-        ends = None
-        if settings.bounds is not None:
-            ends = Ends(settings.bounds, np.diagonal(state.hyper.pool) + np.diagonal(state.hyper.bias))
-        return Estimate(
-            _with_crowd(data, params, state, settings.structure),
-            trace,
-            state.hyper.theta_var,
-            ends,
-            _read(state, settings),
-        )
+        return estimate_at(data, state, trace, settings)
 
     def climb(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
         return run_em(
@@ -138,6 +131,16 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimat
     # Known truths hold the coordinates, and annotators may mix the dimensions.
     params = _with_crowd(data, state.params, state, settings.structure._replace(transform="full"))
     return Estimate(params, trace, state.hyper.theta_var, gold_observed=True, gold_missed=missed)
+
+
+def estimate_at(data: ItemData, state: BayesState, trace: EmTrace, settings: BayesSettings) -> Estimate:
+    """The estimate of a state: in the coordinates that the anchor promises, and with a newcomer."""
+    params = reported(data, state, settings)
+    ends = None
+    if settings.bounds is not None:
+        ends = Ends(settings.bounds, np.diagonal(state.hyper.pool) + np.diagonal(state.hyper.bias))
+    everybody = _with_crowd(data, params, state, settings.structure)
+    return Estimate(everybody, trace, state.hyper.theta_var, ends, _read(state, settings))
 
 
 def _read(state: BayesState, settings: BayesSettings) -> FittedReading | None:

@@ -15,7 +15,7 @@ from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_se
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.items.prepared import Prepared, prepared, standardised_ends
-from unisono.fusers.items.response import check_response, reading_of, response_note
+from unisono.fusers.items.response import check_response, reading_of, response_note, with_expected_answers
 from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.settings import (
     DEFAULT_MAX_ITER,
@@ -148,6 +148,8 @@ class Joint(Fuser):
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
         self.ends_, self.reading_ = estimate.ends, estimate.reading
+        if data.gold is None:  # known truths are on the curve of the answers themselves
+            self.scaling_ = with_expected_answers(self.scaling_, self.reading_, self.params_)
         self._calibrated, self._continued = None, given.earlier is not None
         self.judgements_, self.items_behind_ = evidence_counts(ratings, given.earlier)
         observed = np.broadcast_to(estimate.gold_observed, (data.D,))

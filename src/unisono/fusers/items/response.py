@@ -10,16 +10,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.scaling import Curve, Scaling
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds
+from unisono.maths.items.params import ItemParams
 from unisono.maths.items.readings import FittedReading, Reading
 from unisono.maths.items.thresholds import Thresholds, normal_scores, pool_thresholds
 from unisono.maths.items.warp import FEWEST_RATINGS, Warp, pooled_knots
 from unisono.words import ITEM_WORDS, Response, require_word
 
+GRID, REACH = 81, 4.0  # points of the curve back, and standard deviations that it goes beyond the thresholds
 MOST_LEVELS = 12  # different answers up to which they are ordered kinds, and not numbers
 
 
@@ -51,6 +54,24 @@ def answer_curve(value: np.ndarray, dimensions: tuple[str, ...], source: str) ->
             unit = (shares * scores * levels).sum() / (shares * scores**2).sum()
             table[0, d, : len(levels)], table[1, d, : len(levels)] = levels, shares @ levels + unit * scores
     return Curve(*table)
+
+
+def with_expected_answers(scaling: Scaling, reading: FittedReading | None, params: ItemParams) -> Scaling:
+    """The scaling whose way back from scores is the mean answer of newcomers, the last ones of `params`.    eq. O4"""
+    if scaling.curve is None or reading is None or not isinstance(reading.reading, Thresholds):
+        return scaling
+    curve, own = scaling.curve, reading.reading
+    assert params.cov is not None
+    spread = np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1]
+    D = len(spread)
+    at, expected = np.full((D, GRID), np.nan), np.full((D, GRID), np.nan)
+    for d in filter(own.reads, range(D)):
+        cuts, levels = (row[np.isfinite(row)] for row in (own.cuts[d], curve.levels[d]))
+        sd = float(np.sqrt(spread[d]))
+        z = np.linspace(cuts[0] - REACH * sd, cuts[-1] + REACH * sd, GRID)
+        at[d] = scaling.loc[d] + scaling.scale[d] * z
+        expected[d] = levels[0] + ndtr((z[:, None] - cuts) / sd) @ np.diff(levels)
+    return scaling._replace(curve=curve._replace(expected=expected, at=at))
 
 
 def reading_of(response: Response, data: ItemData, scaling: Scaling, ends: Bounds) -> Reading | None:
@@ -116,7 +137,8 @@ def response_arrays(reading: FittedReading | None, scaling: Scaling) -> dict[str
     """The reading of ratings as it is saved."""
     if reading is None:
         return {}
-    curve = {} if scaling.curve is None else {f"curve_{name}": a for name, a in scaling.curve._asdict().items()}
+    curve = {} if scaling.curve is None else scaling.curve._asdict()
+    curve = {f"curve_{name}": part for name, part in curve.items() if part is not None}
     own = reading.reading
     assert isinstance(own, Thresholds | Warp)
     return {**curve, "response_shape": reading.shape, **{f"response_{k}": a for k, a in own._asdict().items()}}
@@ -130,4 +152,4 @@ def restore_response(arrays: dict[str, np.ndarray]) -> tuple[FittedReading | Non
     if "response_knots" in arrays:
         return FittedReading(Warp(arrays["response_knots"]), shape), None
     reading = Thresholds(*(arrays[f"response_{name}"] for name in Thresholds._fields))
-    return FittedReading(reading, shape), Curve(*(arrays[f"curve_{name}"] for name in Curve._fields))
+    return FittedReading(reading, shape), Curve(*(arrays.get(f"curve_{name}") for name in Curve._fields))  # type: ignore[arg-type]

@@ -44,6 +44,29 @@ def tells_apart(table: Table, known: Sequence[int], others: Sequence[int]) -> bo
     return (again or rows.height <= FEW_ROWS) and rows.n_unique() == rows.height
 
 
+def crossed(table: Table, known: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether every name in the known columns has every combination of cells in the others, once each."""
+    part = next(iter(table.parts()), None)
+    if part is None:
+        return False
+    rows = part.without_empty_rows(known[0]).frame.select(str(index) for index in (*known, *others))
+    names, cells = (rows.select(str(index) for index in own).n_unique() for own in (known, others))
+    return cells > 1 and names * cells == rows.height == rows.n_unique()
+
+
+def parts_of_items(table: Table, known: Sequence[int], left: Sequence[int], numbers: Sequence[int]) -> tuple[int, ...]:
+    """Columns that, beside the known ones, tell all rows apart: one that was left out, or codes that are crossed."""
+    for index in left:
+        if tells_apart(table, known, (index,)):
+            return (index,)
+    free = [*left, *numbers]
+    for size in (1, 2, 3):
+        for found in itertools.islice(itertools.combinations(free, size), TRIALS):
+            if crossed(table, known, found):
+                return found
+    return ()
+
+
 def is_numeric(table: Table, index: int) -> bool:
     """Whether the first rows of a column hold numbers and nothing else."""
     for part in table.parts():

@@ -223,14 +223,15 @@ def empty_cell(place: str, column: str) -> DataError:
 
 
 def rated_twice(
-    first: str, second: str, annotator: str, item: str, column: str, apart: str | None = None, value: str | None = None
+    first: str, second: str, annotator: str, item: str, column: str, apart: Sequence[str] = (), value: str | None = None
 ) -> DataError:
-    """`apart` is a column that tells such rows apart, `value` the only one with numbers."""
+    """`apart` are columns that tell such rows apart, `value` the only one with numbers."""
     what = f"{first} and {second}: annotator '{annotator}' rated item '{item}' twice."
-    if apart is None:
+    if not apart:
         return DataError(f"{what} {_keep_one(column)}")
-    long = f" If '{apart}' names what was rated, say --dimension {apart} --value {value}." if value else ""
-    return DataError(f"{what}{long} If '{apart}' is part of the item, say --item {column},{apart}.")
+    long = f" If '{apart[0]}' names what was rated, say --dimension {apart[0]} --value {value}." if value else ""
+    part = "is part" if len(apart) == 1 else "are parts"
+    return DataError(f"{what}{long} If {listed(apart)} {part} of the item, say --item {','.join((column, *apart))}.")
 
 
 def answered_twice(first: str, second: str, annotator: str, item: str, dimension: str, column: str) -> DataError:

@@ -16,7 +16,7 @@ from unisono.data.scale import Ends, span
 from unisono.errors import DataError
 from unisono.io.reading import problems
 from unisono.io.reading.collecting import Collected, number_column
-from unisono.io.reading.hints import tells_apart
+from unisono.io.reading.hints import parts_of_items
 
 
 class Rows(ABC):
@@ -127,8 +127,8 @@ class WideRows(Rows):
         table, value = self.found.table, self._columns[0]
         known = [table.columns.index(coded.column) for coded in self.found.label.values()]
         others = [table.columns.index(one.column) for one in self.left_out if one.column in table.columns]
-        apart = next((table.columns[index] for index in others if tells_apart(table, known, (index,))), None)
-        only = table.columns[value] if len(self._columns) == 1 else None
+        apart = [table.columns[index] for index in parts_of_items(table, known, others, self._columns)]
+        only = table.columns[value] if len(self._columns) == 1 and len(apart) == 1 else None
         return problems.rated_twice(*places, annotator, item, self.items.column, apart, only)
 
 

@@ -56,15 +56,41 @@ def first_look(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray,
     n = np.bincount(item_of, minlength=1).astype(np.int64)
     cells = int((n * (n - 1) // 2).sum()) * D
     if cells <= MOST_CELLS:
-        return FirstLook(_frequent(*_meet(item_of), annotator_of, K), True, True)
+        return look_at_all(item_of, annotator_of, K)
+    every = some_items(cells, np.bincount(annotator_of, minlength=K), D)
+    if every is not None:
+        rows = np.flatnonzero(is_chosen(np.arange(len(n)), every)[item_of])
+        return look_at_some(rows, item_of, annotator_of, K)
+    return look_at_neighbours(item_of, annotator_of, K, D)
+
+
+def some_items(cells: int, given: np.ndarray, D: int) -> int | None:
+    """Of how many items one is enough for a first look; None: none is. `given` (K,) judgements of each annotator."""
     every = int(np.ceil(cells / FIRST_CELLS))
-    given = np.bincount(annotator_of, minlength=K)
-    if np.median(given[given > 0]) * D >= ENOUGH_CELLS * every:
-        # Items in scattered order, so that what stands together in the file is not taken together.
-        kept = _scattered(np.arange(len(n), dtype=np.uint64)) % np.uint64(every) == 0
-        rows = np.flatnonzero(kept[item_of])
-        one, other = _meet(item_of[rows])
-        return FirstLook(_frequent(rows[one], rows[other], annotator_of, K), False, True)
+    return every if np.median(given[given > 0]) * D >= ENOUGH_CELLS * every else None
+
+
+def is_chosen(item: np.ndarray, every: int) -> np.ndarray:
+    """Whether items, by number, are looked at, one of `every`.
+
+    In scattered order, so that what stands together in the file is not taken together.
+    """
+    return np.asarray(_scattered(item.astype(np.uint64)) % np.uint64(every) == 0)
+
+
+def look_at_all(item_of: np.ndarray, annotator_of: np.ndarray, K: int) -> FirstLook:
+    """Everybody on every item."""
+    return FirstLook(_frequent(*_meet(item_of), annotator_of, K), True, True)
+
+
+def look_at_some(rows: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int) -> FirstLook:
+    """Everybody in these rows."""
+    one, other = _meet(item_of[rows])
+    return FirstLook(_frequent(rows[one], rows[other], annotator_of, K), False, True)
+
+
+def look_at_neighbours(item_of: np.ndarray, annotator_of: np.ndarray, K: int, D: int) -> FirstLook:
+    """Some neighbours in the table."""
     one = np.flatnonzero(np.diff(item_of) == 0)[: NEIGHBOURS // D]
     return FirstLook(_frequent(one, one + 1, annotator_of, K), False, False)
 
@@ -117,10 +143,7 @@ def candidate_pairs(value: np.ndarray, item_of: np.ndarray, annotator_of: np.nda
         if length > 1:
             who, token = _tripled(who, token)
         found.append(_rare_pairs(who, token, K))
-    key, count = np.unique(np.concatenate(found), return_counts=True)
-    best = np.argsort(-count, kind="stable")[: CANDIDATES * K]
-    best = best[count[best] >= LEAST_RUNS]
-    return np.stack([key[best] // K, key[best] % K], axis=1)
+    return _best_pairs(*np.unique(np.concatenate(found), return_counts=True), K)
 
 
 def _tripled(who: np.ndarray, token: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -151,25 +174,42 @@ def meetings_of(pair: np.ndarray, value: np.ndarray, item_of: np.ndarray, annota
 
     Of more pairs than can be compared at once, the first ones.
     """
-    order = np.argsort(annotator_of, kind="stable")
-    given = np.bincount(annotator_of, minlength=K)
-    first = np.cumsum(given) - given
+    fewer, every = comparable(pair, np.bincount(annotator_of, minlength=K), value.shape[1])
+    one, other = rows_of_meetings(fewer, item_of, annotator_of, K, is_chosen(item_of, every))
+    return alike_enough(one, other, value, annotator_of, K)
+
+
+def comparable(pair: np.ndarray, given: np.ndarray, D: int) -> tuple[np.ndarray, int]:
+    """Pairs (P, 2) that can be compared at once, the one with fewer judgements first, on one of how many items."""
     # Whoever of the two rated less is looked up among the other's.
     fewer = np.where((given[pair[:, 0]] <= given[pair[:, 1]])[:, None], pair, pair[:, ::-1])
     n = given[fewer[:, 0]]
-    kept = np.cumsum(n) <= MOST_CELLS // value.shape[1]
+    kept = np.cumsum(n) <= MOST_CELLS // D
     fewer, n = fewer[kept], n[kept]
+    return fewer, int(np.median(n) // PLENTY + 1) if len(n) else 1
+
+
+def rows_of_meetings(
+    fewer: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, looked_at: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Judgements of the first and of the second of every pair (P, 2) on the same item, where `looked_at` (J,)."""
+    order = np.argsort(annotator_of, kind="stable")
+    given = np.bincount(annotator_of, minlength=K)
+    first = np.cumsum(given) - given
+    n = given[fewer[:, 0]]
     within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
     one, whom = order[np.repeat(first[fewer[:, 0]], n) + within], np.repeat(fewer[:, 1], n)
-    every = np.uint64(np.median(n) // PLENTY + 1 if len(n) else 1)
-    if every > 1:
-        some = _scattered(item_of[one].astype(np.uint64)) % every == 0
-        one, whom = one[some], whom[some]
+    one, whom = one[looked_at[one]], whom[looked_at[one]]
     key = item_of.astype(np.int64) * K + annotator_of
     wanted = item_of[one].astype(np.int64) * K + whom
-    other = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    other = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
     met = key[other] == wanted
-    found = _frequent(one[met], other[met], annotator_of, K)
+    return one[met], other[met]
+
+
+def alike_enough(one: np.ndarray, other: np.ndarray, value: np.ndarray, annotator_of: np.ndarray, K: int) -> Meetings:
+    """These meetings, without pairs that agree too little to be copies."""
+    found = _frequent(one, other, annotator_of, K)
     first_answers, second_answers = value[found.one], value[found.other]
     both = np.bincount(found.of, (~np.isnan(first_answers + second_answers)).sum(axis=1), minlength=len(found.pair))
     same = np.bincount(found.of, (first_answers == second_answers).sum(axis=1), minlength=len(found.pair))
@@ -179,6 +219,25 @@ def meetings_of(pair: np.ndarray, value: np.ndarray, item_of: np.ndarray, annota
 def _of_pairs(met: Meetings, keep: np.ndarray) -> Meetings:
     rows, place = keep[met.of], np.cumsum(keep) - 1
     return Meetings(met.pair[keep], place[met.of[rows]], met.one[rows], met.other[rows])
+
+
+def rare_pairs(who: np.ndarray, token: np.ndarray, K: int) -> np.ndarray:
+    """(P, 2) annotators who share at least LEAST_RUNS rare tokens, those who share most first."""
+    key, count = np.unique(_rare_pairs(who, token, K), return_counts=True)
+    return _best_pairs(key, count, K)
+
+
+def _best_pairs(key: np.ndarray, count: np.ndarray, K: int) -> np.ndarray:
+    best = np.argsort(-count, kind="stable")[: CANDIDATES * K]
+    best = best[count[best] >= LEAST_RUNS]
+    return np.stack([key[best] // K, key[best] % K], axis=1)
+
+
+def answer_tokens(value: np.ndarray, item: np.ndarray) -> np.ndarray:
+    """(J, D) a number without pattern for every answer (J, D) to an item (J,), the same for equal answers."""
+    D = value.shape[1]
+    place = item.astype(np.uint64)[:, None] * np.uint64(D) + np.arange(D, dtype=np.uint64)
+    return _scattered(np.ascontiguousarray(value + 0.0).view(np.uint64) + _scattered(place))
 
 
 def _scattered(code: np.ndarray) -> np.ndarray:

@@ -30,16 +30,22 @@ class Opinions(NamedTuple):
 
 
 def find_opinions(
-    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, least: float = NAMED_FROM
+    value: np.ndarray,
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    K: int,
+    least: float = NAMED_FROM,
+    rounds: int | None = None,
 ) -> Opinions:
     """Sets of copies among annotators 0 .. K-1, from ratings value (J, D) with NaN, sorted by item.
 
     Who is a copy with at least the probability `least` becomes one voice with the original, and the voices are compared
-    anew: a set that answers alike no longer looks like a crowd that agrees. Large tables are compared once.
+    anew: a set that answers alike no longer looks like a crowd that agrees. Large tables are compared once; `rounds`
+    says how often where it is known better.
     """
     voice = np.arange(K)
-    found = Opinions(voice, np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K))
-    for _ in range(MOST_ROUNDS if value.size <= MOST_CELLS else 1):
+    found = _nothing(K)
+    for _ in range(rounds or (MOST_ROUNDS if value.size <= MOST_CELLS else 1)):
         pairs = copy_pairs(value, item_of, annotator_of, K)
         found = _closest(found, pairs, voice)
         joined = joined_sets(pairs.pair[pairs.probability >= least], K)
@@ -48,6 +54,16 @@ def find_opinions(
         voice = joined[voice]
         value, item_of, annotator_of = one_voice(value, item_of, annotator_of, joined)
     return found._replace(voice=voice)
+
+
+def opinions_of(pairs: CopyPairs, K: int, least: float = NAMED_FROM) -> Opinions:
+    """Sets of copies from pairs that were compared once."""
+    voice = joined_sets(pairs.pair[pairs.probability >= least], K)
+    return _closest(_nothing(K), pairs, np.arange(K))._replace(voice=voice)
+
+
+def _nothing(K: int) -> Opinions:
+    return Opinions(np.arange(K), np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K))
 
 
 def _closest(found: Opinions, pairs: CopyPairs, voice: np.ndarray) -> Opinions:

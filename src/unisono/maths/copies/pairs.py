@@ -59,16 +59,42 @@ def copy_pairs(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray,
     """The probability of a copy for pairs of annotators, from ratings value (J, D) with NaN, sorted by item."""
     table = value, item_of, annotator_of, K
     look = first_look(*table)
-    counted = _count_equal(*table, look.meetings)
-    crowd = _learn_crowd(counted)
-    partners = _partners(look, item_of, K)
-    found = _judged(counted, crowd, partners)
+    n = np.bincount(item_of).astype(float)
+    first = first_judgement(*table, look, float((n * (n - 1)).sum()))
     if look.every_item:
-        return found
-    doubtful = found.pair[found.log_odds > DOUBTFUL] if look.every_pair else candidate_pairs(*table)
+        return first.found
+    doubtful = first.doubtful() if look.every_pair else candidate_pairs(*table)
     # Whoever looks like a copy on some of the items is looked at on all of them.
-    met = meetings_of(doubtful, *table)
-    return _replaced(found, _judged(_count_equal(*table, met), crowd, partners), K)
+    return first.closer_look(*table, meetings_of(doubtful, *table))
+
+
+class FirstJudgement(NamedTuple):
+    """What a first look at some of the items says of pairs, and of honest ones."""
+
+    found: CopyPairs
+    crowd: _Crowd
+    partners: float
+
+    def doubtful(self) -> np.ndarray:
+        """(P, 2) pairs that may be copies."""
+        return np.asarray(self.found.pair[self.found.log_odds > DOUBTFUL])
+
+    def closer_look(
+        self, value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, met: Meetings
+    ) -> CopyPairs:
+        """The pairs with those that meet here judged anew."""
+        again = _judged(_count_equal(value, item_of, annotator_of, K, met), self.crowd, self.partners)
+        return _replaced(self.found, again, K)
+
+
+def first_judgement(
+    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, look: FirstLook, meetings: float
+) -> FirstJudgement:
+    """From a first look; `meetings` of any two annotators on any item, both ways round, there are in all."""
+    counted = _count_equal(value, item_of, annotator_of, K, look.meetings)
+    crowd = _learn_crowd(counted)
+    partners = _partners(look, meetings, K)
+    return FirstJudgement(_judged(counted, crowd, partners), crowd, partners)
 
 
 class _Counts(NamedTuple):
@@ -171,12 +197,11 @@ def _some(counts: _Counts, rows: np.ndarray | slice) -> _Counts:
     return _Counts(*(part[rows] for part in counts))
 
 
-def _partners(look: FirstLook, item_of: np.ndarray, K: int) -> float:
+def _partners(look: FirstLook, meetings: float, K: int) -> float:
     """How many others an annotator shares items with, among whom a copy would be; at least one."""
     if look.every_pair:
         return max(2 * len(look.meetings.pair) / max(K, 1), 1.0)
-    n = np.bincount(item_of).astype(float)
-    return float(np.clip((n * (n - 1)).sum() / max(K, 1), 1.0, max(K - 1, 1)))
+    return float(np.clip(meetings / max(K, 1), 1.0, max(K - 1, 1)))
 
 
 def _replaced(found: CopyPairs, again: CopyPairs, K: int) -> CopyPairs:

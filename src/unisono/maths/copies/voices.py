@@ -13,17 +13,24 @@ take the nearer answer each time would make the voice agree with the crowd more 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from unisono.maths.grouped import segment_sum
 
 
 def one_voice(
-    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, voice: np.ndarray
+    value: np.ndarray,
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    voice: np.ndarray,
+    distance: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Judgements by voices, from ratings value (J, D) with NaN; voice (K,) is the voice that each annotator is part of.
 
-    As good as the ratings themselves where nobody shares a voice with somebody else.
+    As good as the ratings themselves where nobody shares a voice with somebody else. `distance` (K,) of the members,
+    where it comes from more ratings than these.
     """
     voice_of, K = voice[annotator_of], int(voice.max(initial=-1)) + 1
     key = item_of.astype(np.int64) * K + voice_of
@@ -32,7 +39,7 @@ def one_voice(
         return value, item_of, voice_of
     merged = value[first]
     shared = np.flatnonzero(np.bincount(cell)[cell] > 1)
-    distance = member_distances(value, item_of, annotator_of, voice)
+    distance = member_distances(value, item_of, annotator_of, voice) if distance is None else distance
     for d in range(value.shape[1]):
         rows = shared[~np.isnan(value[shared, d])]
         chosen = rows[_speakers(cell[rows], value[rows, d], annotator_of[rows], distance)]
@@ -53,6 +60,79 @@ def member_distances(value: np.ndarray, item_of: np.ndarray, annotator_of: np.nd
     total = segment_sum(np.where(counted, away, 0.0), who, K).sum(axis=1)
     n = segment_sum(counted.astype(float), who, K).sum(axis=1)
     return np.where(n > 0, total / np.maximum(n, 1), np.inf)
+
+
+class VoiceSums(NamedTuple):
+    """Answers of voices with several members beside the others' means, (K, D) each; centred, by voice."""
+
+    n: np.ndarray
+    x: np.ndarray  # means ...
+    y: np.ndarray
+    xx: np.ndarray  # ... and sums of squares and products around them
+    xy: np.ndarray
+    yy: np.ndarray
+
+
+class Disputes(NamedTuple):
+    """Squared distances of disputed answers from the line of their voice, by annotator, and their number; (K,) each."""
+
+    total: np.ndarray
+    n: np.ndarray
+
+    def distance(self) -> np.ndarray:
+        """(K,) as `member_distances` has it."""
+        return np.where(self.n > 0, self.total / np.maximum(self.n, 1), np.inf)
+
+
+def voice_sums(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, voice: np.ndarray) -> VoiceSums:
+    """Of some of the ratings, with all ratings of their items."""
+    y, x, who, _ = _shared_voices(value, item_of, annotator_of, voice)
+    of, K = voice[who], len(voice)
+    seen = ~np.isnan(x) & ~np.isnan(y)
+    n = segment_sum(seen.astype(float), of, K)
+    mean_x, mean_y = (segment_sum(np.where(seen, part, 0.0), of, K) / np.maximum(n, 1) for part in (x, y))
+    x, y = np.where(seen, x - mean_x[of], 0.0), np.where(seen, y - mean_y[of], 0.0)
+    return VoiceSums(n, mean_x, mean_y, *(segment_sum(part, of, K) for part in (x * x, x * y, y * y)))
+
+
+def joined_voice_sums(one: VoiceSums, other: VoiceSums) -> VoiceSums:
+    """Of the ratings of both."""
+    n = one.n + other.n
+    share = other.n / np.maximum(n, 1)
+    x, y, weight = other.x - one.x, other.y - one.y, one.n * share
+    return VoiceSums(
+        n,
+        one.x + share * x,
+        one.y + share * y,
+        one.xx + other.xx + weight * x * x,
+        one.xy + other.xy + weight * x * y,
+        one.yy + other.yy + weight * y * y,
+    )
+
+
+def disputes(
+    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, voice: np.ndarray, sums: VoiceSums
+) -> Disputes:
+    """Of some of the ratings, with the sums of all of them.                                               eq. Q11"""
+    y, x, who, key = _shared_voices(value, item_of, annotator_of, voice)
+    of, K = voice[who], len(voice)
+    slope = np.maximum(sums.xy / np.where(sums.xx > 0, sums.xx, 1.0), 0.0)
+    variance = (sums.yy - 2 * slope * sums.xy + slope**2 * sums.xx) / np.maximum(sums.n, 1)
+    away = ((y - sums.y[of]) - slope[of] * (x - sums.x[of])) ** 2 / np.where(variance > 0, variance, 1.0)[of]
+    counted = _disputed(y, key) & ~np.isnan(away)
+    total = segment_sum(np.where(counted, away, 0.0), who, K).sum(axis=1)
+    return Disputes(total, segment_sum(counted.astype(float), who, K).sum(axis=1))
+
+
+def _shared_voices(
+    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, voice: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Answers, means of the others, annotators and cells, of voices with several members."""
+    K = len(voice)
+    others = _mean_of_others(value, item_of, voice[annotator_of])
+    rows = np.bincount(voice, minlength=K)[voice[annotator_of]] > 1
+    who = annotator_of[rows]
+    return value[rows], others[rows], who, item_of[rows].astype(np.int64) * K + voice[who]
 
 
 def _mean_of_others(value: np.ndarray, item_of: np.ndarray, voice_of: np.ndarray) -> np.ndarray:

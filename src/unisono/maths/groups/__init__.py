@@ -4,5 +4,6 @@ data, params                  what goes in; what is estimated, and the shared er
 priors                        every constant, with its meaning and its evidence
 estep, mstep, bound           posteriors from sums per item and group; the M-steps; the objective they raise
 start, fit                    where EM starts, one step with its recentring, the whole fit
-labels, effective             what labels teach about groups, and what few leave open; what a panel is worth
+labels, shares                what labels teach about groups, and what few leave open; which fit they speak for
+effective, effects            what a panel is worth; how well effects of covariates on a group are known
 """

@@ -2,12 +2,14 @@
 
 The step raises the bound (eq. J14); recentring after it leaves the likelihood as it is and changes the priors alone:
 biases average to nothing inside each group, so that t_g holds what a group has in common. Gains are recentred only
-where no group is the reference: with one, shrinking directions of the map would be blown up step by step.
+where no group is the reference: with one, shrinking directions of the map would be blown up step by step. A group that
+is expected to have the level of the reference is recentred at the end alone: between steps its t_g, drawn to 0, would
+be pushed out again each time, and S_g with it, without end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ from unisono.maths.groups.mstep import (
     update_truth,
 )
 from unisono.maths.groups.params import GroupParams, Hyper, Rows
+from unisono.maths.groups.priors import FIRM_LEVEL
 
 
 class GroupState(NamedTuple):
@@ -47,9 +50,11 @@ def group_step(data: GroupData, state: GroupState, settings: GroupSettings) -> t
     return GroupState(params, hyper, mean), bound
 
 
-def recentred(data: GroupData, params: GroupParams, settings: GroupSettings) -> GroupParams:
-    """The same likelihood with biases that average to nothing inside each group.                       eq. J16"""
-    for g in range(data.G):
+def recentred(
+    data: GroupData, params: GroupParams, settings: GroupSettings, groups: Iterable[int] | None = None
+) -> GroupParams:
+    """The same likelihood with biases that average to nothing inside each of the groups; by default all. eq. J16"""
+    for g in range(data.G) if groups is None else groups:
         own = data.members(g)
         gain, bias = params.rows.mean[own, :, 0], params.rows.mean[own, :, 1]
         weight = data.answers[own] * np.clip(gain, 0.0, 1.0)
@@ -119,9 +124,13 @@ def fit_groups(
 ) -> tuple[GroupState, EmTrace]:
     """Repeats steps until no truth moves."""
 
+    held = [g for g in settings.learned_groups() if settings.kinds[g].level_items >= FIRM_LEVEL]
+    others = [g for g in range(data.G) if g not in held]
+
     def step(state: GroupState) -> tuple[GroupState, float]:
         following, bound = group_step(data, state, settings)
-        params = recentred(data, following.params, settings)
+        params = recentred(data, following.params, settings, others)
         return following._replace(params=with_assumed_error(data, params, settings)), bound
 
-    return run_em(step, start, stop_when=settled(tol), max_iter=max_iter, on_step=on_step, keep="next")
+    state, trace = run_em(step, start, stop_when=settled(tol), max_iter=max_iter, on_step=on_step, keep="next")
+    return state._replace(params=recentred(data, state.params, settings, held)), trace

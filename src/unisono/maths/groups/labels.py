@@ -3,16 +3,17 @@
 With P = Lambda - J_0 and a' = P^-1 (h - q_0), the truth without the reference's own ratings of the item (its labels),
 w = 1 - tr(V P)/D the share of its information that these are, x = [a' - mu; 1], X = sum w x x', L as in eq. J9:
 
-    lev = x'(X + L)^-1 x,  e = tr((X + L)^-1 X),  nu = sum w + n0 - e                                     eq. J18
+    lev = x'(X + L)^-1 x,  e = tr((X + L)^-1 X),  nu = sum w + n0 / 2 - e                                 eq. J18
     V += (lev + (1 + lev) e / nu) V P V, Student t with nu degrees of freedom
 
 The map from a group's view to the truth is itself an estimate: e coefficients from sum w labelled items. Likewise
 1 - w lev is the part of a residual of a label that its own influence on the map has left, so that
 
     R^2 = 1 - sum ((ybar - a') / (1 - w lev))^2 / sum ((ybar - mean) n / (n - 1))^2        eq. J21
-    belief = R^2 / .1, between 0 and 1
+    belief = 1 - min(labelled / 10, 1) (1 - R^2 / (.2 reliable)),  R^2 / (.2 reliable) between 0 and 1
 
-says whether the groups foretell labels at all. Groups that do not are not believed: what is left are the labels.
+says whether the groups foretell labels at all, of which only the part `reliable` is truth. Groups that do not are not
+believed: what is left are the labels.
 """
 
 from __future__ import annotations
@@ -25,16 +26,18 @@ from unisono.maths.groups.data import GroupData
 from unisono.maths.groups.estep import posteriors
 from unisono.maths.groups.mstep import GroupSettings
 from unisono.maths.groups.params import GroupParams
-from unisono.maths.groups.priors import CLEAR_R2, FEWEST_LABELS, LEAST_FREEDOM
+from unisono.maths.groups.priors import CLEAR_LABELS, CLEAR_R2, EXPECTED_EVIDENCE, LEAST_FREEDOM
 
 
 class Unlabelled(NamedTuple):
     """The truths without the reference's ratings of the same items."""
 
     mean: np.ndarray  # (M, D) a'
+    cov: np.ndarray  # (M, D, D) P^-1
     weight: np.ndarray  # (M,) w
     inside: np.ndarray  # (M, D, D) V P V
     label: np.ndarray  # (M, D) mean of the item's labels, biases taken out; NaN where there are none
+    label_noise: np.ndarray  # (M, D) its variance around the truth; NaN likewise
 
 
 class Learned(NamedTuple):
@@ -44,15 +47,18 @@ class Learned(NamedTuple):
     spent: float  # e
     freedom: float  # nu
     foretold: np.ndarray  # (D,) R^2 of each dimension's labels; NaN where fewer than three items have any
+    reliable: np.ndarray  # (D,) share of the labels' variance that is truth; NaN where there are none
     labelled: int
 
     @property
     def belief(self) -> float:
         """How much of what the groups say counts: all of it, unless labels show that they foretell nothing. eq. J21"""
-        known = self.foretold[np.isfinite(self.foretold)]
-        if self.labelled < FEWEST_LABELS or not len(known):
+        known = np.isfinite(self.foretold)
+        if not known.any():
             return 1.0
-        return float(np.clip(known.mean() / CLEAR_R2, 0.0, 1.0))
+        share = self.foretold[known].mean() / self.reliable[known].mean()
+        doubt = 1 - float(np.clip(share / CLEAR_R2, 0.0, 1.0))
+        return 1 - min(self.labelled / CLEAR_LABELS, 1.0) * doubt
 
     def leverage(self, centred: np.ndarray) -> np.ndarray:
         """(M,) of items with a' - mu (M, D)."""
@@ -63,8 +69,8 @@ class Learned(NamedTuple):
 def without_labels(data: GroupData, params: GroupParams, belief: float = 1.0) -> Unlabelled:
     """Truths of all items as the other groups alone give them."""
     M, D = data.M, data.D
-    mean, label = np.empty((M, D)), np.full((M, D), np.nan)
-    weight, inside = np.empty(M), np.empty((M, D, D))
+    mean, label, noise = np.empty((M, D)), np.full((M, D), np.nan), np.full((M, D), np.nan)
+    weight, alone, inside = np.empty(M), np.empty((M, D, D)), np.empty((M, D, D))
     for block, found in posteriors(data, params, belief):
         own, at = found.views[0], slice(block.start, block.stop)
         P, h = found.total.copy(), found.h.copy()
@@ -73,10 +79,11 @@ def without_labels(data: GroupData, params: GroupParams, belief: float = 1.0) ->
         VP = found.cov @ P
         weight[at] = 1 - np.trace(VP, axis1=1, axis2=2) / D
         inside[at] = VP @ found.cov
-        mean[at] = np.linalg.solve(P, h[:, :, None])[:, :, 0]
-        seen = own.Q > 0
-        label[block.start + own.items] = np.where(seen, own.q / np.where(seen, own.Q, 1.0), np.nan)
-    return Unlabelled(mean, weight, inside, label)
+        alone[at] = np.linalg.inv(P)
+        mean[at] = np.einsum("mij,mj->mi", alone[at], h)
+        known = np.where(own.Q > 0, own.Q, np.nan)
+        label[block.start + own.items], noise[block.start + own.items] = own.q / known, 1 / known
+    return Unlabelled(mean, alone, weight, inside, label, noise)
 
 
 def learn_from_labels(data: GroupData, params: GroupParams, settings: GroupSettings) -> Learned | None:
@@ -89,9 +96,10 @@ def learn_from_labels(data: GroupData, params: GroupParams, settings: GroupSetti
     L = np.min([settings.map_prior(g, data.D)[1] for g in settings.learned_groups()], axis=0)
     inverse = np.linalg.inv(X + np.diag(L))
     spent = float(np.trace(inverse @ X))
-    freedom = max(float(found.weight.sum()) + settings.priors.shared_items - spent, LEAST_FREEDOM)
+    expected = EXPECTED_EVIDENCE * settings.priors.shared_items
+    freedom = max(float(found.weight.sum()) + expected - spent, LEAST_FREEDOM)
     labelled = int(np.isfinite(found.label).any(axis=1).sum())
-    learned = Learned(inverse, spent, freedom, np.full(data.D, np.nan), labelled)
+    learned = Learned(inverse, spent, freedom, np.full(data.D, np.nan), _reliable(found, params), labelled)
     influence = found.weight * learned.leverage(x[:, :-1])
     return learned._replace(foretold=_foretold(found, influence))
 
@@ -101,6 +109,14 @@ def widened(found: Unlabelled, params: GroupParams, learned: Learned) -> np.ndar
     leverage = learned.leverage(found.mean - params.mu)
     leverage += (1 + leverage) * learned.spent / learned.freedom
     return np.asarray(leverage[:, None, None] * found.inside)
+
+
+def _reliable(found: Unlabelled, params: GroupParams) -> np.ndarray:
+    """(D,) share of the labels' variance that is truth, not the noise of whoever gave them."""
+    seen = np.isfinite(found.label_noise)
+    noise = np.where(seen, found.label_noise, 0.0).sum(axis=0) / np.where(seen.any(axis=0), seen.sum(axis=0), np.nan)
+    spread = np.diagonal(params.Sigma)
+    return np.asarray(spread / (spread + noise))
 
 
 def _foretold(found: Unlabelled, influence: np.ndarray) -> np.ndarray:

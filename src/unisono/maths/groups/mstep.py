@@ -127,7 +127,8 @@ def update_hyper(data: GroupData, params: GroupParams, hyper: Hyper, settings: G
     for g in range(data.G):
         own = rated * data.members(g)[:, None]
         n = own.sum(axis=0)
-        if data.X > 1:
+        # What the reference does as a whole is the truth: only its members' own effects can be told from it.
+        if data.X > 1 and (g or not settings.learned.any()):
             total = np.einsum("kd,kdx->dx", own, params.rows.mean[..., 2:])
             center[g, :, 2:] = total / (n[:, None] + priors.group_effects)
         away = (params.rows.mean - center[g]) ** 2 + np.diagonal(params.rows.cov, axis1=2, axis2=3)

@@ -16,7 +16,14 @@ from unisono.maths.groups.data import GroupData, prepare_groups
 from unisono.maths.groups.fit import GroupState
 from unisono.maths.groups.mstep import GroupSettings
 from unisono.maths.groups.params import GroupParams, Hyper, Rows
-from unisono.maths.groups.priors import LEAST_BETWEEN, NOISE_START_LIMITS, POOLED_ITEMS, GroupPriors, KindPrior
+from unisono.maths.groups.priors import (
+    LEAST_BETWEEN,
+    LEAST_SHARE,
+    NOISE_START_LIMITS,
+    POOLED_ITEMS,
+    GroupPriors,
+    KindPrior,
+)
 from unisono.maths.items.predictor import Scores
 
 
@@ -126,6 +133,7 @@ def assembled(
     noise = start_noise(found)
     labelled = len(np.unique(item_of[of_group == 0]))
     learned = np.full(G, reference) & (np.arange(G) > 0)
+    shared = np.where(learned, np.maximum(shared, LEAST_SHARE), shared)
     S0 = (shared / (1 - shared))[:, None, None] * (noise[:, :, None] * np.eye(data.D))
     target = start_latent(found, labelled)
     settings = GroupSettings(priors, target, learned, tuple(kinds), S0, noise, recentre_gains=not reference)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from unisono.maths.items.predictor import Scores
+from unisono.maths.items.predictor import Scores, no_features
 
 
 class ItemData(NamedTuple):
@@ -99,6 +99,33 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
         scores=scores,
         K=K,
     )
+
+
+def rows_elsewhere(
+    codes: np.ndarray, judgements: np.ndarray, Sy: np.ndarray, Syy: np.ndarray, M: int, K: int
+) -> ItemData:
+    """What an M-step needs of ratings whose rows lie elsewhere: sums of their profiles, and how many rows there are.
+
+    `codes` (U,) of the profiles as `profile_codes` has them. Rows are NaN and take no memory.
+    """
+    J, D = int(judgements.sum()), Sy.shape[1]
+    return ItemData(
+        y=np.broadcast_to(np.nan, (J, D)),
+        item_ptr=np.broadcast_to(np.int64(-1), (M + 1,)),
+        profile_of=np.broadcast_to(np.int32(-1), (J,)),
+        annotator=(codes >> D).astype(np.int32),
+        answered=(codes[:, None] >> np.arange(D) & 1).astype(bool),
+        judgements=judgements,
+        Sy=Sy,
+        Syy=Syy,
+        scores=no_features(M),
+        K=K,
+    )
+
+
+def profile_codes(data: ItemData) -> np.ndarray:
+    """(U,) annotator and pattern of answered dimensions of every profile as one number: the same in every shard."""
+    return np.asarray((data.annotator.astype(np.int64) << data.D) + data.answered @ (1 << np.arange(data.D)))
 
 
 def profile_sums(y: np.ndarray, profile_of: np.ndarray, U: int) -> tuple[np.ndarray, np.ndarray]:

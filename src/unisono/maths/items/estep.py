@@ -111,11 +111,10 @@ def left_out_blocks(data: ItemData, params: ItemParams) -> Iterator[tuple[slice,
         low, high = data.item_ptr[start], data.item_ptr[stop]
         own = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
         profile = data.profile_of[low:high]
-        m0 = prior_mean[start:stop][own]
         own_linear = np.einsum("nij,nj->ni", info.G[profile], data.y[low:high]) - info.g[profile]
         Lambda = block.total[own] - info.Q[profile]
-        prior_part = np.linalg.solve(params.Sigma, m0.T).T
-        h = block.linear[own] - own_linear + prior_part
+        together = block.linear + np.linalg.solve(params.Sigma, prior_mean[start:stop].T).T
+        h = together[own] - own_linear
         V, _ = inverse_and_logdet(Lambda)
         yield slice(int(low), int(high)), np.einsum("nij,nj->ni", V, h), V
 
@@ -224,11 +223,13 @@ def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) 
         profile = data.profile_of[low:high]
         annotator = data.annotator[profile]
         abar = np.hstack([found.mean[own], np.ones((high - low, 1))])
-        P = np.zeros((stop - start, data.D, data.D))
+        share = np.zeros((high - low, data.D * data.D))
         for d in range(data.D):
             spread = np.einsum("ni,nij,nj->n", abar, params.cov[annotator, d], abar, optimize=True)
-            row = params.F[annotator, d]
-            share = (weight[profile, d] ** 2 * spread)[:, None, None] * (row[:, :, None] * row[:, None, :])
-            np.add.at(P, own - start, share)
+            row = params.F[annotator, d] * (weight[profile, d] * np.sqrt(spread))[:, None]
+            share += (row[:, :, None] * row[:, None, :]).reshape(share.shape)
+        ptr = data.item_ptr[start : stop + 1] - low
+        to_item = sparse.csr_array((np.ones(high - low), np.arange(high - low), ptr), shape=(stop - start, high - low))
+        P = (to_item @ share).reshape(-1, data.D, data.D)
         added[start:stop] = found.cov[start:stop] @ P @ found.cov[start:stop]
     return added

@@ -43,6 +43,7 @@ class LeftOut(NamedTuple):
 
     mean: np.ndarray  # (J, D) truth of its item without it
     ratio: float  # mean squared error of predicted answers over the variance claimed for them; 1 if that is honest
+    numbers: int = 0  # answers behind the ratio
 
 
 def predicted_ratings(
@@ -80,7 +81,7 @@ def left_out(
         ratio = (answers[judgements] - answer) ** 2 / predicted.variance
         total += float(ratio[seen].sum())
         numbers += int(seen.sum())
-    return LeftOut(means, total / numbers if numbers else 1.0)
+    return LeftOut(means, total / numbers if numbers else 1.0, numbers)
 
 
 def residual_freedom(data: ItemData) -> float:

@@ -2,8 +2,7 @@
 
 The best guess for each item, a posterior mean has too little variance over items, and measures of agreement that look
 at the scale punish that. The matched estimate is stretched to the variance that the mean answer of a panel of
-annotators would have; with an infinite panel, that of the truth. It also averages two readings of ratings at the end of
-the scale: as they are, and as "at least this much" (`censored`).
+annotators would have; with an infinite panel, that of the truth.
 """
 
 from __future__ import annotations
@@ -51,11 +50,25 @@ def panel_rescaling(
     `continued`: the parameters come from earlier batches too, so that what they expect says more than these items do. A
     batch whose truths happen to spread more or less than usual must not be brought to the usual spread.
     """
+    moments, means = truth_moments(found, answer), item_means(data)
+    return panel_rescaling_from(data, params, moments, means, panel, continued=continued)
+
+
+def panel_rescaling_from(
+    data: ItemData,
+    params: ItemParams,
+    moments: TruthMoments,
+    means: ItemMeans,
+    panel: float,
+    *,
+    continued: bool = False,
+) -> Rescaling:
+    """The same from sums over items; of the ratings the sums of their profiles are enough."""
     truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
     target = truth + np.diagonal(params.N[-1]) / panel
     # The level is that of the crowd; in a later batch its biases are known, and the answers expected say more.
-    center = answer.mean(axis=0) if continued else _mean_of_item_means(data)
-    return _rescaling(data, params, found, answer, target, center, continued=continued)
+    center = moments.middle if continued else means.average()
+    return _rescaling(data, params, moments, target, center, continued=continued)
 
 
 def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray:
@@ -74,37 +87,63 @@ def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray
 def truth_rescaling(data: ItemData, params: ItemParams, found: Posterior) -> Rescaling:
     """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
     target = np.diagonal(truth_covariance(data, params))
-    return _rescaling(data, params, found, found.mean, target, found.mean.mean(axis=0))
+    moments = truth_moments(found, found.mean)
+    return _rescaling(data, params, moments, target, moments.middle)
+
+
+class TruthMoments(NamedTuple):
+    """Of posteriors and expected answers over items; all (D,)."""
+
+    middle: np.ndarray  # mean answer
+    answer_sd: np.ndarray  # of the answers
+    truth_sd: np.ndarray  # of the posterior means
+    variance: np.ndarray  # mean posterior variance
+
+
+def truth_moments(found: Posterior, answer: np.ndarray) -> TruthMoments:
+    """Of these items with these expected answers (M, D)."""
+    variance = np.diagonal(found.cov, axis1=1, axis2=2).mean(axis=0)
+    return TruthMoments(answer.mean(axis=0), answer.std(axis=0), found.mean.std(axis=0), variance)
+
+
+class ItemMeans(NamedTuple):
+    """Sums over items that were rated on a dimension, (D,) each; they add up over items."""
+
+    total: np.ndarray  # of their mean ratings
+    rated: np.ndarray  # how many there are
+
+    def average(self) -> np.ndarray:
+        """(D,) the average over items of their mean rating; 0 where nobody rated any."""
+        return np.asarray(self.total / np.maximum(self.rated, 1))
 
 
 def _rescaling(
     data: ItemData,
     params: ItemParams,
-    found: Posterior,
-    answer: np.ndarray,
+    moments: TruthMoments,
     target: np.ndarray,
     center: np.ndarray,
     *,
     continued: bool = False,
 ) -> Rescaling:
-    middle, spread = answer.mean(axis=0), found.mean.std(axis=0)
+    middle, answer_sd, spread, variance = moments
     # A scale that ends holds less of the variance than the truth has.
-    held = np.where(spread > NO_SPREAD, answer.std(axis=0) / np.maximum(spread, NO_SPREAD), 1.0) ** 2
-    expected = np.maximum(np.diagonal(truth_covariance(data, params) - found.cov.mean(axis=0)), 0.0) * held
-    seen = (np.sum((answer - middle) ** 2, axis=0) + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
+    held = np.where(spread > NO_SPREAD, answer_sd / np.maximum(spread, NO_SPREAD), 1.0) ** 2
+    expected = np.maximum(np.diagonal(truth_covariance(data, params)) - variance, 0.0) * held
+    seen = (data.M * answer_sd**2 + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
     own = expected if continued else seen
     stretch = np.where(own > NO_SPREAD, np.sqrt(target * held / np.maximum(own, NO_SPREAD)), 1.0)
     return Rescaling(middle, stretch, center)
 
 
-def _mean_of_item_means(data: ItemData) -> np.ndarray:
-    """(D,) the average over items of their mean rating."""
+def item_means(data: ItemData) -> ItemMeans:
+    """Sums of the mean ratings of items."""
     item_of = data.item_of
     answered = data.answered[data.profile_of]
-    means = np.zeros(data.D)
+    totals, rated_items = np.zeros(data.D), np.zeros(data.D)
     for d in range(data.D):
         count = np.bincount(item_of, weights=answered[:, d], minlength=data.M)
         total = np.bincount(item_of, weights=data.y[:, d], minlength=data.M)
         rated = count > 0
-        means[d] = (total[rated] / count[rated]).mean() if rated.any() else 0.0
-    return means
+        totals[d], rated_items[d] = (total[rated] / count[rated]).sum(), rated.sum()
+    return ItemMeans(totals, rated_items)

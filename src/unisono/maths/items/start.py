@@ -15,15 +15,26 @@ from unisono.maths.items.priors import Priors
 from unisono.maths.items.readings import complete_reading
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
-from unisono.maths.items.targets import variance_targets
+from unisono.maths.items.targets import SharedMoments, shared_moments, targets_from
 
 
 def bayes_settings(
-    data: ItemData, structure: Structure, priors: Priors, floor: np.ndarray, *, correlated: bool = True, **changes: Any
+    data: ItemData,
+    structure: Structure,
+    priors: Priors,
+    floor: np.ndarray,
+    *,
+    correlated: bool = True,
+    items: SharedMoments | None = None,
+    **changes: Any,
 ) -> BayesSettings:
-    """Settings with targets from the ratings; only what the structure lets be correlated is, or nothing."""
-    targets = variance_targets(
+    """Settings with targets from the ratings; only what the structure lets be correlated is, or nothing.
+
+    `items`: the moments of the items, where the rows of the ratings lie elsewhere.
+    """
+    targets = targets_from(
         data,
+        shared_moments(data, data.item_of, data.M) if items is None else items,
         truths=correlated and structure.latent == "full",
         biases=correlated and structure.couples_dimensions,
     )
@@ -52,8 +63,8 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         Sigma=shape_latent(settings.structure.latent, targets.latent, settings.floor),
         cov=_row_covariances(data, hyper, settings),
     )
-    start = BayesState(params, hyper, np.full((data.M, D), np.nan))
-    nothing = np.zeros((data.M, D))  # truths before any look at the ratings: their mean
+    start = BayesState(params, hyper, np.broadcast_to(np.nan, (data.M, D)))
+    nothing = np.broadcast_to(0.0, (data.M, D))  # truths before any look at the ratings: their mean
     if settings.reading is not None:
         fitted = start.read(settings.reading)
         return start._replace(completed=complete_reading(data, data, fitted, params, nothing, learn=False))

@@ -6,6 +6,8 @@ the bias. Ratings are standardised, so that shares are variances.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from unisono.maths.grouped import segment_sum
@@ -18,11 +20,37 @@ LEAST_EIGENVALUE = 1e-3  # numerical: least of the eigenvalues of a correlation 
 
 
 def variance_targets(data: ItemData, *, truths: bool = True, biases: bool = True) -> Targets:
-    """Shares of truth, error and bias; truths and biases are correlated as the ratings are, if at all.   eq. B11"""
-    answered = data.answered[data.profile_of].astype(float)
+    """Shares of truth, error and bias; truths and biases are correlated as the ratings are, if at all."""
+    return targets_from(data, shared_moments(data, data.item_of, data.M), truths=truths, biases=biases)
+
+
+class SharedMoments(NamedTuple):
+    """Of two different ratings of one group, (D,) each; they add up over groups."""
+
+    products: np.ndarray  # sum of their products, both ways round
+    pairs: np.ndarray  # how many there are, both ways round
+
+    def mean(self, unknown: float) -> np.ndarray:
+        """(D,) mean product; `unknown` where there are no pairs."""
+        return np.asarray(np.where(self.pairs > 0, self.products / np.maximum(self.pairs, 1), unknown))
+
+
+def shared_moments(data: ItemData, of: np.ndarray, groups: int) -> SharedMoments:
+    """Of the groups `of` (J,) of ratings, items or annotators."""
+    y, answered = data.y, data.answered[data.profile_of].astype(float)
+    totals, counts = segment_sum(y, of, groups), segment_sum(answered, of, groups)
+    products = (totals**2).sum(axis=0) - (y**2).sum(axis=0)
+    return SharedMoments(products, (counts * (counts - 1)).sum(axis=0))
+
+
+def targets_from(data: ItemData, items: SharedMoments, *, truths: bool = True, biases: bool = True) -> Targets:
+    """The targets from the moments of items and from the sums of the ratings' profiles.                 eq. B11"""
     # Where no item has two ratings, half is truth as far as anybody knows; biases that nothing shows are small.
-    truth = _believable(_shared(data.y, answered, data.item_of, data.M, unknown=0.5))
-    bias = _believable(_shared(data.y, answered, data.annotator_of, data.K, unknown=0.0).mean())
+    truth = _believable(items.mean(0.5))
+    totals, counts = data.by_annotator(data.Sy), data.answers()
+    products = (totals**2).sum(axis=0) - np.einsum("udd->d", data.Syy)
+    annotators = SharedMoments(products, (counts * (counts - 1)).sum(axis=0))
+    bias = _believable(annotators.mean(0.0).mean())
     error = np.maximum(1 - truth - bias, LEAST_SHARE)
     P = positive_definite(believed_correlation(data, rating_correlation(data), float(truth.mean())))
     none = np.eye(data.D)
@@ -73,14 +101,6 @@ def positive_definite(P: np.ndarray) -> np.ndarray:
     Q = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
     root = np.sqrt(np.diagonal(Q))
     return np.asarray(Q / root[:, None] / root)
-
-
-def _shared(y: np.ndarray, answered: np.ndarray, of: np.ndarray, groups: int, unknown: float) -> np.ndarray:
-    """(D,) mean product of two different ratings of one group."""
-    totals, counts = segment_sum(y, of, groups), segment_sum(answered, of, groups)
-    products = (totals**2).sum(axis=0) - (y**2).sum(axis=0)
-    pairs = (counts * (counts - 1)).sum(axis=0)
-    return np.asarray(np.where(pairs > 0, products / np.maximum(pairs, 1), unknown))
 
 
 def _covariance(variance: np.ndarray, correlation: np.ndarray) -> np.ndarray:

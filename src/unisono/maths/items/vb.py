@@ -40,6 +40,23 @@ def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> t
     """One step of variational EM; the bound is that of the state given."""
     data = state.seen(given)
     mean, stats = expectation(data, state.params)
+    after, bound = maximised(data, stats, mean, state, settings)
+    if settings.bounds is not None:
+        after = after._replace(completed=complete(data, given, settings.bounds, after.params, after.mean))
+    if settings.reading is not None:
+        fitted = state.read(settings.reading)
+        done = complete_reading(data, given, fitted, after.params, after.mean, learn=True)
+        after = after._replace(completed=done)
+    return after, bound
+
+
+def maximised(
+    data: ItemData, stats: Stats, mean: np.ndarray, state: BayesState, settings: BayesSettings
+) -> tuple[BayesState, float]:
+    """All of a step after its E-step, which found `stats` and the truths `mean` (M, D); the bound of the state given.
+
+    Of the ratings it needs the sums of their profiles alone, and truths are only moved with the coordinates.
+    """
     prior = row_prior(data, state.hyper, settings)
     bound = lower_bound(data, stats, state, prior, settings)
     params, hyper = _truth(data, stats, state, settings)
@@ -49,12 +66,6 @@ def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> t
     after = BayesState(params, hyper, mean, state.completed)
     if settings.anchored:
         after = best_coordinates(data, after, row_prior(data, hyper, settings), settings)
-    if settings.bounds is not None:
-        after = after._replace(completed=complete(data, given, settings.bounds, after.params, after.mean))
-    if settings.reading is not None:
-        fitted = state.read(settings.reading)
-        done = complete_reading(data, given, fitted, after.params, after.mean, learn=True)
-        after = after._replace(completed=done)
     return after, bound
 
 

@@ -9,6 +9,7 @@ an annotator's own answers never enter the truth they are held against, so nobod
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -76,14 +77,33 @@ def diagnose(
     # Where nobody else answered, the others say nothing and the answer is no evidence either way.
     alone = np.bincount(item_of, minlength=M)[item_of] < 2
     held = np.where(alone[:, None], np.nan, z)
-    same = _log_sameness(z, annotator_of, K)
-    answered = segment_sum((~np.isnan(z)).astype(float), annotator_of, K) > 0
-    effective = _effective_answers(z)
-    params = _start(data, signal, signal_correlation(z, item_of, annotator_of))
+    first = FirstLook(
+        signal, signal_correlation(z, item_of, annotator_of), _log_sameness(z, annotator_of, K), kurtosis(z)
+    )
+    return settled_diagnosis(
+        data, first, lambda params: centred_sums(held, left_out_means(data, params), annotator_of, data.K)
+    )
+
+
+class FirstLook(NamedTuple):
+    """What the diagnosis knows before it looks at anybody."""
+
+    signal: SharedSignal
+    correlation: np.ndarray  # (D, D) of what annotators share on different dimensions
+    same: np.ndarray  # (K, D) as `log_sameness` has it
+    kurtosis: np.ndarray  # (D,) of all answers
+
+
+def settled_diagnosis(data: ItemData, first: FirstLook, sums_at: Callable[[ItemParams], Sums]) -> Diagnosis:
+    """Truths and annotators in turn. `sums_at` holds the answers against the truths that the others give under some
+    parameters; of the ratings themselves the sums of their profiles are enough."""
+    signal, same, answered = first.signal, first.same, data.answers() > 0
+    effective = _effective_answers(first.kurtosis)
+    params = _start(data, signal, first.correlation)
     start = noise = TypicalNoise(np.diagonal(params.N[0]), np.ones(data.D))
     usual = np.ones(answered.shape)
     for _ in range(DIAGNOSIS_ROUNDS):
-        sums = centred_sums(held, left_out_means(data, params), annotator_of, data.K)
+        sums = sums_at(params)
         evidence = style_evidence(sums, noise, same, effective)
         member = fit_mixture(evidence, answered)
         change = np.max(np.abs(member.style[:, :, USUAL] - usual), initial=0.0)
@@ -96,35 +116,48 @@ def diagnose(
     return _blended(evidence, member, answered, signal)
 
 
-def _effective_answers(z: np.ndarray) -> np.ndarray:
+def kurtosis(z: np.ndarray) -> np.ndarray:
+    """(D,) of standardised answers (J, D) with NaN."""
+    fourth = np.where(np.isnan(z), 0.0, z) ** 4
+    return np.asarray(fourth.sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1))
+
+
+def _effective_answers(kurtosis: np.ndarray) -> np.ndarray:
     """(D,) effective number of answers per answer: three over the kurtosis, never more than one.
 
     Where most answers are zero and a few are large, the few decide, and there are fewer of them than answers.
     """
-    fourth = np.where(np.isnan(z), 0.0, z) ** 4
-    kurtosis = fourth.sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1)
     return np.asarray(3 / np.maximum(kurtosis, 3.0))
 
 
 def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
-    """(K, D) how much likelier n equal answers are from a constant annotator, -inf where answers differ.
+    """(K, D) how much likelier n equal answers are from a constant annotator, -inf where answers differ."""
+    (low, high), equal = answer_ranges(z, of, K), np.zeros(z.shape[1])
+    for d in range(z.shape[1]):
+        counts = np.unique(z[~np.isnan(z[:, d]), d], return_counts=True)[1].astype(float)
+        equal[d] = (counts * (counts - 1)).sum()
+    return log_sameness(low, high, segment_sum((~np.isnan(z)).astype(float), of, K), equal)
+
+
+def answer_ranges(z: np.ndarray, of: np.ndarray, K: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest answer, each (K, D), of annotators `of` (J,); infinite where there is none."""
+    low, high = np.full((K, z.shape[1]), np.inf), np.full((K, z.shape[1]), -np.inf)
+    for d in range(z.shape[1]):
+        rows = np.flatnonzero(~np.isnan(z[:, d]))
+        np.minimum.at(low[:, d], of[rows], z[rows, d])
+        np.maximum.at(high[:, d], of[rows], z[rows, d])
+    return low, high
+
+
+def log_sameness(low: np.ndarray, high: np.ndarray, n: np.ndarray, equal: np.ndarray) -> np.ndarray:
+    """(K, D) from lowest and highest answers and their numbers n (K, D), and pairs of equal answers of the crowd (D,).
 
     Two answers of the crowd are equal with probability c, so n of them are by chance with about c^(n-1).    eq. Q5
     """
-    found = np.zeros((K, z.shape[1]))
-    for d in range(z.shape[1]):
-        rows = np.flatnonzero(~np.isnan(z[:, d]))
-        who, answers = of[rows], z[rows, d]
-        low, high = np.full(K, np.inf), np.full(K, -np.inf)
-        np.minimum.at(low, who, answers)
-        np.maximum.at(high, who, answers)
-        n = np.bincount(who, minlength=K)
-        counts = np.unique(answers, return_counts=True)[1].astype(float)
-        pairs = max(len(rows) * (len(rows) - 1), 1)
-        # One pair more than there are keeps the chance above zero on a continuous scale.
-        chance = min(((counts * (counts - 1)).sum() + 1) / pairs, 1.0)
-        found[:, d] = np.where(low < high, -np.inf, -np.maximum(n - 1, 0) * np.log(chance))
-    return found
+    total = n.sum(axis=0)
+    # One pair more than there are keeps the chance above zero on a continuous scale.
+    chance = np.minimum((equal + 1) / np.maximum(total * (total - 1), 1), 1.0)
+    return np.where(low < high, -np.inf, -np.maximum(n - 1, 0) * np.log(chance))
 
 
 def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray) -> ItemParams:

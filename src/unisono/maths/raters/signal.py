@@ -49,32 +49,97 @@ class SharedSignal(NamedTuple):
 def shared_signal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> SharedSignal:
     """The share of variance that annotators have in common, per dimension of value (J, D), NaN where missing."""
     M, K = (int(of.max(initial=-1)) + 1 for of in (item_of, annotator_of))
-    y, seen = _without_annotator_means(value, annotator_of, K)
+    y, seen = without_annotator_means(value, annotator_of, annotator_means(value, annotator_of, K))
+    items = item_products(y, seen, item_of, M)
+    totals = ItemProducts(*(part.sum(axis=0) for part in items))
+    return signal_from(totals, jackknifed(items, totals))
+
+
+class AnnotatorMeans(NamedTuple):
+    """Mean answers, and how many they are of; (K, D) each."""
+
+    n: np.ndarray
+    mean: np.ndarray
+
+
+class ItemProducts(NamedTuple):
+    """Sums over the answers to items, (M, D) each, or over items, (D,) each."""
+
+    products: np.ndarray  # of two different answers, both ways round
+    pairs: np.ndarray  # how many of these there are
+    squares: np.ndarray
+    n: np.ndarray  # answers
+
+
+class Jackknife(NamedTuple):
+    """The share without one item at a time, over the items that matter to it; (D,) each."""
+
+    items: np.ndarray
+    centre: np.ndarray  # their mean
+    spread: np.ndarray  # their sum of squares around it
+
+
+def item_products(y: np.ndarray, seen: np.ndarray, item_of: np.ndarray, M: int) -> ItemProducts:
+    """Of every item, from answers (J, D) without their annotators' means."""
     n = segment_sum(seen.astype(float), item_of, M)
     squares = segment_sum(y**2, item_of, M)
-    products = segment_sum(y, item_of, M) ** 2 - squares
-    pairs = n * (n - 1)
-    share = _ratio(products.sum(axis=0), pairs.sum(axis=0), squares.sum(axis=0), n.sum(axis=0))
-    # All that one item less would leave, for every item at once.
-    without = _ratio(*(part.sum(axis=0) - part for part in (products, pairs, squares, n)))
-    usable = pairs > 0
-    items = usable.sum(axis=0)
-    centre = np.where(usable, without, 0.0).sum(axis=0) / np.maximum(items, 1)
+    return ItemProducts(segment_sum(y, item_of, M) ** 2 - squares, n * (n - 1), squares, n)
+
+
+def jackknifed(items: ItemProducts, totals: ItemProducts) -> Jackknife:
+    """What one item less would leave, for all of these items, which may be some of those behind the totals."""
+    without = _ratio(*(total - part for total, part in zip(totals, items, strict=True)))
+    usable = items.pairs > 0
+    count = usable.sum(axis=0)
+    centre = np.where(usable, without, 0.0).sum(axis=0) / np.maximum(count, 1)
     spread = np.where(usable, without - centre, 0.0) ** 2
-    error = np.sqrt(spread.sum(axis=0) * (items - 1) / np.maximum(items, 1))
-    return SharedSignal(share, np.where(items >= FEWEST_SIGNAL_ITEMS, error, np.inf))
+    return Jackknife(count, centre, spread.sum(axis=0))
+
+
+def joined_jackknife(one: Jackknife, other: Jackknife) -> Jackknife:
+    """Of the items of both."""
+    n = one.items + other.items
+    away = other.centre - one.centre
+    share = other.items / np.maximum(n, 1)
+    return Jackknife(n, one.centre + away * share, one.spread + other.spread + away**2 * one.items * share)
+
+
+def signal_from(totals: ItemProducts, found: Jackknife) -> SharedSignal:
+    """Share and standard error from sums over all items."""
+    error = np.sqrt(found.spread * (found.items - 1) / np.maximum(found.items, 1))
+    return SharedSignal(_ratio(*totals), np.where(found.items >= FEWEST_SIGNAL_ITEMS, error, np.inf))
 
 
 def signal_correlation(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> np.ndarray:
     """(D, D) correlation of what annotators share on different dimensions, from pairs of annotators alike; it is pulled
     to zero by a few imaginary items and positive definite whatever the ratings are."""
     M, K = (int(of.max(initial=-1)) + 1 for of in (item_of, annotator_of))
-    y, seen = _without_annotator_means(value, annotator_of, K)
+    y, seen = without_annotator_means(value, annotator_of, annotator_means(value, annotator_of, K))
+    return correlation_from(dimension_products(y, seen, item_of, M))
+
+
+class DimensionProducts(NamedTuple):
+    """Sums over items of products of answers on two dimensions by different annotators."""
+
+    products: np.ndarray  # (D, D)
+    pairs: np.ndarray  # (D, D) how many there are
+    squares: np.ndarray  # (D,) of single answers
+    n: np.ndarray  # (D,) answers
+    items: int
+
+
+def dimension_products(y: np.ndarray, seen: np.ndarray, item_of: np.ndarray, M: int) -> DimensionProducts:
+    """From answers (J, D) without their annotators' means."""
     both = seen.astype(float)
     total, n = segment_sum(y, item_of, M), segment_sum(both, item_of, M)
-    pairs = n.T @ n - both.T @ both
-    shared = (total.T @ total - y.T @ y) / np.maximum(pairs, 1)
-    sd = np.sqrt(np.maximum(np.diagonal(shared), LEAST_SHARE * (y**2).sum(axis=0) / np.maximum(n.sum(axis=0), 1)))
+    products, pairs = total.T @ total - y.T @ y, n.T @ n - both.T @ both
+    return DimensionProducts(products, pairs, (y**2).sum(axis=0), n.sum(axis=0), M)
+
+
+def correlation_from(sums: DimensionProducts) -> np.ndarray:
+    """(D, D) the correlation from sums over all items."""
+    shared, M = sums.products / np.maximum(sums.pairs, 1), sums.items
+    sd = np.sqrt(np.maximum(np.diagonal(shared), LEAST_SHARE * sums.squares / np.maximum(sums.n, 1)))
     sd = np.where(sd > 0, sd, 1.0)
     correlation = np.clip(shared / np.outer(sd, sd), -1.0, 1.0) * M / (M + IMAGINARY_ITEMS)
     values, vectors = np.linalg.eigh(correlation * (1 - np.eye(len(sd))) + np.eye(len(sd)))
@@ -83,15 +148,20 @@ def signal_correlation(value: np.ndarray, item_of: np.ndarray, annotator_of: np.
     return np.asarray(positive / np.outer(root, root))
 
 
-def _without_annotator_means(value: np.ndarray, of: np.ndarray, K: int) -> tuple[np.ndarray, np.ndarray]:
+def annotator_means(value: np.ndarray, of: np.ndarray, K: int) -> AnnotatorMeans:
+    """Mean answers of every annotator `of` (J,), from answers (J, D) with NaN."""
+    seen = ~np.isnan(value)
+    n = segment_sum(seen.astype(float), of, K)
+    return AnnotatorMeans(n, segment_sum(np.where(seen, value, 0.0), of, K) / np.maximum(n, 1))
+
+
+def without_annotator_means(value: np.ndarray, of: np.ndarray, means: AnnotatorMeans) -> tuple[np.ndarray, np.ndarray]:
     """Answers (J, D) minus their annotator's mean, 0 where missing, and which count; who answered once cannot.
 
     Taking the mean off takes 1/n of the variance along, which the factor gives back.
     """
-    seen = ~np.isnan(value)
-    n = segment_sum(seen.astype(float), of, K)
-    mean = segment_sum(np.where(seen, value, 0.0), of, K) / np.maximum(n, 1)
-    counted = seen & (n[of] > 1)
+    n, mean = means
+    counted = ~np.isnan(value) & (n[of] > 1)
     factor = np.sqrt(n / np.maximum(n - 1, 1))
     return np.where(counted, factor[of] * (value - mean[of]), 0.0), counted
 

@@ -95,21 +95,44 @@ def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int)
     D = answers.shape[1]
     n, yy, y = np.zeros((K, D)), np.zeros((K, D)), np.zeros((K, D))
     xx, xy, x = np.zeros((K, D, D, D)), np.zeros((K, D, D)), np.zeros((K, D, D))
+    known = ~np.isnan(answers)
     for d in range(D):
-        rows = np.flatnonzero(~np.isnan(answers[:, d]))
-        who = of[rows]
-        total = sparse.csc_array((np.ones(len(rows)), who, np.arange(len(rows) + 1)), shape=(K, len(rows)))
-        n[:, d] = np.bincount(who, minlength=K)
-        safe = np.maximum(n[:, d], 1)
+        # Where the same rows count as on the dimension before, the truths behind them are the same too.
+        again = d > 0 and np.array_equal(known[:, d], known[:, d - 1])
+        if again:
+            n[:, d], x[:, d], xx[:, d] = n[:, d - 1], x[:, d - 1], xx[:, d - 1]
+        else:
+            rows = np.flatnonzero(known[:, d])
+            who = of[rows]
+            total = sparse.csc_array((np.ones(len(rows)), who, np.arange(len(rows) + 1)), shape=(K, len(rows)))
+            n[:, d] = np.bincount(who, minlength=K)
+            safe = np.maximum(n[:, d], 1)
+            x[:, d] = total @ truth[rows] / safe[:, None]
+            others = truth[rows] - x[who, d]
+            for e in range(D):
+                xx[:, d, e, e:] = total @ (others[:, e:] * others[:, [e]])
+                xx[:, d, e + 1 :, e] = xx[:, d, e, e + 1 :]
         y[:, d] = total @ answers[rows, d] / safe
         own = answers[rows, d] - y[who, d]
         yy[:, d] = total @ (own * own)
-        x[:, d] = total @ truth[rows] / safe[:, None]
-        others = truth[rows] - x[who, d]
         xy[:, d] = total @ (others * own[:, None])
-        for e in range(D):
-            xx[:, d, e] = total @ (others * others[:, [e]])
     return Sums(n, yy, xx, xy, y, x)
+
+
+def joined_sums(one: Sums, other: Sums) -> Sums:
+    """Centred sums over the answers of both."""
+    n = one.n + other.n
+    share = other.n / np.maximum(n, 1)
+    weight = one.n * share
+    y, x = other.y - one.y, other.x - one.x
+    return Sums(
+        n,
+        one.yy + other.yy + weight * y**2,
+        one.xx + other.xx + weight[:, :, None, None] * x[:, :, :, None] * x[:, :, None, :],
+        one.xy + other.xy + weight[:, :, None] * x * y[:, :, None],
+        one.y + share * y,
+        one.x + share[:, :, None] * x,
+    )
 
 
 def styles_of(d: int, D: int) -> list[tuple[int, int]]:

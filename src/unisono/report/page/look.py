@@ -13,6 +13,7 @@ ADVICE = {  # kind of alert -> what to do about it
     "useless-judges": "Look at what these annotators were asked, and at single answers, before you use them.",
     "few-labels": "Let people rate more of the items, drawn at random.",
     "other-units": "Make sure that these annotators were meant to use another scale.",
+    "judges-of-several-kinds": "Make them one kind, unless you know that they err independently.",
     "disconnected-groups": "Let at least one annotator of each group rate a few items of the other.",
     "unrated-items": "Collect ratings of them, or leave them out of what you publish.",
     "single-rating-items": "Their estimates rest on one opinion: collect a second one where it matters.",

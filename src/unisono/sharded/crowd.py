@@ -1,0 +1,106 @@
+"""What the driver knows of ratings whose rows lie elsewhere: units, profiles, moments. None of it grows with items."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.engines.protocol import Executor, Shard
+from unisono.engines.sums import pairwise_sum
+from unisono.maths.items.data import ItemData, rows_elsewhere
+from unisono.maths.items.estep import Stats
+from unisono.maths.items.rescale import ItemMeans, item_means
+from unisono.maths.items.targets import SharedMoments, shared_moments
+from unisono.maths.standardise import NO_SPREAD
+from unisono.sharded.parts import ItemShard, Part
+
+
+class Moments(NamedTuple):
+    """Numbers, mean and sum of squares around it, (D,) each."""
+
+    n: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+
+def moments_of(value: np.ndarray) -> Moments:
+    """Of the columns of value (J, D), missing numbers aside."""
+    seen = ~np.isnan(value)
+    n = seen.sum(axis=0)
+    mean = np.where(seen, value, 0.0).sum(axis=0) / np.maximum(n, 1)
+    away = np.where(seen, value - mean, 0.0)
+    return Moments(n, mean, (away**2).sum(axis=0))
+
+
+def joined_moments(one: Moments, other: Moments) -> Moments:
+    n = one.n + other.n
+    share = other.n / np.maximum(n, 1)
+    away = other.mean - one.mean
+    return Moments(n, one.mean + away * share, one.squares + other.squares + away**2 * one.n * share)
+
+
+def pooled_units(executor: Executor, parts: list[Shard], largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Location (D,) and scale (D,) of all ratings; `largest` (D,) absolute answers."""
+    unit = np.where(largest > 0, largest, 1.0)
+    found = pairwise_sum(executor.map(_part_moments, parts, unit), joined_moments)
+    sd = np.sqrt(found.squares / np.maximum(found.n, 1))
+    scale = np.where(sd > NO_SPREAD, sd, 1.0) * unit
+    return found.mean * unit, np.where(largest > 0, scale, 1.0)
+
+
+def _part_moments(part: Part, unit: np.ndarray) -> Moments:
+    return moments_of(part.value / unit)
+
+
+class ProfileSums(NamedTuple):
+    """Sums over the judgements of profiles, by their codes."""
+
+    codes: np.ndarray  # (U,)
+    judgements: np.ndarray  # (U,)
+    Sy: np.ndarray  # (U, D)
+    Syy: np.ndarray  # (U, D, D)
+
+
+class Crowd(NamedTuple):
+    """All that an M-step and the priors need of the ratings."""
+
+    data: ItemData  # its rows are elsewhere
+    codes: np.ndarray  # (U,) of its profiles
+    moments: SharedMoments  # of items
+    means: ItemMeans
+
+
+def find_crowd(executor: Executor, shards: list[Shard], M: int, K: int) -> Crowd:
+    """Sums over all shards."""
+    sums, moments, means = pairwise_sum(executor.map(_crowd_sums, shards), _joined)
+    return Crowd(rows_elsewhere(sums.codes, sums.judgements, sums.Sy, sums.Syy, M, K), sums.codes, moments, means)
+
+
+def everywhere(codes: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
+    """Statistics of one shard at the places that its profiles have among all (`codes`)."""
+    own, stats = found
+    place = np.searchsorted(codes, own)
+    Saa, Sya = (np.zeros((len(codes), *part.shape[1:])) for part in (stats.Saa, stats.Sya))
+    Saa[place], Sya[place] = stats.Saa, stats.Sya
+    return Stats(Saa, Sya, stats.items, stats.Sza, stats.loglik)
+
+
+def _crowd_sums(shard: ItemShard) -> tuple[ProfileSums, SharedMoments, ItemMeans]:
+    data = shard.data
+    sums = ProfileSums(shard.codes, data.judgements, data.Sy, data.Syy)
+    return sums, shared_moments(data, data.item_of, data.M), item_means(data)
+
+
+def _joined(
+    one: tuple[ProfileSums, SharedMoments, ItemMeans], other: tuple[ProfileSums, SharedMoments, ItemMeans]
+) -> tuple[ProfileSums, SharedMoments, ItemMeans]:
+    codes, place = np.unique(np.concatenate([one[0].codes, other[0].codes]), return_inverse=True)
+    parts = []
+    for a, b in zip(one[0][1:], other[0][1:], strict=True):
+        total = np.zeros((len(codes), *a.shape[1:]))
+        total[place[: len(a)]] += a
+        total[place[len(a) :]] += b
+        parts.append(total)
+    moments = SharedMoments(*(a + b for a, b in zip(one[1], other[1], strict=True)))
+    return ProfileSums(codes, *parts), moments, ItemMeans(*(a + b for a, b in zip(one[2], other[2], strict=True)))

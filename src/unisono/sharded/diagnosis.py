@@ -1,0 +1,95 @@
+"""Shared signal and diagnosis of annotators from sums over shards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unisono.engines.protocol import Executor, Shard
+from unisono.engines.sums import add_fields, pairwise_sum
+from unisono.maths.items.data import ItemData
+from unisono.maths.items.estep import left_out_means
+from unisono.maths.items.params import ItemParams
+from unisono.maths.raters.diagnosis import Diagnosis, FirstLook, log_sameness, settled_diagnosis
+from unisono.maths.raters.signal import (
+    AnnotatorMeans,
+    DimensionProducts,
+    ItemProducts,
+    Jackknife,
+    SharedSignal,
+    correlation_from,
+    dimension_products,
+    item_products,
+    jackknifed,
+    joined_jackknife,
+    signal_from,
+    without_annotator_means,
+)
+from unisono.maths.raters.styles import Sums, centred_sums, joined_sums
+from unisono.sharded.parts import ItemShard
+
+
+def find_signal(executor: Executor, shards: list[Shard], data: ItemData) -> tuple[SharedSignal, np.ndarray]:
+    """What annotators have in common, and its correlations (D, D) between dimensions. `data` of all shards."""
+    n = data.answers()
+    means = AnnotatorMeans(n, data.by_annotator(data.Sy) / np.maximum(n, 1))
+    totals, products = pairwise_sum(executor.map(_signal_sums, shards, means), _added)
+    found = pairwise_sum(executor.map(_jackknife, shards, means, totals), joined_jackknife)
+    return signal_from(totals, found), correlation_from(products)
+
+
+def find_diagnosis(
+    executor: Executor,
+    shards: list[Shard],
+    data: ItemData,
+    signal: SharedSignal,
+    correlation: np.ndarray,
+    ranges: tuple[np.ndarray, np.ndarray],
+    equal_pairs: np.ndarray,
+) -> Diagnosis:
+    """Probabilities of spammers and styles.
+
+    ranges: lowest and highest answers, (K, D) each. equal_pairs: (D,) of answers of the crowd.
+    """
+    numbers = data.answers()
+    fourth = pairwise_sum(executor.map(_fourth_powers, shards), np.add)
+    kurtosis = fourth / np.maximum(numbers.sum(axis=0), 1)
+    first = FirstLook(signal, correlation, log_sameness(*ranges, numbers, equal_pairs), kurtosis)
+
+    def sums_at(params: ItemParams) -> Sums:
+        found: Sums = pairwise_sum(executor.map(style_sums, shards, params), joined_sums)
+        return found
+
+    return settled_diagnosis(data, first, sums_at)
+
+
+def style_sums(shard: ItemShard, params: ItemParams) -> Sums:
+    """The answers of a shard against the truths that the others give; where there are no others, they are none."""
+    data = shard.data
+    alone = np.repeat(np.diff(data.item_ptr) < 2, np.diff(data.item_ptr))
+    held = np.where(alone[:, None], np.nan, data.value)
+    return centred_sums(held, left_out_means(data, params), data.annotator_of, data.K)
+
+
+def _signal_sums(shard: ItemShard, means: AnnotatorMeans) -> tuple[ItemProducts, DimensionProducts]:
+    data = shard.data
+    y, seen = without_annotator_means(data.value, data.annotator_of, means)
+    items = item_products(y, seen, data.item_of, data.M)
+    totals = ItemProducts(*(part.sum(axis=0) for part in items))
+    return totals, dimension_products(y, seen, data.item_of, data.M)
+
+
+def _jackknife(shard: ItemShard, means: AnnotatorMeans, totals: ItemProducts) -> Jackknife:
+    data = shard.data
+    y, seen = without_annotator_means(data.value, data.annotator_of, means)
+    return jackknifed(item_products(y, seen, data.item_of, data.M), totals)
+
+
+def _fourth_powers(shard: ItemShard) -> np.ndarray:
+    square = shard.data.y * shard.data.y
+    return np.asarray((square * square).sum(axis=0))
+
+
+def _added(
+    one: tuple[ItemProducts, DimensionProducts], other: tuple[ItemProducts, DimensionProducts]
+) -> tuple[ItemProducts, DimensionProducts]:
+    return add_fields(one[0], other[0]), add_fields(one[1], other[1])

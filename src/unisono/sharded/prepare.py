@@ -1,0 +1,91 @@
+"""Before a fit of shards: its fuser, the scale of the answers, and who counts as one voice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unisono.data.scale import Scale
+from unisono.data.scale_inference import scale_of_answers
+from unisono.engines.protocol import Executor, Shard, Task
+from unisono.engines.sums import add_fields, pairwise_sum
+from unisono.errors import DataError, SettingsError
+from unisono.fusers import Joint, make_fuser
+from unisono.fusers.copies import Copies
+from unisono.io.shards import ShardFolder
+from unisono.maths.copies.voices import Disputes, VoiceSums, disputes, joined_voice_sums, voice_sums
+from unisono.sharded.look import Look
+from unisono.sharded.parts import Part, Source, make_part
+from unisono.sharded.steps import Counted, look_at_all
+from unisono.sharded.tally import Tally
+from unisono.words import Counting
+
+MODELS = ("auto", "joint")
+
+
+def fuser_of(model: str, settings: dict[str, Any]) -> Joint:
+    """The fuser of shards, if it is one that there is for them."""
+    if model not in MODELS:
+        raise SettingsError(f"Shards are fused with the model 'auto' or 'joint', not with '{model}'.")
+    fuser = make_fuser(model, series=False, **settings)
+    assert isinstance(fuser, Joint)
+    fuser.check_settings()
+    refused = {"inference": fuser.inference != "bayes", "anchor": fuser.anchor != "average"}
+    refused |= {"censored": fuser.censored, "paper": fuser.paper, "response": fuser.response != "linear"}
+    for name, wrong in refused.items():
+        if wrong:
+            raise SettingsError(f"{name}={getattr(fuser, name)!r} is for tables in memory, not for shards.")
+    return fuser
+
+
+def scale_of(look: Look, said: dict[int, Any], folder: ShardFolder) -> Scale:
+    """What the user says of the scale, and for the rest what the answers show."""
+    seen = scale_of_answers(look.answers)
+    D = len(folder.dimensions)
+    scale = Scale(tuple(said.get(d, own) for d, own in enumerate(seen)), tuple(d in said for d in range(D)))
+    for d, one in enumerate(look.answers):
+        outside = [end for end in (one.low, one.high) if one.number and not scale.low[d] <= end <= scale.high[d]]
+        if scale.given[d] and outside:
+            raise DataError(
+                f"{folder.source}: {folder.dimensions[d]} is {outside[0]:g}, outside the scale that was given. Correct "
+                "the answer, or give another scale."
+            )
+    return scale
+
+
+def counted_of(
+    executor: Executor,
+    parts: list[Shard],
+    sources: list[Source],
+    look: Look,
+    tallies: list[Tally],
+    folder: ShardFolder,
+    scale: Scale,
+    copies: Copies,
+    how: Counting,
+) -> tuple[Counted, bool]:
+    """The ratings as a fit sees them, and whether copies are one voice in them."""
+    as_they_are = Counted(sources, parts, look, tallies, folder.annotators, folder.dimensions, scale)
+    if how == "keep" or not copies.sets:
+        return as_they_are, False
+    kept, place = np.unique(copies.voice, return_inverse=True)
+    sums = pairwise_sum(executor.map(_voice_sums, parts, place), joined_voice_sums)
+    distance = pairwise_sum(executor.map(_disputes, parts, place, sums), add_fields).distance()
+    one_voice = [source._replace(voice=place, distance=distance) for source in sources]
+    merged = executor.load([Task(make_part, (source,)) for source in one_voice])
+    seen, answers = look_at_all(executor, merged)
+    # If nobody could be compared any more, somebody has to be the other opinion.
+    if not seen.compared:
+        executor.forget(merged)
+        return as_they_are, False
+    voices = tuple(folder.annotators[k] for k in kept)
+    return Counted(one_voice, merged, seen, answers, voices, folder.dimensions, scale), True
+
+
+def _voice_sums(part: Part, voice: np.ndarray) -> VoiceSums:
+    return voice_sums(part.value, part.item_of, part.annotator_of, voice)
+
+
+def _disputes(part: Part, voice: np.ndarray, sums: VoiceSums) -> Disputes:
+    return disputes(part.value, part.item_of, part.annotator_of, voice, sums)

@@ -1,0 +1,131 @@
+"""The steps of the default one after the other, from parts of ratings to a fitted fuser."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.data.scale import Scale
+from unisono.engines.protocol import Executor, Shard, Task
+from unisono.engines.sums import pairwise_sum
+from unisono.fusers import Joint
+from unisono.fusers.features import learn_space
+from unisono.fusers.items.estimate import anchored_settings, estimate_at
+from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL
+from unisono.fusers.scaling import Scaling
+from unisono.maths.items.priors import Priors
+from unisono.maths.raters.diagnosis import Diagnosis
+from unisono.maths.raters.signal import SharedSignal
+from unisono.sharded.calibration import agreement_of, calibrated, sweep
+from unisono.sharded.checkpoint import Checkpoint
+from unisono.sharded.crowd import Crowd, find_crowd, pooled_units
+from unisono.sharded.diagnosis import find_diagnosis, find_signal
+from unisono.sharded.fit import fit_shards
+from unisono.sharded.look import Look
+from unisono.sharded.parts import Source, make_item_shard
+from unisono.sharded.tally import Tally
+from unisono.version import __version__
+
+OnPhase = Callable[[str], None]
+
+
+class Counted(NamedTuple):
+    """Ratings as a fit sees them, copies as one voice."""
+
+    sources: list[Source]
+    parts: list[Shard]
+    look: Look
+    tallies: list[Tally]
+    annotators: tuple[str, ...]  # the voices
+    dimensions: tuple[str, ...]
+    scale: Scale
+
+
+class Fitted(NamedTuple):
+    """A fit of shards, and what was found on the way."""
+
+    fuser: Joint
+    crowd: Crowd
+    signal: SharedSignal
+    diagnosis: Diagnosis
+    agreement: np.ndarray  # (K, D) of the voices
+
+
+def fit_default(
+    executor: Executor,
+    counted: Counted,
+    fuser: Joint,
+    *,
+    checkpoint: Path | None,
+    resume: bool,
+    on_step: Callable[[int, float], None] | None,
+    on_phase: OnPhase,
+) -> Fitted:
+    """Units, signal, diagnosis, EM and calibration; the fuser learns."""
+    look, K = counted.look, len(counted.annotators)
+    on_phase("units")
+    ends = np.array([[one.low, one.high] if one.number else [0.0, 0.0] for one in look.answers]).T
+    scaling = Scaling(*pooled_units(executor, counted.parts, np.abs(ends).max(axis=0)))
+    executor.forget(counted.parts)
+    shards = executor.load([Task(make_item_shard, (source, scaling.loc, scaling.scale)) for source in counted.sources])
+    crowd = find_crowd(executor, shards, look.items, K)
+    on_phase("shared signal")
+    signal, correlation = find_signal(executor, shards, crowd.data)
+    on_phase("diagnosis of annotators")
+    equal_pairs = np.array([tally.equal_pairs() for tally in counted.tallies])
+    diagnosis = find_diagnosis(executor, shards, crowd.data, signal, correlation, (look.low, look.high), equal_pairs)
+    settings = anchored_settings(
+        crowd.data,
+        fuser.structure(),
+        Priors(**(fuser.priors or {})),
+        np.full(crowd.data.D, fuser.variance_floor),
+        fuser.anchor,
+        lambda: diagnosis,
+        items=crowd.moments,
+    )
+    state, trace = fit_shards(
+        executor,
+        shards,
+        crowd,
+        settings,
+        tol=DEFAULT_TOL["bayes"] if fuser.tol is None else fuser.tol,
+        max_iter=DEFAULT_MAX_ITER["bayes"] if fuser.max_iter is None else fuser.max_iter,
+        checkpoint=Checkpoint(checkpoint, resume=resume, belongs_to=_identity(counted, fuser)),
+        on_step=on_step,
+    )
+    estimate = estimate_at(crowd.data, state, trace, settings)
+    on_phase("calibration")
+    found = sweep(executor, shards, estimate.params)
+    span = (ends[1] - ends[0]) / scaling.scale
+    honest = calibrated(found, crowd, estimate.params, signal, span, fuser.panel)
+    fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
+    fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
+    fuser.ends_, fuser.reading_ = None, None
+    fuser.scaling_, fuser.scale_ = scaling, counted.scale
+    fuser.space_ = learn_space(None, (), intercept=True, standardise=True)[0]
+    fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators
+    fuser.judgements_ = crowd.data.by_annotator(crowd.data.judgements)
+    fuser.items_behind_ = look.items
+    executor.forget(shards)
+    return Fitted(fuser, crowd, signal, diagnosis, agreement_of(found.answers))
+
+
+def look_at_all(executor: Executor, parts: list[Shard]) -> tuple[Look, list[Tally]]:
+    """Counts and answers of all parts."""
+    from unisono.sharded.look import joined_looks, look_at
+    from unisono.sharded.tally import joined_tallies, tallied
+
+    look = pairwise_sum(executor.map(look_at, parts), joined_looks)
+    return look, pairwise_sum(executor.map(tallied, parts), joined_tallies)
+
+
+def _identity(counted: Counted, fuser: Joint) -> str:
+    """Which fit it is: the ratings, the settings and the version; not who did the work."""
+    settings: dict[str, Any] = fuser.saved_params()
+    words = json.dumps([settings, counted.annotators, counted.dimensions, __version__], sort_keys=True, default=repr)
+    return hashlib.sha256(counted.look.digest + words.encode()).hexdigest()

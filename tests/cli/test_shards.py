@@ -1,0 +1,108 @@
+"""`unisono shard` and `unisono fuse` of shards, as a user types them."""
+
+import json
+import signal
+import subprocess
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from command_line import UNISONO, unisono, unisono_here
+from sharded_cases import crowd_table, written
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("shards")
+    written(crowd_table(), path / "ratings.csv")
+    done = unisono_here("shard", "ratings.csv", "-o", "shards", "--rows", "400", cwd=path)
+    assert done.returncode == 0, done.stderr
+    assert "1,778 judgements of 300 items by 24 annotators (valence, arousal) in 5 shards: shards" in done.stdout
+    return path
+
+
+def test_shards_are_fused_part_by_part(folder, tmp_path):
+    done = unisono_here("fuse", "shards", "--out", tmp_path / "out", "--no-report", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Written to" in done.stdout
+    assert len(list((tmp_path / "out" / "truth").iterdir())) == 5
+    known = unisono_here("fuse", "ratings.csv", "--out", tmp_path / "memory", "--no-report", cwd=folder)
+    assert known.returncode == 0
+    found = pl.read_parquet(tmp_path / "out" / "truth" / "*.parquet").sort("item")
+    expected = pl.read_csv(tmp_path / "memory" / "truth.csv").sort("item")
+    assert found.columns == expected.columns
+    np.testing.assert_allclose(found.drop("item").to_numpy(), expected.drop("item").to_numpy(), atol=1e-3)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"truth", "annotators.csv", "annotators_overall.csv", "summary.json", "fit"}
+
+
+def test_a_table_with_an_engine_writes_what_it_always_writes(folder, tmp_path):
+    for name, more in (("memory", ()), ("engine", ("--engine", "processes", "--workers", "2"))):
+        done = unisono_here("fuse", "ratings.csv", "--out", tmp_path / name, "--no-report", *more, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    tables = [pl.read_csv(tmp_path / name / "truth.csv").sort("item") for name in ("memory", "engine")]
+    assert tables[0].equals(tables[1])
+    one, other = ((tmp_path / name / "annotators.csv").read_text() for name in ("memory", "engine"))
+    assert one == other
+
+
+def test_a_pattern_for_parquet_files(folder, tmp_path):
+    pl.read_csv(folder / "ratings.csv").write_parquet(tmp_path / "one.parquet")
+    for source in (folder / "shards" / "*.parquet", tmp_path / "*.parquet"):
+        done = unisono_here("fuse", source, "--out", tmp_path / "out", "--no-report", "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["judgements"] == 1778
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--features", "ratings.csv", "--out", "o"), "--features is for tables in memory"),
+        (("--model", "mean", "--out", "o"), "'auto' or 'joint', not with 'mean'"),
+        (("--item", "item", "--out", "o"), "--item is for tables in memory"),
+        (("--window", "3", "--out", "o"), "--window is for tables in memory"),
+        ((), "give --out DIR"),
+        (("--resume", "--out", "o"), "--resume needs --checkpoint"),
+        (("--engine", "spark", "--out", "o"), "'spark' is not one of"),
+        (("--engine", "serial", "--workers", "2", "--out", "o"), "'processes' has several"),
+        (("--scheduler", "tcp://a:1", "--out", "o"), "has no scheduler"),
+    ],
+)
+def test_what_makes_no_sense_is_a_matter_of_usage(folder, arguments, words):
+    done = unisono_here("fuse", "shards", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert not (folder / "o").exists()
+
+
+def test_a_folder_without_shards(folder):
+    done = unisono_here("fuse", ".", "--out", "o", cwd=folder)
+    assert done.returncode == 2
+    assert "`unisono shard` makes shards of a table" in done.stderr
+
+
+def test_a_table_that_cannot_be_made_into_shards(folder, tmp_path):
+    done = unisono_here("shard", "nothing.csv", "-o", tmp_path / "a", cwd=folder)
+    assert done.returncode == 3
+    assert "nothing.csv is no file" in done.stderr
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_a_checkpoint_that_leads_to_the_same_bytes(folder, tmp_path):
+    command = ["fuse", folder / "shards", "--no-report", "--tol", "1e-300", "--max-iter", "40"]
+    whole = unisono(*command, "--out", tmp_path / "whole")
+    kept = tmp_path / "kept"
+    again = [*command, "--checkpoint", kept, "--out", tmp_path / "again"]
+    running = subprocess.Popen([UNISONO, *map(str, again)], stderr=subprocess.PIPE, text=True)
+    while not (kept / "checkpoint.npz").exists():
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    assert "run the same again with --resume" in running.communicate(timeout=60)[1]
+    assert running.returncode == 130
+    assert not (tmp_path / "again").exists()
+    assert unisono(*again, "--resume").returncode == whole.returncode
+    for name in ("fit/arrays.npz", "annotators.csv"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -1,0 +1,162 @@
+"""Every executor does the same: shards are made by tasks, results come in order, and a dead worker costs no number."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from shard_work import (
+    always_dies,
+    complains,
+    moved_sum,
+    numbers,
+    process_of,
+    sum_once_the_worker_died,
+)
+from unisono.engines.choice import open_engine
+from unisono.engines.protocol import Shard, Task
+from unisono.engines.resident import Residents
+from unisono.engines.shards import preferred
+from unisono.engines.sums import pairwise_sum
+from unisono.errors import EngineError, SettingsError
+
+SIZES = [5, 50, 500, 7, 70, 3, 1]
+ENGINES = ["serial", "processes", "dask", "ray"]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def executor(request):
+    workers = 1 if request.param == "serial" else 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # Ray's workers are not children of the test
+        with open_engine(request.param, workers) as opened:
+            yield opened
+
+
+def tasks(log=None):
+    return [Task(numbers, (seed, size, log)) for seed, size in enumerate(SIZES)]
+
+
+def expected(by):
+    return [moved_sum(numbers(seed, size), by) for seed, size in enumerate(SIZES)]
+
+
+def test_results_come_in_the_order_of_the_shards(executor):
+    shards, seen = executor.load(tasks()), []
+    found = list(executor.map(moved_sum, shards, 2.0, on_shard=lambda done, of: seen.append((done, of))))
+    assert found == expected(2.0)
+    assert seen == [(done, len(SIZES)) for done in range(1, len(SIZES) + 1)]
+
+
+def test_shards_stay_where_they_are(executor, tmp_path):
+    log = tmp_path / "made"
+    shards = executor.load(tasks(str(log)))
+    first, second = (list(executor.map(process_of, shards)) for _ in range(2))
+    assert first == second
+    made = [line.split() for line in log.read_text().splitlines()]
+    assert sorted(int(seed) for seed, _ in made) == list(range(len(SIZES)))
+    executor.forget(shards)
+    list(executor.map(process_of, shards))
+    assert len(log.read_text().splitlines()) == 2 * len(SIZES)
+
+
+def test_a_worker_that_dies_costs_no_number(executor, tmp_path):
+    if executor.name == "serial":
+        pytest.skip("the only worker is the test itself")
+    shards = executor.load(tasks())
+    list(executor.map(moved_sum, shards, 0.0))
+    found = list(executor.map(sum_once_the_worker_died, shards, str(tmp_path / "died")))
+    assert (tmp_path / "died").exists()
+    assert found == expected(0.0)
+
+
+def test_what_a_function_raises_arrives(executor):
+    with pytest.raises(ValueError, match="part of the ratings is wrong"):
+        list(executor.map(complains, executor.load(tasks())))
+
+
+def test_a_shard_that_kills_every_process_is_named():
+    with open_engine("processes", 2) as executor, pytest.raises(EngineError, match=r"part 1 .* died 3 times"):
+        list(executor.map(always_dies, executor.load(tasks())))
+
+
+def test_processes_are_several():
+    with open_engine("processes", 2) as executor:
+        assert len(set(executor.map(process_of, executor.load(tasks())))) == 2
+
+
+@pytest.mark.parametrize(("engine", "library"), [("dask", "distributed"), ("ray", "ray")])
+def test_an_engine_that_is_not_installed_names_its_extra(engine, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(SettingsError, match=rf"pip install 'unisono\[{engine}\]'"):
+        open_engine(engine, 2)
+
+
+def test_a_scheduler_that_does_not_answer(monkeypatch):
+    monkeypatch.setattr("unisono.engines.dask.WAIT", "1s")
+    with pytest.raises(EngineError, match=r"No Dask scheduler .* tcp://127.0.0.1:9"):
+        open_engine("dask", scheduler="tcp://127.0.0.1:9")
+
+
+def test_a_scheduler_that_is_lost_in_the_middle():
+    with open_engine("dask", 1) as executor:
+        shards = executor.load(tasks())
+        results = executor.map(moved_sum, shards, 0.0)
+        next(results)
+        executor._cluster.close()
+        with pytest.raises(EngineError, match="was lost"):
+            list(executor.map(moved_sum, shards, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"name": "spark"}, "choose one of serial, processes, dask, ray"),
+        ({"name": "serial", "workers": 2}, "'processes' has several"),
+        ({"name": "processes", "workers": 0}, "at least 1"),
+        ({"name": "processes", "scheduler": "tcp://a:1"}, "has no scheduler"),
+    ],
+)
+def test_settings_that_make_no_sense(how, words):
+    with pytest.raises(SettingsError, match=words):
+        open_engine(**how)
+
+
+def test_memory_that_is_short_lets_go_of_the_shard_not_needed_for_longest():
+    made = []
+
+    def make(place):
+        made.append(place)
+        return np.zeros(1000)
+
+    residents = Residents(most_bytes=2 * 8000)
+    shards = [Shard(str(place), Task(make, (place,))) for place in range(3)]
+    for place in (0, 1, 0, 2, 0, 1):
+        residents.get(shards[place])
+    assert made == [0, 1, 2, 1]
+    assert len(residents) == 2
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 13])
+def test_sums_are_pairwise(count):
+    words = [str(n) for n in range(count)]
+    found = pairwise_sum(iter(words), lambda a, b: f"({a}{b})")
+    assert "".join(c for c in found if c.isdigit()) == "".join(words)
+    depth = max(found[:i].count("(") - found[:i].count(")") for i in range(1, len(found) + 1))
+    assert depth <= np.ceil(np.log2(max(count, 1))) if count > 1 else depth == 0
+
+
+def test_few_shards_move_when_a_worker_joins():
+    before, after = ["a", "b", "c"], ["a", "b", "c", "d"]
+    places = range(400)
+    moved = [p for p in places if preferred(p, before) != preferred(p, after)]
+    assert {preferred(p, after) for p in moved} == {"d"}
+    assert 60 < len(moved) < 140
+
+
+def test_engines_are_loaded_only_when_asked_for():
+    code = "import unisono.engines.choice, sys; print({'ray', 'distributed', 'joblib'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"

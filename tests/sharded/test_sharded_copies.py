@@ -1,0 +1,89 @@
+"""Copies in shards are those in memory, on whatever rows they are looked for."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from sharded_cases import crowd_table, written
+from unisono.engines.protocol import Task
+from unisono.engines.serial import SerialExecutor
+from unisono.engines.sums import add_fields, pairwise_sum
+from unisono.io.sharding import write_shards
+from unisono.io.tables import read_ratings
+from unisono.maths.copies.opinions import find_opinions
+from unisono.maths.copies.voices import disputes, joined_voice_sums, member_distances, voice_sums
+from unisono.sharded.copies import find_copies
+from unisono.sharded.parts import Source, make_part
+from unisono.sharded.steps import look_at_all
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("copies")
+    table = crowd_table(items=400, annotators=30)
+    shards = write_shards(written(table, folder / "ratings.csv"), folder / "shards", rows=500)
+    return read_ratings(table), shards
+
+
+def found_in(shards):
+    executor = SerialExecutor()
+    places = zip(shards.paths(), shards.first_items(), strict=True)
+    sources = [Source(path, shards.dimensions, len(shards.annotators), first) for path, first in places]
+    parts = executor.load([Task(make_part, (source,)) for source in sources])
+    return find_copies(executor, parts, look_at_all(executor, parts)[0])
+
+
+def patched(monkeypatch, cells, enough=30):
+    monkeypatch.setattr("unisono.maths.copies.meetings.MOST_CELLS", cells)
+    monkeypatch.setattr("unisono.sharded.copies.MOST_CELLS", cells)
+    monkeypatch.setattr("unisono.maths.copies.meetings.FIRST_CELLS", cells)
+    monkeypatch.setattr("unisono.maths.copies.opinions.MOST_CELLS", cells)
+    monkeypatch.setattr("unisono.maths.copies.meetings.ENOUGH_CELLS", enough)
+
+
+def assert_copies(found, ratings):
+    one, other = (ratings.annotators.index(name) for name in ("rater5", "rater6"))
+    expected = np.arange(ratings.K)
+    expected[other] = one
+    np.testing.assert_array_equal(found.voice, expected)
+
+
+def test_small_tables_are_compared_as_in_memory(crowd):
+    ratings, shards = crowd
+    expected = find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K)
+    found = found_in(shards)
+    assert_copies(found, ratings)
+    for own, known in zip(found, expected, strict=True):
+        np.testing.assert_allclose(own, known, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cells", "enough"),
+    [(6_000, 5), (4_000, 100_000)],
+    ids=["some items", "neighbours and sketches"],
+)
+def test_large_tables_are_looked_at_in_part(crowd, monkeypatch, cells, enough):
+    ratings, shards = crowd
+    patched(monkeypatch, cells, enough)
+    assert_copies(found_in(shards), ratings)
+
+
+def test_whose_answer_counts_is_told_from_all_parts(crowd):
+    """Distances of members that are summed part by part are those of the whole table."""
+    ratings, _ = crowd
+    rng = np.random.default_rng(3)
+    voice = np.arange(ratings.K)
+    voice[[6, 9]] = 5
+    voice = np.unique(voice, return_inverse=True)[1]
+    value = np.where(rng.random(ratings.value.shape) < 0.2, rng.integers(1, 8, ratings.value.shape), ratings.value)
+    edges = [0, 100, 250, ratings.M]
+    pieces = []
+    for low, high in itertools.pairwise(edges):
+        rows = (ratings.item_of >= low) & (ratings.item_of < high)
+        pieces.append((value[rows], ratings.item_of[rows] - low, ratings.annotator_of[rows], voice))
+    sums = pairwise_sum([voice_sums(*piece) for piece in pieces], joined_voice_sums)
+    found = pairwise_sum([disputes(*piece, sums) for piece in pieces], add_fields).distance()
+    expected = member_distances(value, ratings.item_of, ratings.annotator_of, voice)
+    assert np.isfinite(expected).sum() == 3
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
