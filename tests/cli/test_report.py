@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from category_cases import crowd
 from command_line import unisono_here
 from unisono.datasets import dataset_path
 
@@ -36,6 +37,20 @@ def test_report_makes_the_same_page_again(fused, tmp_path):
     done = unisono_here("report", fused, "-o", tmp_path / "again.html")
     assert done.returncode == 0
     assert (tmp_path / "again.html").read_bytes() == (fused / "report.html").read_bytes()
+
+
+def test_categories_alone_have_a_report_too(tmp_path):
+    crowd(2, M=25, K=6, C=3).frame().write_csv(tmp_path / "feelings.csv")
+    done = unisono_here("fuse", tmp_path / "feelings.csv", "--out", tmp_path / "out", "--category-model", "majority")
+    assert done.returncode == 0
+    assert "report.html" in done.stdout
+    first = (tmp_path / "out" / "report.html").read_bytes()
+    assert b"Kinds of annotators" not in first
+    assert unisono_here("report", tmp_path / "out").returncode == 0
+    assert (tmp_path / "out" / "report.html").read_bytes() == first
+    options = ("--category-model", "majority", "--no-report")
+    assert unisono_here("fuse", tmp_path / "feelings.csv", "--out", tmp_path / "bare", *options).returncode == 0
+    assert not list((tmp_path / "bare").glob("report*"))
 
 
 @pytest.mark.parametrize(

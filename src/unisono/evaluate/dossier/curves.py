@@ -1,7 +1,8 @@
 """All traces of a fusion with its estimate and band, small enough for a page.
 
-Values become whole steps of a 2000th of a dimension's range, finer than any screen; a curve is its first value and the
-changes after it, and the whole is JSON, compressed and written as base64. `decoded` reads it back.
+Values become whole steps of a 2000th of a dimension's range, those of single traces of a 500th, as fine as a screen; a
+curve is its first value and the changes after it, and the whole is JSON, compressed and written as base64. The ends of
+the band are told by their distance from the estimate, which hardly changes. `decoded` reads it back.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from unisono.data import Ratings
 from unisono.fusers import Fused
 
 STEPS = 2000
+COARSER = 4  # times, for single traces: most of the page, drawn thin and grey, and never read as numbers
 MOST_NUMBERS = 3_000_000  # about 2 MB of page; beyond, recordings are left out, and it is said
 CURVES = ("estimate", "low", "high", "mean")
+BESIDE = ("low", "high")  # told by their distance from the estimate
 SKETCHED = 120  # points of the course that is shown first
 GAP = None  # where nobody answered
 
@@ -35,15 +38,17 @@ def curves(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
     packed = []
     for m in drawn:
         own = slice(int(first[m]), int(first[m] + ratings.length[m]))
+        steps = {name: _steps(values[own], floor, step) for name, values in everything.items()}
         packed.append(
-            {name: _coded(values[own], floor, step) for name, values in everything.items()}
-            | {"traces": _traces(ratings, m, floor, step)}
+            {name: _coded(of - steps["estimate"] * (name in BESIDE)) for name, of in steps.items()}
+            | {"traces": [_coded(_steps(trace, floor, COARSER * step)) for trace in _traces(ratings, m)]}
         )
     text = json.dumps(packed, separators=(",", ":")).encode()
     return {
         "rate": float(ratings.clock.rate),
         "floor": floor.tolist(),
         "step": step.tolist(),
+        "trace_step": (COARSER * step).tolist(),
         "recordings": [
             {
                 "name": ratings.items[m],
@@ -63,12 +68,15 @@ def curves(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
 def decoded(data: dict[str, Any]) -> list[dict[str, Any]]:
     """The curves of every drawn recording: (T, D) by name, and a list of (T, D) for the traces; NaN in gaps."""
     packed = json.loads(gzip.decompress(base64.b64decode(data["packed"])))
-    floor, step = np.array(data["floor"]), np.array(data["step"])
-    return [
-        {name: _read(one[name], floor, step) for name in CURVES}
-        | {"traces": [_read(trace, floor, step) for trace in one["traces"]]}
-        for one in packed
-    ]
+    floor, step, coarse = (np.array(data[name]) for name in ("floor", "step", "trace_step"))
+    found = []
+    for one in packed:
+        steps = {name: _read(one[name]) for name in CURVES}
+        found.append(
+            {name: (of + steps["estimate"] * (name in BESIDE)) * step + floor for name, of in steps.items()}
+            | {"traces": [_read(trace) * coarse + floor for trace in one["traces"]]}
+        )
+    return found
 
 
 def _drawn(ratings: Ratings) -> list[int]:
@@ -101,27 +109,31 @@ def _who(ratings: Ratings, m: int) -> list[int]:
     return [int(k) for k in ratings.annotator_of[ratings.item_ptr[m] : ratings.item_ptr[m + 1]]]
 
 
-def _traces(ratings: Ratings, m: int, floor: np.ndarray, step: np.ndarray) -> list[list[list[int | None]]]:
+def _traces(ratings: Ratings, m: int) -> list[np.ndarray]:
     judgements = range(int(ratings.item_ptr[m]), int(ratings.item_ptr[m + 1]))
-    return [_coded(ratings.value[ratings.offset[j] : ratings.offset[j + 1]], floor, step) for j in judgements]
+    return [ratings.value[ratings.offset[j] : ratings.offset[j + 1]] for j in judgements]
 
 
-def _coded(values: np.ndarray, floor: np.ndarray, step: np.ndarray) -> list[list[int | None]]:
+def _steps(values: np.ndarray, floor: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """(T, D) whole steps above the floor; NaN in gaps."""
+    return np.asarray(np.rint((values - floor) / step))
+
+
+def _coded(steps: np.ndarray) -> list[list[int | None]]:
     """For each dimension the changes from the last known step to the next, beginning at zero; null in gaps."""
     coded: list[list[int | None]] = []
-    for d in range(values.shape[1]):
-        column = values[:, d]
+    for column in steps.T:
         known = np.isfinite(column)
-        steps = np.rint((column[known] - floor[d]) / step[d]).astype(np.int64)
         changes = np.full(len(column), GAP, dtype=object)
-        changes[known] = np.diff(steps, prepend=0).tolist()
+        changes[known] = np.diff(column[known].astype(np.int64), prepend=0).tolist()
         coded.append(changes.tolist())
     return coded
 
 
-def _read(coded: list[list[int | None]], floor: np.ndarray, step: np.ndarray) -> np.ndarray:
+def _read(coded: list[list[int | None]]) -> np.ndarray:
+    """(T, D) steps; NaN in gaps."""
     table = np.full((len(coded[0]) if coded else 0, len(coded)), np.nan)
     for d, changes in enumerate(coded):
         known = np.array([change is not None for change in changes], dtype=bool)
-        table[known, d] = np.cumsum([change for change in changes if change is not None]) * step[d] + floor[d]
+        table[known, d] = np.cumsum([change for change in changes if change is not None])
     return table

@@ -53,19 +53,24 @@ async function startCurves(data) {
   const view = { from: 0, to: 1, cursor: null, drag: null };
   let curves, frames, start;
 
-  function read(coded, d) {
+  function read(coded, d, step = data.step) {
     const out = new Float64Array(coded[d].length);
     let last = 0;
-    coded[d].forEach((change, t) => { out[t] = change === null ? NaN : (last += change) * data.step[d] + data.floor[d]; });
+    coded[d].forEach((change, t) => { out[t] = change === null ? NaN : (last += change) * step[d]; });
     return out;
   }
+  function above(base, distances) { return distances.map((distance, t) => base[t] + distance); }
   function choose(index) {
     const one = packed[index];
     ({ frames, start } = data.recordings[index]);
-    curves = canvases.map((_, d) => ({
-      estimate: read(one.estimate, d), low: read(one.low, d), high: read(one.high, d), mean: read(one.mean, d),
-      traces: one.traces.map((trace) => read(trace, d)),
-    }));
+    curves = canvases.map((_, d) => {
+      const floor = (steps) => steps.map((value) => value + data.floor[d]);
+      const estimate = floor(read(one.estimate, d));
+      return {
+        estimate, low: above(estimate, read(one.low, d)), high: above(estimate, read(one.high, d)),
+        mean: floor(read(one.mean, d)), traces: one.traces.map((trace) => floor(read(trace, d, data.trace_step))),
+      };
+    });
     curves.forEach((own) => { own.ends = endsOf(own); });
     Object.assign(view, { from: 0, to: frames - 1, cursor: null });
     draw();
@@ -103,7 +108,8 @@ async function startCurves(data) {
     for (const trace of own.traces) line(pen, trace, x, y, width - left);
     pen.globalAlpha = 0.5; pen.fillStyle = colour("--blue-soft");
     band(pen, own.low, own.high, x, y, width - left);
-    pen.globalAlpha = 1; pen.strokeStyle = colour("--orange"); pen.lineWidth = 1.2; pen.setLineDash([5, 3]);
+    pen.globalAlpha = 1; pen.strokeStyle = colour("--orange"); pen.lineWidth = 1.2;
+    if (view.to - view.from < 4 * width) pen.setLineDash([5, 3]); // dashes on a path that crowds are lost, and slow
     line(pen, own.mean, x, y, width - left);
     pen.setLineDash([]); pen.strokeStyle = colour("--blue"); pen.lineWidth = 2;
     line(pen, own.estimate, x, y, width - left);
