@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from screenshot_languages import LANGUAGES, STUDY
 
 from unisono.collect.studies.starters import write_starter
 
@@ -40,83 +41,6 @@ TEXTS = [
     ("letter-1", "I waited for you all afternoon, and then the rain came. I am not angry. I only wish you had called."),
     ("letter-2", "We got the flat! Come over tonight, bring everyone, bring chairs."),
 ]
-
-
-_STUDY = """
-language = "{language}"
-title = "{title}"
-mode = "rate"
-[texts]
-instructions = "{instructions}"
-consent = "{consent}"
-[[dimensions]]
-name = "joy"
-question = "{joy}"
-anchors = ["{low}", "{high}"]
-[[dimensions]]
-name = "clear"
-question = "{clear}"
-kind = "likert"
-choices = ["{low}", "", "", "", "{high}"]
-[[dimensions]]
-name = "topic"
-question = "{topic}"
-kind = "choice"
-choices = ["{home}", "{work}"]
-[[dimensions]]
-name = "remark"
-question = "{remark}"
-kind = "text"
-[items]
-source = "table"
-"""
-# language -> sentences that are not included, and what the study says
-LANGUAGES: dict[str, tuple[str, dict[str, str]]] = {
-    "zh": (
-        "",
-        {
-            "title": "这些信说了什么？",
-            "instructions": "请阅读每一封信，然后回答问题。",
-            "consent": "参与是自愿的。",
-            "joy": "信中有多少喜悦？",
-            "low": "完全没有",
-            "high": "非常多",
-            "clear": "这封信容易理解。",
-            "topic": "它是关于什么的？",
-            "home": "家庭",
-            "work": "工作",
-            "remark": "有什么奇怪的地方吗？",
-            "text": "我等了你一整个下午，后来下雨了。",
-        },
-    ),
-    "ar": (
-        """next = "التالي"
-back = "رجوع"
-begin = "ابدأ"
-agree = "أوافق"
-continue = "متابعة"
-optional = "اختياري"
-keys = "المفاتيح"
-all_saved = "تم الحفظ"
-progress_of = "{done} من {total}"
-enter_for_next = "اضغط Enter للتالي"
-""",
-        {
-            "title": "ماذا تقول هذه الرسائل؟",
-            "instructions": "اقرأ كل رسالة ثم أجب عن الأسئلة.",
-            "consent": "المشاركة طوعية.",
-            "joy": "كم من الفرح فيها؟",
-            "low": "لا شيء",
-            "high": "كثير",
-            "clear": "الرسالة سهلة الفهم.",
-            "topic": "عن ماذا تتحدث؟",
-            "home": "البيت",
-            "work": "العمل",
-            "remark": "هل هناك شيء غريب؟",
-            "text": "انتظرتك طوال بعد الظهر ثم هطل المطر.",
-        },
-    ),
-}
 
 
 class Camera:
@@ -344,7 +268,7 @@ def make_studies(place: Path) -> dict[str, Path]:
     for language, (sentences, words) in LANGUAGES.items():
         folders[language] = place / language
         folders[language].mkdir()
-        (folders[language] / "study.toml").write_text(_STUDY.format(language=language, **words), encoding="utf-8")
+        (folders[language] / "study.toml").write_text(STUDY.format(language=language, **words), encoding="utf-8")
         (folders[language] / "texts.csv").write_text(
             f"item,text\na,{words['text']}\nb,{words['text']}\n", encoding="utf-8"
         )

@@ -108,6 +108,24 @@ def test_digits_put_a_slider_anywhere_and_the_help_says_so(server: Server, open_
     assert set(event["sources"].values()) == {"key"}
 
 
+def test_a_key_at_the_end_of_the_scale_is_an_answer(tmp_path: Path, open_page: OpenPage) -> None:
+    folder = write_study(tmp_path / "study")
+    text = (folder / "study.toml").read_text()
+    # Two steps: wherever the handle starts, it stands at an end.
+    (folder / "study.toml").write_text(
+        text.replace('question = "How pleasant?"', 'question = "How pleasant?"\nstep = 100')
+    )
+    with Server(folder) as server:
+        page = open_page()
+        begin(page, server)
+        slider = page.get_by_label("How pleasant?")
+        value = slider.input_value()
+        assert value in ("0", "100")
+        page.keyboard.press("Home" if value == "0" else "End")
+        expect(slider).not_to_have_attribute("aria-valuetext", "not answered yet")
+        assert slider.input_value() == value
+
+
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
 def test_an_enlarged_image_takes_the_keys_and_answers_nothing(
     server: Server, open_page: OpenPage, options: dict[str, Any]

@@ -41,7 +41,11 @@ export class Scale {
       undo: () => this.putBack(),
     });
     this.input.addEventListener("keydown", (event) => {
-      if (/^(Arrow|Page|Home|End)/.test(event.key)) this.pointer = "key";
+      if (/^(Arrow|Page|Home|End)/.test(event.key)) {
+        this.pointer = "key";
+        // At the end of the scale the handle stays where it is, and that is an answer too.
+        setTimeout(() => this.touched || this.take("key"));
+      }
       const digit = digitOf(event);
       if (digit === null) return;
       event.preventDefault();
