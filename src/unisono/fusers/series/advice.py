@@ -92,7 +92,7 @@ def plan_annotators(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) ->
 
 def _alone(design: TraceDesign) -> np.ndarray:
     """(K, D) variance of a truth that one annotator alone has told of."""
-    return course_error(design.course, design) + level_error(design.level, design)
+    return np.asarray(course_error(design.course, design) + level_error(design.level, design))
 
 
 def _rate(fuser: Fuser) -> float:

@@ -43,7 +43,7 @@ def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
 
 def most_taps(gold: np.ndarray) -> int:
     """How many taps the known frames (n, D) have evidence for."""
-    return int((~np.isnan(gold)).sum(axis=0).min()) // (FRAMES_PER_TAP * gold.shape[1])
+    return int((~np.isnan(gold)).sum(axis=0).min() // (FRAMES_PER_TAP * gold.shape[1]))
 
 
 def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> int:
