@@ -66,8 +66,8 @@ def test_processes_count_alike(world):
 
 
 @pytest.mark.filterwarnings("ignore::unisono.errors.ConvergenceWarning")
-def test_features_and_gold_leave_out_restarts(world):
-    fuser = series.Joint(restarts=5, max_iter=2, lag=0.4)
+def test_features_and_gold_are_a_single_run(world):
+    fuser = series.Joint(max_iter=2, lag=0.4)
     assert not watched(fuser, world, features=world.features).tasks
     assert not watched(fuser, world, gold=world.truth).tasks
 

@@ -28,7 +28,9 @@ TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as rever
 
 # ---- bands: what all annotators do alike, which their traces cannot show; see docs/accuracy-series.md
 COMMON_DELAY_SD = 1.0  # seconds that the delay convention may be off by; .5 left .68 of green_intensity in the band
-COMMON_ERROR = 0.05  # of the truth's variance; left-out annotators alone ask for .02, two known signals for .1 to .2
+COMMON_ERROR = (
+    0.05  # of the truth's variance, at least; left-out annotators ask for .02, two known signals for .1 to .2
+)
 
 # ---- diagnosis; conventions, none of which the estimate rests on
 UNRELATED = 0.03  # prior probability of following nothing, and of drifting

@@ -21,7 +21,7 @@ from unisono.maths.series.common_delays import (
     delay_interval,
     delay_variance,
 )
-from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
+from unisono.maths.series.default import SHARED, DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_ERROR
@@ -198,7 +198,7 @@ def _finished(
     spread = _spread(found, delays, rate, s)
     truth = two_scale_truth(data, params, structure, levels, spread)
     if s.shared is None:
-        common = COMMON_ERROR * truth.mean.var(axis=0)
+        common = np.maximum(COMMON_ERROR * truth.mean.var(axis=0) - _shared_error(found, SHARED), 0.0)
         spread = spread._replace(bias=spread.bias + common)
         truth = truth._replace(cov=truth.cov + np.diag(common))
     present = np.stack([f.scales.present for f in found], axis=1)
@@ -292,7 +292,11 @@ def _spread(found: tuple[Dimension, ...], delays: list[Delays], rate: float, s: 
         student = (n - 1) / max(n - 3, 1)  # the spread of few annotators is itself uncertain
         gain[d] = student * now.prior.cov[0, 0] / n
         bias[d] = student * now.tau2 / max(int(f.scales.present.sum()), 1) * f.scales.unit**2
-        noise = (now.noise + now.level_noise)[f.scales.moving]
-        if noise.size and s.shared is not None:
-            bias[d] += s.shared / (1.0 - s.shared) * float(np.median(noise)) * f.scales.unit**2
+    bias += _shared_error(found, SHARED if s.shared is None else s.shared)
     return Spread(gain, bias, np.full(len(found), lag))
+
+
+def _shared_error(found: tuple[Dimension, ...], share: float) -> np.ndarray:
+    """(D,) variance of an error that all annotators make, as a share of the median annotator's."""
+    noise = [(f.tracers.noise + f.tracers.level_noise)[f.scales.moving] * f.scales.unit**2 for f in found]
+    return share / (1.0 - share) * np.array([float(np.median(own)) if own.size else 0.0 for own in noise])
