@@ -74,7 +74,7 @@ def test_usage_errors(tmp_path, command):
     (tmp_path / "ratings.csv").write_text(GOOD)
     for name, word in [
         ("rating.csv", "Did you mean 'ratings.csv'?"),
-        (".", "is a directory"),
+        (".", "is a folder without shards.json" if command == "fuse" else "is a directory"),
         ("zzz", "does not exist"),
     ]:
         done = unisono_here(command, name, *COMMANDS[command], cwd=tmp_path)
