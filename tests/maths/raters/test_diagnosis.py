@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import unisono as un
 from benchmarks.planted_crowds import area_under_curve, planted_crowd
 from unisono.maths.raters.diagnosis import diagnose
 from unisono.maths.raters.signal import SharedSignal
@@ -127,6 +128,13 @@ def test_dimensions_that_are_one_are_not_called_swapped():
     found = diagnose(value, crowd.item_of, crowd.annotator_of, crowd.K)
     assert found.swapped.max() < 0.9
     assert found.of_kind("swapped").mean() < 0.2
+
+
+def test_most_annotators_cannot_mistake_a_dimension_for_another():
+    """Summaries: four annotators whose dimensions go together closely; three of them are no minority."""
+    ratings = un.load_dataset("squality")
+    found = diagnose(ratings.value, ratings.item_of, ratings.annotator_of, len(ratings.annotators))
+    assert found.swapped.max() < 0.5
 
 
 def mostly_zero_crowd(seed, M=100, K=38, D=6, per_item=10):

@@ -14,7 +14,17 @@ import numpy as np
 from scipy.special import logsumexp
 
 from unisono.maths.items.priors import CONSTANT_SPAMMERS, SPAMMER_COUNTS, STYLE_COUNTS
-from unisono.maths.raters.styles import CONSTANT, KINDS, SWAPPED, UNRELATED, USUAL, Evidence
+from unisono.maths.raters.styles import (
+    COMPRESSED,
+    CONSTANT,
+    FLIPPED,
+    KINDS,
+    STRETCHED,
+    SWAPPED,
+    UNRELATED,
+    USUAL,
+    Evidence,
+)
 
 MIXTURE_STEPS = 2  # numerical: of EM over the shares; five give the same results
 
@@ -42,10 +52,23 @@ def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
         spam, style = _responsibilities(evidence, pi, w)
         rated = answered.any(axis=1)
         pi = float((SPAMMER_COUNTS[0] + spam[rated].sum()) / (sum(SPAMMER_COUNTS) + rated.sum()))
+        found = ((1 - spam)[:, None, None] * style * answered[:, :, None]).sum(axis=0)
+        evidence = _without_swaps_of_most(evidence, found)
         counts = np.zeros(len(KINDS))
-        np.add.at(counts, evidence.kind, ((1 - spam)[:, None, None] * style * answered[:, :, None]).sum(axis=0))
+        np.add.at(counts, evidence.kind, found)
         w = (_STYLES + counts) / (_STYLES.sum() + counts.sum())
     return _membership(evidence, answered, pi, w)
+
+
+def _without_swaps_of_most(evidence: Evidence, found: np.ndarray) -> Evidence:
+    """A dimension is what most annotators mean by it: they cannot all mistake it for another.
+
+    Where dimensions go together closely, the truth of one of them may come to be the view of a few; what the others
+    do then is no mistake, and nothing is said of it. found: (D, H) expected annotators of every style.
+    """
+    own = (found * np.isin(evidence.kind, (USUAL, COMPRESSED, STRETCHED, FLIPPED))).sum(axis=1)
+    ruled_out = (evidence.kind == SWAPPED) & (found >= own[:, None])
+    return evidence._replace(loglik=np.where(ruled_out, -np.inf, evidence.loglik))
 
 
 def _prior() -> tuple[float, np.ndarray]:
