@@ -198,7 +198,10 @@ def _one_kind(
     weights = np.stack([own * lean, own**2 * stretch[:, None], lean**2], axis=3)  # (K, E, i, 3)
 
     def parts(t: np.ndarray) -> tuple[np.ndarray, ...]:
-        """For noise t (K, E, T): 1/(t + weak stretch), and b = x_e'M^-1 r, a = x_e'M^-1 x_e, r'XX'M^-1 r, less the rank."""
+        """For noise t (K, E, T): 1/(t + weak stretch).
+
+        And, without the rank: b = x_e'M^-1 r, a = x_e'M^-1 x_e, r'XX'M^-1 r.
+        """
         inverse = 1 / (t[..., None] + weak * stretch[:, None, None])  # (K, E, T, i)
         return inverse, *np.moveaxis(inverse @ weights, 3, 0)
 
