@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trace_crowds import crowd
-from unisono.maths.copies.traces import find_trace_copies, one_trace, private_correlation
+from unisono.maths.copies.traces import find_trace_copies, independent_share, one_trace, own_course, private_correlation
 
 SHARE, LEAST = np.array([0.1]), np.array([0.01])
 
@@ -25,8 +25,11 @@ def test_correlations_are_those_of_what_a_regression_on_the_others_leaves():
     data, _, _ = crowd(3, K=5, gaps=False, lengths=(60,))
     traces = data.y.reshape(5, 60) - data.y.reshape(5, 60).mean(axis=1, keepdims=True)
     traces /= traces.std(axis=1, keepdims=True)
-    r, n = private_correlation(data.y[:, 0], data.item_of, data.annotator_of, data.length, 5, 0.0)
+    r, n, count = private_correlation(data.y[:, 0], data.item_of, data.annotator_of, data.length, 5, 0.0, 0.25)
     assert (n == 60).all()
+    share = np.minimum(independent_share(own_course(traces)), 0.25)
+    assert 0.0 < share.min() < share.max() == 0.25
+    np.testing.assert_allclose(count, 60 * np.minimum.outer(share, share), rtol=1e-8)
     for i, j in [(0, 1), (2, 4), (3, 1)]:
         others = np.mean([traces[k] for k in range(5) if k not in (i, j)], axis=0)
         left = [t - others * (t @ others) / (others @ others) for t in (traces[i], traces[j])]
@@ -45,6 +48,33 @@ def test_a_copy_is_named_and_honest_pairs_are_not(seed, K):
     assert planted.probability[[0, 2]].min() > 0.95
     assert np.array_equal(np.flatnonzero(planted.voice != np.arange(K)), [2])
     assert planted.voice[2] == 0
+
+
+def test_independent_frames_are_those_of_the_autocorrelations_of_what_is_ones_own():
+    rng = np.random.default_rng(0)
+    Y = np.cumsum(rng.standard_normal((4, 30)), axis=1)
+    Y -= Y.mean(axis=1, keepdims=True)
+    own = own_course(Y)
+    for j in range(4):
+        others = np.mean([Y[i] for i in range(4) if i != j], axis=0)
+        np.testing.assert_allclose(own[j], Y[j] - others * (Y[j] @ others) / (others @ others), rtol=1e-8)
+        rho = [sum(own[j, t] * own[j, t + lag] for t in range(30 - lag)) / (own[j] @ own[j]) for lag in range(1, 30)]
+        np.testing.assert_allclose(independent_share(own[[j]]), 1 / (1 + 2 * sum(x**2 for x in rho)), rtol=1e-8)
+    assert independent_share(np.zeros((1, 30))) == 0.0
+    once = np.where(np.arange(600) < 200, -1.0, 0.5)
+    assert 600 * independent_share(once[None]) < 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_who_jump_once_at_about_the_same_moment_are_no_copies(seed):
+    data, _, _ = crowd(seed, K=10, lengths=(500,), gaps=False)
+    rows = np.repeat(data.annotator_of, data.length[data.item_of])
+    y = data.y.copy()
+    for k, moment in [(2, 216), (5, 223)]:
+        y[rows == k, 0] = np.where(np.arange(500) < moment, -3.0, 3.0)
+    jumped = found(data._replace(y=y))
+    assert jumped.alike[[2, 5]].min() > 0.9
+    assert jumped.probability[[2, 5]].max() < 0.5
 
 
 def test_gaps_flat_traces_and_pairs_tell_nothing_they_should_not():

@@ -2,10 +2,10 @@
 
 Two good annotators agree because both follow the truth; what the others' mean does not explain of their traces is their
 own, and correlates little. Of copies it is the same. Frames follow from one another, so that a trace counts for a small
-number of independent frames; traces that do not move are no evidence.
+number of independent frames, and one with a few steps for no more than those; traces that do not move are no evidence.
 
 Traces y (S, D), those of one judgement after the other; K annotators, J judgements.
-Imports NumPy and the sibling modules alone.
+Imports NumPy, SciPy and the sibling modules alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import fft
 
 from unisono.maths.copies.opinions import NAMED_FROM, joined_sets
 
@@ -41,12 +42,13 @@ def find_trace_copies(
     independent: np.ndarray,
     least_sd: np.ndarray,
 ) -> TraceCopies:
-    """Sets of copies. independent: (D,) share of the frames that are; least_sd: (D,) of traces that move."""  # eq. Q12
+    """Sets of copies. independent: (D,) largest share of such frames; least_sd: (D,) of moving traces."""  # eq. Q12
     log_odds, alike, usual = np.zeros((K, K)), np.full((K, K), np.nan), []
     frames = np.zeros((K, K))
     for d in range(y.shape[1]):
-        r, n = private_correlation(y[:, d], item_of, annotator_of, length, K, float(least_sd[d]))
-        log_ratio, middle = copy_evidence(r, independent[d] * n)
+        share = float(independent[d])
+        r, n, count = private_correlation(y[:, d], item_of, annotator_of, length, K, float(least_sd[d]), share)
+        log_ratio, middle = copy_evidence(r, count)
         log_odds += log_ratio
         alike, frames = np.fmin(alike, r), np.maximum(frames, n)
         usual.append(middle)
@@ -66,17 +68,25 @@ def find_trace_copies(
 
 
 def private_correlation(
-    y: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, length: np.ndarray, K: int, least_sd: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """(K, K) correlation of two annotators' traces given the mean of the others', and the frames both moved in."""
+    y: np.ndarray,
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    length: np.ndarray,
+    K: int,
+    least_sd: float,
+    most_independent: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(K, K) correlation of two annotators' traces given the mean of the others', the frames of recordings where both
+    moved, and how many of these are independent: in both traces, and no more than the given share.
+    """
     first = np.cumsum(length[item_of]) - length[item_of]
     course, given = centred(y, first, length[item_of])
     square = np.array([float(c @ c) for c in course])
-    count = np.array([float(g.sum()) for g in given])
-    moves = square > count * least_sd**2
+    rated = np.array([float(g.sum()) for g in given])
+    moves = square > rated * least_sd**2
     total = np.bincount(annotator_of[moves], square[moves], minlength=K)
-    scale = np.sqrt(total / np.maximum(np.bincount(annotator_of[moves], count[moves], minlength=K), 1.0))
-    sums, n = np.zeros((6, K, K)), np.zeros((K, K))
+    scale = np.sqrt(total / np.maximum(np.bincount(annotator_of[moves], rated[moves], minlength=K), 1.0))
+    sums, n, count = np.zeros((6, K, K)), np.zeros((K, K)), np.zeros((K, K))
     for m in np.unique(item_of):
         here = np.flatnonzero((item_of == m) & moves)
         if len(here) < LEAST_CROWD:
@@ -94,12 +104,15 @@ def private_correlation(
             sums, (P, left / others, left.T / others, rest / others**2, own[:, None] * ones, own * ones), strict=True
         ):
             out[block] += value
-        n[block] += seen @ seen.T
+        share = np.minimum(independent_share(own_course(Y)), most_independent)
+        together = seen @ seen.T
+        n[block] += together
+        count[block] += together * np.minimum.outer(share, share)
     both, left, right, rest, mine, yours = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (both - left * right / rest) / np.sqrt((mine - left**2 / rest) * (yours - right**2 / rest))
     r[np.arange(K), np.arange(K)] = np.nan
-    return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), np.nan), n
+    return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), np.nan), n, count
 
 
 def centred(y: np.ndarray, first: np.ndarray, length: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -108,6 +121,28 @@ def centred(y: np.ndarray, first: np.ndarray, length: np.ndarray) -> tuple[list[
     given = [~np.isnan(trace) for trace in traces]
     means = [float(t[g].mean()) if g.any() else 0.0 for t, g in zip(traces, given, strict=True)]
     return [np.where(g, t - mean, 0.0) for t, g, mean in zip(traces, given, means, strict=True)], given
+
+
+def own_course(Y: np.ndarray) -> np.ndarray:
+    """(J, T) what the mean of all the others does not explain of each course Y (J, T) of a recording."""
+    others = Y.sum(axis=0) - Y
+    square = np.einsum("jt,jt->j", others, others)
+    slope = np.einsum("jt,jt->j", Y, others) / np.where(square > 0, square, 1.0)
+    return np.asarray(Y - slope[:, None] * others)
+
+
+def independent_share(course: np.ndarray) -> np.ndarray:
+    """(J,) share of the frames of courses (J, T) that are independent: 1 / (1 + 2 sum of squared autocorrelations).
+
+    Over all lags, since a trace that stays where it jumped to lasts as long as the recording. Of so many lags chance
+    alone makes the sum about twice as large, which errs on the side of the accused.
+    """
+    T = course.shape[1]
+    size = fft.next_fast_len(2 * T, real=True)
+    product = fft.irfft(np.abs(fft.rfft(course, size)) ** 2, size)[:, :T]
+    square = product[:, :1]
+    rho = product[:, 1:] / np.where(square > 0, square, 1.0)
+    return np.where(square[:, 0] > 0, 1.0 / (1.0 + 2.0 * np.sum(rho**2, axis=1)), 0.0)
 
 
 def copy_evidence(r: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, float]:
