@@ -1,6 +1,7 @@
 """The page says what report.json says, safely, and leaves nothing out."""
 
 import re
+from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from unisono.report.kinds import ASSUMED, FEW_LABELS, NO_REFERENCE, OTHER_UNITS,
 from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
 from unisono.report.page.look import ADVICE, MOST_NAMED, TRACING_WORDS, look_at
 from unisono.report.page.render import OF_CATEGORIES, render_page
+from unisono.report.page.short import in_short
 from unisono.report.page.terms import TERMS
 
 SECTIONS = ("look", "read", "coverage", "agreement", "truth", "annotators", "dimensions", "model", "again", "words")
@@ -205,6 +207,17 @@ def test_every_kind_of_alert_has_its_advice():
     }
     assert len(kinds) > 15
     assert kinds <= set(ADVICE)
+
+
+def test_a_likely_spammer_is_neither_passed_over_nor_accused():
+    data = deepcopy(dossier_of_items())
+    data["summary"]["diagnosis"] |= {"spammers": [], "suspected": [{"annotator": "eve", "probability": 0.878}]}
+    assert in_short(data)[2].sentence == "Look at eve first: more likely spam than not. Nobody else looks like it."
+    (found,) = [one for one in look_at(data) if one["kind"] == "suspected"]
+    assert found["messages"] == ["eve is more likely a spammer than not (probability 0.878)."]
+    assert found["advice"]
+    data["summary"]["diagnosis"]["suspected"] = []
+    assert in_short(data)[2].sentence.startswith("Nobody among")
 
 
 def test_every_finding_about_tracers_has_its_words():

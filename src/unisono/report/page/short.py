@@ -120,11 +120,16 @@ def _trust_in_words(summary: dict[str, Any]) -> str:
     if not diagnosis:
         return f"{everybody}; this model does not look for spammers."
     if diagnosis["spammers"]:
-        names = ", ".join(one["annotator"] for one in diagnosis["spammers"][:4])
-        count = len(diagnosis["spammers"])
-        more = f" and {count - 4} more" if count > 4 else ""
-        return f"Not {names}{more}: {'it looks' if count == 1 else 'they look'} like spam."
+        look = "it looks" if len(diagnosis["spammers"]) == 1 else "they look"
+        return f"Not {_named(diagnosis['spammers'])}: {look} like spam."
+    if diagnosis.get("suspected"):
+        return f"Look at {_named(diagnosis['suspected'])} first: more likely spam than not. Nobody else looks like it."
     return f"Nobody among {everybody} looks like a spammer."
+
+
+def _named(found: list[dict[str, Any]]) -> str:
+    names = ", ".join(one["annotator"] for one in found[:4])
+    return f"{names} and {len(found) - 4} more" if len(found) > 4 else names
 
 
 def _kinds_in_words(kinds: dict[str, Any]) -> str:
