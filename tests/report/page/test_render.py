@@ -209,6 +209,15 @@ def test_every_kind_of_alert_has_its_advice():
     assert kinds <= set(ADVICE)
 
 
+def test_an_end_names_its_item_or_how_many_share_it():
+    data = deepcopy(dossier_of_items())
+    data["truth"]["extremes"][0] = {
+        "highest": {"item": "576", "estimate": 85.0, "equal": 1},
+        "lowest": {"item": "525", "estimate": 0.0, "equal": 3},
+    }
+    assert in_short(data)[0].lines[0].text == "highest 85.0 (item 576), lowest 0 (3 items)"
+
+
 def test_a_likely_spammer_is_neither_passed_over_nor_accused():
     data = deepcopy(dossier_of_items())
     data["summary"]["diagnosis"] |= {"spammers": [], "suspected": [{"annotator": "eve", "probability": 0.878}]}

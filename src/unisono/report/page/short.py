@@ -155,7 +155,7 @@ def _ends(data: dict[str, Any], d: int) -> Line:
     rows = [row["values"][d] for row in data["truth"]["rows"] if row["values"][d][0] is not None]
     if data["kind"] == "items":
         found = data["truth"]["extremes"][d]
-        told = ", ".join(f"{end} {one['item']} at {as_number(one['estimate'])}" for end, one in found.items())
+        told = ", ".join(f"{end} {as_number(one['estimate'])} ({_whose(one)})" for end, one in found.items())
         points = [value[0] for value in rows]
         return Line(name, told, strip_figure(points, _scale(data, name), f"{name}: estimates of {len(points)} items"))
     if not rows:
@@ -166,6 +166,11 @@ def _ends(data: dict[str, Any], d: int) -> Line:
     if len(rows) > 1:
         told += f"; drawn: {first}"
     return Line(name, told, course_figure(data["curves"]["sketch"][d], (low, high), f"{name}: the course of {first}"))
+
+
+def _whose(end: dict[str, Any]) -> str:
+    """The item at an end, or how many share it: none of several is the lowest."""
+    return f"item {end['item']}" if end.get("equal", 1) == 1 else counted(end["equal"], "item")
 
 
 def _scale(data: dict[str, Any], name: str) -> tuple[float | None, float | None]:
