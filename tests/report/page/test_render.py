@@ -23,7 +23,7 @@ from unisono.report.kinds import ASSUMED, FEW_LABELS, NO_REFERENCE, OTHER_UNITS,
 from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
 from unisono.report.page.look import ADVICE, MOST_NAMED, TRACING_WORDS, look_at
 from unisono.report.page.render import OF_CATEGORIES, render_page
-from unisono.report.page.short import in_short
+from unisono.report.page.short import STRANGERS, in_short
 from unisono.report.page.terms import TERMS
 
 SECTIONS = ("look", "read", "coverage", "agreement", "truth", "annotators", "dimensions", "model", "again", "words")
@@ -216,6 +216,23 @@ def test_an_end_names_its_item_or_how_many_share_it():
         "lowest": {"item": "525", "estimate": 0.0, "equal": 3},
     }
     assert in_short(data)[0].lines[0].text == "highest 85.0 (item 576), lowest 0 (3 items)"
+
+
+def test_numbers_of_certainty_say_what_they_are():
+    data = deepcopy(dossier_of_items())
+    first, second, *_ = in_short(data)[1].lines
+    assert first.text == "Typical ± (90 %), in units of the answers; reliability, 0 all error to 1 none [95 % interval]"
+    assert re.fullmatch(r"± [\d.]+, reliability \.\d\d \[\.\d\d, \.\d\d\]", second.text)
+    data["agreement"]["draws"] = 0
+    assert in_short(data)[1].lines[0].text.endswith("to 1 none")
+
+
+def test_annotators_of_strangers_are_not_ranked_without_a_word():
+    data = deepcopy(dossier_of_items())
+    assert data["agreement"]["groups"] == 1
+    assert STRANGERS not in [line.text for line in in_short(data)[2].lines]
+    data["agreement"]["groups"] = 2
+    assert in_short(data)[2].lines[0].text == STRANGERS
 
 
 def test_a_likely_spammer_is_neither_passed_over_nor_accused():

@@ -11,6 +11,7 @@ from unisono.report.page.figures import course_figure, share_figure, strip_figur
 from unisono.report.page.formats import as_interval, as_number, as_share
 
 MOST = 5  # dimensions told
+STRANGERS = "Compare only those who rated the same: higher figures may be due to easier material."
 
 
 class Line(NamedTuple):
@@ -59,18 +60,25 @@ def _certainty(data: dict[str, Any]) -> Answer:
     lines = [
         Line(
             (name := data["dimensions"][d]),
-            f"typically ± {as_number(data['truth']['typical_width'][d] / 2, 2)} (90 %), "
-            f"reliability {as_interval(figures[d])}",
+            f"± {as_number(data['truth']['typical_width'][d] / 2, 2)}, reliability {as_interval(figures[d])}",
             share_figure(figures[d]["value"], f"reliability of {name}"),
         )
         for d in told
     ]
+    lines.insert(0, Line("", _what_is_told(data)))
     if not known:
         return Answer("How sure is it?", "The ratings do not tell how reliable estimates are.", lines, "agreement")
     if len(told) < len(known):
         lines.append(Line("", f"and {counted(len(known) - len(told), 'more dimension')} with higher reliability"))
     sentence = _in_words(float(figures[known[0]]["value"]), data["dimensions"][known[0]], data)
     return Answer("How sure is it?", sentence, lines, "agreement")
+
+
+def _what_is_told(data: dict[str, Any]) -> str:
+    """What the numbers of certainty are, and in what unit."""
+    agreement = data["agreement"]
+    bracketed = f" [{100 * agreement['level']:g} % interval]" if agreement["draws"] else ""
+    return f"Typical ± (90 %), in units of the answers; reliability, 0 all error to 1 none{bracketed}"
 
 
 def _in_words(lowest: float, least: str, data: dict[str, Any]) -> str:
@@ -89,6 +97,8 @@ def _in_words(lowest: float, least: str, data: dict[str, Any]) -> str:
 def _trust(data: dict[str, Any]) -> Answer:
     summary = data["summary"]
     lines = [] if summary.get("unranked") else [*_ranked(summary, "most"), *_ranked(summary, "least")]
+    if lines and data["agreement"]["groups"] > 1:
+        lines.insert(0, Line("", STRANGERS))
     return Answer("Whom do I trust?", _trust_in_words(summary), lines, "kinds" if "kinds" in summary else "annotators")
 
 
