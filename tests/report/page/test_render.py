@@ -235,6 +235,15 @@ def test_annotators_of_strangers_are_not_ranked_without_a_word():
     assert in_short(data)[2].lines[0].text == STRANGERS
 
 
+def test_the_order_of_differences_is_said_and_one_iteration_is_one():
+    data = deepcopy(dossier_of_items())
+    data["summary"] |= {"iterations": 1, "stop": "converged"}
+    text = render_page(data)
+    assert "in order of what is unusual on their dimension" in text
+    assert "settled after 1 iteration." in text
+    assert "keeps to the middle of the scale" in render_page(dossier_of_judges())
+
+
 def test_a_likely_spammer_is_neither_passed_over_nor_accused():
     data = deepcopy(dossier_of_items())
     data["summary"]["diagnosis"] |= {"spammers": [], "suspected": [{"annotator": "eve", "probability": 0.878}]}
