@@ -251,6 +251,7 @@ def test_a_likely_spammer_is_neither_passed_over_nor_accused():
     (found,) = [one for one in look_at(data) if one["kind"] == "suspected"]
     assert found["messages"] == ["eve is more likely a spammer than not (probability 0.878)."]
     assert found["advice"]
+    assert found["severity"] == "note"  # the third answer says it too; a warning would push that off the screen
     data["summary"]["diagnosis"]["suspected"] = []
     assert in_short(data)[2].sentence.startswith("Nobody among")
 

@@ -98,7 +98,7 @@ def _of_annotators(summary: dict[str, Any]) -> list[dict[str, str]]:
             found.append({"kind": "spammers", "severity": "warning", "message": message})
         for one in diagnosis.get("suspected", ()):
             message = f"{one['annotator']} is more likely a spammer than not (probability {one['probability']:.3f})."
-            found.append({"kind": "suspected", "severity": "warning", "message": message})
+            found.append({"kind": "suspected", "severity": "note", "message": message})
         for one in diagnosis["styles"]:
             words = STYLE_WORDS[one["style"]].format(**one)
             message = f"{one['annotator']} {words} (probability {one['probability']:.3f})."
