@@ -1,6 +1,7 @@
 """What is said about annotators and about the crowd: in columns, in words, always with a probability."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 from unisono.fusers.signal import crowd_signal
 from unisono.maths.raters.styles import KINDS
 from unisono.report.alerts import NO_SIGNAL, signal_alerts
+from unisono.report.findings import finding_lines, findings
 
 DIMENSIONS = ("valence", "arousal")
 
@@ -75,6 +77,22 @@ def test_an_honest_crowd_is_told_so():
     text = un.fuse(ratings, model="mean").summary()
     assert "No annotator looks like a spammer (probability over 0.9; 0.0 of 20 expected in all)." in text
     assert "the other way round" not in text
+
+
+def test_who_is_just_short_of_being_named_is_not_passed_over():
+    _, ratings = crowd_ratings(1, {}, items=80)
+    annotators = make_fuser("mean").fit(ratings).describe()
+    chance = np.full(len(annotators.annotators), 0.01)
+    chance[[3, 4, 5]] = 0.878, 0.5, 0.95
+    found = findings(replace(annotators, diagnosis=annotators.diagnosis._replace(spammer=chance)))
+    names = annotators.annotators
+    assert [row["annotator"] for row in found["spammers"]] == [names[5]]
+    assert found["suspected"] == [
+        {"annotator": names[3], "probability": 0.878},
+        {"annotator": names[4], "probability": 0.5},
+    ]
+    line = f"More likely spammers than not, but less sure: '{names[3]}' (0.878), '{names[4]}' (0.500)."
+    assert line in finding_lines(found, len(names))
 
 
 def test_pure_noise_is_said_plainly():

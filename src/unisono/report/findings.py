@@ -9,6 +9,7 @@ import numpy as np
 from unisono.fusers.results import Annotators
 
 NAMED_FROM = 0.9  # probability from which an annotator is named
+SUSPECTED_FROM = 0.5  # more likely a spammer than not: too much to be told that nobody looks like one
 NAMED = 5  # names in one line of words
 WORDS = {
     "flipped": ("Scales used the other way round", "{dimension}"),
@@ -67,6 +68,7 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
     if found is None:
         return None
     spammer = found.spammer >= NAMED_FROM
+    suspected = (found.spammer >= SUSPECTED_FROM) & ~spammer
     styles = [
         row
         for kind in WORDS
@@ -79,6 +81,10 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
         "spammers": [
             {"annotator": annotators.annotators[k], "probability": _rounded(found.spammer[k])}
             for k in _most_probable(found.spammer, spammer)
+        ],
+        "suspected": [
+            {"annotator": annotators.annotators[k], "probability": _rounded(found.spammer[k])}
+            for k in _most_probable(found.spammer, suspected)
         ],
         "styles": styles,
     }
@@ -94,6 +100,8 @@ def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
         lines = [f"{len(spammers)} of {annotators} annotators {look} ({over}; {expected}): {_names(spammers)}."]
     else:
         lines = [f"No annotator looks like a spammer ({over}; {expected})."]
+    if data.get("suspected"):
+        lines.append(f"More likely spammers than not, but less sure: {_names(data['suspected'])}.")
     for kind, (words, which) in WORDS.items():
         rows = [row | {"on": which.format(**row)} for row in data["styles"] if row["style"] == kind]
         if rows:

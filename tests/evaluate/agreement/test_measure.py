@@ -17,6 +17,8 @@ from unisono.evaluate.overview import overview
 from unisono.maths.agreement.coded import coded
 from unisono.maths.agreement.icc import design_of, icc_draws
 
+MODELS = ("auto", "mean")
+
 
 def table(seed=0, units=30, raters=5, missing=0.2, D=2, step=None):
     columns = [crossed(seed + d, units, raters, missing)[0] for d in range(D)]
@@ -124,6 +126,16 @@ def test_traces_are_drawn_by_stretches_and_also_compared_without_delays():
     blocks = clusters(ratings.length, ratings.clock)
     assert len(blocks) == 700
     assert len(np.unique(blocks)) == 8 + 6
+
+
+def test_why_an_estimate_of_traces_is_less_reliable_than_their_mean_is_said():
+    traces = un.load_dataset("green_intensity")
+    told = {model: " ".join(un.agreement(traces, fit=un.fuse(traces, model=model), draws=0).notes) for model in MODELS}
+    assert "the estimate is below ICC(A,k) because" in told["auto"]
+    assert "below ICC(A,k)" not in told["mean"]
+    # G(q,k) is no figure of a fused estimate.
+    assert "variance components." in told["mean"]
+    assert "G(q,k) is the reliability of the mean rating" in " ".join(un.agreement(traces, draws=0).notes)
 
 
 @pytest.mark.parametrize(

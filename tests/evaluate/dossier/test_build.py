@@ -7,6 +7,7 @@ import pytest
 
 import unisono as un
 from report_cases import awkward_ratings, dossier_of, dossier_of_items, dossier_of_traces, summaries
+from unisono.data import Ratings
 from unisono.evaluate.dossier import truths
 from unisono.evaluate.dossier.people import people
 
@@ -27,8 +28,27 @@ def test_extremes_are_those_of_the_truth():
         assert found["highest"] == {
             "item": fused.items[fused.mean[:, d].argmax()],
             "estimate": pytest.approx(fused.mean[:, d].max()),
+            "equal": int(np.isclose(fused.mean[:, d], fused.mean[:, d].max()).sum()),
         }
         assert found["lowest"]["estimate"] == pytest.approx(fused.mean[:, d].min())
+
+
+def test_a_zero_is_a_zero_and_who_shares_it_is_counted():
+    rng = np.random.default_rng(10)
+    truth = np.r_[np.zeros(12), rng.uniform(5, 95, size=28)]
+    # Everybody answers 0 to a third of the items; the change of units and back leaves 1e-15 of it.
+    value = np.where(truth[:, None] == 0, 0.0, np.clip(truth[:, None] + rng.normal(scale=5, size=(40, 6)), 0, 100))
+    ratings = Ratings.from_judgements(
+        value.reshape(-1, 1),
+        np.repeat(np.arange(40), 6),
+        np.tile(np.arange(6), 40),
+        items=[f"i{m}" for m in range(40)],
+        annotators=[f"a{k}" for k in range(6)],
+        dimensions=("anger",),
+    )
+    found = dossier_of(ratings, model="mean")["truth"]
+    assert [row["values"][0][4] for row in found["rows"][:12]] == [0.0] * 12
+    assert found["extremes"][0]["lowest"] == {"item": "i0", "estimate": 0.0, "equal": 12}
 
 
 def test_recordings_say_where_estimate_and_mean_are_furthest_apart():

@@ -1,6 +1,7 @@
 """The page says what report.json says, safely, and leaves nothing out."""
 
 import re
+from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from unisono.report.kinds import ASSUMED, FEW_LABELS, NO_REFERENCE, OTHER_UNITS,
 from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
 from unisono.report.page.look import ADVICE, MOST_NAMED, TRACING_WORDS, look_at
 from unisono.report.page.render import OF_CATEGORIES, render_page
+from unisono.report.page.short import STRANGERS, in_short
 from unisono.report.page.terms import TERMS
 
 SECTIONS = ("look", "read", "coverage", "agreement", "truth", "annotators", "dimensions", "model", "again", "words")
@@ -205,6 +207,53 @@ def test_every_kind_of_alert_has_its_advice():
     }
     assert len(kinds) > 15
     assert kinds <= set(ADVICE)
+
+
+def test_an_end_names_its_item_or_how_many_share_it():
+    data = deepcopy(dossier_of_items())
+    data["truth"]["extremes"][0] = {
+        "highest": {"item": "576", "estimate": 85.0, "equal": 1},
+        "lowest": {"item": "525", "estimate": 0.0, "equal": 3},
+    }
+    assert in_short(data)[0].lines[0].text == "highest 85.0 (item 576), lowest 0 (3 items)"
+
+
+def test_numbers_of_certainty_say_what_they_are():
+    data = deepcopy(dossier_of_items())
+    first, second, *_ = in_short(data)[1].lines
+    assert first.text == "Typical ± (90 %), in units of the answers; reliability, 0 all error to 1 none [95 % interval]"
+    assert re.fullmatch(r"± [\d.]+, reliability \.\d\d \[\.\d\d, \.\d\d\]", second.text)
+    data["agreement"]["draws"] = 0
+    assert in_short(data)[1].lines[0].text.endswith("to 1 none")
+
+
+def test_annotators_of_strangers_are_not_ranked_without_a_word():
+    data = deepcopy(dossier_of_items())
+    assert data["agreement"]["groups"] == 1
+    assert STRANGERS not in [line.text for line in in_short(data)[2].lines]
+    data["agreement"]["groups"] = 2
+    assert in_short(data)[2].lines[0].text == STRANGERS
+
+
+def test_the_order_of_differences_is_said_and_one_iteration_is_one():
+    data = deepcopy(dossier_of_items())
+    data["summary"] |= {"iterations": 1, "stop": "converged"}
+    text = render_page(data)
+    assert "in order of what is unusual on their dimension" in text
+    assert "settled after 1 iteration." in text
+    assert "keeps to the middle of the scale" in render_page(dossier_of_judges())
+
+
+def test_a_likely_spammer_is_neither_passed_over_nor_accused():
+    data = deepcopy(dossier_of_items())
+    data["summary"]["diagnosis"] |= {"spammers": [], "suspected": [{"annotator": "eve", "probability": 0.878}]}
+    assert in_short(data)[2].sentence == "Look at eve first: more likely spam than not. Nobody else looks like it."
+    (found,) = [one for one in look_at(data) if one["kind"] == "suspected"]
+    assert found["messages"] == ["eve is more likely a spammer than not (probability 0.878)."]
+    assert found["advice"]
+    assert found["severity"] == "note"  # the third answer says it too; a warning would push that off the screen
+    data["summary"]["diagnosis"]["suspected"] = []
+    assert in_short(data)[2].sentence.startswith("Nobody among")
 
 
 def test_every_finding_about_tracers_has_its_words():

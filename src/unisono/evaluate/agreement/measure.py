@@ -29,6 +29,7 @@ from unisono.maths.agreement.fit_statistics import rater_fit
 from unisono.maths.agreement.multivariate import multivariate_agreement, standardised
 from unisono.maths.agreement.others import against_others
 from unisono.maths.agreement.pairs import PairFigures, pair_figures, spread_over_pairs
+from unisono.report.agreement import FUSED
 
 RELIABILITY = "reliability"
 COMPOSITES = ("all dimensions", "least reliable composite", "most reliable composite")
@@ -82,7 +83,7 @@ def measure_agreement(
         multivariate=together,
         given=counts.per_annotator,
         by_annotator=_by_annotator(ratings, found),
-        reliability_of="the mean rating" if fused is None else "the fused estimate",
+        reliability_of="the mean rating" if fused is None else FUSED,
         resampled=what_is_drawn(ratings),
         draws=drawing.draws,
         level=drawing.level,

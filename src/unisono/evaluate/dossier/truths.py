@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from unisono.fusers import Fused
 
 MOST_CELLS = 45_000  # numbers in the table of items: what a browser sorts at once and a page of 3 MB holds
 FURTHEST = 10  # items or recordings named where estimate and mean differ most
+DUST = 1e-9  # of the spread of answers: what is left of zero after a change of units and back
 ITEM_COLUMNS = ("estimate", "sd", "low", "high", "mean")
 TRACE_COLUMNS = ("average", "lowest", "highest", "typical_sd", "r_with_mean", "largest_difference", "at_second")
 
 
 def truth_rows(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
     """Rows with the estimate, its uncertainty and the plain mean; `of` says how many there are in all."""
-    values = _of_recordings(fused, mean) if ratings.is_series else _of_items(fused, mean)
+    dust = DUST * np.nan_to_num(np.nanstd(ratings.value, axis=0))
+    values = _of_recordings(fused, mean) if ratings.is_series else _of_items(fused, mean, dust)
     apart = _apart(ratings, fused, mean)
     shown, chosen_by = _chosen(fused, apart, values)
     raters = coverage(ratings).per_item
@@ -35,7 +38,9 @@ def truth_rows(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
             {"item": fused.items[m], "dimension": fused.dimensions[d], "apart": float(apart[m, d])}
             for m, d in _furthest(apart)
         ],
-        "extremes": [] if ratings.is_series else [_extremes(fused, d) for d in range(ratings.D)],
+        "extremes": []
+        if ratings.is_series
+        else [_extremes(fused.items, values[:, d, 0], dust[d]) for d in range(ratings.D)],
         "typical_width": [float(w) for w in np.median(high - low, axis=0)],
         "typical_sd": [float(s) for s in np.median(fused.sd, axis=0)],
         "spread": [float(s) for s in fused.mean.std(axis=0)],
@@ -43,10 +48,17 @@ def truth_rows(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
     }
 
 
-def _extremes(fused: Fused, d: int) -> dict[str, Any]:
-    """Who is highest and who is lowest on a dimension."""
-    at = {"highest": int(np.nanargmax(fused.mean[:, d])), "lowest": int(np.nanargmin(fused.mean[:, d]))}
-    return {name: {"item": fused.items[m], "estimate": float(fused.mean[m, d])} for name, m in at.items()}
+def _extremes(items: Sequence[str], estimate: np.ndarray, dust: float) -> dict[str, Any]:
+    """Who is highest and who is lowest on a dimension, and how many are: at the end of a scale many are equal."""
+    at = {"highest": int(np.nanargmax(estimate)), "lowest": int(np.nanargmin(estimate))}
+    return {
+        name: {
+            "item": items[m],
+            "estimate": float(estimate[m]),
+            "equal": int((np.abs(estimate - estimate[m]) <= dust).sum()),
+        }
+        for name, m in at.items()
+    }
 
 
 def correlations(ratings: Ratings, fused: Fused) -> dict[str, Any]:
@@ -54,10 +66,11 @@ def correlations(ratings: Ratings, fused: Fused) -> dict[str, Any]:
     return {"ratings": _matrix(ratings.value), "truth": _matrix(fused.mean)}
 
 
-def _of_items(fused: Fused, mean: Fused) -> np.ndarray:
-    """(M, D, 5) in the order of ITEM_COLUMNS."""
+def _of_items(fused: Fused, mean: Fused, dust: np.ndarray) -> np.ndarray:
+    """(M, D, 5) in the order of ITEM_COLUMNS; zero where nothing but dust is left."""
     low, high = fused.interval()
-    return np.stack([fused.mean, fused.sd, low, high, mean.mean], axis=2)
+    found = np.stack([fused.mean, fused.sd, low, high, mean.mean], axis=2)
+    return np.where(np.abs(found) <= dust[:, None], 0.0, found)
 
 
 def _of_recordings(fused: Fused, mean: Fused) -> np.ndarray:

@@ -32,6 +32,7 @@ ADVICE = {  # kind of alert -> what to do about it
     "tracing": "Look at the traces; the model has taken it into account.",
     "not-converged": "Fuse again with a larger --max-iter, and do not publish these numbers before.",
     "spammers": "Look at their answers before you decide; they already count for little.",
+    "suspected": "Look at their answers before you decide; a few careful answers may look like this by chance.",
     "no-agreement": "Look at the question and at single answers before you use these classes.",
     "constant-annotators": "Look whether they understood the task; one answer to everything tells nothing.",
     "styles": "Look at their answers and at the instructions; the model has taken it into account.",
@@ -95,6 +96,9 @@ def _of_annotators(summary: dict[str, Any]) -> list[dict[str, str]]:
         for one in diagnosis["spammers"]:
             message = f"{one['annotator']} looks like a spammer (probability {one['probability']:.3f})."
             found.append({"kind": "spammers", "severity": "warning", "message": message})
+        for one in diagnosis.get("suspected", ()):
+            message = f"{one['annotator']} is more likely a spammer than not (probability {one['probability']:.3f})."
+            found.append({"kind": "suspected", "severity": "note", "message": message})
         for one in diagnosis["styles"]:
             words = STYLE_WORDS[one["style"]].format(**one)
             message = f"{one['annotator']} {words} (probability {one['probability']:.3f})."

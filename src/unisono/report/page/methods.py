@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from unisono.data.introduction import counted
 from unisono.report.page.formats import as_interval, as_number, as_share
 
 MODELS = {  # name -> what it does, as a paper would say it
@@ -94,7 +95,7 @@ def methods_paragraph(data: dict[str, Any]) -> str:
     if summary["iterations"]:
         settled = "estimates settled" if summary["stop"] == "converged" else "estimation was stopped"
         sentences.append(
-            f"The {settled} after {summary['iterations']} iterations.".replace("The estimates", "Estimates")
+            f"The {settled} after {counted(summary['iterations'], 'iteration')}.".replace("The estimates", "Estimates")
         )
     sentences.append(data["agreement"]["apa"])
     diagnosis = summary.get("diagnosis")

@@ -11,6 +11,7 @@ from unisono.report.page.figures import course_figure, share_figure, strip_figur
 from unisono.report.page.formats import as_interval, as_number, as_share
 
 MOST = 5  # dimensions told
+STRANGERS = "Compare only those who rated the same: higher figures may be due to easier material."
 
 
 class Line(NamedTuple):
@@ -59,18 +60,25 @@ def _certainty(data: dict[str, Any]) -> Answer:
     lines = [
         Line(
             (name := data["dimensions"][d]),
-            f"typically ± {as_number(data['truth']['typical_width'][d] / 2, 2)} (90 %), "
-            f"reliability {as_interval(figures[d])}",
+            f"± {as_number(data['truth']['typical_width'][d] / 2, 2)}, reliability {as_interval(figures[d])}",
             share_figure(figures[d]["value"], f"reliability of {name}"),
         )
         for d in told
     ]
+    lines.insert(0, Line("", _what_is_told(data)))
     if not known:
         return Answer("How sure is it?", "The ratings do not tell how reliable estimates are.", lines, "agreement")
     if len(told) < len(known):
         lines.append(Line("", f"and {counted(len(known) - len(told), 'more dimension')} with higher reliability"))
     sentence = _in_words(float(figures[known[0]]["value"]), data["dimensions"][known[0]], data)
     return Answer("How sure is it?", sentence, lines, "agreement")
+
+
+def _what_is_told(data: dict[str, Any]) -> str:
+    """What the numbers of certainty are, and in what unit."""
+    agreement = data["agreement"]
+    bracketed = f" [{100 * agreement['level']:g} % interval]" if agreement["draws"] else ""
+    return f"Typical ± (90 %), in units of the answers; reliability, 0 all error to 1 none{bracketed}"
 
 
 def _in_words(lowest: float, least: str, data: dict[str, Any]) -> str:
@@ -89,6 +97,8 @@ def _in_words(lowest: float, least: str, data: dict[str, Any]) -> str:
 def _trust(data: dict[str, Any]) -> Answer:
     summary = data["summary"]
     lines = [] if summary.get("unranked") else [*_ranked(summary, "most"), *_ranked(summary, "least")]
+    if lines and data["agreement"]["groups"] > 1:
+        lines.insert(0, Line("", STRANGERS))
     return Answer("Whom do I trust?", _trust_in_words(summary), lines, "kinds" if "kinds" in summary else "annotators")
 
 
@@ -120,11 +130,16 @@ def _trust_in_words(summary: dict[str, Any]) -> str:
     if not diagnosis:
         return f"{everybody}; this model does not look for spammers."
     if diagnosis["spammers"]:
-        names = ", ".join(one["annotator"] for one in diagnosis["spammers"][:4])
-        count = len(diagnosis["spammers"])
-        more = f" and {count - 4} more" if count > 4 else ""
-        return f"Not {names}{more}: {'it looks' if count == 1 else 'they look'} like spam."
+        look = "it looks" if len(diagnosis["spammers"]) == 1 else "they look"
+        return f"Not {_named(diagnosis['spammers'])}: {look} like spam."
+    if diagnosis.get("suspected"):
+        return f"Look at {_named(diagnosis['suspected'])} first: more likely spam than not. Nobody else looks like it."
     return f"Nobody among {everybody} looks like a spammer."
+
+
+def _named(found: list[dict[str, Any]]) -> str:
+    names = ", ".join(one["annotator"] for one in found[:4])
+    return f"{names} and {len(found) - 4} more" if len(found) > 4 else names
 
 
 def _kinds_in_words(kinds: dict[str, Any]) -> str:
@@ -150,7 +165,7 @@ def _ends(data: dict[str, Any], d: int) -> Line:
     rows = [row["values"][d] for row in data["truth"]["rows"] if row["values"][d][0] is not None]
     if data["kind"] == "items":
         found = data["truth"]["extremes"][d]
-        told = ", ".join(f"{end} {one['item']} at {as_number(one['estimate'])}" for end, one in found.items())
+        told = ", ".join(f"{end} {as_number(one['estimate'])} ({_whose(one)})" for end, one in found.items())
         points = [value[0] for value in rows]
         return Line(name, told, strip_figure(points, _scale(data, name), f"{name}: estimates of {len(points)} items"))
     if not rows:
@@ -161,6 +176,11 @@ def _ends(data: dict[str, Any], d: int) -> Line:
     if len(rows) > 1:
         told += f"; drawn: {first}"
     return Line(name, told, course_figure(data["curves"]["sketch"][d], (low, high), f"{name}: the course of {first}"))
+
+
+def _whose(end: dict[str, Any]) -> str:
+    """The item at an end, or how many share it: none of several is the lowest."""
+    return f"item {end['item']}" if end.get("equal", 1) == 1 else counted(end["equal"], "item")
 
 
 def _scale(data: dict[str, Any], name: str) -> tuple[float | None, float | None]:
