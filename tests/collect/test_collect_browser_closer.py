@@ -53,9 +53,9 @@ def write_study(folder: Path, mode: str = "rate", extra: str = "", pictures: int
     return folder
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with Server(write_study(tmp_path / "study")) as server:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(write_study(tmp_path_factory.mktemp("pictures") / "study")) as server:
         yield server
 
 
@@ -69,12 +69,14 @@ def begin(page: Page, server: Server) -> Mouse:
 
 
 def ratings(server: Server) -> list[dict[str, Any]]:
+    """What the rater who came last has said."""
     folder = open_folder(server.folder)
     database = Database(folder.database_url)
     export_study(folder, database, server.folder.parent / "out")
     database.close()
-    lines = (server.folder.parent / "out" / "log.jsonl").read_text().splitlines()
-    return [line["data"] for line in map(json.loads, lines) if line["kind"] == "rating"]
+    lines = [json.loads(line) for line in (server.folder.parent / "out" / "log.jsonl").read_text().splitlines()]
+    last = max(line["annotator"] for line in lines)
+    return [line["data"] for line in lines if line["kind"] == "rating" and line["annotator"] == last]
 
 
 def is_sound(page: Page) -> None:
