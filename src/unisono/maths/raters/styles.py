@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
 
 from unisono.maths.items.priors import IMAGINARY_ANNOTATORS, LARGE_SCALE, LEAK_SD, NOISE_SD, SLOPE_SD, SMALL_SCALE
 
@@ -196,33 +195,40 @@ def _one_kind(
     rest = np.maximum(rest, 0.0)
     freedom = np.maximum(sums.n[:, [d]] - 1, 0)  # one went into the mean
 
-    def parts(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For noise t (K, E, T): 1/(t + weak stretch), and b = x_e'M^-1 r, a = x_e'M^-1 x_e without the rank."""
-        inverse = 1 / (t[..., None] + weak * stretch[:, None, None])  # (K, E, T, i)
-        return inverse, _summed(inverse, own * lean), _summed(inverse, own**2 * stretch[:, None])
+    weights = np.stack([own * lean, own**2 * stretch[:, None], lean**2], axis=3)  # (K, E, i, 3)
 
-    def explained(t: np.ndarray, inverse: np.ndarray, b: np.ndarray, a: np.ndarray) -> np.ndarray:
+    def parts(t: np.ndarray) -> tuple[np.ndarray, ...]:
+        """For noise t (K, E, T): 1/(t + weak stretch).
+
+        And, without the rank: b = x_e'M^-1 r, a = x_e'M^-1 x_e, r'XX'M^-1 r.
+        """
+        inverse = 1 / (t[..., None] + weak * stretch[:, None, None])  # (K, E, T, i)
+        return inverse, *np.moveaxis(inverse @ weights, 3, 0)
+
+    def explained(t: np.ndarray, b: np.ndarray, a: np.ndarray, along: np.ndarray) -> np.ndarray:
         """(K, E, T) what slopes other than the center take off the sum of squares."""
-        return np.asarray(weak * _summed(inverse, lean**2) + t * more * b**2 / (1 + more * a))
+        return np.asarray(weak * along + t * more * b**2 / (1 + more * a))
 
     middle, precision = np.log(typical * prior.noise), 1 / NOISE_SD**2
     log_t, least = np.full(rest.shape, middle), typical * prior.noise * LEAST_STYLE_NOISE
     for _ in range(NOISE_SEARCH):
         t = np.exp(log_t)[..., None]
-        left = np.maximum(rest - explained(t, *parts(t))[..., 0], 0.0) + least
+        left = np.maximum(rest - explained(t, *parts(t)[1:])[..., 0], 0.0) + least
         # The most probable log t, to first order around the last one.
         step = 0.5 * (left * np.exp(-log_t) - freedom) + precision * (middle - log_t)
         log_t = log_t + np.clip(step / (0.5 * left * np.exp(-log_t) + precision), -1.0, 1.0)
     scale = 1 / np.sqrt(freedom / 2 + precision)
     grid = log_t[..., None] + scale[..., None] * NOISE_NODES  # (K, E, T)
     t = np.exp(grid)
-    inverse, b, a = parts(t)
-    log_density = (rest[..., None] - explained(t, inverse, b, a)) / t + freedom[..., None] * (np.log(2 * np.pi) + grid)
+    inverse, b, a, along = parts(t)
+    log_density = (rest[..., None] - explained(t, b, a, along)) / t + freedom[..., None] * (np.log(2 * np.pi) + grid)
     log_density = -0.5 * (log_density + np.log1p(more * a) - np.log((t[..., None] * inverse).prod(axis=3)))
     log_prior = -0.5 * precision * (grid - middle) ** 2 + 0.5 * np.log(precision / (2 * np.pi))
     log_weight = log_density + log_prior + np.log(scale * (NOISE_NODES[1] - NOISE_NODES[0]))[..., None]
-    total = logsumexp(log_weight, axis=2)
-    weight = np.exp(log_weight - total[..., None])
+    peak = log_weight.max(axis=2, keepdims=True)
+    weight = np.exp(log_weight - peak)
+    mass = weight.sum(axis=2, keepdims=True)
+    total, weight = (peak + np.log(mass))[..., 0], weight / mass
     # The slope on truth d: prior mean and covariance times what pulls at it.
     self_ = (follows == d)[:, None]
     row = U[:, d]  # (K, i)
