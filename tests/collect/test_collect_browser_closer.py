@@ -53,9 +53,9 @@ def write_study(folder: Path, mode: str = "rate", extra: str = "", pictures: int
     return folder
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with Server(write_study(tmp_path / "study")) as server:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(write_study(tmp_path_factory.mktemp("pictures") / "study")) as server:
         yield server
 
 
@@ -69,12 +69,14 @@ def begin(page: Page, server: Server) -> Mouse:
 
 
 def ratings(server: Server) -> list[dict[str, Any]]:
+    """What the rater who came last has said."""
     folder = open_folder(server.folder)
     database = Database(folder.database_url)
     export_study(folder, database, server.folder.parent / "out")
     database.close()
-    lines = (server.folder.parent / "out" / "log.jsonl").read_text().splitlines()
-    return [line["data"] for line in map(json.loads, lines) if line["kind"] == "rating"]
+    lines = [json.loads(line) for line in (server.folder.parent / "out" / "log.jsonl").read_text().splitlines()]
+    last = max(line["annotator"] for line in lines)
+    return [line["data"] for line in lines if line["kind"] == "rating" and line["annotator"] == last]
 
 
 def is_sound(page: Page) -> None:
@@ -194,34 +196,39 @@ def test_each_of_two_images_can_be_enlarged(tmp_path: Path, open_page: OpenPage)
         assert page.get_by_role("dialog").locator("img").get_attribute("src") == source
 
 
+@pytest.fixture(scope="module")
+def with_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(write_study(tmp_path_factory.mktemp("plane") / "study", extra=LARGE)) as server:
+        yield server
+
+
 @pytest.mark.parametrize("screen", [(1280, 800), (1280, 650), (390, 844), (844, 390)], ids=str)
 def test_a_large_plane_and_the_image_are_both_in_view(
-    tmp_path: Path, open_page: OpenPage, screen: tuple[int, int]
+    with_plane: Server, open_page: OpenPage, screen: tuple[int, int]
 ) -> None:
-    with Server(write_study(tmp_path / "study", extra=LARGE)) as server:
-        width, height = screen
-        page = open_page(viewport={"width": width, "height": height})
-        begin(page, server)
-        plane, image = page.locator(".pad").bounding_box(), page.locator(".stimulus img").bounding_box()
-        assert plane is not None
-        assert image is not None
-        for box in (plane, image):
-            assert box["x"] >= 0
-            assert box["y"] >= 0
-            assert box["x"] + box["width"] <= width
-            assert box["y"] + box["height"] <= height
-        assert image["width"] > 100
-        if width == 1280:
-            # A normal one is 280 wide at most.
-            assert plane["width"] > (380 if height == 800 else 290)
-            # And nothing that has to be pressed is out of sight.
-            button = page.get_by_role("button", name="Next").bounding_box()
-            assert button is not None
-            assert button["y"] + button["height"] <= height
-            assert image["x"] + image["width"] < plane["x"]
-        page.mouse.click(plane["x"] + 0.25 * plane["width"], plane["y"] + 0.25 * plane["height"])
-        assert abs(float(page.get_by_label("How pleasant?").input_value()) - 25) <= 2
-        assert abs(float(page.get_by_label("How exciting?").input_value()) - 75) <= 2
+    width, height = screen
+    page = open_page(viewport={"width": width, "height": height})
+    begin(page, with_plane)
+    plane, image = page.locator(".pad").bounding_box(), page.locator(".stimulus img").bounding_box()
+    assert plane is not None
+    assert image is not None
+    for box in (plane, image):
+        assert box["x"] >= 0
+        assert box["y"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height
+    assert image["width"] > 100
+    if width == 1280:
+        # A normal one is 280 wide at most.
+        assert plane["width"] > (380 if height == 800 else 290)
+        # And nothing that has to be pressed is out of sight.
+        button = page.get_by_role("button", name="Next").bounding_box()
+        assert button is not None
+        assert button["y"] + button["height"] <= height
+        assert image["x"] + image["width"] < plane["x"]
+    page.mouse.click(plane["x"] + 0.25 * plane["width"], plane["y"] + 0.25 * plane["height"])
+    assert abs(float(page.get_by_label("How pleasant?").input_value()) - 25) <= 2
+    assert abs(float(page.get_by_label("How exciting?").input_value()) - 75) <= 2
 
 
 def test_the_code_is_copied_and_selected_where_it_cannot_be(server: Server, open_page: OpenPage) -> None:

@@ -1,4 +1,4 @@
-"""The image and the video task in Firefox, by mouse and by keyboard: the same answers arrive as from other browsers."""
+"""Images, videos, questions and pairs in Firefox, by mouse and by keyboard: the same answers arrive as from others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from collect_media import RECORD, SHAPES, png
 from collect_support import Server, collect
-from firefox import Firefox
+from firefox import Firefox, wait_for
 from firefox_people import FirefoxKeyboard, FirefoxMouse
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -53,15 +53,63 @@ _SEEN = """() => {
 }"""
 
 
-def write_study(folder: Path, mode: str, media: str) -> Path:
+ASKED = """
+title = "Films"
+mode = "rate"
+[texts]
+instructions = "Judge."
+consent = "Do you agree?"
+[[dimensions]]
+name = "clear"
+question = "It is clear."
+kind = "likert"
+choices = ["not at all", "", "partly", "", "very much"]
+[[dimensions]]
+name = "topic"
+question = "What is it about?"
+kind = "choice"
+choices = ["home", "work", "something else"]
+[[questions]]
+name = "age"
+question = "How old are you?"
+kind = "number"
+[[questions]]
+name = "place"
+question = "Where do you live?"
+kind = "choice"
+choices = ["city", "village"]
+[items]
+source = "files"
+media = "image"
+[design]
+order = "listed"
+[raters]
+ask_comment = false
+"""
+_READY = "() => Boolean(document.querySelector('.panel:not([inert])'))"
+_OPTION = """(question, label) => {
+  const asks = (one) => one.querySelector(".asked").innerText === question;
+  const options = [...document.querySelectorAll("fieldset")].find(asks).querySelectorAll(".option");
+  const option = [...options].find((one) => one.innerText.trim() === label);
+  const { x, y, width, height } = option.getBoundingClientRect();
+  return [x + width / 2, y + height / 2];
+}"""
+
+
+def write_study(folder: Path, mode: str, media: str, text: str = STUDY) -> Path:
     (folder / "media").mkdir(parents=True)
-    (folder / "study.toml").write_text(STUDY.format(mode=mode, media=media))
+    (folder / "study.toml").write_text(text.format(mode=mode, media=media))
     return folder
 
 
-def exported(study: Path) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+def write_pictures(study: Path, count: int) -> None:
+    for shade in range(count):
+        (study / "media" / f"{shade}.png").write_bytes(png(240, 320, 60 * shade))
+
+
+def exported(study: Path, table: str = "ratings.csv") -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
     assert collect("export", study, "--out", study / "out").returncode == 0
-    with (study / "out" / "ratings.csv").open(newline="") as stream:
+    with (study / "out" / table).open(newline="") as stream:
         ratings = list(csv.DictReader(stream))
     return ratings, [json.loads(line) for line in (study / "out" / "log.jsonl").read_text().splitlines()]
 
@@ -129,4 +177,52 @@ def test_films_from_door_to_code(firefox: Firefox, tmp_path: Path, kind: type[Fi
         assert code in {row[2] for row in rows}
     assert {row["recording"] for row in ratings} == {"clip.webm"}
     assert len({row["valence"] for row in ratings}) > 3
+    assert firefox.complaints == []
+
+
+def test_questions_by_keyboard(firefox: Firefox, tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", "rate", "image", ASKED)
+    write_pictures(study, 2)
+    firefox.complaints.clear()
+    with Server(study) as server:
+        page = firefox.open()
+        page.goto(server.url)
+        person = FirefoxKeyboard(page)
+        for button in ("Begin", "I agree"):
+            person.press(button)
+        wait_for(lambda: person.title() == "About you")
+        for key in ("Tab", "4", "1", "Tab", "2", "Enter"):
+            page.key(key)
+        wait_for(lambda: person.title() == "What you will do")
+        person.press("Continue")
+        for number, digits in ((1, "43"), (2, "21")):
+            wait_for(lambda number=number: person.title() == f"{number} of 2" and page.see(_READY))
+            for key in (digits[0], "Tab", digits[1], "Enter"):
+                page.key(key)
+        assert len(person.code()) == 8
+        ratings, log = exported(study)
+    assert [(row["clear"], row["topic"]) for row in ratings] == [("4", "something else"), ("2", "home")]
+    answers = [line["data"] for line in log if line["kind"] == "rating"]
+    assert {used for one in answers for used in one["sources"].values()} == {"key"}
+    assert [line["data"]["values"] for line in log if line["kind"] == "answers"] == [{"age": 41, "place": "village"}]
+    assert firefox.complaints == []
+
+
+def test_pairs_by_mouse(firefox: Firefox, tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study", "compare", "image")
+    write_pictures(study, 3)
+    firefox.complaints.clear()
+    with Server(study) as server:
+        person = begin(firefox, server, FirefoxMouse)
+        for number, labels in enumerate((("A", "B"), ("No difference", "A"), ("B", "B")), start=1):
+            wait_for(lambda number=number: person.title() == f"{number} of 3" and person.page.see(_READY))
+            for question, label in zip(("How pleasant is it?", "How exciting is it?"), labels, strict=True):
+                person.page.click(*person.page.see(_OPTION, question, label))
+            person.press("Next")
+        assert len(person.code()) == 8
+        compared, log = exported(study, "comparisons.csv")
+    said = [("left", "right"), ("tie", "left"), ("right", "right")]
+    assert [row["answer"] for row in compared] == [answer for page in said for answer in page]
+    answers = [line["data"] for line in log if line["kind"] == "rating"]
+    assert {used for one in answers for used in one["sources"].values()} == {"mouse"}
     assert firefox.complaints == []
