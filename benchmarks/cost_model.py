@@ -78,7 +78,7 @@ def steps() -> list[dict[str, float]]:
     from unisono.maths.items.leave_out import left_out_means
     from unisono.maths.items.params import ItemParams
     from unisono.maths.items.predictor import no_features
-    from unisono.maths.raters.styles import centred_sums
+    from unisono.maths.raters.style_sums import centred_sums
 
     found = []
     for J, D, K in GRID:
