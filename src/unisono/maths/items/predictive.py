@@ -16,7 +16,7 @@ from scipy.special import gammaln, ndtri, stdtrit
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds
-from unisono.maths.items.estep import left_out_blocks
+from unisono.maths.items.leave_out import left_out_blocks
 from unisono.maths.items.params import LOG_2PI, ItemParams
 from unisono.maths.items.priors import LEAST_FREEDOM
 

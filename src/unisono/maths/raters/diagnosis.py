@@ -16,8 +16,8 @@ import numpy as np
 
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.estep import left_out_means
 from unisono.maths.items.gauge import change_of_truth
+from unisono.maths.items.leave_out import left_out_means
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.priors import IMAGINARY_ANSWERS, LEAST_SHARE, SPAMMER_GAIN
