@@ -1,4 +1,4 @@
-"""The bound of the default as it ships, gain priors included, never falls."""
+"""The bound of the default as it ships, classes of annotators included, never falls."""
 
 import warnings
 
