@@ -205,6 +205,7 @@ def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) 
     if params.cov is None:
         return added
     weight = np.diagonal(information(data, params).W, axis1=1, axis2=2)
+    cov = params.cov.reshape(*params.cov.shape[:2], -1)  # (K, D, q q)
     for start, stop in item_blocks(data.M):
         low, high = data.item_ptr[start], data.item_ptr[stop]
         own = np.repeat(np.arange(start, stop), np.diff(data.item_ptr[start : stop + 1]))
@@ -212,8 +213,9 @@ def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) 
         annotator = data.annotator[profile]
         abar = np.hstack([found.mean[own], np.ones((high - low, 1))])
         share = np.zeros((high - low, data.D * data.D))
+        square = (abar[:, :, None] * abar[:, None, :]).reshape(high - low, -1)
         for d in range(data.D):
-            spread = np.einsum("ni,nij,nj->n", abar, params.cov[annotator, d], abar, optimize=True)
+            spread = np.einsum("nx,nx->n", cov[:, d][annotator], square)
             row = params.F[annotator, d] * (weight[profile, d] * np.sqrt(spread))[:, None]
             share += (row[:, :, None] * row[:, None, :]).reshape(share.shape)
         ptr = data.item_ptr[start : stop + 1] - low

@@ -118,8 +118,8 @@ def settled_diagnosis(data: ItemData, first: FirstLook, sums_at: Callable[[ItemP
 
 def kurtosis(z: np.ndarray) -> np.ndarray:
     """(D,) of standardised answers (J, D) with NaN."""
-    fourth = np.where(np.isnan(z), 0.0, z) ** 4
-    return np.asarray(fourth.sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1))
+    square = np.where(np.isnan(z), 0.0, z) ** 2  # a fourth power at once takes ten times as long
+    return np.asarray((square**2).sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1))
 
 
 def _effective_answers(kurtosis: np.ndarray) -> np.ndarray:

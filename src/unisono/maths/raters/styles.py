@@ -102,9 +102,10 @@ def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int)
         if again:
             n[:, d], x[:, d], xx[:, d] = n[:, d - 1], x[:, d - 1], xx[:, d - 1]
         else:
-            rows = np.flatnonzero(known[:, d])
+            # All rows as a slice are not copied.
+            rows: np.ndarray | slice = slice(None) if known[:, d].all() else np.flatnonzero(known[:, d])
             who = of[rows]
-            total = sparse.csc_array((np.ones(len(rows)), who, np.arange(len(rows) + 1)), shape=(K, len(rows)))
+            total = sparse.csc_array((np.ones(len(who)), who, np.arange(len(who) + 1)), shape=(K, len(who)))
             n[:, d] = np.bincount(who, minlength=K)
             safe = np.maximum(n[:, d], 1)
             x[:, d] = total @ truth[rows] / safe[:, None]
