@@ -14,18 +14,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from unisono.engines.protocol import OnShard, Shard, Task
+from unisono.engines.protocol import Executor, OnShard, Shard
 from unisono.engines.resident import forget, visit
-from unisono.engines.shards import named
 from unisono.errors import EngineError
 
 MOST_DEATHS = 3  # of processes over one shard; after that it is the shard that kills them
 AHEAD = 2  # shards per process that are worked on before the results of earlier ones have been taken
 
 
-class ProcessExecutor:
+class ProcessExecutor(Executor):
     """As many processes as workers."""
 
     name = "processes"
@@ -35,9 +34,6 @@ class ProcessExecutor:
         self._pools: list[Any] = [None] * workers
         self._scratch = Path(tempfile.mkdtemp(prefix="unisono-"))
         self._calls = 0
-
-    def load(self, tasks: Sequence[Task]) -> list[Shard]:
-        return named(tasks)
 
     def map(
         self,
@@ -75,9 +71,9 @@ class ProcessExecutor:
             path.unlink(missing_ok=True)
 
     def forget(self, shards: Sequence[Shard]) -> None:
+        keys = [shard.key for shard in shards]
         for worker, pool in enumerate(self._pools):
             if pool is not None:
-                keys = [shard.key for place, shard in enumerate(shards) if place % self.workers == worker]
                 self._try(worker, forget, keys)
 
     def close(self) -> None:
@@ -120,12 +116,6 @@ class ProcessExecutor:
             f"Processes that worked on part {place + 1} of the ratings died {MOST_DEATHS} times, probably for want of "
             "memory. Use fewer workers (--workers), or smaller shards (unisono shard --rows)."
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _keep_what_is_held() -> None:

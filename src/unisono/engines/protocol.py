@@ -12,8 +12,10 @@ functions are pure, how many shards there are is a matter of the data, and resul
 
 from __future__ import annotations
 
+import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 OnShard = Callable[[int, int], None]  # shards done, shards in all
 
@@ -35,14 +37,17 @@ class Shard(NamedTuple):
     task: Task
 
 
-class Executor(Protocol):
+class Executor(ABC):
     """Whoever does the work."""
 
-    name: str
+    name: ClassVar[str]
 
     def load(self, tasks: Sequence[Task]) -> list[Shard]:
-        """Shards for these tasks; each is made where and when it is first worked on."""
+        """Shards for these tasks, with names that no other run uses; each is made where and when it is worked on."""
+        run = uuid.uuid4().hex[:12]
+        return [Shard(f"shard-{run}-{place}", task) for place, task in enumerate(tasks)]
 
+    @abstractmethod
     def map(
         self,
         function: Callable[..., Any],
@@ -52,12 +57,16 @@ class Executor(Protocol):
     ) -> Iterator[Any]:
         """`function(shard, *parameters)` for every shard, in their order, whoever is done first."""
 
+    @abstractmethod
     def forget(self, shards: Sequence[Shard]) -> None:
         """These shards are not needed any more; whoever holds them may let them go."""
 
+    @abstractmethod
     def close(self) -> None:
         """Ends what was begun for this executor."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
-from unisono.engines.protocol import OnShard, Shard, Task
+from unisono.engines.protocol import Executor, OnShard, Shard
 from unisono.engines.resident import forget, visit
-from unisono.engines.shards import named
 
 
-class SerialExecutor:
+class SerialExecutor(Executor):
     """No process but this one."""
 
     name = "serial"
-
-    def load(self, tasks: Sequence[Task]) -> list[Shard]:
-        return named(tasks)
 
     def map(
         self,
@@ -35,9 +31,3 @@ class SerialExecutor:
 
     def close(self) -> None:
         """Nothing was begun."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
