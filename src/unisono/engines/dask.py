@@ -88,6 +88,7 @@ class DaskExecutor(Executor):
             if one is not None:
                 with suppress(OSError, TimeoutError):  # the other side may be gone already
                     one.close(timeout=5)
+        super().close()
 
     def _workers(self) -> list[str]:
         found = sorted(self.client.scheduler_info(n_workers=-1)["workers"])

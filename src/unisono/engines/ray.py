@@ -80,6 +80,7 @@ class RayExecutor(Executor):
             self._ray.kill(actor)
         if self._own:
             self._ray.shutdown()
+        super().close()
 
 
 class _Worker:

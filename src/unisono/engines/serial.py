@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from unisono.engines.protocol import Executor, OnShard, Shard
+from unisono.engines.protocol import Executor, OnShard, Shard, Task
 from unisono.engines.resident import forget, visit
 
 
@@ -29,5 +29,5 @@ class SerialExecutor(Executor):
     def forget(self, shards: Sequence[Shard]) -> None:
         forget([shard.key for shard in shards])
 
-    def close(self) -> None:
-        """Nothing was begun."""
+    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any]) -> list[Shard]:
+        return self.load([Task(prepare, (piece,)) for piece in pieces])  # no file: whoever needs them has them
