@@ -32,12 +32,14 @@ from unisono.data.coverage import answers_given
 from unisono.data.introduction import Introduction
 from unisono.data.kinds import with_kinds
 from unisono.data.rating_numbers import RatingNumbers
+from unisono.engines.protocol import Executor
 from unisono.errors import DataError, DataWarning, SettingsError
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 from unisono.fusers.copies import count_copies, described_one_by_one
 from unisono.fusers.groups.choice import model_for
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
+from unisono.fusers.series.spread import works_on
 from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
 from unisono.io.writing import csv_text, rounded_figures
@@ -66,6 +68,7 @@ def fuse(
     category_model: str = "auto",
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
+    executor: Executor | None = None,
     **settings: Any,
 ) -> Fusion | CategoryFusion:
     """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
@@ -84,7 +87,8 @@ def fuse(
     fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration
     (without it, a notebook shows a bar);
     if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
-    and windows tried, and of what it does beside EM.
+    and windows tried, and of what it does beside EM. `executor` (`unisono.engines.choice.open_engine`) works on
+    traces, recording by recording; numbers are the same without.
     """
     reading = {name: settings.pop(name) for name in READING if name in settings}
     table, answers = answers_of(ratings, categories, scale, **reading)
@@ -112,9 +116,11 @@ def fuse(
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
     described = on_clock(item_table(features, table), table, complete=True)
-    with watching_steps("Estimating", on_step) as watcher:
+    with watching_steps("Estimating", on_step) as watcher, works_on(executor, fuser):
         fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
-    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
+        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
+        if executor is not None:  # later it may be closed
+            result.describe_now(watcher)
     for alert in result.alerts:
         if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS):
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
@@ -173,7 +179,7 @@ class Fusion(WithCategories, Saving):
         each = described_one_by_one(found, self.ratings, self.copies)
         return replace(each, answered=answers_given(self.ratings))
 
-    def describe_now(self, on_step: Callable[[int, float], None]) -> None:
+    def describe_now(self, on_step: Callable[[int, float], None] | None) -> None:
         """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
         vars(self)["described"] = self._counted(self.fuser.describe(on_step))
 
