@@ -24,7 +24,7 @@ from unisono.maths.raters.signal import (
     signal_from,
     without_annotator_means,
 )
-from unisono.maths.raters.styles import Sums, centred_sums, joined_sums
+from unisono.maths.raters.style_sums import Sums, centred_sums, joined_sums
 from unisono.sharded.parts import ItemShard
 
 

@@ -24,6 +24,7 @@ from unisono.maths.items.priors import IMAGINARY_ANSWERS, LEAST_SHARE, SPAMMER_G
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
 from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
+from unisono.maths.raters.style_sums import Sums, centred_sums
 from unisono.maths.raters.styles import (
     COMPRESSED,
     CONSTANT,
@@ -33,9 +34,7 @@ from unisono.maths.raters.styles import (
     UNRELATED,
     USUAL,
     Evidence,
-    Sums,
     TypicalNoise,
-    centred_sums,
     style_evidence,
     typical_noise,
 )

@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from unisono.maths.items.priors import IMAGINARY_ANNOTATORS, LARGE_SCALE, LEAK_SD, NOISE_SD, SLOPE_SD, SMALL_SCALE
+from unisono.maths.raters.style_sums import Sums
 
 NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
 NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
@@ -61,17 +61,6 @@ USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(
 FOLLOWING = (USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED)
 
 
-class Sums(NamedTuple):
-    """Centred sums over the answers of each annotator on each dimension d; e and f are dimensions of the truth."""
-
-    n: np.ndarray  # (K, D) answers
-    yy: np.ndarray  # (K, D)
-    xx: np.ndarray  # (K, D, e, f)
-    xy: np.ndarray  # (K, D, e)
-    y: np.ndarray  # (K, D) mean answer
-    x: np.ndarray  # (K, D, e) mean truth over these answers
-
-
 class TypicalNoise(NamedTuple):
     """Typical variance of what the truth does not explain, in the answers of one annotator; each (D,)."""
 
@@ -88,52 +77,6 @@ class Evidence(NamedTuple):
     slope: np.ndarray  # (K, D, H) posterior mean of the slope on the own dimension's truth
     square: np.ndarray  # (K, D, H) posterior mean of its square
     noise: np.ndarray  # (K, D, H) most probable noise variance
-
-
-def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int) -> Sums:
-    """Sums of answers (J, D), NaN where they do not count, and truths (J, D), by annotator `of` (J,)."""
-    D = answers.shape[1]
-    n, yy, y = np.zeros((K, D)), np.zeros((K, D)), np.zeros((K, D))
-    xx, xy, x = np.zeros((K, D, D, D)), np.zeros((K, D, D)), np.zeros((K, D, D))
-    known = ~np.isnan(answers)
-    for d in range(D):
-        # Where the same rows count as on the dimension before, the truths behind them are the same too.
-        again = d > 0 and np.array_equal(known[:, d], known[:, d - 1])
-        if again:
-            n[:, d], x[:, d], xx[:, d] = n[:, d - 1], x[:, d - 1], xx[:, d - 1]
-        else:
-            # All rows as a slice are not copied.
-            rows: np.ndarray | slice = slice(None) if known[:, d].all() else np.flatnonzero(known[:, d])
-            who = of[rows]
-            total = sparse.csc_array((np.ones(len(who)), who, np.arange(len(who) + 1)), shape=(K, len(who)))
-            n[:, d] = np.bincount(who, minlength=K)
-            safe = np.maximum(n[:, d], 1)
-            x[:, d] = total @ truth[rows] / safe[:, None]
-            others = truth[rows] - x[who, d]
-            for e in range(D):
-                xx[:, d, e, e:] = total @ (others[:, e:] * others[:, [e]])
-                xx[:, d, e + 1 :, e] = xx[:, d, e, e + 1 :]
-        y[:, d] = total @ answers[rows, d] / safe
-        own = answers[rows, d] - y[who, d]
-        yy[:, d] = total @ (own * own)
-        xy[:, d] = total @ (others * own[:, None])
-    return Sums(n, yy, xx, xy, y, x)
-
-
-def joined_sums(one: Sums, other: Sums) -> Sums:
-    """Centred sums over the answers of both."""
-    n = one.n + other.n
-    share = other.n / np.maximum(n, 1)
-    weight = one.n * share
-    y, x = other.y - one.y, other.x - one.x
-    return Sums(
-        n,
-        one.yy + other.yy + weight * y**2,
-        one.xx + other.xx + weight[:, :, None, None] * x[:, :, :, None] * x[:, :, None, :],
-        one.xy + other.xy + weight[:, :, None] * x * y[:, :, None],
-        one.y + share * y,
-        one.x + share[:, :, None] * x,
-    )
 
 
 def styles_of(d: int, D: int) -> list[tuple[int, int]]:
