@@ -7,6 +7,7 @@ from scipy.stats import norm
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import data_of
 from unisono.maths.em import run_em
+from unisono.maths.items.bound import lower_bound
 from unisono.maths.items.classes import (
     CLASS_GAINS,
     FLIPPED_CLASS,
@@ -19,10 +20,11 @@ from unisono.maths.items.classes import (
     update_classes,
     usual_classes,
 )
+from unisono.maths.items.estep import expectation
 from unisono.maths.items.priors import Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.structure import Structure
-from unisono.maths.items.vb import bayes_step, settled
+from unisono.maths.items.vb import bayes_step, row_prior, settled
 from unisono.maths.raters.diagnosis import diagnose
 from unisono.maths.raters.gain_prior import with_gain_priors
 
@@ -72,12 +74,35 @@ def test_moments_of_the_centers():
     assert class_term(usual, usual, np.ones(2), 50.0) == 0.0
 
 
-@pytest.mark.parametrize("estimated", [False, True])
-def test_the_fit_goes_on_where_the_diagnosis_ended(estimated):
+def planted_fit(priors):
     crowd = planted_crowd(3, {"spammer": 0.3, "flipped": 0.1}, noise=0.8)
     data = data_of(crowd.value, crowd.item_of, crowd.annotator_of)
-    settings = bayes_settings(data, Structure("gain"), Priors(estimated=estimated), np.full(2, 1e-6))
-    settings = with_gain_priors(data, settings, diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K))
+    settings = bayes_settings(data, Structure("gain"), priors, np.full(2, 1e-6))
+    found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
+    return crowd, data, with_gain_priors(data, settings, found)
+
+
+def test_the_bound_is_highest_where_the_update_leads():
+    _, data, settings = planted_fit(Priors())
+    state = bayes_start(data, settings)
+    for _ in range(3):
+        state, _ = bayes_step(data, state, settings)
+    _, stats = expectation(data, state.params)
+
+    def bound(classes):
+        at = state._replace(hyper=state.hyper._replace(classes=classes))
+        return lower_bound(data, stats, at, row_prior(data, at.hyper, settings), settings)
+
+    gains, scale = np.einsum("kdd->kd", state.params.F), settings.gain_scale(state.hyper.r)
+    best = update_classes(settings.classes, gains, scale, state.hyper.gain)
+    for share in (1e-3, 0.1, 0.9):
+        assert bound((1 - share) * best + share * settings.classes) < bound(best)
+        assert bound((1 - share) * best + share / 3) < bound(best)
+
+
+@pytest.mark.parametrize("estimated", [False, True])
+def test_the_fit_goes_on_where_the_diagnosis_ended(estimated):
+    crowd, data, settings = planted_fit(Priors(estimated=estimated))
     start = bayes_start(data, settings)
     state, trace = run_em(lambda s: bayes_step(data, s, settings), start, stop_when=settled(1e-4), max_iter=200)
     assert trace.largest_fall == 0.0
