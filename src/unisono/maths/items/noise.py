@@ -18,7 +18,7 @@ import numpy as np
 
 from unisono.maths.items.data import ItemData, answer_patterns
 from unisono.maths.items.estep import Stats
-from unisono.maths.items.params import noise_precision
+from unisono.maths.items.params import ItemParams, noise_precision
 from unisono.words import Noise
 
 NEWTON_STEPS = 8  # numerical: towards the most probable noise scale of an annotator
@@ -37,6 +37,17 @@ def residual_moments(data: ItemData, stats: Stats, B: np.ndarray, cov: np.ndarra
         dims = np.arange(R.shape[1])
         R[:, dims, dims] += extra
     return np.asarray(R * (data.answered[:, :, None] & data.answered[:, None, :]))
+
+
+def own_noise(data: ItemData, stats: Stats, params: ItemParams, numbers: float) -> np.ndarray:
+    """(K, D) error variances by everybody's own residuals, drawn to those of the model by so many imaginary answers.
+
+    The model has one pool of errors, drawn to moments of the ratings, for the sake of the truth; this is to describe
+    annotators.                                                                                         eq. B23
+    """
+    R = residual_moments(data, stats, params.B, params.cov)
+    squares = data.by_annotator(np.diagonal(R, axis1=1, axis2=2))
+    return _shrunk(squares, data.answers(), numbers, np.diagonal(params.N, axis1=1, axis2=2)[: data.K])
 
 
 def update_noise(
