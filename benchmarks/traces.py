@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,10 +78,13 @@ def one(recordings: int, frames: int, workers: int) -> dict[str, Any]:
 
 
 def films(recordings: int, frames: int) -> Ratings:
-    """Traces of films at 25 frames per second."""
-    return simulate_series(
-        recordings=recordings, frames=frames, features=0, realistic=True, rate=25.0, window=50, autocorrelation=0.95
+    """Traces of films at 25 frames per second: the first of them, and their first frames, by the same annotators."""
+    whole = simulate_series(
+        recordings=RECORDINGS, frames=FRAMES, features=0, realistic=True, rate=25.0, window=50, autocorrelation=0.95
     ).ratings
+    some = whole.select_items(whole.items[:recordings])
+    value = some.value.reshape(some.J, FRAMES, some.D)[:, :frames].reshape(-1, some.D)
+    return replace(some, value=value, length=np.full(some.M, frames))
 
 
 def measured(cpu: float, wall: float, busiest: float, digest: str) -> dict[str, Any]:
