@@ -24,6 +24,7 @@ from unisono.api.categories import (
     fused_answers,
     refuse_beside_categories,
 )
+from unisono.api.saving import Saving
 from unisono.api.tables import READING, covariate_table, item_table, on_clock, without_covariates
 from unisono.data import Ratings
 from unisono.data.checks import Alert, require_overlap
@@ -41,7 +42,7 @@ from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotator
 from unisono.fusers.series.spread import works_on
 from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
-from unisono.io.writing import csv_text, rounded_figures, write_results
+from unisono.io.writing import csv_text, rounded_figures
 from unisono.notebook import watching_phases, watching_steps
 from unisono.reader import as_frame
 from unisono.report.alerts import NO_SIGNAL, TOLD_AT_ONCE, rating_alerts
@@ -129,7 +130,7 @@ def fuse(
 
 
 @dataclass(frozen=True, eq=False)
-class Fusion(WithCategories):
+class Fusion(WithCategories, Saving):
     """A finished fusion: the truth, the annotators, and the fitted model behind them."""
 
     model: str
@@ -255,29 +256,6 @@ class Fusion(WithCategories):
             | self.tables_of_categories
             | more
         )
-
-    def report(self, path: str | Path = "report.html") -> Path:
-        """Writes the report, one HTML file that needs nothing else."""
-        from unisono.publish import write_page
-
-        return write_page(Path(path), self._report_files())
-
-    def save(
-        self,
-        directory: str | Path,
-        *,
-        report: bool = True,
-        command: str | None = None,
-        on_phase: Callable[[str], None] | None = None,
-    ) -> Path:
-        """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and the report; all or none.
-
-        `command` is how the report says it can be made again; `on_phase` hears what the report is at.
-        """
-        target = Path(directory)
-        texts = self._report_files(command, on_phase) if report else {}
-        write_results(target, self.files(), self.summary_data, self.fit, texts)
-        return target
 
     def _report_files(
         self, command: str | None = None, on_phase: Callable[[str], None] | None = None
