@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.data import ItemData
+from unisono.maths.items.data import ItemData, answer_patterns
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.params import ItemParams, noise_precision
 from unisono.words import Noise
@@ -236,12 +236,10 @@ def _completed_residuals(data: ItemData, R: np.ndarray, N: np.ndarray) -> np.nda
     """(U, D, D) sums of residual outer products with the unanswered entries filled in by expectation.    eq. G12"""
     completed = R.copy()
     D = R.shape[1]
-    patterns, pattern_of = np.unique(data.answered, axis=0, return_inverse=True)
-    for p, mask in enumerate(patterns):
-        seen, unseen = np.flatnonzero(mask), np.flatnonzero(~mask)
+    for seen, at in answer_patterns(data.answered):
+        unseen = np.setdiff1d(np.arange(D), seen)
         if not len(unseen):
             continue
-        at = np.flatnonzero(pattern_of.reshape(-1) == p)
         Nk = N[data.annotator[at]]
         A = np.zeros((len(at), D, len(seen)))
         A[:, seen, np.arange(len(seen))] = 1.0
