@@ -13,22 +13,22 @@ import numpy as np
 
 from unisono.maths.em import EmTrace, OnStep, run_em
 from unisono.maths.series.align import MAX_CORRELATION
-from unisono.maths.series.bands import Spread
+from unisono.maths.series.bands import no_spread
 from unisono.maths.series.common_delays import (
     Delays,
     Part,
     common_delays,
     delay_interval,
-    delay_variance,
 )
-from unisono.maths.series.default import SHARED, DefaultFit, OnDelay, Settings, default_structure, to_convention
+from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.independent_frames import independent_frames
+from unisono.maths.series.left_out_errors import course_widening
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
-from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_ERROR
 from unisono.maths.series.recordings import connected
 from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers
 from unisono.maths.series.tracer_search import sweep
+from unisono.maths.series.tracer_spread import annotator_sample, with_common_error
 from unisono.maths.series.tracer_truth import Levels, two_scale_truth
 from unisono.maths.series.tracers import Sums, Tracers, error_correlation, first_tracers, logarithms
 from unisono.maths.series.two_scales import Placed, TwoScales, placed, two_scales
@@ -195,12 +195,12 @@ def _finished(
     used = np.any([f.scales.present for f in found], axis=0)
     for g in np.unique(group[used]):
         params, _ = to_convention(params, used & (group == g), rate, s)
-    spread = _spread(found, delays, rate, s)
+    bare = two_scale_truth(data, params, structure, levels, no_spread(data.D))
+    kappa = np.array([f.kappa for f in found])
+    levels = levels._replace(widening=course_widening(data, params, structure, levels, bare.level, kappa))
+    parts = [(f.scales, f.tracers) for f in found]
+    spread = with_common_error(annotator_sample(parts, delays), parts, rate, s)
     truth = two_scale_truth(data, params, structure, levels, spread)
-    if s.shared is None:
-        common = np.maximum(COMMON_ERROR * truth.mean.var(axis=0) - _shared_error(found, SHARED), 0.0)
-        spread = spread._replace(bias=spread.bias + common)
-        truth = truth._replace(cov=truth.cov + np.diag(common))
     present = np.stack([f.scales.present for f in found], axis=1)
     noise = np.where(present, np.diagonal(params.N, axis1=1, axis2=2) + levels.noise, np.nan)
     relative = np.stack([own.lag for own in delays], axis=1)
@@ -247,6 +247,7 @@ def _params(
     noise = np.stack([f.tracers.noise for f in found], axis=1) * unit**2
     level_noise = np.stack([f.tracers.level_noise for f in found], axis=1) * unit**2
     bias = np.stack([f.tracers.bias for f in found], axis=1) * unit
+    doubt = np.stack([f.tracers.bias_variance for f in found], axis=1) * unit**2
     flat = np.stack([f.scales.flat for f in found], axis=1)
     moves = np.where(flat, 0.0, gain)  # who does not move says nothing of the course
     F = np.zeros((K, W, D, D))
@@ -267,7 +268,7 @@ def _params(
     )
     prior = np.diag([f.tracers.AB for f in found]) * unit**2
     lasting = np.array([lasting_errors(f, phi) for f in found])
-    return params, Levels(gain, level_noise, centre + bias, prior, lasting)
+    return params, Levels(gain, level_noise, centre + bias, doubt, prior, lasting, widening=np.ones(D))
 
 
 def lasting_errors(f: Dimension, phi: float) -> float:
@@ -280,23 +281,3 @@ def lasting_errors(f: Dimension, phi: float) -> float:
     variance = sigma / np.sqrt((1.0 + phi**2 + sigma * q) ** 2 - 4.0 * phi**2)  # of a long chain under white noise
     step = int(np.ceil(0.5 / (variance * q)))
     return error_correlation(f.scales, f.place, f.tracers, max(step, 1))
-
-
-def _spread(found: tuple[Dimension, ...], delays: list[Delays], rate: float, s: Settings) -> Spread:
-    gain, bias = np.zeros(len(found)), np.zeros(len(found))
-    lag = float(np.mean([delay_variance(own).mean() for own in delays]) / len(delays[0].lag))
-    if s.lag is None:
-        lag += (COMMON_DELAY_SD * rate) ** 2
-    for d, f in enumerate(found):
-        now, n = f.tracers, max(int(f.scales.moving.sum()), 1)
-        student = (n - 1) / max(n - 3, 1)  # the spread of few annotators is itself uncertain
-        gain[d] = student * now.prior.cov[0, 0] / n
-        bias[d] = student * now.tau2 / max(int(f.scales.present.sum()), 1) * f.scales.unit**2
-    bias += _shared_error(found, SHARED if s.shared is None else s.shared)
-    return Spread(gain, bias, np.full(len(found), lag))
-
-
-def _shared_error(found: tuple[Dimension, ...], share: float) -> np.ndarray:
-    """(D,) variance of an error that all annotators make, as a share of the median annotator's."""
-    noise = [(f.tracers.noise + f.tracers.level_noise)[f.scales.moving] * f.scales.unit**2 for f in found]
-    return share / (1.0 - share) * np.array([float(np.median(own)) if own.size else 0.0 for own in noise])
