@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# Tests wait for browsers and servers as often as they compute: one worker more than there are cores.
+CORES  := $(shell getconf _NPROCESSORS_ONLN)
+PYTEST := $(BIN)/python -m pytest -n $(shell expr $(CORES) + 1) --maxprocesses 4 --dist worksteal
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-fast lint types docs bench bench-studies bench-accuracy bench-accuracy-series clean
@@ -20,11 +23,11 @@ demo: $(VENV)/core
 
 test: $(VENV)/dev
 	tools/install-system-packages
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+	$(PYTEST)
 
 # For daily work: no browser, no database server, nothing slow.
 test-fast: $(VENV)/dev
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not browser and not postgres and not slow"
+	$(PYTEST) -m "not browser and not postgres and not slow"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -1,231 +1,135 @@
-"""Ours beside other packages and published methods on the same ratings: seconds, peak memory, correlation with truth.
+"""Ours beside other packages and published methods on the same data, in one run: time, memory, accuracy, growth.
 
-    python -m benchmarks.run peers
+    python -m benchmarks.peers [--quick] [--resume]        # or as part of `make bench`
 
-Ratings of items by annotators with gain, bias and noise, one in ten of whom guesses; whole numbers from 1 to 9, two
-dimensions. Every method runs in a process of its own, from arrays in memory to an estimate per item; the time of ours
-includes diagnosis, copies, intervals and the table of annotators, which the others do not have.
-
-    mean (pandas, polars)   the plain mean
-    PM, CATD                truth discovery with weights per annotator (Li et al. 2014)
-    LFC_N                   bias and variance per annotator by EM (Raykar et al. 2010)
-    DawidSkene              crowd-kit on answers as kinds
-    P.910                   sureal's bias and inconsistency per annotator
-    FactorAnalysis          scikit-learn's first factor of items by annotators, gaps filled with the annotator's mean
+Ratings of items from 10^3 to 10^7 (`peer_items`), traces from 350 to 45,000 frames (`peer_traces`). Every measurement
+has a process of its own and one thread for linear algebra. Small loads are drawn several times, the same draws for
+everybody. A method other than ours is skipped where its own growth says that it would take over a minute of processor
+time, or more than 6 GB. What is measured goes into bench-out/peers.csv at once, so that `--resume` continues an
+interrupted run; the table and what follows from it into bench-out/peers.md.
 """
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import importlib.util
 import json
+import subprocess
 import sys
-import time
-from collections.abc import Callable
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
 
-from benchmarks.measure import in_own_process, peak_megabytes
+from benchmarks.measure import cost_of, in_own_process
+from benchmarks.peer_rows import LOADS, OURS, Load, Row, read, write
+from benchmarks.peer_table import growth, page
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)  # ratings: judgements of D = 2
-PER_ITEM = 5
-MOST = {"sureal P.910": 10_000, "crowd-kit DawidSkene": 10_000, "sklearn FactorAnalysis": 10_000}  # beyond, minutes
-STEPS = 50
-Ratings = tuple[np.ndarray, np.ndarray, np.ndarray]  # value (J, D), item (J,), annotator (J,)
-
-
-def run() -> dict[str, Any]:
-    """[seconds, megabytes, Pearson] of every method on every load, and growth exponents of the time."""
-    found: dict[str, Any] = {}
-    for name in METHODS:
-        if name.startswith("sureal") and importlib.util.find_spec("sureal") is None:
-            continue
-        times = []
-        for size in SIZES:
-            if size > MOST.get(name, SIZES[-1]):
-                break
-            one = in_own_process("benchmarks.peers", name, size)
-            times.append((size, one["seconds"]))
-            found[f"{name}, {size:,} ratings"] = [one["seconds"], one["megabytes"], one["pearson"]]
-        if len(times) > 2:
-            (first, a), (last, b) = times[-3], times[-1]
-            found[f"{name}, growth exponent"] = float(np.log(b / a) / np.log(last / first))
-    return found
+OUT = Path("bench-out")
+MINUTE, GIGABYTES = 60.0, 6.0  # beyond, a method is skipped
+TELLING = 20.0  # megabytes below which memory says nothing about its growth
 
 
-def load(size: int, D: int = 2, seed: int = 0) -> tuple[np.ndarray, Ratings]:
-    """Truth (M, D) and about so many judgements."""
-    rng = np.random.default_rng(seed)
-    M, K = size // PER_ITEM, max(size // 200, 10)
-    truth = rng.normal(size=(M, D)) @ np.linalg.cholesky(np.array([[1.0, 0.4], [0.4, 1.0]])).T
-    gain, bias = 1 + 0.2 * rng.normal(size=(K, D)), 0.4 * rng.normal(size=(K, D))
-    noise = 0.7 * np.exp(0.4 * rng.normal(size=K))
-    gain[rng.random(K) < 0.1] = 0.0
-    who = np.sort(rng.integers(0, K - PER_ITEM + 1, size=(M, PER_ITEM)), axis=1) + np.arange(PER_ITEM)
-    item, k = np.repeat(np.arange(M), PER_ITEM), who.ravel()
-    y = truth[item] * gain[k] + bias[k] + noise[k, None] * rng.normal(size=(len(k), D))
-    return truth, (np.clip(np.round(1.6 * y + 5), 1, 9), item, k)
+def run(quick: bool = False, resume: bool = False) -> dict[str, Any]:
+    """Measures, prints and writes the table; returns it flat, with growth exponents, for bench-out/results.json."""
+    rows = read(OUT / "peers.csv") if resume else []
+    done = {(row.load, row.method, row.size) for row in rows}
+    OUT.mkdir(exist_ok=True)
+    write(OUT / "peers.csv", rows)
+    for name, load in LOADS.items():
+        for size in load.quick if quick else load.sizes:
+            for method in installed(load):
+                if (name, method, size) in done:
+                    continue
+                before = [row for row in rows if (row.load, row.method) == (name, method)]
+                rows.append(measured_or_skipped(name, method, size, before))
+                write(OUT / "peers.csv", rows)
+                print(f"  {name} {size:>10,} {method:<34} {shown(rows[-1])}", file=sys.stderr, flush=True)
+    text = page(rows)
+    (OUT / "peers.md").write_text(text)
+    print(text)
+    flat: dict[str, Any] = {
+        f"{row.method}, {row.size:,} {LOADS[row.load].unit}": list(row[3:7]) if row.measured else row.note
+        for row in rows
+    }
+    return flat | {f"{method}, {load}, growth exponent": value for (load, method), value in growth(rows).items()}
 
 
-def ours(ratings: Ratings) -> np.ndarray:
-    from unisono.api import fuse
-    from unisono.data import Ratings as Table
-
-    value, item, k = ratings
-    items, annotators = ([f"{what}{n}" for n in range(int(of.max()) + 1)] for what, of in (("i", item), ("a", k)))
-    table = Table.from_judgements(value, item, k, items=items, annotators=annotators, dimensions=["x", "y"])
-    result = fuse(table)
-    _ = result.described
-    return np.asarray(result.fused.mean)
+def installed(load: Load) -> list[str]:
+    """Methods whose packages are there."""
+    module = importlib.import_module(load.module)
+    missing = tuple(name for name, package in module.NEEDS.items() if importlib.util.find_spec(package) is None)
+    return [method for method in module.METHODS if not method.startswith(missing or ("\0",))]
 
 
-def pandas_mean(ratings: Ratings) -> np.ndarray:
-    import pandas as pd
-
-    value, item, _ = ratings
-    return np.asarray(pd.DataFrame(value).groupby(item).mean().to_numpy())
-
-
-def polars_mean(ratings: Ratings) -> np.ndarray:
-    import polars as pl
-
-    value, item, _ = ratings
-    frame = pl.DataFrame({"item": item, "x": value[:, 0], "y": value[:, 1]})
-    return frame.group_by("item").mean().sort("item").drop("item").to_numpy()
-
-
-def _weighted(y: np.ndarray, item: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    return np.bincount(item, weight * y) / np.bincount(item, weight)
+def measured_or_skipped(load: str, method: str, size: int, before: list[Row]) -> Row:
+    """The measurement, unless the ones before say that it would take too long or too much."""
+    if before and not before[-1].measured:
+        return Row(load, method, size, note=before[-1].note if "~" not in before[-1].note else _why(before, size))
+    if before and (why := _why(before, size)):
+        return Row(load, method, size, note=why)
+    try:
+        found = in_own_process("benchmarks.peers", "one", load, method, size, timeout=10 * MINUTE)
+    except subprocess.TimeoutExpired:
+        return Row(load, method, size, note=f"stopped after {10 * MINUTE:.0f} s")
+    except subprocess.CalledProcessError as error:
+        return Row(load, method, size, note=f"failed: {(error.stderr or 'killed').strip().splitlines()[-1][:80]}")
+    return Row(load, method, size, **found)
 
 
-def pm(ratings: Ratings) -> np.ndarray:
-    """Weights -log of an annotator's share of all squared distances."""
-    value, item, k = ratings
-    found = []
-    for y in value.T:
-        truth = np.bincount(item, y) / np.bincount(item)
-        for _ in range(STEPS):
-            loss = np.bincount(k, (y - truth[item]) ** 2) + 1e-9
-            truth, before = _weighted(y, item, -np.log(loss / loss.sum())[k]), truth
-            if np.abs(truth - before).max() < 1e-4:
-                break
-        found.append(truth)
-    return np.stack(found, axis=1)
+def _why(before: list[Row], size: int) -> str:
+    """Why this size is skipped, or nothing; from the two largest sizes measured, never less than linear growth."""
+    known = [row for row in before if row.measured]
+    if not known:
+        return before[-1].note
+    cpu, memory = _expected(known, size, "cpu", 0.0), _expected(known, size, "megabytes", TELLING)
+    if cpu > (10 * MINUTE if before[-1].method == OURS else MINUTE):
+        return f"skipped: would take ~{cpu:,.0f} s"
+    return f"skipped: would need ~{memory / 1024:,.0f} GB" if memory > 1024 * GIGABYTES else ""
 
 
-def catd(ratings: Ratings) -> np.ndarray:
-    """Weights from the upper end of an interval of an annotator's variance."""
-    value, item, k = ratings
-    n = np.bincount(k)
-    quantile = chi2.ppf(0.025, n)
-    found = []
-    for y in value.T:
-        truth = np.bincount(item, y) / np.bincount(item)
-        for _ in range(STEPS):
-            weight = quantile / (np.bincount(k, (y - truth[item]) ** 2) + 1e-9)
-            truth, before = _weighted(y, item, weight[k]), truth
-            if np.abs(truth - before).max() < 1e-4:
-                break
-        found.append(truth)
-    return np.stack(found, axis=1)
+def _expected(known: list[Row], size: int, what: str, telling: float) -> float:
+    """By growth from the last two sizes; figures below `telling` say nothing about growth."""
+    last = known[-1]
+    exponent = 1.0
+    if len(known) > 1 and getattr(known[-2], what) > telling:
+        grown = getattr(last, what) / getattr(known[-2], what)
+        exponent = max(float(np.log(grown) / np.log(last.size / known[-2].size)), 1.0)
+    return float(getattr(last, what) * (size / last.size) ** exponent)
 
 
-def lfc_n(ratings: Ratings) -> np.ndarray:
-    """y = truth + bias_k + noise of variance v_k."""
-    value, item, k = ratings
-    n = np.bincount(k)
-    found = []
-    for y in value.T:
-        truth = np.bincount(item, y) / np.bincount(item)
-        for _ in range(STEPS):
-            bias = np.bincount(k, y - truth[item]) / n
-            variance = np.bincount(k, (y - truth[item] - bias[k]) ** 2) / n + 1e-6
-            truth, before = _weighted(y - bias[k], item, 1 / variance[k]), truth
-            if np.abs(truth - before).max() < 1e-4:
-                break
-        found.append(truth)
-    return np.stack(found, axis=1)
-
-
-def dawid_skene(ratings: Ratings) -> np.ndarray:
-    import pandas as pd
-    from crowdkit.aggregation import DawidSkene
-
-    value, item, k = ratings
-    found = []
-    for y in value.T:
-        table = pd.DataFrame({"task": item, "worker": k, "label": y.astype(int)})
-        model = DawidSkene(n_iter=STEPS).fit(table)
-        shares = model.probas_.sort_index()
-        found.append(shares.to_numpy() @ shares.columns.to_numpy(dtype=float))
-    return np.stack(found, axis=1)
-
-
-def factor_analysis(ratings: Ratings) -> np.ndarray:
-    from sklearn.decomposition import FactorAnalysis
-
-    value, item, k = ratings
-    found = []
-    for y in value.T:
-        table = np.full((item.max() + 1, k.max() + 1), np.nan)
-        table[item, k] = y
-        table = np.where(np.isnan(table), np.nan_to_num(np.nanmean(table, axis=0)), table)
-        score = FactorAnalysis(1, random_state=0).fit_transform(table)[:, 0]
-        found.append(score * np.sign(score @ (table.mean(axis=1) - table.mean())))
-    return np.stack(found, axis=1)
-
-
-def p910(ratings: Ratings) -> np.ndarray:
-    from contextlib import redirect_stdout
-    from io import StringIO
-    from types import SimpleNamespace
-
-    from sureal import P910AnnexEModel
-    from sureal.dataset_reader import RawDatasetReader
-
-    value, item, k = ratings
-    found = []
-    for y in value.T:
-        videos: list[dict[str, Any]] = [
-            {"content_id": m, "asset_id": m, "path": "", "os": {}} for m in range(int(item.max()) + 1)
-        ]
-        for m, who, answer in zip(item.tolist(), k.tolist(), y.tolist(), strict=True):
-            videos[m]["os"][f"k{who}"] = answer
-        references = [{"content_id": m, "path": ""} for m in range(len(videos))]
-        dataset = SimpleNamespace(dataset_name="bench", ref_videos=references, dis_videos=videos, ref_score=9.0)
-        with redirect_stdout(StringIO()):
-            found.append(np.array(P910AnnexEModel(RawDatasetReader(dataset)).run_modeling()["quality_scores"]))
-    return np.stack(found, axis=1)
-
-
-METHODS: dict[str, Callable[[Ratings], np.ndarray]] = {
-    "unisono auto": ours,
-    "pandas mean": pandas_mean,
-    "polars mean": polars_mean,
-    "PM": pm,
-    "CATD": catd,
-    "LFC_N": lfc_n,
-    "crowd-kit DawidSkene": dawid_skene,
-    "sklearn FactorAnalysis": factor_analysis,
-    "sureal P.910": p910,
-}
-
-
-def measure(name: str, size: int) -> dict[str, float]:
+def measure(load: str, method: str, size: int) -> dict[str, float]:
     """What the process of one measurement finds; memory counts from before the method begins."""
-    import warnings
-
     warnings.simplefilter("ignore")
-    truth, ratings = load(size)
-    METHODS[name](load(1_000)[1])  # imports and first calls are not what is compared
-    empty = peak_megabytes()
-    start = time.perf_counter()
-    estimate = METHODS[name](ratings)
-    seconds = time.perf_counter() - start
-    fit = [float(np.corrcoef(estimate[:, d], truth[:, d])[0, 1]) for d in range(truth.shape[1])]
-    return {"seconds": seconds, "megabytes": peak_megabytes() - empty, "pearson": float(np.mean(fit))}
+    case = LOADS[load]
+    module = importlib.import_module(case.module)
+    work, found = module.METHODS[method], {}
+    draws = [module.load(size, seed) for seed in range(case.draws.get(size, 1))]
+    work(module.load(case.sizes[0])[1])  # imports and first calls are not what is compared
+
+    def call(seed: int) -> None:
+        found[seed] = work(draws[seed][1])
+
+    cost = cost_of([lambda seed=seed: call(seed) for seed in range(len(draws))])  # type: ignore[misc]
+    fits = [
+        np.corrcoef(found[seed][:, d], truth[:, d])[0, 1]
+        for seed, (truth, _) in enumerate(draws)
+        for d in range(truth.shape[1])
+    ]
+    return {**cost._asdict(), "pearson": float(np.mean(fits))}
+
+
+def shown(row: Row) -> str:
+    return f"{row.cpu:.3g} s, {row.megabytes:.0f} MB, r {row.pearson:.4f}" if row.measured else row.note
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
+    if sys.argv[1:2] == ["one"]:
+        print(json.dumps(measure(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
+    else:
+        options = argparse.ArgumentParser(description="Ours beside its peers: time, memory, accuracy.")
+        options.add_argument("--quick", action="store_true", help="small sizes alone, about three minutes")
+        options.add_argument("--resume", action="store_true", help="keep what bench-out/peers.csv has already")
+        run(**vars(options.parse_args()))

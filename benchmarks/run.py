@@ -16,6 +16,7 @@ BENCHMARKS = {
     "items": "benchmarks.items_model",
     "peers": "benchmarks.peers",
     "series": "benchmarks.series",
+    "traces": "benchmarks.traces",
     "agreement": "benchmarks.agreement",
     "report": "benchmarks.report",
     "collect": "benchmarks.collect_load",

@@ -9,7 +9,7 @@ Where the target is other annotators, its noise is taken out, because a noisy ta
 
 Results are kept line by line in bench-out/studies.jsonl; what this code has measured already is not measured again, so
 that a run that was interrupted goes on. Writes the tables of docs/accuracy.md. Options: --seeds N, --jobs N,
---models A,B, --only A,B, --render (only the tables again).
+--engine NAME, --scheduler ADDRESS, --models A,B, --only A,B, --render (only the tables again).
 """
 
 from __future__ import annotations
@@ -29,14 +29,17 @@ import numpy as np
 import unisono
 from benchmarks.studies_page import write_studies
 from benchmarks.study_cases import StudyCase, Target, draw_case, study_cases
+from unisono.engines.choice import open_engine
 from unisono.fusers import make_fuser
 from unisono.maths.items.predictive import half_width
 from unisono.maths.metrics import pearson
-from unisono.tasks import run_tasks
+from unisono.tasks import Workers, run_tasks
+from unisono.words import ENGINE_WORDS
 
 OUT = Path("bench-out") / "studies.jsonl"
 LEAST_SIGNAL = 0.02  # of a target's variance that is taken for signal, however noisy it is
 FEWEST_ITEMS = 3
+BATCH = 32  # cases that are written down together
 
 
 def main(arguments: list[str]) -> None:
@@ -45,14 +48,16 @@ def main(arguments: list[str]) -> None:
     ask.add_argument("--models", default="mean,auto")
     ask.add_argument("--seeds", type=int, default=2)
     ask.add_argument("--jobs", type=int, default=-1)
+    ask.add_argument("--engine", default="processes", choices=ENGINE_WORDS)
+    ask.add_argument("--scheduler")
     ask.add_argument("--only", default="")
     ask.add_argument("--render", action="store_true")
     given = ask.parse_args(arguments)
     OUT.parent.mkdir(exist_ok=True)
     if not given.render:
-        measure(
-            given.folder, given.models.split(","), given.seeds, given.jobs, set(filter(None, given.only.split(",")))
-        )
+        only = set(filter(None, given.only.split(",")))
+        with open_engine(given.engine, given.jobs if given.jobs > 0 else None, given.scheduler) as executor:
+            measure(given.folder, given.models.split(","), given.seeds, executor, only)
     for line in write_studies(kept()):
         print(line)
 
@@ -72,7 +77,7 @@ def code_digest() -> str:
     return digest.hexdigest()[:12]
 
 
-def measure(folder: Path, models: list[str], seeds: int, jobs: int, only: set[str], out: Path = OUT) -> None:
+def measure(folder: Path, models: list[str], seeds: int, workers: Workers, only: set[str], out: Path = OUT) -> None:
     """Measures what is not there yet, some cases at a time, and writes them down as they come."""
     done = {(row["study"], row["per_item"], row["seed"], row["model"]) for row in kept(out)}
     todo = [
@@ -81,13 +86,12 @@ def measure(folder: Path, models: list[str], seeds: int, jobs: int, only: set[st
         for model in models
         if (*case, model) not in done
     ]
-    batch = 8 * (jobs if jobs > 0 else 4)
     with out.open("a") as file:
-        for start in range(0, len(todo), batch):
-            for row in run_tasks(one_case, todo[start : start + batch], jobs):
+        for start in range(0, len(todo), BATCH):
+            for row in run_tasks(one_case, todo[start : start + BATCH], workers):
                 file.write(json.dumps(row) + "\n")
             file.flush()
-            print(f"{min(start + batch, len(todo))} of {len(todo)}", file=sys.stderr)
+            print(f"{min(start + BATCH, len(todo))} of {len(todo)}", file=sys.stderr)
 
 
 def one_case(folder: Path, case: StudyCase, model: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def tables(draw):
 
 @pytest.mark.slow
 @given(tables(), st.sampled_from(sorted(un.MODELS)))
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_finite_results_or_a_data_error(table, model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", un.DataWarning)

@@ -39,6 +39,8 @@ def test_check_of_categories_alone(found):
     assert (seen.items, seen.annotators, seen.judgements) == (24, 6, found.votes.n)
     assert seen.dimensions == ()
     assert 0.3 < seen.categories[0].alpha.value <= 1
+    assert seen.reading["item"] == "item"
+    assert list(seen.reading["dimensions"]) == ["feeling"]
     assert seen.annotators_per_item == (5, 5, 5)
     asked = un.check(found.frame().with_columns(code=pl.col("feeling").rank("dense")), categories=["code"])
     assert [one.name for one in asked.categories] == ["code"]

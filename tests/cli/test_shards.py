@@ -48,6 +48,33 @@ def test_a_table_with_an_engine_writes_what_it_always_writes(folder, tmp_path):
     assert one == other
 
 
+def test_traces_with_an_engine_write_what_they_always_write(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = np.cumsum(rng.standard_normal((3, 80)), axis=1) / 3
+    rows = [
+        {"recording": f"film {m}", "time": t / 4, "annotator": f"rater {k}", "valence": round(truth[m, t] + noise, 3)}
+        for m in range(3)
+        for k in range(4)
+        for t, noise in enumerate(0.3 * rng.standard_normal(80))
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "traces.csv")
+    words = {"memory": (), "engine": ("--engine", "processes", "--workers", "2"), "serial": ("--engine", "serial")}
+    for name, more in words.items():
+        done = unisono_here("fuse", "traces.csv", "--out", name, "--no-report", *more, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    for file in ("truth.csv", "annotators.csv", "annotators_overall.csv"):
+        assert len({(tmp_path / name / file).read_bytes() for name in words}) == 1
+    done = unisono_here("fuse", "traces.csv", "--engine", "serial", "--checkpoint", "kept", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "for shards of items" in done.stderr
+    models = ("--models", "mean,median", "--folds", "2", "--json")
+    alone = unisono_here("compare", "traces.csv", *models, cwd=tmp_path)
+    two = unisono_here("compare", "traces.csv", *models, "--engine", "processes", "--jobs", "2", cwd=tmp_path)
+    assert two.returncode == 0, two.stderr
+    one, other = (json.loads(done.stdout)["rows"] for done in (alone, two))
+    assert [row | {"seconds": 0} for row in one] == [row | {"seconds": 0} for row in other]
+
+
 def test_a_pattern_for_parquet_files(folder, tmp_path):
     pl.read_csv(folder / "ratings.csv").write_parquet(tmp_path / "one.parquet")
     for source in (folder / "shards" / "*.parquet", tmp_path / "*.parquet"):

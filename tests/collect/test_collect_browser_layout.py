@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from collect_films import FILMS
 from collect_media import SHAPES, png, write_films
 from collect_people import Mouse
 from collect_support import Server, collect
@@ -18,31 +19,6 @@ pytestmark = pytest.mark.browser
 OpenPage = Callable[..., Page]
 SCREENS = [(1280, 800), (1280, 650), (390, 844), (844, 390)]
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-STUDY = """
-title = "Films"
-mode = "{mode}"
-[texts]
-instructions = "Judge."
-[[dimensions]]
-name = "valence"
-question = "How pleasant is it?"
-anchors = ["very unpleasant", "neutral", "very pleasant"]
-[[dimensions]]
-name = "arousal"
-question = "How exciting is it?"
-anchors = ["calm", "in between", "exciting"]
-[items]
-source = "files"
-media = "{media}"
-[design]
-order = "listed"
-[raters]
-ask_comment = false
-[trace]
-countdown = 0
-[limits]
-requests_per_second = 100
-"""
 PAD = '[[pads]]\nx = "valence"\ny = "arousal"\n'
 
 # Where things are: what is judged, the plane, the sliders; and whether the page has to be scrolled sideways.
@@ -103,7 +79,7 @@ def test_films_of_any_shape_never_cover_the_scales(
 ) -> None:
     study = tmp_path / "study"
     write_films(study / "media", browser)
-    (study / "study.toml").write_text(STUDY.format(mode=mode, media="video") + (PAD if controls == "pad" else ""))
+    (study / "study.toml").write_text(FILMS.format(mode=mode, media="video") + (PAD if controls == "pad" else ""))
     wrong: dict[tuple[str, tuple[int, int]], list[str]] = {}
     with Server(study) as server:
         page = open_page()
@@ -130,7 +106,7 @@ def test_pictures_of_any_shape_never_cover_the_scales(pad: str, tmp_path: Path, 
     for name, (width, height) in SHAPES.items():
         # Larger than any screen, as photographs are.
         (study / "media" / f"{name}.png").write_bytes(png(8 * width, 8 * height))
-    (study / "study.toml").write_text(STUDY.format(mode="rate", media="image") + pad)
+    (study / "study.toml").write_text(FILMS.format(mode="rate", media="image") + pad)
     wrong: dict[tuple[int, tuple[int, int]], list[str]] = {}
     with Server(study) as server:
         page = open_page()
@@ -167,7 +143,7 @@ def test_pictures_that_are_not_there_cannot_be_judged(tmp_path: Path, open_page:
         (study / "media" / f"{name}.png").write_bytes(png(240, 320))
     (study / "media" / "b.png").write_bytes(b"no picture at all")
     # Names in another script are names too: two scales, two ids.
-    text = STUDY.format(mode="rate", media="image").replace('"valence"', '"快乐"').replace('"arousal"', '"悲伤"')
+    text = FILMS.format(mode="rate", media="image").replace('"valence"', '"快乐"').replace('"arousal"', '"悲伤"')
     (study / "study.toml").write_text(text, encoding="utf-8")
     with Server(study) as server:
         page = open_page()
@@ -234,7 +210,7 @@ def test_a_swipe_up_scrolls_and_never_answers(pad: str, tmp_path: Path, open_pag
     study = tmp_path / "study"
     (study / "media").mkdir(parents=True)
     (study / "media" / "a.png").write_bytes(png(240, 320))
-    (study / "study.toml").write_text(STUDY.format(mode="rate", media="image") + pad)
+    (study / "study.toml").write_text(FILMS.format(mode="rate", media="image") + pad)
     with Server(study) as server:
         page = open_page(**PHONE | {"viewport": {"width": 390, "height": 420}})
         begin(page, server)
@@ -272,7 +248,7 @@ def test_a_swipe_up_scrolls_and_never_answers(pad: str, tmp_path: Path, open_pag
 def test_tracing_goes_on_when_the_mouse_leaves_the_panel(tmp_path: Path, browser: Browser, open_page: OpenPage) -> None:
     study = tmp_path / "study"
     write_films(study / "media", browser, ms=1500)
-    text = STUDY.format(mode="trace", media="video")
+    text = FILMS.format(mode="trace", media="video")
     one, rest = text.index("[[dimensions]]", text.index("[[dimensions]]") + 1), text.index("[items]")
     (study / "study.toml").write_text(text[:one] + text[rest:])
     with Server(study) as server:

@@ -11,38 +11,15 @@ from typing import Any
 
 import pytest
 
+from collect_films import FILMS, asking_consent
 from collect_media import RECORD, SHAPES, png
+from collect_questions import BEFORE, CLEAR_AND_TOPIC
 from collect_support import Server, collect
 from firefox import Firefox, wait_for
 from firefox_people import FirefoxKeyboard, FirefoxMouse
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-STUDY = """
-title = "Films"
-mode = "{mode}"
-[texts]
-instructions = "Judge."
-consent = "Do you agree?"
-[[dimensions]]
-name = "valence"
-question = "How pleasant is it?"
-anchors = ["very unpleasant", "neutral", "very pleasant"]
-[[dimensions]]
-name = "arousal"
-question = "How exciting is it?"
-anchors = ["calm", "in between", "exciting"]
-[items]
-source = "files"
-media = "{media}"
-[design]
-order = "listed"
-[raters]
-ask_comment = false
-[trace]
-countdown = 0
-[limits]
-requests_per_second = 100
-"""
+STUDY = asking_consent(FILMS)
 PEOPLE = pytest.mark.parametrize(("kind", "source"), [(FirefoxMouse, "mouse"), (FirefoxKeyboard, "key")])
 # What is shown and the first scale, and whether one covers the other or is out of sight.
 _SEEN = """() => {
@@ -53,31 +30,14 @@ _SEEN = """() => {
 }"""
 
 
-ASKED = """
+ASKED = f"""
 title = "Films"
 mode = "rate"
 [texts]
 instructions = "Judge."
 consent = "Do you agree?"
-[[dimensions]]
-name = "clear"
-question = "It is clear."
-kind = "likert"
-choices = ["not at all", "", "partly", "", "very much"]
-[[dimensions]]
-name = "topic"
-question = "What is it about?"
-kind = "choice"
-choices = ["home", "work", "something else"]
-[[questions]]
-name = "age"
-question = "How old are you?"
-kind = "number"
-[[questions]]
-name = "place"
-question = "Where do you live?"
-kind = "choice"
-choices = ["city", "village"]
+{CLEAR_AND_TOPIC}
+{BEFORE}
 [items]
 source = "files"
 media = "image"

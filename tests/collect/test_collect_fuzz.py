@@ -18,9 +18,7 @@ from unisono.collect.app.build import build
 
 pytestmark = pytest.mark.slow
 
-FEW = settings(
-    max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True
-)
+FEW = settings(max_examples=120, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
 
 numbers = st.one_of(
     st.integers(),

@@ -103,7 +103,7 @@ def test_groups_that_share_no_item_are_named():
     assert "disconnected-groups" not in alerts(ratings(rows))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1))
 def test_groups_equal_a_naive_search(pairs):
     found = connected_groups(ratings([(f"{m}", f"{k}", 1.0) for m, k in sorted(pairs)]))

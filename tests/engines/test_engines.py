@@ -1,10 +1,14 @@
 """Every executor does the same: shards are made by tasks, results come in order, and a dead worker costs no number."""
 
 import os
+import shutil
 import subprocess
 import sys
+from dataclasses import fields
+from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 
 from shard_work import (
@@ -15,13 +19,18 @@ from shard_work import (
     numbers,
     process_of,
     sum_once_the_worker_died,
+    weighted,
 )
+from unisono.api import fuse
 from unisono.engines.choice import open_engine
+from unisono.engines.dask import preferred
 from unisono.engines.protocol import Shard, Task
 from unisono.engines.resident import Residents
-from unisono.engines.shards import preferred
 from unisono.engines.sums import pairwise_sum
 from unisono.errors import EngineError, SettingsError
+from unisono.maths.series.parts import split
+from unisono.simulate import simulate_series
+from unisono.tasks import run_tasks
 
 SIZES = [5, 50, 500, 7, 70, 3, 1]
 ENGINES = ["serial", "processes", "dask", "ray"]
@@ -58,9 +67,9 @@ def test_shards_stay_where_they_are(executor, tmp_path):
     assert first == second
     made = [line.split() for line in log.read_text().splitlines()]
     assert sorted(int(seed) for seed, _ in made) == list(range(len(SIZES)))
-    executor.forget(shards)
+    executor.forget(shards[1:])  # whatever their place among those to forget
     list(executor.map(process_of, shards))
-    assert len(log.read_text().splitlines()) == 2 * len(SIZES)
+    assert len(log.read_text().splitlines()) == 2 * len(SIZES) - 1
 
 
 def test_a_worker_that_dies_costs_no_number(executor, tmp_path):
@@ -76,6 +85,62 @@ def test_a_worker_that_dies_costs_no_number(executor, tmp_path):
 def test_what_a_function_raises_arrives(executor):
     with pytest.raises(ValueError, match="part of the ratings is wrong"):
         list(executor.map(complains, executor.load(tasks())))
+
+
+def test_tasks_are_done_in_order_with_what_they_have_in_common(executor):
+    seen, own, common = [], [(float(n), f"task {n}") for n in range(5)], (np.arange(4.0),)
+    found = run_tasks(weighted, own, executor, lambda done, of: seen.append((done, of)), common=common)
+    assert found == run_tasks(weighted, own, common=common) == [(f"task {n}", 6.0 * n) for n in range(5)]
+    assert seen == [(done, 5) for done in range(1, 6)]
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return simulate_series(recordings=4, frames=300, features=0, realistic=True, rate=10.0, window=8, seed=3).ratings
+
+
+@pytest.fixture(scope="module")
+def fused_here(traces):
+    found = fuse(traces)
+    return found, found.described
+
+
+def test_traces_are_fused_as_they_are_here_though_a_worker_dies(executor, traces, fused_here, monkeypatch, tmp_path):
+    """In four parts instead of one, by every engine; a worker dies in an iteration, and its parts are made again."""
+    monkeypatch.setattr("unisono.fusers.series.spread.split", partial(split, rows=1000))
+    numbers_too = executor.load(tasks())
+
+    def on_step(iteration, objective):
+        if executor.name != "serial":
+            list(executor.map(sum_once_the_worker_died, numbers_too, str(tmp_path / "died")))
+
+    found, (here, described) = fuse(traces, executor=executor, on_step=on_step), fused_here
+    assert (tmp_path / "died").exists() or executor.name == "serial"
+    a, b = found.fuser.arrays(), here.fuser.arrays()
+    assert a.keys() == b.keys()
+    for name in a:
+        if a[name].dtype.kind == "f":
+            np.testing.assert_allclose(a[name], b[name], rtol=0, atol=1e-10, err_msg=name)
+    np.testing.assert_allclose(found.fused.mean, here.fused.mean, atol=1e-10)
+    np.testing.assert_allclose(found.fused.cov, here.fused.cov, atol=1e-10)
+    for one in fields(described):
+        value = getattr(described, one.name)
+        if isinstance(value, np.ndarray):
+            np.testing.assert_allclose(getattr(found.described, one.name), value, atol=1e-9, err_msg=one.name)
+
+
+def test_pieces_that_a_worker_does_not_see():
+    with open_engine("processes", 1) as executor:
+        shards = executor.keep([1, 2], float)
+        shutil.rmtree(os.path.dirname(shards[0].task.arguments[0]))
+        with pytest.raises(EngineError, match=r"does not see .* set TMPDIR"):
+            list(executor.map(moved_sum, shards, 0.0))
+
+
+def test_an_executor_of_items_is_refused_with_the_way_out():
+    table = pl.DataFrame({"item": [1, 1, 2, 2], "annotator": ["a", "b"] * 2, "x": [1, 2, 3, 4]})
+    with open_engine("serial") as executor, pytest.raises(SettingsError, match="fuse_shards"):
+        fuse(table, executor=executor)
 
 
 def test_a_shard_that_kills_every_process_is_named():

@@ -34,9 +34,7 @@ def test_annotators_in_their_own_units():
     ratings, F, b = world_in_units()
     table = un.fuse(ratings, transform="full").described
     np.testing.assert_allclose(table.bias / SCALE, b, atol=0.06)
-    # Errors this small are drawn to the share that moments leave for them, with one share of biases for all dimensions.
-    np.testing.assert_allclose(table.noise / SCALE, 0.2, atol=0.06)
-    np.testing.assert_allclose((table.noise / SCALE).mean(axis=1), 0.2, atol=0.03)
+    np.testing.assert_allclose(table.noise / SCALE, 0.2, atol=0.03)
     expected = F[:, 0, 1] * SCALE[0] / SCALE[1]
     np.testing.assert_allclose(table.leakage[:, 0, 1], expected, atol=0.06 * SCALE[0] / SCALE[1])
     expected = F[:, 1, 0] * SCALE[1] / SCALE[0]
@@ -45,6 +43,20 @@ def test_annotators_in_their_own_units():
     tens = np.array(columns["dimension"]) == "tens"
     np.testing.assert_array_equal(columns["from_tenths"][tens], table.leakage[:, 0, 1])
     assert np.isnan(columns["from_tenths"][~tens]).all()
+
+
+def test_noise_is_that_of_every_annotator_on_every_dimension():
+    rng = np.random.default_rng(1)
+    M, K = 300, 8
+    noise = np.array([[0.3, 0.9], [0.9, 0.3], *[[0.5, 0.5]] * 6])
+    y = rng.normal(size=(M, 1, 2)) + noise * rng.normal(size=(M, K, 2))
+    item_of, annotator_of = np.divmod(np.arange(M * K), K)
+    names = {"items": [str(m) for m in range(M)], "annotators": list("abcdefgh"), "dimensions": ("v", "a")}
+    ratings = Ratings.from_judgements(y.reshape(-1, 2), item_of, annotator_of, **names)
+    np.testing.assert_allclose(un.fuse(ratings).described.noise, noise, atol=0.13)
+    few = ratings.select_judgements((ratings.annotator_of != 1) | (ratings.item_of < 2))
+    # Of two answers little is known: nearly what the model has for everybody.
+    assert np.ptp(un.fuse(few).described.noise[1]) < 0.2
 
 
 def test_baselines_do_what_their_names_say():

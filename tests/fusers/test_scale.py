@@ -155,7 +155,7 @@ def tables(draw):
 
 @pytest.mark.slow
 @given(tables(), st.sampled_from(models_for(series=False)))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_whatever_the_table_results_keep_to_its_scale(table, model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -8,16 +8,26 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import multivariate_normal
 
+from unisono.maths.series.strata import Stratum
 
-def log_course(scales, lag, gain, noise, A):
+
+def courses(data, scales):
+    """(recording, annotator, frame, value) of every rating of the only dimension, less the mean of its trace."""
+    row = 0
+    for m, k in zip(data.item_of.tolist(), data.annotator_of.tolist(), strict=True):
+        y = data.y[row : row + data.length[m], 0]
+        row += data.length[m]
+        for frame in np.flatnonzero(~np.isnan(y)).tolist():
+            yield m, k, frame, float(y[frame] - np.nanmean(y)) / scales.unit
+
+
+def log_course(data, scales, lag, gain, noise, A):
     """log p(courses): every frame of the truth N(0, A), every rating of it gain x + N(0, noise)."""
     said = {}
-    for course, frame, recording, k in zip(
-        scales.course, scales.frame, scales.recording, scales.annotator, strict=True
-    ):
+    for recording, k, frame, course in courses(data, scales):
         at = int(frame - lag[k])
-        if not scales.flat[k] and 0 <= at < scales.first[recording + 1] - scales.first[recording]:
-            said.setdefault((int(recording), at), []).append((int(k), float(course)))
+        if not scales.flat[k] and 0 <= at < data.length[recording]:
+            said.setdefault((recording, at), []).append((k, course))
     return sum(_log_normal(pairs, gain, noise, A) for pairs in said.values())
 
 
@@ -25,8 +35,7 @@ def log_levels(scales, gain, noise, bias, AB):
     """log p(levels): every recording's N(0, AB), every annotator's level of it bias + gain L + N(0, noise)."""
     said = {}
     for level, recording, k in zip(scales.level, scales.recording_of, scales.annotator_of, strict=True):
-        if not np.isnan(level):
-            said.setdefault(int(recording), []).append((int(k), float(level - bias[k])))
+        said.setdefault(int(recording), []).append((int(k), float(level - bias[k])))
     return sum(_log_normal(pairs, gain, noise, AB) for pairs in said.values())
 
 
@@ -44,18 +53,16 @@ def autocorrelation(course, most):
     )
 
 
-def delay_evidence(scales, now, kappa, lag, k, most):
+def delay_evidence(data, scales, now, kappa, lag, k, most):
     """(2 most + 1,) kappa sum over frames of V l_k course_k[t + lag] S_-k[t], by loops."""
     weight, q = now.gain / now.noise, now.gain**2 / now.noise
     others, precision = {}, {}
     own = {}
-    for course, frame, recording, j in zip(
-        scales.course, scales.frame, scales.recording, scales.annotator, strict=True
-    ):
+    for recording, j, frame, course in courses(data, scales):
         if j == k:
-            own[int(recording), int(frame)] = float(course)
+            own[recording, frame] = course
             continue
-        at = (int(recording), int(frame - lag[j]))
+        at = (recording, int(frame - lag[j]))
         others[at] = others.get(at, 0.0) + weight[j] * course
         precision[at] = precision.get(at, 0.0) + q[j]
     out = []
@@ -63,7 +70,7 @@ def delay_evidence(scales, now, kappa, lag, k, most):
         total = 0.0
         for (recording, frame), course in own.items():
             at = (recording, frame - step)
-            if 0 <= at[1] < scales.first[recording + 1] - scales.first[recording]:
+            if 0 <= at[1] < data.length[recording]:
                 total += course * others.get(at, 0.0) / (1.0 / now.A + precision.get(at, 0.0) + q[k])
         out.append(kappa * weight[k] * total)
     return np.array(out)
@@ -100,3 +107,16 @@ def left_out_products(courses, folds, gain, noise, A, phi, lasting):
                         spread = [gain[i] ** 2 * V[t] + noise[i] for i in (j, k)]
                         variance += 2.0 * weight**2 * spread[0] * spread[1]
     return found, expected, variance
+
+
+def uncondensed(data, scales, lag):
+    """Courses by the frames of the truth they speak of, every frame by itself."""
+    said = {}
+    for recording, k, frame, course in courses(data, scales):
+        at = int(frame - lag[k])
+        if not scales.flat[k] and 0 <= at < data.length[recording]:
+            said.setdefault((recording, at), {})[k] = course
+    sets = {}
+    for own in said.values():
+        sets.setdefault(tuple(sorted(own)), []).append([own[k] for k in sorted(own)])
+    return tuple(Stratum(np.array(who), len(rows), np.array(rows)) for who, rows in sets.items())

@@ -10,7 +10,7 @@ from unisono.data.checks import check_ratings
 from unisono.data.coverage import connected_groups
 from unisono.data.scale_inference import infer_scale, joined_answers, scale_of_answers, seen_answers
 from unisono.io.tables import read_ratings
-from unisono.maths.raters.styles import centred_sums, joined_sums
+from unisono.maths.raters.style_sums import centred_sums, joined_sums
 from unisono.sharded.crowd import joined_moments, moments_of
 from unisono.sharded.look import groups_of, joined_looks, look_at
 from unisono.sharded.parts import Part

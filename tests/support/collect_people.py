@@ -96,7 +96,7 @@ class Person:
         """Follows one dimension while the colour moves."""
         self.press("Start")
         self.page.locator(".cover").wait_for(state="hidden")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while glance := self.page.evaluate(_GLANCE):
             assert time.monotonic() < deadline
             x, y, width, height = glance["box"]

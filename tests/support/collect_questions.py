@@ -8,15 +8,7 @@ from typing import Any
 from collect_support import Rater
 from unisono.collect.studies import StudyFolder, open_folder
 
-KINDS = """
-title = "Letters"
-mode = "rate"
-[texts]
-instructions = "Read each letter."
-[[dimensions]]
-name = "joy"
-question = "How much joy?"
-anchors = ["none", "a lot"]
+CLEAR_AND_TOPIC = """
 [[dimensions]]
 name = "clear"
 question = "It is clear."
@@ -27,6 +19,17 @@ name = "topic"
 question = "What is it about?"
 kind = "choice"
 choices = ["home", "work", "something else"]
+"""
+KINDS = f"""
+title = "Letters"
+mode = "rate"
+[texts]
+instructions = "Read each letter."
+[[dimensions]]
+name = "joy"
+question = "How much joy?"
+anchors = ["none", "a lot"]
+{CLEAR_AND_TOPIC}
 [[dimensions]]
 name = "remark"
 question = "Anything odd?"
@@ -37,7 +40,7 @@ source = "table"
 requests_per_second = 1000
 joins_per_minute = 6000
 """
-QUESTIONS = """
+BEFORE = """
 [[questions]]
 name = "age"
 question = "How old are you?"
@@ -49,6 +52,9 @@ name = "place"
 question = "Where do you live?"
 kind = "choice"
 choices = ["city", "village"]
+"""
+QUESTIONS = f"""
+{BEFORE}
 [[questions]]
 name = "tired"
 question = "How tired are you?"

@@ -211,7 +211,7 @@ class Server:
 
     def wait(self) -> None:
         """Until it answers."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise RuntimeError(self.log.read_text())

@@ -33,6 +33,10 @@ def sum_once_the_worker_died(shard: np.ndarray, marker: str) -> float:
     raise AssertionError("still alive")
 
 
+def weighted(factor: float, name: str, values: np.ndarray) -> tuple[str, float]:
+    return name, float(factor * values.sum())
+
+
 def always_dies(shard: np.ndarray) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -6,6 +6,7 @@ scoring      results against a reference: score
 advice       from a finished fit: how many ratings are enough, what to rate next
 judging      judges beside people
 quality      ratings that are still coming in
+saving       what every result can do with files
 tables       what all of them take: objects, paths or data frames
 """
 

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from unisono.api.saving import Saving
 from unisono.api.tables import rating_table
 from unisono.data import Ratings
 from unisono.data.categories import Categories
@@ -23,7 +23,7 @@ from unisono.fusers.categories.results import FusedCategories
 from unisono.io.categories import Answers, read_answers
 from unisono.io.reading.identifiers import frame_with_ids
 from unisono.io.reading.ids import with_parts
-from unisono.io.writing import csv_text, rounded_figures, write_results
+from unisono.io.writing import csv_text, rounded_figures
 from unisono.report.categories import category_lines, reading_line, recognised_line, summarise_categories
 from unisono.version import __version__
 
@@ -151,7 +151,7 @@ class WithCategories:
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryFusion(WithCategories):
+class CategoryFusion(WithCategories, Saving):
     """A finished fusion of a table that holds categories alone; the tables are those of `Fusion`."""
 
     chosen: ChosenClasses
@@ -229,34 +229,13 @@ class CategoryFusion(WithCategories):
             "annotators_overall": rounded_figures(self._overall_columns()),
         } | self.chosen.tables()
 
-    def report(self, path: str | Path = "report.html") -> Path:
-        """Writes the report, one HTML file that needs nothing else."""
-        from unisono.publish import write_page
-
-        return write_page(Path(path), self._report_files())
-
-    def save(
-        self,
-        directory: str | Path,
-        *,
-        report: bool = True,
-        command: str | None = None,
-        on_phase: Callable[[str], None] | None = None,
-    ) -> Path:
-        """Writes truth.csv, categories.csv, annotators, confusion.csv, summary.json and the report; all or none.
-
-        `command` is how the report says it can be made again; `on_phase` hears what the report is at.
-        """
-        target = Path(directory)
-        if report and on_phase is not None:
-            on_phase("agreement")
-        texts = self._report_files(command) if report else {}
-        write_results(target, self.files(), self.summary_data, None, texts)
-        return target
-
-    def _report_files(self, command: str | None = None) -> dict[str, str]:
+    def _report_files(
+        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
+    ) -> dict[str, str]:
         from unisono.publish import category_report_files
 
+        if on_phase is not None:
+            on_phase("agreement")
         return category_report_files(self.chosen.for_report(), self.summary_data, command)
 
 

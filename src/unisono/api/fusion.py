@@ -24,6 +24,7 @@ from unisono.api.categories import (
     fused_answers,
     refuse_beside_categories,
 )
+from unisono.api.saving import Saving
 from unisono.api.tables import READING, covariate_table, item_table, on_clock, without_covariates
 from unisono.data import Ratings
 from unisono.data.checks import Alert, require_overlap
@@ -31,15 +32,17 @@ from unisono.data.coverage import answers_given
 from unisono.data.introduction import Introduction
 from unisono.data.kinds import with_kinds
 from unisono.data.rating_numbers import RatingNumbers
+from unisono.engines.protocol import Executor
 from unisono.errors import DataError, DataWarning, SettingsError
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 from unisono.fusers.copies import count_copies, described_one_by_one
 from unisono.fusers.groups.choice import model_for
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
+from unisono.fusers.series.spread import works_on
 from unisono.io.reading.ids import with_parts
 from unisono.io.saved import load_fit
-from unisono.io.writing import csv_text, rounded_figures, write_results
+from unisono.io.writing import csv_text, rounded_figures
 from unisono.notebook import watching_phases, watching_steps
 from unisono.reader import as_frame
 from unisono.report.alerts import NO_SIGNAL, TOLD_AT_ONCE, rating_alerts
@@ -65,6 +68,7 @@ def fuse(
     category_model: str = "auto",
     seed: int | None = None,
     on_step: Callable[[int, float], None] | None = None,
+    executor: Executor | None = None,
     **settings: Any,
 ) -> Fusion | CategoryFusion:
     """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
@@ -83,7 +87,8 @@ def fuse(
     fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration
     (without it, a notebook shows a bar);
     if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
-    and windows tried, and of what it does beside EM.
+    and windows tried, and of what it does beside EM. `executor` (`unisono.engines.choice.open_engine`) works on
+    traces, recording by recording; numbers are the same without.
     """
     reading = {name: settings.pop(name) for name in READING if name in settings}
     table, answers = answers_of(ratings, categories, scale, **reading)
@@ -111,9 +116,11 @@ def fuse(
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
     described = on_clock(item_table(features, table), table, complete=True)
-    with watching_steps("Estimating", on_step) as watcher:
+    with watching_steps("Estimating", on_step) as watcher, works_on(executor, fuser):
         fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
-    result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
+        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
+        if executor is not None:  # later it may be closed
+            result.describe_now(watcher)
     for alert in result.alerts:
         if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS):
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
@@ -121,7 +128,7 @@ def fuse(
 
 
 @dataclass(frozen=True, eq=False)
-class Fusion(WithCategories):
+class Fusion(WithCategories, Saving):
     """A finished fusion: the truth, the annotators, and the fitted model behind them."""
 
     model: str
@@ -172,7 +179,7 @@ class Fusion(WithCategories):
         each = described_one_by_one(found, self.ratings, self.copies)
         return replace(each, answered=answers_given(self.ratings))
 
-    def describe_now(self, on_step: Callable[[int, float], None]) -> None:
+    def describe_now(self, on_step: Callable[[int, float], None] | None) -> None:
         """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
         vars(self)["described"] = self._counted(self.fuser.describe(on_step))
 
@@ -247,29 +254,6 @@ class Fusion(WithCategories):
             | self.tables_of_categories
             | more
         )
-
-    def report(self, path: str | Path = "report.html") -> Path:
-        """Writes the report, one HTML file that needs nothing else."""
-        from unisono.publish import write_page
-
-        return write_page(Path(path), self._report_files())
-
-    def save(
-        self,
-        directory: str | Path,
-        *,
-        report: bool = True,
-        command: str | None = None,
-        on_phase: Callable[[str], None] | None = None,
-    ) -> Path:
-        """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and the report; all or none.
-
-        `command` is how the report says it can be made again; `on_phase` hears what the report is at.
-        """
-        target = Path(directory)
-        texts = self._report_files(command, on_phase) if report else {}
-        write_results(target, self.files(), self.summary_data, self.fit, texts)
-        return target
 
     def _report_files(
         self, command: str | None = None, on_phase: Callable[[str], None] | None = None

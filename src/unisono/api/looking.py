@@ -10,6 +10,7 @@ from unisono.api.categories import answers_of
 from unisono.api.fusion import Fusion
 from unisono.api.tables import item_table, on_clock, rating_table
 from unisono.data.checks import require_overlap
+from unisono.engines.protocol import Executor
 from unisono.errors import DataError
 from unisono.fusers import Fused, Fuser, revive
 from unisono.fusers.copies import count_copies
@@ -82,7 +83,7 @@ def compare(
     copies: Counting = "merge",
     folds: int = 5,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: int | Executor = 1,
     on_task: Callable[[int, int], None] | None = None,
     scale: Any = None,
     **reading: Any,
@@ -90,8 +91,8 @@ def compare(
     """The leaderboard of all models (or of `models`) on these ratings, and whether joint modelling helps on them.
 
     Tables are objects, paths or data frames, as in `fuse`, and so is `copies`; `scale` and `reading` say how to read
-    ratings. `jobs` processes work at once; the figures do not depend on how many. `on_task(done, total)` is called
-    after every fit.
+    ratings. `jobs` processes work at once, or an executor (`unisono.engines.choice.open_engine`) does; the figures do
+    not depend on it. `on_task(done, total)` is called after every fit.
     """
     from unisono.evaluate.compare.models import compare_models  # SciPy's statistics take a while to load
 
@@ -119,7 +120,7 @@ def cross_validate(
     folds: int = 5,
     seed: int = 0,
     select_iteration: bool = True,
-    jobs: int = 1,
+    jobs: int | Executor = 1,
     on_task: Callable[[int, int], None] | None = None,
 ) -> CrossValidation:
     """The paper's protocol: train, validation and test items, an iteration chosen on the validation labels.

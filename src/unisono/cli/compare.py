@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.engine_options import Jobs, jobs_options
 from unisono.cli.options import (
     TablePath,
     copies_option,
     features_option,
-    jobs_option,
     json_option,
     models_option,
     of_items,
@@ -39,7 +39,7 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 @copies_option
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts to hide in turn.")
 @seed_option
-@jobs_option
+@jobs_options
 @out_option
 @json_option
 def command(
@@ -49,6 +49,7 @@ def command(
     features: str | None,
     out: Path | None,
     as_json: bool,
+    jobs: Jobs,
     **settings: Any,
 ) -> None:
     """Compare all models on RATINGS, and say whether joint modelling helps on them.
@@ -68,8 +69,8 @@ def command(
     table = read_ratings(ratings, **reading)
     known = read_item_table(reference, **of_items(reading)) if reference else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
-    with task_progress("Comparing") as on_task:
-        found = compare(table, reference=known, features=described, on_task=on_task, **settings)
+    with jobs.open() as workers, task_progress("Comparing") as on_task:
+        found = compare(table, reference=known, features=described, jobs=workers, on_task=on_task, **settings)
     deliver(found, out, as_json, _print)
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.engine_options import Jobs, jobs_options
 from unisono.cli.options import (
     TablePath,
     features_option,
-    jobs_option,
     json_option,
     models_option,
     of_items,
@@ -46,7 +46,7 @@ METRICS = {"ccc": "CCC", "pearson": "Pearson"}
     help="Keep the EM iteration that is best on the validation items.",
 )
 @seed_option
-@jobs_option
+@jobs_options
 @out_option
 @json_option
 def command(
@@ -56,6 +56,7 @@ def command(
     features: str | None,
     out: Path | None,
     as_json: bool,
+    jobs: Jobs,
     **settings: Any,
 ) -> None:
     """Cross-validate models on RATINGS against a reference, with the paper's protocol.
@@ -70,8 +71,8 @@ def command(
     table = read_ratings(ratings, **reading)
     known = read_item_table(reference, **of_items(reading))
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
-    with task_progress("Cross-validating") as on_task:
-        found = cross_validate(table, known, features=described, on_task=on_task, **settings)
+    with jobs.open() as workers, task_progress("Cross-validating") as on_task:
+        found = cross_validate(table, known, features=described, jobs=workers, on_task=on_task, **settings)
     deliver(found, out, as_json, _print)
 
 

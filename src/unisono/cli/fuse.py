@@ -140,7 +140,7 @@ def command(
     chosen = {name: value for name, value in settings.items() if value is not None}
     find_model(model)  # a wrong name is said before anything is read
     find_category_model(category_model)
-    if in_shards(ratings, engine):
+    if in_shards(ratings, engine, reading):
         refused = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
         refused |= {"covariates": covariates, "categories": categories}
         refused |= {name: chosen.pop(name) for name in OF_TRACES if name in chosen}
@@ -150,7 +150,7 @@ def command(
     require_words(ctx, chosen, series=answers.ratings is not None and answers.ratings.is_series)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
-    with estimation_progress("Estimating") as watching:
+    with engine.for_traces() as executor, estimation_progress("Estimating") as watching:
         who: dict[str, Any] = {"kinds": kinds, "humans": humans}
         result = fuse(
             answers,
@@ -164,9 +164,10 @@ def command(
             category_model=category_model,
             seed=seed,
             on_step=watching,
+            executor=executor,
             **chosen,
         )
-        if isinstance(result, Fusion):
+        if isinstance(result, Fusion) and executor is None:
             result.describe_now(watching)
     if out is not None:
         _save(result, out, report)

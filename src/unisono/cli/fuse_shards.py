@@ -20,10 +20,16 @@ INTERRUPTED, LOST = 130, 5
 OF_TABLES = ("item", "annotator", "dims", "scale")  # words about reading that hold for shards too
 
 
-def in_shards(ratings: str, engine: Engine) -> bool:
-    """Whether this fusion works on shards."""
+def in_shards(ratings: str, engine: Engine, reading: dict[str, Any]) -> bool:
+    """Whether this fusion works on shards; traces are spread by recordings, without."""
     pattern = ratings.endswith(".parquet") and any(sign in ratings for sign in "*?[")
-    return engine.asked_for or pattern or is_sharded(ratings)
+    if pattern or is_sharded(ratings):
+        return True
+    if not engine.asked_for:
+        return False
+    from unisono.io.sharding import has_time
+
+    return not has_time(ratings, **reading)
 
 
 def fuse_in_shards(

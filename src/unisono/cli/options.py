@@ -59,9 +59,6 @@ features_option = click.option(
     "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
 )
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
-jobs_option = click.option(
-    "--jobs", type=int, default=1, show_default=True, metavar="N", help="Processes at once; -1 for one per core."
-)
 out_option = click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="JSON file to write the result to."
 )

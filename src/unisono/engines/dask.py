@@ -6,21 +6,21 @@ and nothing rests on where Dask keeps what: a worker that dies, joins or is told
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, Self
+from typing import Any
 
-from unisono.engines.protocol import OnShard, Shard, Task
+from unisono.engines.protocol import Executor, OnShard, Shard
 from unisono.engines.resident import forget, visit
-from unisono.engines.shards import named, preferred
 from unisono.errors import EngineError, SettingsError
 
 WAIT = "30s"  # for a scheduler to answer, and for a first worker to come
 
 
-class DaskExecutor:
+class DaskExecutor(Executor):
     """Work for a Dask cluster."""
 
     name = "dask"
@@ -43,9 +43,6 @@ class DaskExecutor:
         except (OSError, TimeoutError) as error:
             self.close()
             raise EngineError(f"No Dask scheduler with workers answers at {self.address} ({error}).") from None
-
-    def load(self, tasks: Sequence[Task]) -> list[Shard]:
-        return named(tasks)
 
     def map(
         self,
@@ -91,6 +88,7 @@ class DaskExecutor:
             if one is not None:
                 with suppress(OSError, TimeoutError):  # the other side may be gone already
                     one.close(timeout=5)
+        super().close()
 
     def _workers(self) -> list[str]:
         found = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
@@ -103,12 +101,11 @@ class DaskExecutor:
         client, scheduler = import_module("distributed.client"), import_module("distributed.scheduler")
         return (OSError, TimeoutError, CancelledError, client.FutureCancelledError, scheduler.KilledWorker)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def _same(parameters: tuple[Any, ...]) -> tuple[Any, ...]:
     return parameters
+
+
+def preferred(place: int, workers: Sequence[str]) -> str:
+    """The worker that a shard belongs to; when workers come or go, only the shards that have to move do."""
+    return max(workers, key=lambda worker: hashlib.sha1(f"{place}:{worker}".encode()).digest())

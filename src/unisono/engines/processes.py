@@ -1,31 +1,30 @@
 """The executor of one machine: worker processes that each hold the shards they work on.
 
-A shard belongs to the process of its place, so that it is made once. Parameters go through a file that every process
-reads once and all of them share in the page cache. A process that dies is replaced, and makes its shards again.
+A shard belongs to the process that was least busy when it was first worked on, so that it is made once. Parameters go
+through a file that every process reads once and all of them share in the page cache. A process that dies is replaced,
+and makes its shards again.
 """
 
 from __future__ import annotations
 
 import pickle
-import shutil
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from unisono.engines.protocol import OnShard, Shard, Task
+from unisono.engines.protocol import Executor, OnShard, Shard
 from unisono.engines.resident import forget, visit
-from unisono.engines.shards import named
 from unisono.errors import EngineError
 
 MOST_DEATHS = 3  # of processes over one shard; after that it is the shard that kills them
-AHEAD = 2  # shards per process that are worked on before the results of earlier ones have been taken
+AHEAD = 2  # shards per process that wait or are worked on
+MOST_DONE = 8  # shards per process that are done before the results of earlier ones have been taken
 
 
-class ProcessExecutor:
+class ProcessExecutor(Executor):
     """As many processes as workers."""
 
     name = "processes"
@@ -33,11 +32,9 @@ class ProcessExecutor:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._pools: list[Any] = [None] * workers
-        self._scratch = Path(tempfile.mkdtemp(prefix="unisono-"))
         self._calls = 0
-
-    def load(self, tasks: Sequence[Task]) -> list[Shard]:
-        return named(tasks)
+        self._home: dict[str, int] = {}  # the process of each shard
+        self._busy: list[set[Future[Any]]] = [set() for _ in range(workers)]
 
     def map(
         self,
@@ -47,22 +44,27 @@ class ProcessExecutor:
         on_shard: OnShard | None = None,
     ) -> Iterator[Any]:
         self._calls += 1
-        path = self._scratch / f"parameters-{self._calls}"
+        path = Path(self._scratch()) / f"parameters-{self._calls}"
         path.write_bytes(pickle.dumps(parameters, protocol=5))
         waiting: deque[tuple[int, Future[Any]]] = deque()
         upcoming = iter(range(len(shards)))
         done = 0
 
         def begin() -> None:
-            place = next(upcoming, None)
-            if place is not None:
-                waiting.append((place, self._submit(place, shards[place], function, path)))
+            """Enough work for everybody, whatever takes long."""
+            while len(waiting) < MOST_DONE * self.workers and self._unfinished() < AHEAD * self.workers:
+                place = next(upcoming, None)
+                if place is None:
+                    return
+                waiting.append((place, self._submit(shards[place], function, path)))
 
         try:
-            for _ in range(AHEAD * self.workers):
-                begin()
+            begin()
             while waiting:
                 place, future = waiting.popleft()
+                while not future.done():
+                    begin()
+                    wait([future, *(one for _, one in waiting if not one.done())], return_when=FIRST_COMPLETED)
                 result = self._result(place, future, shards[place], function, path)
                 begin()
                 yield result
@@ -75,24 +77,35 @@ class ProcessExecutor:
             path.unlink(missing_ok=True)
 
     def forget(self, shards: Sequence[Shard]) -> None:
-        for worker, pool in enumerate(self._pools):
-            if pool is not None:
-                keys = [shard.key for place, shard in enumerate(shards) if place % self.workers == worker]
-                self._try(worker, forget, keys)
+        keys = [shard.key for shard in shards]
+        for key in keys:
+            self._home.pop(key, None)
+        told = [self._try(worker, forget, keys) for worker, pool in enumerate(self._pools) if pool is not None]
+        wait(told)  # whoever closes a pool that has not heard yet breaks its thread
 
     def close(self) -> None:
         for pool in self._pools:
             if pool is not None:
                 pool.shutdown(wait=True, kill_workers=True)
         self._pools = [None] * self.workers
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        super().close()
 
     def process_ids(self) -> list[int]:
         """Of the processes at work."""
         return [pid for pool in self._pools if pool is not None for pid in pool._processes]
 
-    def _submit(self, place: int, shard: Shard, function: Callable[..., Any], path: Path) -> Future[Any]:
-        return self._try(place % self.workers, _visit, shard, function, str(path))
+    def _submit(self, shard: Shard, function: Callable[..., Any], path: Path) -> Future[Any]:
+        self._unfinished()
+        least_busy = min(range(self.workers), key=lambda worker: len(self._busy[worker]))
+        worker = self._home.setdefault(shard.key, least_busy)
+        future = self._try(worker, _visit, shard, function, str(path))
+        self._busy[worker].add(future)
+        return future
+
+    def _unfinished(self) -> int:
+        """Calls that processes have not answered yet."""
+        self._busy = [{future for future in own if not future.done()} for own in self._busy]
+        return sum(map(len, self._busy))
 
     def _try(self, worker: int, *call: Any) -> Future[Any]:
         try:
@@ -115,17 +128,11 @@ class ProcessExecutor:
             try:
                 return future.result()
             except BrokenExecutor:
-                future = self._submit(place, shard, function, path)
+                future = self._submit(shard, function, path)
         raise EngineError(
             f"Processes that worked on part {place + 1} of the ratings died {MOST_DEATHS} times, probably for want of "
             "memory. Use fewer workers (--workers), or smaller shards (unisono shard --rows)."
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _keep_what_is_held() -> None:

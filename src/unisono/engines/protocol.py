@@ -12,8 +12,15 @@ functions are pure, how many shards there are is a matter of the data, and resul
 
 from __future__ import annotations
 
+import pickle
+import tempfile
+import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, Self
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+from unisono.errors import EngineError
 
 OnShard = Callable[[int, int], None]  # shards done, shards in all
 
@@ -35,14 +42,34 @@ class Shard(NamedTuple):
     task: Task
 
 
-class Executor(Protocol):
+class Executor(ABC):
     """Whoever does the work."""
 
-    name: str
+    name: ClassVar[str]
+    _folder: tempfile.TemporaryDirectory[str] | None = None
 
     def load(self, tasks: Sequence[Task]) -> list[Shard]:
-        """Shards for these tasks; each is made where and when it is first worked on."""
+        """Shards for these tasks, with names that no other run uses; each is made where and when it is worked on."""
+        run = uuid.uuid4().hex[:12]
+        return [Shard(f"shard-{run}-{place}", task) for place, task in enumerate(tasks)]
 
+    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any]) -> list[Shard]:
+        """Shards `prepare(piece)` of what the driver has at hand; workers find the pieces in files, until the end."""
+        folder = Path(tempfile.mkdtemp(prefix="pieces-", dir=self._scratch()))
+        tasks = []
+        for place, piece in enumerate(pieces):
+            path = folder / f"{place}.pickle"
+            path.write_bytes(pickle.dumps(piece, protocol=5))
+            tasks.append(Task(_prepared, (str(path), prepare)))
+        return self.load(tasks)
+
+    def _scratch(self) -> str:
+        """A folder that goes when the executor is closed."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="unisono-")
+        return self._folder.name
+
+    @abstractmethod
     def map(
         self,
         function: Callable[..., Any],
@@ -52,12 +79,29 @@ class Executor(Protocol):
     ) -> Iterator[Any]:
         """`function(shard, *parameters)` for every shard, in their order, whoever is done first."""
 
+    @abstractmethod
     def forget(self, shards: Sequence[Shard]) -> None:
         """These shards are not needed any more; whoever holds them may let them go."""
 
     def close(self) -> None:
         """Ends what was begun for this executor."""
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _prepared(path: str, prepare: Callable[[Any], Any]) -> Any:
+    """What the driver wrote, prepared by the worker that needs it."""
+    try:
+        return prepare(pickle.loads(Path(path).read_bytes()))
+    except FileNotFoundError:
+        raise EngineError(
+            f"A worker does not see {path}. Workers on other machines need a folder that all of them see under the "
+            "same path: set TMPDIR to one."
+        ) from None

@@ -10,17 +10,16 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import Any, Self
+from typing import Any
 
-from unisono.engines.protocol import OnShard, Shard, Task
+from unisono.engines.protocol import Executor, OnShard, Shard
 from unisono.engines.resident import forget, visit
-from unisono.engines.shards import named
 from unisono.errors import EngineError, SettingsError
 
 RESTARTS = 10  # of an actor, and of a call to it; after that something kills them
 
 
-class RayExecutor:
+class RayExecutor(Executor):
     """Work for a Ray cluster."""
 
     name = "ray"
@@ -45,9 +44,6 @@ class RayExecutor:
         count = workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
         actor = ray.remote(max_restarts=RESTARTS, max_task_retries=RESTARTS, num_cpus=1)(_Worker)
         self.actors: list[Any] = [actor.remote() for _ in range(count)]
-
-    def load(self, tasks: Sequence[Task]) -> list[Shard]:
-        return named(tasks)
 
     def map(
         self,
@@ -84,12 +80,7 @@ class RayExecutor:
             self._ray.kill(actor)
         if self._own:
             self._ray.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().close()
 
 
 class _Worker:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
-from unisono.engines.protocol import OnShard, Shard, Task
+from unisono.engines.protocol import Executor, OnShard, Shard, Task
 from unisono.engines.resident import forget, visit
-from unisono.engines.shards import named
 
 
-class SerialExecutor:
+class SerialExecutor(Executor):
     """No process but this one."""
 
     name = "serial"
-
-    def load(self, tasks: Sequence[Task]) -> list[Shard]:
-        return named(tasks)
 
     def map(
         self,
@@ -33,11 +29,5 @@ class SerialExecutor:
     def forget(self, shards: Sequence[Shard]) -> None:
         forget([shard.key for shard in shards])
 
-    def close(self) -> None:
-        """Nothing was begun."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any]) -> list[Shard]:
+        return self.load([Task(prepare, (piece,)) for piece in pieces])  # no file: whoever needs them has them

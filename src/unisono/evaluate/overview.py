@@ -18,7 +18,7 @@ from unisono.fusers.copies import CopySet, crowd_copies
 from unisono.maths.agreement.bootstrap import Interval
 from unisono.maths.agreement.others import leave_one_out
 from unisono.report.alerts import rating_alerts
-from unisono.report.reading import reading_data
+from unisono.report.reading import category_reading_data, reading_data
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,7 @@ def _of_categories(answers: Categories, chosen: tuple[CategoryOverview, ...]) ->
         seconds=None,
         dimensions=(),
         alerts=(),
+        reading=category_reading_data(answers),
         categories=chosen,
     )
 

@@ -21,6 +21,7 @@ from unisono.maths.copies.traces import find_trace_copies, one_trace
 from unisono.maths.copies.voices import one_voice
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.series.independent_frames import independent_frames
+from unisono.maths.series.parts import HeldParts
 from unisono.maths.series.priors import EVIDENCE, FLAT
 from unisono.maths.series.two_scales import two_scales
 from unisono.words import COPY_WORDS, Counting, require_word
@@ -165,10 +166,12 @@ def _trace_copies(ratings: Ratings) -> Copies:
     assert ratings.clock is not None
     data = to_series(ratings, identity_scaling(ratings.D), np.zeros((int(ratings.length.sum()), 0)))
     rated = [d for d in range(ratings.D) if not np.isnan(data.y[:, d]).all()]
-    scales = [two_scales(data, d) for d in rated]
-    share = np.array([independent_frames(one, ratings.clock.rate) / EVIDENCE for one in scales])
+    data = data._replace(y=data.y[:, rated])
+    parts = HeldParts(data)
+    scales = two_scales(parts, K, len(rated))
+    share = np.array(independent_frames(parts, scales, ratings.clock.rate, int(data.length.max()))) / EVIDENCE
     least = FLAT * np.array([one.unit for one in scales])
-    found = find_trace_copies(data.y[:, rated], data.item_of, data.annotator_of, data.length, K, share, least)
+    found = find_trace_copies(data.y, data.item_of, data.annotator_of, data.length, K, share, least)
     sets = []
     for first in np.unique(found.voice[found.voice != np.arange(K)]):
         members = np.flatnonzero(found.voice == first)

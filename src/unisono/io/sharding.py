@@ -132,6 +132,16 @@ class _Head(Table):
         return self._table.where(record)
 
 
+def has_time(source: str | Path, **reading: Any) -> bool:
+    """Whether a table holds traces, from its first rows; False where these cannot be read."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            return read_ratings(_Head(_open(os.fspath(source))), **reading).is_series
+    except DataError:
+        return False
+
+
 def _open(source: str) -> Table:
     """Text as it is read elsewhere, Parquet in stretches."""
     if any(sign in source for sign in "*?["):

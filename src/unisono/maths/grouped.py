@@ -6,6 +6,8 @@ units) counts as none.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 TINY = 1e-6
@@ -19,17 +21,47 @@ def segment_sum(values: np.ndarray, of: np.ndarray, size: int) -> np.ndarray:
 
 def grouped_correlation(x: np.ndarray, y: np.ndarray, of: np.ndarray, K: int, tiny: float = TINY) -> np.ndarray:
     """(K, D) correlation of x and y (J, D) over the rows of each annotator, NaN where undefined."""
+    found = paired_sums(x, y, of, K)
+    return correlation_of_sums(found.n, found.xx, found.yy, found.xy, tiny)
+
+
+class PairedSums(NamedTuple):
+    """Of pairs (x, y) of each group: how many, their means, and sums of squares and products around these; (K, D)."""
+
+    n: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    xx: np.ndarray
+    yy: np.ndarray
+    xy: np.ndarray
+
+
+def paired_sums(x: np.ndarray, y: np.ndarray, of: np.ndarray, K: int) -> PairedSums:
+    """Of the rows of x and y (J, D) where both are known."""
     seen = ~np.isnan(x) & ~np.isnan(y)
     n = segment_sum(seen.astype(float), of, K)
-
-    def centred(values: np.ndarray) -> np.ndarray:
+    means, centred = [], []
+    for values in (x, y):
         filled = np.where(seen, values, 0.0)
-        mean = segment_sum(filled, of, K) / np.maximum(n, 1)
-        return np.where(seen, filled - mean[of], 0.0)
+        means.append(segment_sum(filled, of, K) / np.maximum(n, 1))
+        centred.append(np.where(seen, filled - means[-1][of], 0.0))
+    x, y = centred
+    return PairedSums(n, *means, *(segment_sum(product, of, K) for product in (x * x, y * y, x * y)))
 
-    x, y = centred(x), centred(y)
-    sxx, syy, sxy = (segment_sum(product, of, K) for product in (x * x, y * y, x * y))
-    return correlation_of_sums(n, sxx, syy, sxy, tiny)
+
+def add_paired(one: PairedSums, other: PairedSums) -> PairedSums:
+    """Of the rows of both."""
+    n = one.n + other.n
+    share = other.n / np.maximum(n, 1)
+    dx, dy, between = other.x - one.x, other.y - one.y, one.n * share
+    return PairedSums(
+        n,
+        one.x + share * dx,
+        one.y + share * dy,
+        one.xx + other.xx + between * dx * dx,
+        one.yy + other.yy + between * dy * dy,
+        one.xy + other.xy + between * dx * dy,
+    )
 
 
 def correlation_of_sums(

@@ -11,6 +11,7 @@ NO_REFERENCE, ASSUMED, USELESS = "no-reference", "assumed-share", "useless-judge
 FEW_LABELS, OTHER_UNITS, FAMILIES = "few-labels", "other-units", "judges-of-several-kinds"
 KIND_WARNINGS = (NO_REFERENCE, USELESS)  # alerts that are said at once
 ENOUGH_LABELS = 10  # labelled items below which intervals were too narrow on record
+RELIABLE = 0.3  # convention: share of the variance of labels that is truth below which labels are doubted as well
 CLEAR_LABELS = 20  # convention: labelled items below which useless judges are but a suspicion
 
 
@@ -31,8 +32,10 @@ def _alerts(kinds: dict[str, Any]) -> Iterator[Alert]:
         message = (
             f"Ratings of the kind {others} foretell next to nothing of those of '{kinds['reference']}' "
             f"({max(share, 0.0):.2f} of their variance, of which {reliable:.2f} is not noise), so they count for "
-            f"{kinds['belief']:.0%} of what they say. Items that nobody else rated are hardly known: look at what "
-            f"these annotators were asked.{chance if kinds['labelled_items'] < CLEAR_LABELS else ''}"
+            f"{kinds['belief']:.0%} and the mean of '{kinds['reference']}' for the rest. Items that nobody else rated "
+            f"are hardly known: look at what these annotators were asked."
+            f"{chance if kinds['labelled_items'] < CLEAR_LABELS else ''}"
+            f"{_noisy(kinds['reference']) if reliable < RELIABLE else ''}"
         )
         yield Alert(USELESS, "warning", message, tuple(one["kind"] for one in kinds["groups"][1:]))
     if kinds["labelled_items"] < ENOUGH_LABELS:
@@ -52,6 +55,10 @@ def _alerts(kinds: dict[str, Any]) -> Iterator[Alert]:
         if one["own_units"]:
             message = f"'{one['kind']}' rates on a scale of its own; its ratings were standardised by themselves."
             yield Alert(OTHER_UNITS, "note", message, (one["kind"],))
+
+
+def _noisy(reference: str) -> str:
+    return f" Those of '{reference}' are mostly noise: it may be they who follow no truth, and nothing here tells."
 
 
 def kind_lines(kinds: dict[str, Any]) -> list[str]:

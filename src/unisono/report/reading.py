@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unisono.data import Ratings
+from unisono.data.categories import Categories
 from unisono.data.reading import Reading
 
 MOST_NAMED = 12  # dimensions, and columns left out, that are named
@@ -13,12 +14,19 @@ MOST_NAMED = 12  # dimensions, and columns left out, that are named
 def reading_data(ratings: Ratings) -> dict[str, Any] | None:
     """The roles of the columns as plain values, for JSON; None where no table was read."""
     how = ratings.reading
-    if how is None:
-        return None
+    return None if how is None else _roles_and_scale(ratings.source, how, ratings.scale.to_dict(ratings.dimensions))
+
+
+def category_reading_data(answers: Categories) -> dict[str, Any] | None:
+    """The same of a table of categories alone, which have no scale."""
+    return None if answers.reading is None else _roles_and_scale(answers.source, answers.reading, {})
+
+
+def _roles_and_scale(source: str, how: Reading, scale: dict[str, Any]) -> dict[str, Any]:
     return {
-        "source": ratings.source,
+        "source": source,
         **column_roles(how),
-        "scale": ratings.scale.to_dict(ratings.dimensions),
+        "scale": scale,
         "numeric_left_out": [one.column for one in how.left_out if one.numeric],
     }
 

@@ -15,7 +15,7 @@ from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import left_out, residual_freedom
 from unisono.maths.items.rescale import TruthMoments, panel_rescaling_from
 from unisono.maths.raters.signal import SharedSignal
-from unisono.maths.raters.styles import Sums, centred_sums, joined_sums
+from unisono.maths.raters.style_sums import Sums, centred_sums, joined_sums
 from unisono.sharded.crowd import Crowd, Moments, joined_moments, moments_of
 from unisono.sharded.parts import ItemShard
 

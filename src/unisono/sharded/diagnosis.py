@@ -7,7 +7,7 @@ import numpy as np
 from unisono.engines.protocol import Executor, Shard
 from unisono.engines.sums import add_fields, pairwise_sum
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.estep import left_out_means
+from unisono.maths.items.leave_out import left_out_means
 from unisono.maths.items.params import ItemParams
 from unisono.maths.raters.diagnosis import Diagnosis, FirstLook, log_sameness, settled_diagnosis
 from unisono.maths.raters.signal import (
@@ -24,7 +24,7 @@ from unisono.maths.raters.signal import (
     signal_from,
     without_annotator_means,
 )
-from unisono.maths.raters.styles import Sums, centred_sums, joined_sums
+from unisono.maths.raters.style_sums import Sums, centred_sums, joined_sums
 from unisono.sharded.parts import ItemShard
 
 

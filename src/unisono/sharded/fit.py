@@ -45,8 +45,7 @@ def fit_shards(
 
     def step(state: BayesState) -> tuple[BayesState, float]:
         key = f"{run}-{len(objective)}"
-        parts = executor.map(e_step, shards, state.params, key)
-        stats = pairwise_sum((everywhere(crowd.codes, part) for part in parts), Stats.__add__)
+        stats = statistics_of(executor, shards, crowd, state.params, key)
         after, bound = maximised(data, stats, probe, state, settings)
         objective.append(bound)
         return after, bound
@@ -68,6 +67,15 @@ def fit_shards(
 
     with checkpoint.kept():
         return run_em(step, at.state, stop_when=settled, max_iter=max_iter, on_step=report, seen=at.objective)
+
+
+def statistics_of(
+    executor: Executor, shards: list[Shard], crowd: Crowd, params: ItemParams, key: str = "last"
+) -> Stats:
+    """Sufficient statistics of all shards, by the profiles of the whole crowd."""
+    parts = executor.map(e_step, shards, params, key)
+    found: Stats = pairwise_sum((everywhere(crowd.codes, part) for part in parts), Stats.__add__)
+    return found
 
 
 def e_step(shard: ItemShard, params: ItemParams, key: str) -> tuple[np.ndarray, Stats]:

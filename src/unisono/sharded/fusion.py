@@ -140,6 +140,7 @@ class ShardedFusion:
             params=fuser.params_,
             scaling=fuser.scaling_,
             center=fuser.params_.mu,
+            noise=self.fitted.noise,
             agreement=self.fitted.agreement,
             diagnosis=self.fitted.diagnosis,
         )

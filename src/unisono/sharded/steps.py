@@ -18,6 +18,7 @@ from unisono.fusers.features import learn_space
 from unisono.fusers.items.estimate import anchored_settings, estimate_at
 from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL
 from unisono.fusers.scaling import Scaling
+from unisono.maths.items.noise import own_noise
 from unisono.maths.items.priors import Priors
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.signal import SharedSignal
@@ -25,7 +26,7 @@ from unisono.sharded.calibration import agreement_of, calibrated, sweep
 from unisono.sharded.checkpoint import Checkpoint
 from unisono.sharded.crowd import Crowd, find_crowd, pooled_units
 from unisono.sharded.diagnosis import find_diagnosis, find_signal
-from unisono.sharded.fit import fit_shards
+from unisono.sharded.fit import fit_shards, statistics_of
 from unisono.sharded.look import Look
 from unisono.sharded.parts import Source, make_item_shard
 from unisono.sharded.tally import Tally
@@ -53,6 +54,7 @@ class Fitted(NamedTuple):
     crowd: Crowd
     signal: SharedSignal
     diagnosis: Diagnosis
+    noise: np.ndarray  # (K, D) error variances of the voices, standardised
     agreement: np.ndarray  # (K, D) of the voices
 
 
@@ -111,8 +113,10 @@ def fit_default(
     fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators
     fuser.judgements_ = crowd.data.by_annotator(crowd.data.judgements)
     fuser.items_behind_ = look.items
+    stats = statistics_of(executor, shards, crowd, estimate.params)
+    noise = own_noise(crowd.data, stats, estimate.params, Priors().noise_numbers)
     executor.forget(shards)
-    return Fitted(fuser, crowd, signal, diagnosis, agreement_of(found.answers))
+    return Fitted(fuser, crowd, signal, diagnosis, noise, agreement_of(found.answers))
 
 
 def look_at_all(executor: Executor, parts: list[Shard]) -> tuple[Look, list[Tally]]:

@@ -91,7 +91,7 @@ def test_the_search_for_delays_and_their_intervals_are_told(world):
     assert all(done <= total for done, total in looks)
     described = Recorder()
     fuser.describe(described)
-    agreement = [("agreement of annotators", k, 3) for k in range(3)]
+    agreement = [("agreement of annotators", 1, 1)]  # a few short recordings are one part
     assert described.phases == agreement  # the search gave the intervals
     other = series.Joint(phi=0.9)
     watched(other, world)

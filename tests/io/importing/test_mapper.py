@@ -135,7 +135,7 @@ def leaves(tree, path=()):
 
 
 @given(TREES, st.sampled_from([None, 1, 3]), st.booleans())
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 def test_every_value_is_found_where_it_stands(tree, indent, ascii_only):
     text = json.dumps(tree, indent=indent, ensure_ascii=ascii_only)
     for path, value in leaves(tree):
@@ -147,7 +147,7 @@ NUMBERS = st.one_of(st.integers(-100, 100), st.floats(-1e9, 1e9), st.booleans())
 
 
 @given(st.dictionaries(st.tuples(LABELS.map(str.strip), LABELS.map(str.strip)), NUMBERS, min_size=1, max_size=12))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 def test_whatever_the_shape_the_mapper_finds_the_same_table(tmp_path_factory, ratings):
     folder = tmp_path_factory.mktemp("json")
     long = [{"i": i, "w": w, "d": "v", "n": n} for (i, w), n in ratings.items()]

@@ -137,7 +137,7 @@ def test_names_are_split_into_words():
     assert goes_with("sd", ["valence", "sd"]) is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_what_remains_varies_within_items_and_within_annotators(data):
     M, K = data.draw(st.integers(3, 8)), data.draw(st.integers(3, 6))

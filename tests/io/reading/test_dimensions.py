@@ -94,7 +94,7 @@ def varies(numbers: dict[tuple[int, int], int], side: int) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables(), st.sampled_from(["tidy", "long", "wide"]), st.data())
 def test_a_dimension_varies_or_was_asked_for(tmp_path, table, shape, data):
     _, columns, _ = table

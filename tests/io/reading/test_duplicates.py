@@ -89,7 +89,7 @@ def test_long_tables_and_traces_and_items():
 
 
 @pytest.mark.filterwarnings("ignore::unisono.errors.InterpretedWarning")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.sampled_from([None, 1.0, 2.0, 3.0])), min_size=1

@@ -31,7 +31,7 @@ def read_bytes(content: bytes, folder) -> Ratings | None:
             return None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(lambda parts: "".join(parts).encode())))
 @example(b'"')
 @example(b"\xef\xbb\xbf")
@@ -46,7 +46,7 @@ def test_any_bytes_below_a_header_or_alone(tmp_path_factory, content):
             assert "" not in found.annotators
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.lists(CELLS.map(lambda cell: cell.replace("\x00", "")), min_size=3, max_size=3), min_size=1, max_size=8

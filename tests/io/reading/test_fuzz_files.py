@@ -41,7 +41,7 @@ def read_all(data: bytes) -> None:
             pass
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(DOCUMENTS)
 @example({"columns": [[1]], "data": [[1]]})
 @example([{"v": "\ud800"}])
@@ -50,7 +50,7 @@ def test_any_json(document):
     read_all(json.dumps(document).encode())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from(list('{}[]":, \n1e') + ["null", '"item"', '{"v": 1}\n']), max_size=20))
 def test_what_looks_like_json(pieces):
     read_all("".join(["{", *pieces]).encode())
@@ -78,7 +78,7 @@ PACKED = {"gzip": gzip.compress(TEXT), "bzip2": bz2.compress(TEXT), "zip": zippe
 
 
 @pytest.mark.parametrize("kind", PACKED)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_damaged_files(kind, data):
     content = bytearray(PACKED[kind])

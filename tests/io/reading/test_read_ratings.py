@@ -193,7 +193,7 @@ def test_blocks_do_not_show(write, monkeypatch):
     assert read_ratings(path).data_hash == whole.data_hash
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.randoms(use_true_random=False), st.integers(1, 30), st.integers(1, 6))
 def test_row_order_does_not_reach_the_ratings(random, items, annotators):
     rows = [(f"i{i}", f"w{k}", random.random(), random.random()) for i in range(items) for k in range(annotators)]

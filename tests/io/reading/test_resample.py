@@ -26,7 +26,7 @@ def naive(t, y, grid, rate, max_gap):
     return out
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.integers(1, 400), min_size=1, max_size=25),
     st.integers(-300, 300),

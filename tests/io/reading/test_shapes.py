@@ -200,7 +200,7 @@ def test_a_name_with_a_missing_piece_is_refused():
         read(IDS.replace("g,1,y", ",1,y"), item="system,prompt")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(*[st.text("ab|\\", min_size=1, max_size=4)] * 2), min_size=1, max_size=8))
 def test_names_in_pieces_stay_apart_and_come_back(rows):
     frame = pl.DataFrame({"a": [a for a, _ in rows], "b": [b for _, b in rows]})
@@ -225,7 +225,7 @@ def test_names_in_the_index_of_a_frame():
     assert isinstance(un.fuse(frame.set_index(["item", "annotator"]), model="mean").truth, pd.DataFrame)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 5), st.integers(2, 5), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_wide_and_tidy_are_the_same_ratings(items, raters, dims, random):
     """The melted table against rows written one by one."""

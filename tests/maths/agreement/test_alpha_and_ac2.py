@@ -84,7 +84,7 @@ def test_ordinal_alpha_asks_for_the_order_alone():
     np.testing.assert_allclose(ordinal_alpha(coded(y, unit, rater)), ordinal_alpha(coded(y**5, unit, rater)), rtol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.4]), st.floats(0.01, 100), st.floats(-1e3, 1e3))
 def test_order_names_and_units_do_not_matter(seed, missing, scale, shift):
     rng = np.random.default_rng(seed)

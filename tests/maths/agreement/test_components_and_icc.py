@@ -136,7 +136,7 @@ TABLES = st.integers(0, 10**6).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TABLES)
 def test_nothing_exceeds_one(table):
     seed, units, raters, missing = table
@@ -147,7 +147,7 @@ def test_nothing_exceeds_one(table):
         assert not np.any(values > 1 + 1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(TABLES, st.floats(0.01, 100), st.floats(-1e4, 1e4))
 def test_order_names_and_units_do_not_matter(table, scale, shift):
     seed, units, raters, missing = table

@@ -14,7 +14,7 @@ from reference import naive_agreement
 from unisono.maths.agreement.coded import coded
 from unisono.maths.agreement.fit_statistics import rater_fit
 from unisono.maths.agreement.others import against_others
-from unisono.maths.agreement.pairs import pair_figures, spread_over_pairs
+from unisono.maths.agreement.pairs import pair_figures, pair_meetings, spread_over_pairs
 from unisono.maths.agreement.variance_components import variance_components
 from unisono.maths.metrics import ccc, pearson
 
@@ -54,6 +54,16 @@ def test_sparse_and_dense_give_the_same_pairs(monkeypatch):
     enough = dense.shared >= pairs_module.LEAST_SHARED
     for one, other in zip(dense, thin, strict=True):
         np.testing.assert_allclose(one[enough], other, rtol=1e-9, atol=1e-12)
+
+
+def test_meetings_of_one_dimension_serve_another_with_the_same_cells(monkeypatch):
+    monkeypatch.setattr(pairs_module, "DENSE_RATERS", 1)
+    y, unit, rater = sparse(0, 400, raters=20)
+    met = pair_meetings(coded(y, unit, rater))
+    other = coded(np.round(3 * y[::-1]), unit, rater)
+    assert met is not None
+    for reused, anew in zip(pair_figures(other, met), pair_figures(other), strict=True):
+        np.testing.assert_array_equal(reused, anew)
 
 
 def test_pairs_with_few_units_in_common_do_not_count():

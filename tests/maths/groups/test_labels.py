@@ -8,9 +8,9 @@ from unisono.maths.groups.data import prepare_groups
 from unisono.maths.groups.effective import effective_number, shared_share
 from unisono.maths.groups.estep import expectation
 from unisono.maths.groups.fit import fit_groups
-from unisono.maths.groups.labels import learn_from_labels, widened, without_labels
-from unisono.maths.groups.priors import JUDGES, REFERENCE, GroupPriors
-from unisono.maths.groups.start import assembled, moments
+from unisono.maths.groups.labels import learn_from_labels, told, widened, without_labels
+from unisono.maths.groups.priors import ALIKE_ANSWERS, JUDGES, PEOPLE, REFERENCE, GroupPriors
+from unisono.maths.groups.start import assembled, moments, start_latent, start_noise
 from unisono.maths.items.predictor import no_features
 
 
@@ -56,8 +56,31 @@ def test_judges_who_foretell_nothing_are_not_believed():
     shuffled = panel.with_judges_shuffled(1)
     start, params = fitted(shuffled)
     learned = learn_from_labels(start.data, params, start.settings)
-    assert learned.belief < 0.7
+    assert learned.belief < 0.3
     assert np.nanmean(learned.foretold) < 0.1
+
+
+def test_people_who_foretell_nothing_are_not_believed_either():
+    like_people = {"kinds": (REFERENCE, PEOPLE._replace(shared=0.02))}
+    for seed in range(3):
+        panel = simulated_panel(seed, labels=30)
+        start, params = fitted(panel, **like_people)
+        assert learn_from_labels(start.data, params, start.settings).belief == 1
+        start, params = fitted(panel.with_judges_shuffled(1), **like_people)
+        assert learn_from_labels(start.data, params, start.settings).belief < 0.3
+
+
+def test_without_belief_what_is_left_are_the_labels():
+    panel = simulated_panel(0, labels=40)
+    start, params = fitted(panel.with_judges_shuffled(1))
+    learned = learn_from_labels(start.data, params, start.settings)
+    mean, cov = told(start.data, params, learned._replace(foretold=np.zeros(2)))
+    labelled = np.isfinite(without_labels(start.data, params).label).any(axis=1)
+    np.testing.assert_allclose(mean[~labelled], np.tile(learned.mu, (np.sum(~labelled), 1)))
+    np.testing.assert_allclose(cov[~labelled][0], learned.Sigma * (1 + 1 / 40))
+    assert np.ptp(mean[labelled][:, 0]) > 0.5
+    believed, _ = told(start.data, params, learned._replace(foretold=learned.reliable))
+    assert np.ptp(believed[~labelled][:, 0]) > 0.1
 
 
 def test_the_fewer_labels_the_less_they_can_say_against_judges():
@@ -66,10 +89,11 @@ def test_the_fewer_labels_the_less_they_can_say_against_judges():
         panel = simulated_panel(0, labels=labels).with_judges_shuffled(1)
         start, params = fitted(panel)
         learned = learn_from_labels(start.data, params, start.settings)
-        assert learned._replace(foretold=np.zeros(2)).belief == pytest.approx(1 - min(labels / 10, 1))
+        enough = min(labels / 10, 1) * min(labels * 2 / 30, 1)
+        assert learned._replace(foretold=np.zeros(2)).belief == pytest.approx(1 - enough)
         assert learned._replace(foretold=learned.reliable / 2).belief == 1
-        beliefs.append(learned._replace(foretold=0.1 * learned.reliable).belief)
-    np.testing.assert_allclose(beliefs, [0.85, 0.7, 0.5])
+        beliefs.append(learned._replace(foretold=0.15 * learned.reliable).belief)
+    np.testing.assert_allclose(beliefs, [0.97, 0.88, 0.6])
 
 
 def test_labels_full_of_noise_leave_less_to_foretell():
@@ -108,6 +132,24 @@ def test_moments_at_the_start_are_those_of_an_analysis_of_variance():
     np.testing.assert_allclose(found.between, 1.0, rtol=0.1)
     alone = moments(value[::K], np.arange(M), np.zeros(M, dtype=int))
     assert np.isnan(alone.within).all()
+
+
+def test_variances_of_few_labels_are_drawn_to_the_mean_over_dimensions():
+    rng = np.random.default_rng(0)
+    sd = np.array([0.1, 1.0])
+    spread = {}
+    for M in (10, 1000):
+        value = (sd * (rng.normal(size=(M, 2)) + 0 * sd))[:, None] + 0.5 * sd * rng.normal(size=(M, 2, 2))
+        found = moments(value.reshape(-1, 2), np.repeat(np.arange(M), 2), np.tile([0, 1], M))
+        within, drawn = found.within, start_noise([found])[0]
+        typical, freedom = within.mean(), found.freedom
+        np.testing.assert_allclose(
+            drawn[1], (freedom[1] * within[1] + ALIKE_ANSWERS * typical) / (freedom[1] + ALIKE_ANSWERS)
+        )
+        latent = np.diagonal(start_latent([found], M))
+        spread[M] = latent[1] / latent[0]
+        assert (latent > 0).all()
+    assert spread[10] < 5 < spread[1000]
 
 
 def test_without_reference_the_assumed_share_is_kept():

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import multivariate_t
 
 from group_cases import random_params, random_ratings, simulated_panel
+from unisono.maths.groups.fit import fit_groups
 from unisono.maths.groups.labels import Learned, without_labels
 from unisono.maths.groups.priors import JUDGES, REFERENCE, GroupPriors
 from unisono.maths.groups.shares import fit_best, label_score
@@ -18,7 +19,7 @@ def test_the_score_of_labels_is_the_log_density_of_a_student_t():
     data, _ = random_ratings(rng, 3, 9, 25, D, missing=0.4)
     params = random_params(rng, 3, 9, D)
     root = rng.normal(size=(D + 1, D + 1))
-    learned = Learned(root @ root.T / 50, 2.5, 7.0, np.full(D, np.nan), np.ones(D), 12)
+    learned = Learned(root @ root.T / 50, 2.5, 7.0, np.full(D, np.nan), np.ones(D), 12, np.zeros(D), np.eye(D))
     found = without_labels(data, params)
     total, patterns = 0.0, set()
     for m in range(data.M):
@@ -61,4 +62,18 @@ def test_labels_choose_among_expected_shares(shared, expected):
         assert list(dict.fromkeys(seen)) == list(JUDGES.tried[: len(set(seen))])
         assert len(set(seen)) >= 3 if shared == 0 else len(set(seen)) == 2
         chosen.append(found.start.settings.kinds[1].shared)
+        # The best one goes on where it was compared, to where it would have come by itself.
+        assert found.trace.converged
+        alone = fit_groups(found.start.data, found.start.state, found.start.settings, tol=1e-3, max_iter=300)[0]
+        np.testing.assert_allclose(found.state.mean, alone.mean, atol=1e-12)
+        whole = assembled(
+            *panel.ratings,
+            panel.group,
+            no_features(panel.M),
+            reference=True,
+            kinds=found.start.settings.kinds,
+            priors=GroupPriors(),
+        )
+        whole = fit_groups(whole.data, whole.state, whole.settings, tol=1e-3, max_iter=300)[0]
+        np.testing.assert_allclose(found.state.mean, whole.mean, atol=0.02)
     assert set(chosen) <= expected

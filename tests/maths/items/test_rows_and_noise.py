@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from item_cases import random_case
-from unisono.maths.items.estep import expectation
-from unisono.maths.items.noise import GainPull, noise_scales
+from unisono.maths.items.estep import expectation, posterior
+from unisono.maths.items.noise import GainPull, noise_scales, own_noise
 from unisono.maths.items.params import noise_precision
 from unisono.maths.items.rows import common_prior, coupled_rows, row_by_row
 from unisono.maths.items.structure import Structure, free_coefficients
@@ -58,3 +58,20 @@ def test_a_worse_noise_scale_is_not_taken():
     best = noise_scales(np.array([8.0]), np.array([10.0]), 1.0, 1.0, 1e-6, np.ones(1), gains)
     again = noise_scales(np.array([8.0]), np.array([10.0]), 1.0, 1.0, 1e-6, best, gains)
     np.testing.assert_allclose(again, best, rtol=1e-6)
+
+
+def test_noise_as_described_equals_sums_over_every_answer():
+    data, params, *_ = random_case(2, missing=0.3, subset=True, seed=8, with_cov=True)
+    found = posterior(data, params)
+    total = 8 * np.diagonal(params.N, axis1=1, axis2=2)
+    count = np.full_like(total, 8.0)
+    for n, (m, k) in enumerate(zip(data.item_of, data.annotator_of, strict=True)):
+        second = np.block([[found.cov[m], np.zeros((2, 1))], [np.zeros((1, 3))]])
+        mean = np.append(found.mean[m], 1.0)
+        second += np.outer(mean, mean)
+        for d in np.flatnonzero(data.answered[data.profile_of[n]]):
+            row = np.outer(params.B[k, d], params.B[k, d]) + params.cov[k, d]
+            total[k, d] += data.y[n, d] ** 2 - 2 * data.y[n, d] * params.B[k, d] @ mean + np.sum(row * second)
+            count[k, d] += 1
+    stats = expectation(data, params)[1]
+    np.testing.assert_allclose(own_noise(data, stats, params, 8.0), total / count, rtol=1e-9)

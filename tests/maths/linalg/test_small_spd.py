@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.linalg.small_spd import LARGEST, inverse_and_logdet
+from unisono.maths.linalg.small_spd import LARGEST, inverse_and_logdet, solution_of_entries
 
 
 @pytest.mark.parametrize("D", [1, 2, 3, 7, LARGEST, LARGEST + 1])
@@ -14,6 +14,15 @@ def test_inverse_and_log_determinant(D):
     V, logdet = inverse_and_logdet(A)
     np.testing.assert_allclose(V, np.linalg.inv(A), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(logdet, np.linalg.slogdet(A)[1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("D", [1, 2, 3, LARGEST, LARGEST + 1])
+def test_solutions_of_entries_equal_lapack(D):
+    rng = np.random.default_rng(D)
+    root = rng.normal(size=(50, D, D + 3))
+    A, b = root @ root.transpose(0, 2, 1), rng.normal(size=(50, D))
+    x = solution_of_entries(np.ascontiguousarray(A.transpose(1, 2, 0)), np.ascontiguousarray(b.T))
+    np.testing.assert_allclose(x.T, np.linalg.solve(A, b[:, :, None])[:, :, 0], rtol=1e-9, atol=1e-12)
 
 
 def test_an_indefinite_matrix_is_refused():

@@ -7,18 +7,19 @@ import unisono as un
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import data_of, random_case
 from unisono.data import Ratings
-from unisono.maths.items.priors import SPAMMER_COUNTS, SPAMMER_GAIN, Priors
+from unisono.maths.items.classes import FLIPPED_CLASS, SPAMMER_CLASS, expected_gain
+from unisono.maths.items.priors import SPAMMER_GAIN, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.structure import Structure
 from unisono.maths.metrics import ccc
 from unisono.maths.raters.diagnosis import diagnose
-from unisono.maths.raters.gain_prior import competence, expected_gains, with_gain_priors
+from unisono.maths.raters.gain_prior import class_priors, competence, with_gain_priors
 
 BAD = {"spammer": 0.3, "flipped": 0.1}
 
 
 def gains(crowd):
-    return expected_gains(diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K))
+    return expected_gain(class_priors(diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)))
 
 
 def test_of_a_clean_crowd_nothing_else_is_expected():
@@ -52,9 +53,10 @@ def test_spammers_and_flipped_annotators_have_no_say():
     params = random_case(2, seed=1).params
     identity = params._replace(B=np.tile(np.hstack([np.eye(2), np.zeros((2, 1))]), (5, 1, 1)))
     np.testing.assert_allclose(competence(identity, expected), [1, 0, 0, 0, 0.5], atol=1e-12)
-    np.testing.assert_allclose(competence(identity, None), 1)
-    np.testing.assert_allclose(competence(identity._replace(B=-identity.B), None), 0)
-    np.testing.assert_allclose(competence(identity._replace(B=0.4 * identity.B), None), 0.4)
+    usual = np.ones((5, 2))
+    np.testing.assert_allclose(competence(identity, usual), 1)
+    np.testing.assert_allclose(competence(identity._replace(B=-identity.B), usual), 0)
+    np.testing.assert_allclose(competence(identity._replace(B=0.4 * identity.B), usual), 0.4)
 
 
 @pytest.mark.slow
@@ -67,8 +69,8 @@ def test_the_truth_gets_back_the_variance_that_spammers_hide():
         settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4))
         found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
         suspecting = with_gain_priors(data, settings, found)
-        assert suspecting.expected_gain is not None
-        say = competence(bayes_start(data, suspecting).params, suspecting.expected_gain)
+        start = bayes_start(data, suspecting)
+        say = competence(start.params, expected_gain(start.hyper.classes))
         assert say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < say[crowd.kind == "honest"].mean()
         truth = crowd.truth.var(axis=0) / sd**2
         shares.append([np.diagonal(s.targets.latent) / truth for s in (settings, suspecting)])
@@ -100,14 +102,17 @@ def test_the_fused_truth_is_nearly_as_good_as_without_the_planted(integer):
     assert np.mean(lost) < 0.02
 
 
-def test_what_anybody_is_suspected_of_beforehand_is_no_suspicion():
+def test_a_scale_is_flipped_or_a_spammers_or_usual():
     crowd = planted_crowd(0, BAD)
     found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
-    share = SPAMMER_COUNTS[0] / sum(SPAMMER_COUNTS)
-    nobody = found._replace(spammer=np.full(crowd.K, share), flipped=np.zeros((crowd.K, 2)))
-    np.testing.assert_array_equal(expected_gains(nobody), 1)
-    everybody = nobody._replace(spammer=np.ones(crowd.K), flipped=np.ones((crowd.K, 2)))
-    np.testing.assert_allclose(expected_gains(everybody), -SPAMMER_GAIN)
+    classes = class_priors(found)
+    np.testing.assert_allclose(classes.sum(axis=2), 1)
+    np.testing.assert_array_equal(classes[:, :, FLIPPED_CLASS], found.flipped)
+    assert (classes[:, :, SPAMMER_CLASS] <= found.spammer[:, None]).all()
+    nobody = found._replace(spammer=np.zeros(crowd.K), flipped=np.zeros((crowd.K, 2)))
+    np.testing.assert_array_equal(expected_gain(class_priors(nobody)), 1)
+    spammers = nobody._replace(spammer=np.ones(crowd.K))
+    np.testing.assert_allclose(expected_gain(class_priors(spammers)), SPAMMER_GAIN)
 
 
 def test_missing_answers_and_a_constant_annotator_are_no_obstacle():

@@ -6,6 +6,7 @@ from scipy import stats
 
 from unisono.maths.items.priors import NOISE_SD
 from unisono.maths.raters.mixture import fit_mixture
+from unisono.maths.raters.style_sums import centred_sums
 from unisono.maths.raters.styles import (
     COMPRESSED,
     KINDS,
@@ -14,23 +15,23 @@ from unisono.maths.raters.styles import (
     UNRELATED,
     USUAL,
     TypicalNoise,
-    centred_sums,
     style_evidence,
     styles_of,
 )
 
 
-def small_case(seed=0, K=3, D=2, n=9):
+def small_case(seed=0, K=3, D=2, n=9, missing=0.1):
     rng = np.random.default_rng(seed)
     of = np.repeat(np.arange(K), n)
     truth = rng.normal(size=(K * n, D))
     answers = truth @ np.array([[1.1, 0.1], [-0.2, 0.8]])[:D, :D] + 0.7 * rng.normal(size=truth.shape)
-    answers[rng.random(answers.shape) < 0.1] = np.nan
+    answers[rng.random(answers.shape) < missing] = np.nan
     return answers, truth, of
 
 
-def test_sums_equal_loops():
-    answers, truth, of = small_case()
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_sums_equal_loops(missing):
+    answers, truth, of = small_case(missing=missing)
     sums = centred_sums(answers, truth, of, 4)
     for k in range(3):
         for d in range(2):

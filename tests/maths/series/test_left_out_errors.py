@@ -10,6 +10,7 @@ from unisono.maths.series.bands import shift_variance, slope
 from unisono.maths.series.default import Settings
 from unisono.maths.series.left_out_errors import course_widening, folds, left_out_products
 from unisono.maths.series.params import SeriesData
+from unisono.maths.series.parts import HeldParts
 from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.maths.series.tracer_truth import bias_doubt, level_posterior, two_scale_truth
 
@@ -23,8 +24,8 @@ def fitted(data, **settings):
 
 
 def products(data, fit):
-    level = two_scale_truth(data, fit.params, fit.structure, fit.levels, fit.spread).level
-    return left_out_products(data, fit.params, fit.structure, fit.levels, level)
+    (part,) = HeldParts(data).parts
+    return left_out_products(part, fit.params, fit.structure, fit.levels)
 
 
 def test_products_of_left_out_annotators_equal_the_naive_reference():
@@ -86,10 +87,9 @@ def test_left_out_annotators_know_the_error_of_the_course():
 
 def test_the_band_is_widened_by_as_much_as_is_told():
     data, fit = fitted(crowd(1, K=6, gaps=False)[0])
-    level = two_scale_truth(data, fit.params, fit.structure, fit.levels, fit.spread).level
-    words = data, fit.params, fit.structure, fit.levels, level
+    words = HeldParts(data), fit.params, fit.structure, fit.levels
     assert course_widening(*words, np.zeros(1)) == pytest.approx(priors.USUAL_WIDENING)
-    told = left_out_products(*words)
+    told = products(data, fit)
     assert course_widening(*words, np.full(1, 1e9)) == pytest.approx(
         max(told.found[0] / told.expected[0], 1.0), rel=1e-4
     )

@@ -4,25 +4,38 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from reference.dense_tracers import autocorrelation, delay_evidence, log_course, log_levels
+from reference.dense_tracers import autocorrelation, courses, log_course, log_levels, uncondensed
+from reference.dense_tracers import delay_evidence as naive_delay_evidence
 from trace_crowds import crowd
 from unisono.maths.series import priors
-from unisono.maths.series.common_delays import Part, _evidence, _spectra, common_delays, delay_interval
+from unisono.maths.series.common_delays import Known, common_delays, delay_interval
+from unisono.maths.series.frames import Hands, delay_evidence
 from unisono.maths.series.independent_frames import independent_frames, mean_autocorrelation
+from unisono.maths.series.parts import HeldParts
 from unisono.maths.series.row_evidence import RowPrior, most_probable_row, row_cost, row_slopes
+from unisono.maths.series.strata import place as place_strata
+from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_climb import arrived, climb, set_out
-from unisono.maths.series.tracer_population import log_prior, objective
+from unisono.maths.series.tracer_params import weighted_median
+from unisono.maths.series.tracer_population import log_prior, objective, population
 from unisono.maths.series.tracer_search import capped, sweep, with_bias, with_row
 from unisono.maths.series.tracer_truth import Levels, level_posterior, nearest_rated
-from unisono.maths.series.tracers import Sums, first_signs, first_tracers
-from unisono.maths.series.two_scales import placed, two_scales
+from unisono.maths.series.tracers import Sums, first_signs, first_tracers, hands_of
+from unisono.maths.series.two_scales import two_scales
 
 RATE = 2.0
 
 
+def at_lag(data, lag=None):
+    """The only dimension of the traces, placed at these delays."""
+    parts = HeldParts(data, rows=300)
+    scales = two_scales(parts, data.K, 1)[0]
+    lag, ones = np.zeros(data.K, dtype=int) if lag is None else np.asarray(lag), np.ones(data.K)
+    return scales, placed(parts, (Hands(scales.unit, scales.flat, lag, ones, ones, 1.0),))[0]
+
+
 def settled(data, lag=None, sweeps=4, kappa=0.05):
-    scales = two_scales(data, 0)
-    place = placed(scales, np.zeros(data.K) if lag is None else np.asarray(lag))
+    scales, place = at_lag(data, lag)
     now = first_tracers(scales, place)
     for _ in range(sweeps):
         now = sweep(scales, place, kappa, now)
@@ -39,7 +52,7 @@ def test_the_evidence_on_a_row_equals_the_dense_density_of_all_rows(lag):
     def dense(k, sign, at):
         gain, noise, level = now.gain.copy(), now.noise.copy(), now.level_noise.copy()
         gain[k], noise[k], level[k] = sign * np.exp(at[0]), np.exp(at[1]), now.eta * np.exp(at[1])
-        return log_course(scales, lag, gain, noise, now.A) + log_levels(scales, gain, level, now.bias, now.AB)
+        return log_course(data, scales, lag, gain, noise, now.A) + log_levels(scales, gain, level, now.bias, now.AB)
 
     for k in range(data.K):
         strata = Sums(scales, place, now).without(k, 1.0)
@@ -87,7 +100,7 @@ def test_the_objective_equals_dense_densities():
     )
 
     def dense(state):
-        course = log_course(scales, np.zeros(data.K), state.gain, state.noise, state.A)
+        course = log_course(data, scales, np.zeros(data.K), state.gain, state.noise, state.A)
         levels = log_levels(scales, state.gain, state.level_noise, state.bias, state.AB)
         return 0.05 * course + levels + dense_prior(state)
 
@@ -173,27 +186,61 @@ def test_a_climb_never_lowers_the_objective(seed, searched):
     assert min(least) > -1e-9
     end = arrived(scales, at)
     np.testing.assert_allclose(end.alpha.mean(), 0.0, atol=1e-12)
-    courses = [log_course(scales, np.zeros(data.K), now.gain, now.noise, now.A) for now in (at.tracers, end)]
+    courses = [log_course(data, scales, np.zeros(data.K), now.gain, now.noise, now.A) for now in (at.tracers, end)]
     np.testing.assert_allclose(*courses, rtol=1e-8)
 
 
 def test_independent_frames_follow_the_autocorrelation():
     data, _, _ = crowd(gaps=False, lengths=(60, 60))
-    scales = two_scales(data, 0)
-    expected = np.mean([autocorrelation(scales.course[scales.judgement == j], 20) for j in range(10)], axis=0)
-    np.testing.assert_allclose(mean_autocorrelation(scales, 20), expected, rtol=1e-10)
+    parts = HeldParts(data)
+    scales = two_scales(parts, data.K, 1)
+    traces = data.y.reshape(10, 60)
+    expected = np.mean([autocorrelation(trace - trace.mean(), 20) for trace in traces], axis=0)
+    np.testing.assert_allclose(mean_autocorrelation(parts, scales, 20)[0], expected, rtol=1e-10)
     until = int(np.flatnonzero(expected < priors.UNCORRELATED)[0])
     share = priors.EVIDENCE / (1 + 2 * sum(expected[1:until] ** 2))
-    np.testing.assert_allclose(independent_frames(scales, 10 / RATE), share, rtol=1e-10)
+    np.testing.assert_allclose(independent_frames(parts, scales, 10 / RATE, 60), [share], rtol=1e-10)
 
 
 def test_levels_and_courses_are_in_the_unit_of_the_median_annotator():
     data, _, _ = crowd(gaps=False)
-    scales = two_scales(data, 0)
-    sd = [np.sqrt(np.mean(scales.course[own] ** 2)) for own in scales.of_annotator]
+    parts = HeldParts(data)
+    scales = two_scales(parts, data.K, 1)[0]
+    of, values = np.array([(k, course) for _, k, _, course in courses(data, scales)]).T
+    sd = [np.sqrt(np.mean(values[of == k] ** 2)) for k in range(data.K)]
     np.testing.assert_allclose(np.median(sd), 1.0)
-    rebuilt = scales.centre + scales.unit * (scales.level[scales.judgement] + scales.course)
-    np.testing.assert_allclose(rebuilt, data.y[scales.place, 0])
+    value = np.concatenate([one.value.ravel() for part in parts.parts for (one,) in part.courses])
+    level = np.repeat(scales.level, data.length[data.item_of])
+    np.testing.assert_allclose(scales.centre + scales.unit * level + value, data.y[:, 0])
+
+
+@pytest.mark.parametrize("lag", [[0, 0, 0, 0, 0], [2, 0, -1, 5, 3]])
+def test_condensed_frames_say_what_all_frames_say(lag):
+    """With gaps and an annotator who is flat: evidence on every row, population and objective."""
+    data, _, _ = crowd(4, turned=(1,), lengths=(60, 45, 50, 80))
+    y, rows = data.y.copy(), np.repeat(data.annotator_of, data.length[data.item_of])
+    y[np.random.default_rng(0).random(len(y)) < 0.1] = np.nan
+    y[rows == 3] = 0.5
+    data = data._replace(y=y)
+    scales, place, now = settled(data, lag)
+    naive = place_strata(uncondensed(data, scales, lag), data.K)
+    assert len(place.stratum) < len(naive.stratum)
+    np.testing.assert_allclose(objective(scales, place, 0.05, now), objective(scales, naive, 0.05, now), rtol=1e-12)
+    both = [population(scales, one, 0.05, now) for one in (place, naive)]
+    np.testing.assert_allclose(both[0].A, both[1].A, rtol=1e-12)
+    np.testing.assert_allclose(place.cross, naive.cross, atol=1e-10)
+    np.testing.assert_allclose(place.given, naive.given)
+    at = np.array([0.1, -0.7])
+    for k in range(data.K):
+        costs = [row_cost(Sums(scales, one, now).without(k, 0.05), at, 1.0, now.prior) for one in (place, naive)]
+        np.testing.assert_allclose(*costs, rtol=1e-12)
+
+
+def test_a_weighted_median_is_that_of_repeated_values():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 8):
+        values, count = rng.integers(0, 5, n).astype(float), rng.integers(1, 4, n)
+        assert weighted_median(values, count) == np.median(np.repeat(values, count))
 
 
 def test_levels_of_recordings_equal_the_dense_posterior():
@@ -230,11 +277,11 @@ def test_levels_of_recordings_equal_the_dense_posterior():
 def test_the_evidence_on_a_delay_equals_the_sum_over_frames():
     data, _, _ = crowd(lag=(2, 0, 1, 3, 0))
     lag = np.array([1, 0, 0, 2, 0])
-    scales, place, now = settled(data, lag)
-    part, spectra = Part(scales, now, 0.05), _spectra(scales, data.K)
+    scales, _, now = settled(data, lag)
     for k in range(data.K):
-        found = _evidence(part, Sums(scales, place, now), k, spectra, 4)
-        np.testing.assert_allclose(found, delay_evidence(scales, now, 0.05, lag, k, 4), rtol=1e-8, atol=1e-10)
+        found = HeldParts(data, rows=300).map(delay_evidence, (0,), (hands_of(scales, now, lag),), (0.05,), k, 4)
+        expected = naive_delay_evidence(data, scales, now, 0.05, lag, k, 4)
+        np.testing.assert_allclose(np.sum(found, axis=0), expected, rtol=1e-8, atol=1e-10)
 
 
 def test_delays_are_found_by_a_search_that_settles_and_are_in_their_intervals():
@@ -242,7 +289,7 @@ def test_delays_are_found_by_a_search_that_settles_and_are_in_their_intervals():
     for seed in range(5):
         data, _, _ = crowd(seed, lengths=(300, 300), lag=lag, gaps=False)
         scales, _, now = settled(data, sweeps=6)
-        found = common_delays([Part(scales, now, 0.05)], np.zeros(5, dtype=int), 4.0, 6)
+        found = common_delays(HeldParts(data), [Known(0, scales, now, 0.05)], np.zeros(5, dtype=int), 4.0, 6)
         assert found.settled
         assert np.abs((found.lag - found.lag.mean()) - (lag - lag.mean())).max() <= 1.5
         ends = delay_interval(found, 0.9)
@@ -253,8 +300,7 @@ def test_delays_are_found_by_a_search_that_settles_and_are_in_their_intervals():
 
 def test_reversed_hands_are_turned_from_the_first_guess_on():
     data, _, gain = crowd(3, K=6, turned=(4,), lengths=(200, 200), gaps=False)
-    scales = two_scales(data, 0)
-    assert np.array_equal(first_signs(scales, placed(scales, np.zeros(6))), np.sign(gain))
+    assert np.array_equal(first_signs(*at_lag(data)), np.sign(gain))
     _, _, now = settled(data, sweeps=10, kappa=0.1)
     assert np.array_equal(np.sign(now.sign), np.sign(gain))
     assert now.odds[4] < -3

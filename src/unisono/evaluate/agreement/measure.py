@@ -24,11 +24,12 @@ from unisono.evaluate.agreement.traces import without_delays
 from unisono.fusers import Fused
 from unisono.maths.agreement.bootstrap import Interval, bootstrap, make_blocks
 from unisono.maths.agreement.chance_corrected import dominant_share
+from unisono.maths.agreement.coded import Coded
 from unisono.maths.agreement.estimate import estimate_reliability
 from unisono.maths.agreement.fit_statistics import rater_fit
 from unisono.maths.agreement.multivariate import multivariate_agreement, standardised
 from unisono.maths.agreement.others import against_others
-from unisono.maths.agreement.pairs import PairFigures, pair_figures, spread_over_pairs
+from unisono.maths.agreement.pairs import PairFigures, PairMeetings, pair_figures, pair_meetings, spread_over_pairs
 from unisono.report.agreement import FUSED
 
 RELIABILITY = "reliability"
@@ -79,7 +80,7 @@ def measure_agreement(
         filled=float(counts.per_item.sum() / max(ratings.M * ratings.K, 1)),
         per_item=span(counts.per_item),
         per_annotator=span(counts.per_annotator),
-        dimensions=tuple(_dimension(ratings, d, one, matrices) for d, one in enumerate(found)),
+        dimensions=_dimensions(ratings, found, matrices),
         multivariate=together,
         given=counts.per_annotator,
         by_annotator=_by_annotator(ratings, found),
@@ -110,10 +111,27 @@ def span(counts: np.ndarray) -> tuple[int, float, int]:
     return int(counts.min()), float(np.median(counts)), int(counts.max())
 
 
-def _dimension(ratings: Ratings, d: int, found: Measured, matrices: bool) -> DimensionAgreement:
+def _dimensions(ratings: Ratings, found: Sequence[Measured], matrices: bool) -> tuple[DimensionAgreement, ...]:
+    """Where everybody answers every dimension, the same annotators meet on all of them."""
+    dimensions = []
+    met: PairMeetings | None = None
+    for d, one in enumerate(found):
+        if d == 0 or not _same_cells(one.data, found[d - 1].data):
+            met = pair_meetings(one.data)
+        dimensions.append(_dimension(ratings, d, one, matrices, met))
+    return tuple(dimensions)
+
+
+def _same_cells(one: Coded, other: Coded) -> bool:
+    return np.array_equal(one.unit, other.unit) and np.array_equal(one.rater, other.rater)
+
+
+def _dimension(
+    ratings: Ratings, d: int, found: Measured, matrices: bool, met: PairMeetings | None = None
+) -> DimensionAgreement:
     data = found.data
     column = ratings.value[~np.isnan(ratings.value[:, d]), d]
-    pairs = pair_figures(data)
+    pairs = pair_figures(data, met)
     return DimensionAgreement(
         name=ratings.dimensions[d],
         ratings=data.n,

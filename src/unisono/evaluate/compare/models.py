@@ -27,7 +27,7 @@ from unisono.fusers.series.joint import WINDOW
 from unisono.fusers.signal import crowd_signal
 from unisono.maths.significance import RESAMPLES, better_share, paired_t, resample_counts, resampled_scores
 from unisono.report.alerts import unclear_dimensions
-from unisono.tasks import OnTask, run_tasks
+from unisono.tasks import OnTask, Workers, run_tasks
 
 QUESTIONS: tuple[tuple[Question, str, str], ...] = (("joint", "joint", "independent"), ("default", "auto", "mean"))
 SLOW = ("paper-joint", "paper-independent")
@@ -49,7 +49,7 @@ def compare_models(
     models: Sequence[str] | None = None,
     folds: int = 5,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: Workers = 1,
     on_task: OnTask | None = None,
 ) -> Comparison:
     """Tries every model on the same splits; the result does not depend on `jobs`, apart from the seconds."""
@@ -115,12 +115,12 @@ def _try_all(
     ratings: Ratings,
     features: ItemTable | None,
     splits: _Splits,
-    jobs: int,
+    jobs: Workers,
     on_task: OnTask | None,
 ) -> dict[str, Findings]:
     parts = [("whole", None), *(("hidden", h) for h in splits.hidden), *(("people", p) for p in splits.people)]
-    tasks = [(name, kind, which, ratings, features) for name in names for kind, which in parts]
-    results = run_tasks(_try_one, tasks, jobs, on_task)
+    tasks = [(name, kind, which) for name in names for kind, which in parts]
+    results = run_tasks(_try_one, tasks, jobs, on_task, common=(ratings, features))
     people = 1 + len(splits.hidden)  # where the results about left-out annotators begin
     found = {}
     for i, name in enumerate(names):

@@ -27,7 +27,7 @@ from unisono.evaluate.scoring import rated_reference
 from unisono.evaluate.splits import ItemFold, item_folds
 from unisono.fusers import Fuser, make_fuser
 from unisono.maths.metrics import ccc, pearson
-from unisono.tasks import OnTask, run_tasks
+from unisono.tasks import OnTask, Workers, run_tasks
 
 GOLD = "+gold"  # after a model's name: the validation labels are given to it as known truths
 PROTOCOL = ("paper-joint", "paper-independent", "auto", "auto+gold", "mean")
@@ -59,7 +59,7 @@ def cross_validate_models(
     folds: int = 5,
     seed: int = 0,
     select_iteration: bool = True,
-    jobs: int = 1,
+    jobs: Workers = 1,
     on_task: OnTask | None = None,
 ) -> CrossValidation:
     """Test predictions of every model for every item with a reference, scored and compared."""

@@ -26,7 +26,7 @@ from unisono.maths.groups.data import GroupData, prepare_groups
 from unisono.maths.groups.effects import common_effect_variance
 from unisono.maths.groups.estep import posteriors, ratings_part
 from unisono.maths.groups.fit import GroupState
-from unisono.maths.groups.labels import learn_from_labels, widened, without_labels
+from unisono.maths.groups.labels import learn_from_labels, told
 from unisono.maths.groups.leave_out import left_out_means, predicted_answers
 from unisono.maths.groups.params import GroupParams
 from unisono.maths.groups.priors import MAX_ITERATIONS, TOLERANCE, GroupPriors
@@ -152,14 +152,8 @@ class Groups(Fuser):
     def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
         data, params, shown = self._shown(ratings, features)
         learned = self.fit_.learned
-        belief = 1.0 if learned is None else learned.belief
-        mean, cov = np.empty((data.M, data.D)), np.empty((data.M, data.D, data.D))
-        for block, found in posteriors(data, params, belief):
-            mean[block.start : block.stop], cov[block.start : block.stop] = found.mean, found.cov
-        if learned is None:
-            return self.on_scale(mean, cov, shown)
-        cov += widened(without_labels(data, params, belief), params, learned)
-        return self.on_scale(mean, cov, shown, learned.freedom)
+        mean, cov = told(data, params, learned)
+        return self.on_scale(mean, cov, shown, np.inf if learned is None else learned.freedom)
 
     def predict(self, features: Any) -> Fused:
         self.require_fitted()

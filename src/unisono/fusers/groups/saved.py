@@ -57,9 +57,11 @@ def restored_fit(arrays: dict[str, np.ndarray]) -> GroupFit:
     params = GroupParams(**{name: arrays[name] for name in _PARAMS}, rows=Rows(arrays["rows"], arrays["rows_cov"]))
     learned = None
     if "labels_inverse" in arrays:
-        inverse, foretold, reliable = (arrays[f"labels_{name}"] for name in ("inverse", "foretold", "reliable"))
-        spent, freedom = float(arrays["labels_spent"]), float(arrays["labels_freedom"])
-        learned = Learned(inverse, spent, freedom, foretold, reliable, int(arrays["labels_labelled"]))
+        # Fits that were written before labels stood alone have no mean and covariance of theirs.
+        known = {"labels_mu": params.mu, "labels_Sigma": params.Sigma} | arrays
+        given = {name: known[f"labels_{name}"] for name in Learned._fields}
+        numbers = {name: given[name].item() for name in ("spent", "freedom", "labelled")}
+        learned = Learned(**(given | numbers))
     return GroupFit(
         names=tuple(str(name) for name in arrays["kind_names"]),
         judges=tuple(bool(one) for one in arrays["judges"]),

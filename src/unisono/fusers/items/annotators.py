@@ -27,6 +27,7 @@ def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -
         params=params,
         scaling=scaling,
         center=params.prior_mean(data.scores).mean(axis=0),
+        noise=items.noise,
         agreement=grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
         diagnosis=crowd_diagnosis(ratings),
     )
@@ -41,17 +42,18 @@ def described(
     params: ItemParams,
     scaling: Scaling,
     center: np.ndarray,
+    noise: np.ndarray,
     agreement: np.ndarray,
     diagnosis: Diagnosis,
 ) -> Annotators:
-    """The table of annotators with `given` (K,) judgements each; `center` (D,) is the average truth.
+    """The table of annotators with `given` (K,) judgements each.
 
-    Of the ratings the sums of their profiles are enough.
+    `center` (D,) is the average truth, `noise` (K, D) are variances. Of the ratings the sums of their profiles are
+    enough.
     """
     K, D = len(annotators), data.D
     F, b = params.F[:K], params.b[:K]
     signal = np.einsum("kdi,ij,kdj->kd", F, truth_covariance(data, params), F)
-    noise = np.diagonal(params.N[:K], axis1=1, axis2=2)
     leakage = scaling.restore_matrix(F) * (1 - np.eye(D))
     return Annotators(
         annotators=annotators,

@@ -10,6 +10,7 @@ import numpy as np
 from unisono.fusers.base import Progress
 from unisono.fusers.newcomers import with_newcomer
 from unisono.maths.em import EmTrace, relative_change, run_em
+from unisono.maths.items.classes import expected_gain
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds, find_bounds
 from unisono.maths.items.gauge import recentre
@@ -155,7 +156,7 @@ def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> Item
     """Parameters in the coordinates that an anchor promises: the average competent annotator answers the truth."""
     if not settings.anchored:
         return state.params
-    weight = data.by_annotator(data.judgements) * competence(state.params, settings.expected_gain)
+    weight = data.by_annotator(data.judgements) * competence(state.params, expected_gain(state.hyper.classes))
     return recentre(state.params, settings.structure, weight) if weight.any() else state.params
 
 

@@ -9,10 +9,12 @@ import numpy as np
 from unisono.fusers.items.estimate import Ends
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import completed_posterior, expected_answer
-from unisono.maths.items.estep import Posterior
+from unisono.maths.items.estep import Posterior, expectation
 from unisono.maths.items.gauge import change_of_truth
+from unisono.maths.items.noise import own_noise
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import LeftOut, left_out
+from unisono.maths.items.priors import Priors
 from unisono.maths.items.readings import FittedReading, read_posterior
 
 
@@ -55,6 +57,14 @@ class ItemPosteriors:
         if self.reading is not None and self.reading.reading.exact:
             answers = read.y
         return left_out(read, self.params, answers, bounds)
+
+    @cached_property
+    def noise(self) -> np.ndarray:
+        """(K, D) error variances of annotators, to describe them; under `ml` those of the model."""
+        if self.params.cov is None:
+            return np.diagonal(self.params.N, axis1=1, axis2=2)[: self.data.K]
+        read = self._completed[1]
+        return own_noise(read, expectation(read, self.params)[1], self.params, Priors().noise_numbers)
 
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> ItemPosteriors:
         """The same items with truths `scale` (D,) times these plus `offset` (D,); what is known is taken along."""

@@ -41,6 +41,7 @@ from unisono.fusers.series.model import (
     with_newcomers,
 )
 from unisono.fusers.series.progress import Watcher
+from unisono.fusers.series.spread import WorksOnParts
 from unisono.fusers.series.table import describe_annotators, series_annotators, side_by_side
 from unisono.fusers.series.units import unit_notes
 from unisono.maths.items.params import ItemParams
@@ -48,8 +49,10 @@ from unisono.maths.items.predictive import Predictive
 from unisono.maths.series.params import SeriesData
 from unisono.reader import as_item_table, as_ratings
 
+SHARED_BY_STATES = ("rate_", "scaling_", "scale_", "dimensions_", "annotators_", "frames_")
 
-class SeriesFuser(Fuser):
+
+class SeriesFuser(WorksOnParts, Fuser):
     """An estimator of the truth behind traces."""
 
     namespace = "series."
@@ -126,17 +129,7 @@ class SeriesFuser(Fuser):
         """An equal fuser, fitted to the same traces, with another estimate: a state on the way."""
         other = self.alike()
         other._adopt(self)
-        for name in (
-            "rate_",
-            "scaling_",
-            "scale_",
-            "dimensions_",
-            "annotators_",
-            "frames_",
-            "_ratings",
-            "_data",
-            "_active",
-        ):
+        for name in (*SHARED_BY_STATES, "_ratings", "_data", "_active"):
             setattr(other, name, getattr(self, name))
         return other._learnt(found)
 
@@ -204,8 +197,8 @@ class SeriesFuser(Fuser):
         # Annotators are compared with the truth that ratings show, of fitted and of other recordings alike.
         mean, _ = self._rated_truth() if self._knows_gold else self._fitted_truth()
         found = [
-            describe_annotators(part.model, _of(self._data, part), mean[:, list(part.dims)], watch)
-            for part in self.parts_
+            describe_annotators(part.model, data, self._parts(data), mean[:, list(part.dims)], watch)
+            for part, data in ((part, _of(self._data, part)) for part in self.parts_)
         ]
         whole = side_by_side([part.dims for part in self.parts_], found, len(self.annotators_))
         return series_annotators(ratings, whole, self.scaling_, self.rate_)

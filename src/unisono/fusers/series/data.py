@@ -122,6 +122,8 @@ def active_annotators(data: SeriesData) -> tuple[SeriesData, np.ndarray]:
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
     active = np.zeros(data.K, dtype=bool)
     active[data.annotator_of[judgement[~np.isnan(data.y).all(axis=1)]]] = True
+    if active.all():
+        return data, active
     keep = active[data.annotator_of]
     part = data._replace(
         y=data.y[keep[judgement]],

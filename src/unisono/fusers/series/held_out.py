@@ -16,7 +16,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import ConvergenceWarning, DataError
 from unisono.fusers.base import Fuser
 from unisono.fusers.scaling import pooled_scaling
-from unisono.tasks import OnTask, run_tasks
+from unisono.tasks import OnTask, Workers, run_tasks
 
 SECONDS = 10.0  # of a stretch, at least
 FOLDS = 5  # every frame is hidden in one of them
@@ -64,7 +64,7 @@ def without_rows(ratings: Ratings, hidden: np.ndarray) -> Ratings:
     return ratings.with_value(np.where(hidden[:, None], np.nan, ratings.value))
 
 
-def hidden_error(fuser: Fuser, ratings: Ratings, features: ItemTable | None, hidden: np.ndarray) -> float:
+def hidden_error(fuser: Fuser, hidden: np.ndarray, ratings: Ratings, features: ItemTable | None) -> float:
     """Mean square error, in variances of the ratings, of what a fit without the hidden rows says about them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -90,7 +90,7 @@ def least_error(
     *,
     window: float,
     seed: int,
-    jobs: int = 1,
+    jobs: Workers = 1,
     on_task: OnTask | None = None,
 ) -> tuple[int, tuple[HeldOutError, ...]]:
     """Which candidate predicts hidden stretches best, and the report. All see the same stretches.
@@ -99,8 +99,9 @@ def least_error(
     """
     fold = stretch_folds(ratings, window, FOLDS, np.random.default_rng(seed))
     parts = [fold == f for f in range(TRIED)]
-    tasks = [(fuser, ratings, features, hidden) for _, fuser in candidates for hidden in parts if hidden.any()]
-    found = np.array(run_tasks(hidden_error, tasks, jobs, on_task)).reshape(len(candidates), -1).mean(axis=1)
+    tasks = [(fuser, hidden) for _, fuser in candidates for hidden in parts if hidden.any()]
+    errors = run_tasks(hidden_error, tasks, jobs, on_task, common=(ratings, features))
+    found = np.array(errors).reshape(len(candidates), -1).mean(axis=1)
     if np.isinf(found).all():
         raise UndeterminedError(
             f"{ratings.source}: with a stretch hidden, the traces say too little for any of the models."

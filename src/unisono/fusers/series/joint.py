@@ -155,7 +155,7 @@ class Joint(SeriesFuser):
         windows = self._windows(ratings)
         tried = [(f"{window:g} s", self.alike(window=window, jobs=1)) for window in windows]
         best, self.report_ = least_error(
-            tried, ratings, features, window=max(windows), seed=self.seed, jobs=self.jobs, on_task=watch.task_done
+            tried, ratings, features, window=max(windows), seed=self.seed, jobs=self._workers(), on_task=watch.task_done
         )
         watch.tasks_done(TRIED * len(windows))  # short recordings may leave no stretch for one of the folds
         self.window_ = windows[best]
@@ -186,7 +186,8 @@ class Joint(SeriesFuser):
             settings = settings._replace(lag=lag)
         elif data.P:
             return fit_with_features(data, self.rate_, settings, **told).fit
-        return fit_two_scales(data._replace(X=data.X[:, :0]), self.rate_, self._two_scales(settings), **told)
+        data = data._replace(X=data.X[:, :0])
+        return fit_two_scales(data, self.rate_, self._two_scales(settings), parts=self._parts(data), **told)
 
     def _two_scales(self, settings: Settings) -> Settings:
         return settings._replace(memory=MEMORY) if self.memory is None else settings
@@ -212,8 +213,8 @@ class Joint(SeriesFuser):
         fits = [fit_default(data, self.rate_, settings, structure, **words)]
         watch.task_done()
         seeds = np.random.SeedSequence(self.seed).spawn(self.restarts)
-        tasks = [(data, self.rate_, settings, structure, self.inference, seed) for seed in seeds]
-        fits += run_tasks(_from_random, tasks, self.jobs, watch.task_done)
+        common = data, self.rate_, settings, structure, self.inference
+        fits += run_tasks(_from_random, [(seed,) for seed in seeds], self._workers(), watch.task_done, common=common)
         best = max(fits, key=lambda fit: fit.trace.objective[-1])
         found = finished(best)
         if self.inference == "paper":
@@ -299,12 +300,12 @@ def require_window(ratings: Ratings, window: float | None, name: str = "window")
 
 
 def _from_random(
+    seed: np.random.SeedSequence,
     data: SeriesData,
     rate: float,
     settings: Settings,
     structure: Structure,
     inference: str,
-    seed: np.random.SeedSequence,
 ) -> DefaultFit:
     """A fit that starts from a random truth."""
     a = np.random.default_rng(seed).standard_normal((int(data.length.sum()), data.D))

@@ -19,7 +19,12 @@ from unisono.maths.series.em import unweighted
 from unisono.maths.series.estep import draw_truth, infer, posterior_mean
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
-from unisono.maths.series.tracer_truth import Levels, draw_two_scales, two_scale_truth
+from unisono.maths.series.tracer_truth import (
+    Levels,
+    draw_two_scales,
+    two_scale_mean,
+    two_scale_truth,
+)
 
 STRETCH = 10.0  # seconds of a recording that advice speaks of at a time
 EPS = float(np.finfo(float).tiny)
@@ -69,7 +74,7 @@ def fused_truth(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.nd
 def fused_mean(model: SeriesModel, data: SeriesData) -> np.ndarray:
     """(sum T, D) the means alone."""
     if model.levels is not None:
-        return fused_truth(model, data)[0]
+        return two_scale_mean(data, model.params, model.structure, model.levels)
     params = model.params if model.weighted else unweighted(model.params)
     return posterior_mean(make_layout(data, model.structure), data.X, params, model.structure)
 

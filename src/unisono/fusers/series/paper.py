@@ -102,7 +102,7 @@ class PaperJoint(SeriesFuser):
             tried = [(f"{W} frames", self.alike(width=W, jobs=1)) for W in widths]
             longest = max(widths) / self.rate_
             best, self.report_ = least_error(
-                tried, ratings, features, window=longest, seed=self.seed, jobs=self.jobs, on_task=watch.task_done
+                tried, ratings, features, window=longest, seed=self.seed, jobs=self._workers(), on_task=watch.task_done
             )
             watch.tasks_done(TRIED * len(widths))  # short recordings may leave no stretch for one of the folds
             self.width_ = widths[best]
@@ -119,9 +119,9 @@ class PaperJoint(SeriesFuser):
         assert self.width_ is not None
         structure = paper_structure(self.width_)
         seeds = np.random.SeedSequence(self.seed).spawn(self.restarts)
-        tasks = [(data, structure, self.tol, self.max_iter, self.variance_floor, seed) for seed in seeds]
+        common = data, structure, self.tol, self.max_iter, self.variance_floor
         if on_state is None and self.restarts > 1:
-            climbed = run_tasks(climb, tasks, self.jobs, watch.task_done)
+            climbed = run_tasks(climb, [(seed,) for seed in seeds], self._workers(), watch.task_done, common=common)
         else:
             # Whoever wants to see every state has to be asked here, not in another process.
             count = iter(range(10**9))
@@ -133,8 +133,8 @@ class PaperJoint(SeriesFuser):
                     on_state(next(count), self._at(self._estimated(one, structure, data)))
 
             climbed = []
-            for task in tasks:
-                climbed.append(climb(*task, on_params=on_params))
+            for seed in seeds:
+                climbed.append(climb(seed, *common, on_params=on_params))
                 watch.task_done()
         best = max(climbed, key=lambda one: one.trace.objective[-1])
         if np.isneginf(best.trace.objective[-1]):
@@ -203,12 +203,12 @@ def paper_structure(width: int) -> Structure:
 
 
 def climb(
+    seed: np.random.SeedSequence,
     data: SeriesData,
     structure: Structure,
     tol: float,
     max_iter: int,
     floor: float,
-    seed: np.random.SeedSequence,
     on_params: OnStep[SeriesParams] | None = None,
 ) -> Climbed:
     """Hard EM from a random truth, until the log-likelihood moves by less than `tol` of its size.

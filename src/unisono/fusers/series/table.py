@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +12,11 @@ from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import Scaling
 from unisono.fusers.series.model import SeriesModel, expected_ratings, fused_mean
 from unisono.fusers.series.progress import Watcher
-from unisono.maths.grouped import grouped_correlation
+from unisono.maths.grouped import PairedSums, add_paired, correlation_of_sums, paired_sums
 from unisono.maths.series.delays import DelayTrials, lag_interval, lag_profile
 from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import SeriesData
+from unisono.maths.series.parts import Part, Parts
 from unisono.maths.series.recordings import with_recordings
 from unisono.maths.series.tracer_diagnosis import KINDS
 
@@ -39,20 +41,16 @@ class Described(NamedTuple):
     drifting: np.ndarray
 
 
-def describe_annotators(model: SeriesModel, data: SeriesData, mean: np.ndarray, watch: Watcher) -> Described:
+def describe_annotators(
+    model: SeriesModel, data: SeriesData, parts: Parts, mean: np.ndarray, watch: Watcher
+) -> Described:
     """Bias, gain, noise, agreement and delay of the annotators of these traces. mean: (sum T, D) the truth."""
     K, D = data.K, data.D
     gain = model.params.F.sum(axis=1)
     center = mean.mean(axis=0)
-    rows = np.repeat(data.annotator_of, data.length[data.item_of])
-    expected, _ = expected_ratings(model, data, mean, np.zeros_like(mean))
-    seen = ~np.isnan(data.y)
-    signal = np.full((K, D), np.nan)
-    for k in range(K):
-        for d in range(D):
-            answered = seen[rows == k, d]
-            if answered.any():
-                signal[k, d] = expected[rows == k, d][answered].var()
+    told = watch.phase("agreement of annotators")
+    found = reduce(_added, parts.map(answers_of_part, model, mean, on_part=told))
+    signal = np.where(found.signal.n > 0, found.signal.xx / np.maximum(found.signal.n, 1), np.nan)
     delay, low, high = delays(model, data, watch)
     unusual = np.full((K, D, len(KINDS)), np.nan) if model.diagnosis is None else model.diagnosis
     return Described(
@@ -60,7 +58,7 @@ def describe_annotators(model: SeriesModel, data: SeriesData, mean: np.ndarray, 
         gain=gain,
         noise=model.noise,
         signal=signal,
-        agreement=agreement_with_others(model, data, watch),
+        agreement=_agreement(model, found.others),
         delay=delay,
         delay_low=low,
         delay_high=high,
@@ -81,28 +79,56 @@ def side_by_side(dims: list[tuple[int, ...]], found: list[Described], K: int) ->
     return Described(gain=gain, **rows)
 
 
-def agreement_with_others(model: SeriesModel, data: SeriesData, watch: Watcher) -> np.ndarray:
-    """(K, D) correlation of the answers with what the truth fused without them makes their filter answer.
+class AnswerSums(NamedTuple):
+    """Of the answers of each annotator."""
 
-    The delay and smoothing of an annotator are theirs and no disagreement; a negative gain is one.
-    """
+    signal: PairedSums  # what the truth makes them answer
+    others: PairedSums  # their answers with what the truth fused without them makes them answer
+
+
+def answers_of_part(part: Part, model: SeriesModel, mean: np.ndarray) -> AnswerSums:
+    """Sums over the frames of some recordings. mean: (sum T, D) the truth of all."""
+    data = part.data
     rows = np.repeat(data.annotator_of, data.length[data.item_of])
+    here = mean[part.first : part.first + int(data.length.sum())]
+    expected, _ = expected_ratings(model, data, here, np.zeros_like(here))
+    expected = np.where(np.isnan(data.y), np.nan, expected)
+    without = paired_sums(data.y, without_them(model, data), rows, data.K)
+    return AnswerSums(paired_sums(expected, expected, rows, data.K), without)
+
+
+def _added(one: AnswerSums, other: AnswerSums) -> AnswerSums:
+    return AnswerSums(*(add_paired(a, b) for a, b in zip(one, other, strict=True)))
+
+
+def without_them(model: SeriesModel, data: SeriesData) -> np.ndarray:
+    """(S, D) what the truth fused without each annotator makes their filter answer; NaN where nobody else rated.
+
+    The delay and smoothing of an annotator are theirs and no disagreement.
+    """
+    size = data.length[data.item_of]
+    rated = np.logical_or.reduceat(~np.isnan(data.y).all(axis=1), np.cumsum(size) - size)  # (J,)
+    raters = np.bincount(data.item_of[rated], minlength=len(data.length))
     expected = np.full_like(data.y, np.nan)
-    tell = watch.phase("agreement of annotators")
-    for k in range(data.K):
-        tell(k, data.K)
-        theirs = np.isin(np.arange(len(data.length)), data.item_of[data.annotator_of == k])
-        if not theirs.any():
+    for k in np.unique(data.annotator_of).tolist():
+        mine = data.annotator_of == k
+        theirs = np.bincount(data.item_of[mine & rated], minlength=len(data.length)) > 0
+        shared = theirs & (raters > 1)
+        if not shared.any():
             continue
-        part = with_recordings(data, theirs)
+        part = with_recordings(data, shared)
         own = np.repeat(part.annotator_of == k, part.length[part.item_of])
-        others = part._replace(y=np.where(own[:, None], np.nan, part.y))
-        if np.isnan(others.y).all():
-            continue
-        mean = fused_mean(model, others)
-        expected[rows == k] = expected_ratings(model, part, mean, np.zeros_like(mean))[0][own]
+        mean = fused_mean(model, part._replace(y=np.where(own[:, None], np.nan, part.y)))
+        here = np.repeat(mine & shared[data.item_of], size)
+        expected[here] = expected_ratings(model, part, mean, np.zeros_like(mean))[0][own]
+    return expected
+
+
+def _agreement(model: SeriesModel, found: PairedSums) -> np.ndarray:
+    """(K, D) correlation of answers with the others' truth; a negative gain is no agreement."""
     sign = np.sign(np.diagonal(model.params.F.sum(axis=1), axis1=1, axis2=2))
-    return np.asarray(grouped_correlation(data.y, expected, rows, data.K) * np.where(sign < 0, -1.0, 1.0))
+    correlation = correlation_of_sums(found.n, found.xx, found.yy, found.xy)
+    return np.asarray(correlation * np.where(sign < 0, -1.0, 1.0))
 
 
 def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

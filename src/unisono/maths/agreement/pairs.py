@@ -54,16 +54,35 @@ class Sums(NamedTuple):
     xy: np.ndarray
 
 
-def pair_figures(data: Coded, *, matrix: bool = False) -> PairFigures:
-    """Every pair of raters once, (P,) each, or matrices (R, R) with NaN on the diagonal."""
+class PairMeetings(NamedTuple):
+    """Where raters meet who share units enough."""
+
+    key: np.ndarray  # (P,) pairs a < b as a R + b, in order
+    one: np.ndarray  # (N,) row of a's rating in each meeting
+    other: np.ndarray  # (N,) of b's
+    pair: np.ndarray  # (N,) which pair it is
+
+
+def pair_meetings(data: Coded) -> PairMeetings | None:
+    """The meetings of frequent pairs, the same for dimensions with the same units and raters; None: not needed."""
+    if _is_dense(data):
+        return None
+    key = _frequent_pairs(data)
+    return PairMeetings(key, *_meetings(data, key))
+
+
+def pair_figures(data: Coded, met: PairMeetings | None = None, *, matrix: bool = False) -> PairFigures:
+    """Every pair of raters once, (P,) each, or matrices (R, R) with NaN on the diagonal; `met` if known already."""
     if _is_dense(data) or matrix:
         every = _figures(data, lambda y: _dense_sums(data, y))
         if matrix:
             return _without_diagonal(every)
         upper = np.triu_indices(data.R, 1)
-        met = every.shared[upper] > 0
-        return PairFigures(*(figure[upper][met] for figure in every))
-    return _sparse_figures(data)
+        shared = every.shared[upper] > 0
+        return PairFigures(*(figure[upper][shared] for figure in every))
+    met = pair_meetings(data) if met is None else met
+    assert met is not None
+    return _sparse_figures(data, met)
 
 
 def spread_over_pairs(figure: np.ndarray) -> Spread:
@@ -132,15 +151,17 @@ def _dense_sums(data: Coded, y: np.ndarray) -> Sums:
     return Sums(n, x, x.T, xx, xx.T, xy)
 
 
-def _sparse_figures(data: Coded) -> PairFigures:
+def _sparse_figures(data: Coded, met: PairMeetings) -> PairFigures:
     """Pairs that share units enough, from the ratings in which they meet."""
-    key = _frequent_pairs(data)
-    one, other, pair = _meetings(data, key)
+    P = len(met.key)
+    n = np.bincount(met.pair, minlength=P).astype(np.float64)
 
     def sums_of(y: np.ndarray) -> Sums:
-        x, z = y[one].astype(np.float64), y[other].astype(np.float64)
-        products = (np.ones(len(pair)), x, z, x * x, z * z, x * z)
-        return Sums(*(sums_by(pair, product, len(key)) for product in products))
+        x, z = y[met.one].astype(np.float64), y[met.other].astype(np.float64)
+        one, other, both = (sums_by(met.pair, product, P) for product in (x, z, x * z))
+        if y.dtype == bool:  # truth values are their own squares
+            return Sums(n, one, other, one, other, both)
+        return Sums(n, one, other, sums_by(met.pair, x * x, P), sums_by(met.pair, z * z, P), both)
 
     return _figures(data, sums_of)
 

@@ -4,6 +4,7 @@ data, params                  what goes in; what is estimated, and the shared er
 priors                        every constant, with its meaning and its evidence
 estep, mstep, bound           posteriors from sums per item and group; the M-steps; the objective they raise
 start, fit                    where EM starts, one step with its recentring, the whole fit
-labels, shares                what labels teach about groups, and what few leave open; which fit they speak for
+labels, shares, alone         what labels teach about groups, and what few leave open; which fit they speak for; what
+                              is left of the truth where groups are not believed
 effective, effects            what a panel is worth; how well effects of covariates on a group are known
 """

@@ -92,8 +92,8 @@ def expectation(data: GroupData, params: GroupParams) -> tuple[np.ndarray, Stats
     return mean, stats
 
 
-def posteriors(data: GroupData, params: GroupParams, belief: float = 1.0) -> Iterator[tuple[Block, Found]]:
-    """Posteriors of the truths, block by block; what groups beside the first say counts `belief` times."""
+def posteriors(data: GroupData, params: GroupParams) -> Iterator[tuple[Block, Found]]:
+    """Posteriors of the truths, block by block."""
     given, precision = coefficients(data, params), np.linalg.inv(params.Sigma)
     logdet = float(np.linalg.slogdet(params.Sigma)[1])
     for block in data.blocks:
@@ -109,7 +109,7 @@ def posteriors(data: GroupData, params: GroupParams, belief: float = 1.0) -> Ite
         for g, view in enumerate(views):
             A, at, J, Hq = params.A[g], view.at(m), _entries(view.J), view.Hq.T
             if g:
-                J, Hq = belief * sandwiched(J, A), belief * (A.T @ Hq)
+                J, Hq = sandwiched(J, A), A.T @ Hq
             total[:, :, at] += J
             h[:, at] += Hq
             loglik[at] += view.own

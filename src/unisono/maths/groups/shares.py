@@ -20,7 +20,9 @@ from unisono.maths.em import EmTrace
 from unisono.maths.groups.data import GroupData
 from unisono.maths.groups.fit import GroupState, fit_groups
 from unisono.maths.groups.labels import Learned, Unlabelled, learn_from_labels, without_labels
+from unisono.maths.groups.mstep import GroupSettings
 from unisono.maths.groups.params import GroupParams
+from unisono.maths.groups.priors import COMPARED_AT
 from unisono.maths.groups.start import Assembled
 
 
@@ -41,22 +43,29 @@ def fit_best(
 ) -> Chosen:
     """Of the fits from several starts, in an order of expectations, the one whose labels are foretold best.
 
-    The search ends with the first that is worse than the one before: scores rise to one best share, and fall.
+    The search ends with the first that is worse than the one before: scores rise to one best share, and fall. Fits are
+    compared when their truths move by less than COMPARED_AT times `tol`, and the best goes on from there.
     """
-    best: tuple[float, Chosen] | None = None
-    for start in starts:
-        data, settings = start.data, start.settings
-        state, trace = fit_groups(
-            data, start.state, settings, tol=tol, max_iter=max_iter, on_step=partial(on_step, start)
+    best: tuple[float, Assembled, GroupState] | None = None
+    starts = list(starts)
+    if not starts:
+        raise ValueError("Nothing to start from.")
+    for start in starts if len(starts) > 1 else ():
+        state, _ = fit_groups(
+            *_started(start), tol=COMPARED_AT * tol, max_iter=max_iter, on_step=partial(on_step, start)
         )
-        learned = learn_from_labels(data, state.params, settings)
-        score = 0.0 if learned is None else label_score(data, state.params, learned)
+        learned = learn_from_labels(start.data, state.params, start.settings)
+        score = 0.0 if learned is None else label_score(start.data, state.params, learned)
         if best is not None and score <= best[0]:
             break
-        best = score, Chosen(start, state, trace)
-    if best is None:
-        raise ValueError("Nothing to start from.")
-    return best[1]
+        best = score, start, state
+    start = starts[0] if best is None else best[1]._replace(state=best[2])
+    state, trace = fit_groups(*_started(start), tol=tol, max_iter=max_iter, on_step=partial(on_step, start))
+    return Chosen(start, state, trace)
+
+
+def _started(start: Assembled) -> tuple[GroupData, GroupState, GroupSettings]:
+    return start.data, start.state, start.settings
 
 
 def label_score(data: GroupData, params: GroupParams, learned: Learned) -> float:

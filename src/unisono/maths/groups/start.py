@@ -17,6 +17,8 @@ from unisono.maths.groups.fit import GroupState
 from unisono.maths.groups.mstep import GroupSettings
 from unisono.maths.groups.params import GroupParams, Hyper, Rows
 from unisono.maths.groups.priors import (
+    ALIKE_ANSWERS,
+    ALIKE_ITEMS,
     LEAST_BETWEEN,
     LEAST_SHARE,
     NOISE_START_LIMITS,
@@ -32,6 +34,7 @@ class GroupMomentsAtStart(NamedTuple):
 
     mean: np.ndarray
     within: np.ndarray  # variance within items, annotators' means taken out; NaN where no item has two ratings
+    freedom: np.ndarray  # degrees of freedom of that
     between: np.ndarray  # variance of the truth; NaN where it cannot be seen
 
 
@@ -39,7 +42,7 @@ def moments(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) ->
     """Of the ratings (J, D) of one group, NaN where missing."""
     D = value.shape[1]
     if not len(value):
-        return GroupMomentsAtStart(np.zeros(D), np.full(D, np.nan), np.full(D, np.nan))
+        return GroupMomentsAtStart(np.zeros(D), np.full(D, np.nan), np.zeros(D), np.full(D, np.nan))
     M, K = int(item_of.max()) + 1, int(annotator_of.max()) + 1
     seen = ~np.isnan(value)
     y = np.nan_to_num(value)
@@ -59,24 +62,34 @@ def moments(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) ->
     spread = np.where(n_item > 0, (item - middle) ** 2, 0.0).sum(axis=0) / np.maximum(items - 1, 1)
     noise = within * (1 / np.where(n_item > 0, n_item, np.inf)).sum(axis=0) / np.maximum(items, 1)
     between = np.where(items > 1, spread - noise, np.nan)
-    return GroupMomentsAtStart(mean, within, between)
+    return GroupMomentsAtStart(mean, within, freedom, between)
 
 
 def start_noise(found: list[GroupMomentsAtStart]) -> np.ndarray:
     """(G, D) noise variances; where a group shows none, the mean of those that do, else one half."""
-    within = np.stack([part.within for part in found])
+    within = np.stack([_drawn_together(part) for part in found])
     counted = np.isfinite(within).sum(axis=0)
     typical = np.where(counted > 0, np.nansum(within, axis=0) / np.maximum(counted, 1), 0.5)
     return np.asarray(np.clip(np.where(np.isfinite(within), within, typical), *NOISE_START_LIMITS))
 
 
+def _drawn_together(part: GroupMomentsAtStart) -> np.ndarray:
+    """(D,) variances within items, drawn to their mean over dimensions the more, the fewer answers they rest on."""
+    if not part.freedom.any():
+        return part.within
+    typical = np.sum(part.freedom * np.nan_to_num(part.within)) / part.freedom.sum()
+    own = part.freedom * np.nan_to_num(part.within) + ALIKE_ANSWERS * typical
+    return np.asarray(own / (part.freedom + ALIKE_ANSWERS))
+
+
 def start_latent(found: list[GroupMomentsAtStart], labelled: int) -> np.ndarray:
-    """(D, D) where Sigma is expected, from `labelled` items of the reference and from all groups."""
+    """(D, D) where Sigma is expected, from `labelled` items of the reference, from all groups and all dimensions."""
     between = np.stack([part.between for part in found])
     counted = np.isfinite(between).sum(axis=0)
     pooled = np.where(counted > 0, np.nansum(between, axis=0) / np.maximum(counted, 1), 0.5)
     own = np.where(np.isfinite(between[0]), between[0], pooled)
     mixed = (labelled * own + POOLED_ITEMS * pooled) / (labelled + POOLED_ITEMS)
+    mixed = (labelled * mixed + ALIKE_ITEMS * mixed.mean()) / (labelled + ALIKE_ITEMS)
     return np.diag(np.maximum(mixed, LEAST_BETWEEN))
 
 

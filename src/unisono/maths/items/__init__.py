@@ -5,5 +5,6 @@ priors                                   every constant of the default, with its
 estep, rows, noise, latent, predictor    the E-step, and the M-steps of annotators, noise, truth and features
 ml, vb, start, bound                     maximum likelihood as published; variational Bayes, the default, and its bound
 anchor, gauge, targets, gold, ends       coordinates of the truth, targets of priors, known truths, ends of the scale
+leave_out                                truths without the judgement that is held against them
 rescale, predictive, design              from posteriors to estimates, predictions, corrected intervals, advice
 """

@@ -1,7 +1,7 @@
 """The lower bound that variational EM climbs, up to constants that do not depend on any parameter.
 
 bound = E[log p(y*, a | B)] + H[q(a)]  (eq. G6 with expected quadratic forms) + H[q(y*)]
-      + E[log p(B)] + H[q(B)] + E[log p(theta)] + H[q(theta)]
+      + E[log p(B | z)] + H[q(B)] + E[log p(z)] + H[q(z)] + E[log p(theta)] + H[q(theta)]
       + log priors of precisions, noise, and Sigma                                                            eq. B8
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unisono.maths.items.classes import class_term
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.noise import log_pooling_prior
@@ -23,6 +24,7 @@ def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior
         stats.loglik
         + state.entropy
         + _rows_term(data, state, prior, settings)
+        + _classes_term(data, state, settings)
         + _predictor_term(data, state)
         + _between_annotators(state, settings)
         + _noise_prior(data, state, settings)
@@ -53,6 +55,15 @@ def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: Bay
         if len(at):
             total += np.sum(np.linalg.slogdet(cov[:, d][:, at[:, None], at])[1] + len(at))
     return float(0.5 * total) + log_precision(prior, free, rated)
+
+
+def _classes_term(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
+    """E[log p(z)] + H[q(z)], and what E[log p(B | z)] has beyond E[log p(B | E c_z)], of those who rated anything."""
+    if settings.classes is None:
+        return 0.0
+    rated, hyper = data.answers().sum(axis=1) > 0, state.hyper
+    scale = settings.gain_scale(hyper.r)
+    return class_term(hyper.classes[rated], settings.classes[rated], scale[rated], hyper.gain)
 
 
 def _predictor_term(data: ItemData, state: BayesState) -> float:

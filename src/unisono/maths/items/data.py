@@ -8,6 +8,7 @@ information matrix F' N^-1 F, so the E-step needs it once per profile, whatever 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,8 @@ class ItemData(NamedTuple):
 
     def by_annotator(self, per_profile: np.ndarray) -> np.ndarray:
         """(K, ...) sums over the profiles of each annotator."""
+        if np.array_equal(self.annotator, np.arange(self.K)):  # everybody has one pattern of answers, as is usual
+            return per_profile.astype(np.float64)
         flat = per_profile.reshape(len(self.annotator), -1)
         return np.asarray(self._annotator_sum() @ flat).reshape(self.K, *per_profile.shape[1:])
 
@@ -75,6 +78,16 @@ class ItemData(NamedTuple):
     def _annotator_sum(self) -> sparse.csc_array:
         U = len(self.annotator)
         return sparse.csc_array((np.ones(U), self.annotator, np.arange(U + 1)), shape=(self.K, U))
+
+
+def answer_patterns(answered: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every pattern of answered (U, D): the dimensions that it has, and the profiles that have it."""
+    if answered.all():
+        yield np.arange(answered.shape[1]), np.arange(len(answered))
+        return
+    patterns, pattern_of = np.unique(answered, axis=0, return_inverse=True)
+    for p, mask in enumerate(patterns):
+        yield np.flatnonzero(mask), np.flatnonzero(pattern_of.reshape(-1) == p)
 
 
 def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, scores: Scores, K: int) -> ItemData:

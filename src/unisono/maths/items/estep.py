@@ -63,8 +63,6 @@ class _Block(NamedTuple):
     mean: np.ndarray  # (m, D)
     cov: np.ndarray  # (m, D, D)
     gain: np.ndarray  # (m,) everything in eq. G6 but the ratings' own constants
-    linear: np.ndarray  # (m, D) sum_n (G_n y_n - g_n)
-    total: np.ndarray  # (m, D, D) Lambda_m
 
 
 def expectation(data: ItemData, params: ItemParams) -> tuple[np.ndarray, Stats]:
@@ -94,54 +92,44 @@ def posterior(data: ItemData, params: ItemParams) -> Posterior:
     return Posterior(mean, cov, loglik)
 
 
-def left_out_means(data: ItemData, params: ItemParams) -> np.ndarray:
-    """(J, D) the truth of each judgement's item as the other annotators alone give it.               eq. G7"""
-    means = np.empty_like(data.y)
-    for judgements, mean, _ in left_out_blocks(data, params):
-        means[judgements] = mean
-    return means
-
-
-def left_out_blocks(data: ItemData, params: ItemParams) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Judgements block by block, with mean (j, D) and covariance (j, D, D) of their item's truth without them."""
-    info = information(data, params)
-    prior_mean = params.prior_mean(data.scores)
-    for start, stop in item_blocks(data.M):
-        block = _posterior(data, params, info, start, stop)
-        low, high = data.item_ptr[start], data.item_ptr[stop]
-        own = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
-        profile = data.profile_of[low:high]
-        own_linear = np.einsum("nij,nj->ni", info.G[profile], data.y[low:high]) - info.g[profile]
-        Lambda = block.total[own] - info.Q[profile]
-        together = block.linear + np.linalg.solve(params.Sigma, prior_mean[start:stop].T).T
-        h = together[own] - own_linear
-        V, _ = inverse_and_logdet(Lambda)
-        yield slice(int(low), int(high)), np.einsum("nij,nj->ni", V, h), V
-
-
 def item_blocks(M: int) -> Iterator[tuple[int, int]]:
     """First and last (exclusive) item of each block, in order."""
     return ((start, min(start + BLOCK_ITEMS, M)) for start in range(0, M, BLOCK_ITEMS))
 
 
-def _posterior(data: ItemData, params: ItemParams, info: Information, start: int, stop: int) -> _Block:
+class SeenItems(NamedTuple):
+    """What the judgements of some items say about their truths, before anything else is known of them."""
+
+    rows: sparse.csr_array  # (m, U)
+    weighted: list[sparse.csr_array]  # D of (m, U)
+    precision: np.ndarray  # (m, D, D) sum_n Q_n
+    linear: np.ndarray  # (m, D) sum_n (G_n y_n - g_n)
+    constant: np.ndarray | float  # (m,) the known truths' own part of eq. G6
+
+
+def seen_items(data: ItemData, info: Information, start: int, stop: int) -> SeenItems:
+    """Sums over the judgements of items start .. stop, known truths included."""
     U, D = info.g.shape
     rows, weighted = sparse_rows(data, start, stop)
-    m0 = params.mu + data.scores.Z[start:stop] @ params.theta
     seen = (rows @ info.Q.reshape(U, D * D)).reshape(-1, D, D)
     linear = -(rows @ info.g)
     for d in range(D):
         linear += weighted[d] @ np.ascontiguousarray(info.G[:, :, d])
     own = _add_gold(data, start, stop, seen, linear)
-    Lambda = seen + np.linalg.inv(params.Sigma)
-    V, logdets = inverse_and_logdet(Lambda)
+    return SeenItems(rows, weighted, seen, linear, own)
+
+
+def _posterior(data: ItemData, params: ItemParams, info: Information, start: int, stop: int) -> _Block:
+    m0 = params.mu + data.scores.Z[start:stop] @ params.theta
+    rows, weighted, seen, linear, own = seen_items(data, info, start, stop)
+    V, logdets = inverse_and_logdet(seen + np.linalg.inv(params.Sigma))
     h = linear - np.einsum("mij,mj->mi", seen, m0)
     e = np.einsum("mij,mj->mi", V, h)
     logdets += np.linalg.slogdet(params.Sigma)[1]
     # r'Wr summed over judgements is y'Wy - 2 m0'(Gy - g) + m0'Q m0 + ...; the ratings' own part is added elsewhere.
     about_m0 = np.einsum("mi,mi->m", m0, h + linear)
     gain = -0.5 * (own + logdets - about_m0 - np.einsum("mi,mi->m", h, e))
-    return _Block(rows, weighted, m0 + e, V, gain, linear, Lambda)
+    return _Block(rows, weighted, m0 + e, V, gain)
 
 
 def _add_gold(data: ItemData, start: int, stop: int, seen: np.ndarray, linear: np.ndarray) -> np.ndarray | float:
@@ -217,6 +205,7 @@ def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) 
     if params.cov is None:
         return added
     weight = np.diagonal(information(data, params).W, axis1=1, axis2=2)
+    cov = params.cov.reshape(*params.cov.shape[:2], -1)  # (K, D, q q)
     for start, stop in item_blocks(data.M):
         low, high = data.item_ptr[start], data.item_ptr[stop]
         own = np.repeat(np.arange(start, stop), np.diff(data.item_ptr[start : stop + 1]))
@@ -224,8 +213,9 @@ def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) 
         annotator = data.annotator[profile]
         abar = np.hstack([found.mean[own], np.ones((high - low, 1))])
         share = np.zeros((high - low, data.D * data.D))
+        square = (abar[:, :, None] * abar[:, None, :]).reshape(high - low, -1)
         for d in range(data.D):
-            spread = np.einsum("ni,nij,nj->n", abar, params.cov[annotator, d], abar, optimize=True)
+            spread = np.einsum("nx,nx->n", cov[:, d][annotator], square)
             row = params.F[annotator, d] * (weight[profile, d] * np.sqrt(spread))[:, None]
             share += (row[:, :, None] * row[:, None, :]).reshape(share.shape)
         ptr = data.item_ptr[start : stop + 1] - low

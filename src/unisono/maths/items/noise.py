@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.data import ItemData
+from unisono.maths.items.data import ItemData, answer_patterns
 from unisono.maths.items.estep import Stats
-from unisono.maths.items.params import noise_precision
+from unisono.maths.items.params import ItemParams, noise_precision
 from unisono.words import Noise
 
 NEWTON_STEPS = 8  # numerical: towards the most probable noise scale of an annotator
@@ -37,6 +37,17 @@ def residual_moments(data: ItemData, stats: Stats, B: np.ndarray, cov: np.ndarra
         dims = np.arange(R.shape[1])
         R[:, dims, dims] += extra
     return np.asarray(R * (data.answered[:, :, None] & data.answered[:, None, :]))
+
+
+def own_noise(data: ItemData, stats: Stats, params: ItemParams, numbers: float) -> np.ndarray:
+    """(K, D) error variances by everybody's own residuals, drawn to those of the model by so many imaginary answers.
+
+    The model has one pool of errors, drawn to moments of the ratings, for the sake of the truth; this is to describe
+    annotators.                                                                                         eq. B23
+    """
+    R = residual_moments(data, stats, params.B, params.cov)
+    squares = data.by_annotator(np.diagonal(R, axis1=1, axis2=2))
+    return _shrunk(squares, data.answers(), numbers, np.diagonal(params.N, axis1=1, axis2=2)[: data.K])
 
 
 def update_noise(
@@ -225,12 +236,10 @@ def _completed_residuals(data: ItemData, R: np.ndarray, N: np.ndarray) -> np.nda
     """(U, D, D) sums of residual outer products with the unanswered entries filled in by expectation.    eq. G12"""
     completed = R.copy()
     D = R.shape[1]
-    patterns, pattern_of = np.unique(data.answered, axis=0, return_inverse=True)
-    for p, mask in enumerate(patterns):
-        seen, unseen = np.flatnonzero(mask), np.flatnonzero(~mask)
+    for seen, at in answer_patterns(data.answered):
+        unseen = np.setdiff1d(np.arange(D), seen)
         if not len(unseen):
             continue
-        at = np.flatnonzero(pattern_of.reshape(-1) == p)
         Nk = N[data.annotator[at]]
         A = np.zeros((len(at), D, len(seen)))
         A[:, seen, np.arange(len(seen))] = 1.0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.data import ItemData
+from unisono.maths.items.data import ItemData, answer_patterns
 from unisono.maths.items.predictor import Scores
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -77,12 +77,9 @@ def noise_precision(N: np.ndarray, annotator: np.ndarray, answered: np.ndarray) 
     U, D = answered.shape
     W = np.zeros((U, D, D))
     logdet = np.zeros(U)
-    patterns, pattern_of = np.unique(answered, axis=0, return_inverse=True)
-    for p, mask in enumerate(patterns):
-        dims = np.flatnonzero(mask)
+    for dims, members in answer_patterns(answered):
         if not len(dims):
             continue
-        members = np.flatnonzero(pattern_of.reshape(-1) == p)
         block = N[annotator[members]][:, dims[:, None], dims]
         W[members[:, None, None], dims[:, None], dims] = np.linalg.inv(block)
         logdet[members] = np.linalg.slogdet(block)[1]

@@ -16,7 +16,7 @@ from scipy.special import gammaln, ndtri, stdtrit
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds
-from unisono.maths.items.estep import left_out_blocks
+from unisono.maths.items.leave_out import left_out_blocks
 from unisono.maths.items.params import LOG_2PI, ItemParams
 from unisono.maths.items.priors import LEAST_FREEDOM
 
@@ -50,15 +50,17 @@ def predicted_ratings(
     params: ItemParams, mean: np.ndarray, cov: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray
 ) -> Predictive:
     """Answers (J, D) of annotators to items whose truth has mean (M, D) and covariance (M, D, D).        eq. H1"""
+    K, D, q = params.B.shape
     B, V = params.B[annotator_of], cov[item_of]
     abar = np.hstack([mean[item_of], np.ones((len(item_of), 1))])
-    F = B[:, :, :-1]
-    variance = np.einsum("ndi,nij,ndj->nd", F, V, F, optimize=True)
-    variance += np.diagonal(params.N, axis1=1, axis2=2)[annotator_of]
+    F = params.F
+    about_rows = F[:, :, :, None] * F[:, :, None, :]  # (K, D, D, D) E[F_d F_d'], once per annotator
+    variance = np.diagonal(params.N, axis1=1, axis2=2)[annotator_of]
     if params.cov is not None:
-        C = params.cov[annotator_of]
-        variance += np.einsum("ni,ndij,nj->nd", abar, C, abar, optimize=True)
-        variance += np.einsum("ndij,nji->nd", C[:, :, :-1, :-1], V, optimize=True)
+        about_rows = about_rows + params.cov[:, :, :-1, :-1]
+        square = (abar[:, :, None] * abar[:, None, :]).reshape(-1, q * q)
+        variance = variance + np.einsum("ndx,nx->nd", params.cov.reshape(K, D, q * q)[annotator_of], square)
+    variance = variance + np.einsum("ndx,nx->nd", about_rows.reshape(K, D, D * D)[annotator_of], V.reshape(-1, D * D))
     return Predictive(np.einsum("ndi,ni->nd", B, abar), variance)
 
 

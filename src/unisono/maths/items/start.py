@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unisono.maths.items.classes import usual_classes
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import complete
 from unisono.maths.items.latent import shape_latent
@@ -53,6 +54,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         r=np.ones(data.K),
         pool=targets.noise,
         unexplained=np.ones(D),
+        classes=usual_classes(data.K, D) if settings.classes is None else settings.classes,
     )
     params = ItemParams(
         B=np.tile(identity_rows(D), (data.K, 1, 1)),

@@ -39,6 +39,7 @@ class Hyper(NamedTuple):
     r: np.ndarray  # (K,) noise of each annotator relative to the pool, for scaled and shared noise
     pool: np.ndarray  # (D, D) the noise of an annotator with r = 1, or the one that annotators are shrunk to
     unexplained: np.ndarray  # (D,) standard deviations of the target of Sigma relative to that without features
+    classes: np.ndarray  # (K, D, Z) q(z_kd), what annotators are on each dimension
 
     def precision(self, D: int) -> np.ndarray:
         """(D, q) prior precision of every coefficient of [F_k, b_k] by itself."""
@@ -88,12 +89,17 @@ class BayesSettings(NamedTuple):
     floor: np.ndarray  # (D,) no variance falls below this
     targets: Targets
     anchored: bool = True  # coordinates of the truth are moved to where the bound is highest
-    expected_gain: np.ndarray | None = None  # (K, D) prior means of the gains; None: 1
+    classes: np.ndarray | None = None  # (K, D, Z) p(z_kd); None: everybody is usual
     bounds: Bounds | None = None  # ratings there are "at most" and "at least"
     reading: Reading | None = None  # what ratings stand for; None: numbers on a straight scale
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
     earlier: KnownAnnotators | None = None
     earlier_judgements: float = 0.0  # behind the target of the errors' covariance
+
+    def gain_scale(self, r: np.ndarray) -> np.ndarray:
+        """(K,) what gains are expected to be multiplied by, from noise scales r (K,): both follow the scale used."""
+        kappa = self.priors.gain_follows_noise if self.structure.transform != "identity" else 0.0
+        return np.asarray(r ** (kappa / 2))
 
     def noise_judgements(self, data: ItemData) -> float:
         """Imaginary judgements behind the target of the errors' covariance, which has no correlations."""

@@ -3,9 +3,10 @@
     a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/gain)   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)        eq. B1
     theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C pulled to targets                              eq. B2
 
-q(a) q(theta) q(y*) prod_kd q(B_kd); everything else is a point estimate under a prior. A step is a sweep of updates,
-each the maximum while the rest is held: truths, their mean and covariance, annotators row by row, noise, how annotators
-differ, coordinates (`anchor`), and, where that is asked for, numbers behind ratings (`ends`, `readings`).
+q(a) q(theta) q(y*) prod_kd q(B_kd) q(z_kd); everything else is a point estimate under a prior. g_kd = E[c_z], what is
+expected of the classes that annotators may be of (`classes`). A step is a sweep of updates, each the maximum while the
+rest is held: truths, their mean and covariance, annotators row by row, their classes, noise, how annotators differ,
+coordinates (`anchor`), and, where that is asked for, numbers behind ratings (`ends`, `readings`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from unisono.maths.items.anchor import best_coordinates, highest
 from unisono.maths.items.bound import lower_bound
+from unisono.maths.items.classes import expected_gain, gain_square, gain_variance, update_classes
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import complete
 from unisono.maths.items.estep import Stats, expectation
@@ -61,6 +63,7 @@ def maximised(
     bound = lower_bound(data, stats, state, prior, settings)
     params, hyper = _truth(data, stats, state, settings)
     params = _annotators(data, stats, params, prior, settings)
+    hyper = _classes(data, params, hyper, settings)
     params, hyper = _noise(data, stats, params, hyper, settings)
     hyper = _between_annotators(data, params, hyper, settings)
     after = BayesState(params, hyper, mean, state.completed)
@@ -83,9 +86,7 @@ def row_prior(data: ItemData, hyper: Hyper, settings: BayesSettings) -> RowPrior
 
     Annotators who use little of the scale have small gains and small errors alike, so the gain goes with the noise.
     """
-    expected = np.ones((data.K, data.D)) if settings.expected_gain is None else settings.expected_gain
-    kappa = settings.priors.gain_follows_noise if settings.structure.transform != "identity" else 0.0
-    gain = expected * hyper.r[:, None] ** (kappa / 2)
+    gain = expected_gain(hyper.classes) * settings.gain_scale(hyper.r)[:, None]
     prior = common_prior(gain, hyper.precision(data.D), hyper.bias)
     if settings.mixing is not None:
         prior.center[:, :, : data.D] = settings.mixing
@@ -118,6 +119,16 @@ def _annotators(
     return params._replace(B=rows.B, cov=rows.cov)
 
 
+def _classes(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
+    """q(z) given the gains; who rated nothing is what was expected."""
+    if settings.classes is None:
+        return hyper
+    gains = np.einsum("kdd->kd", params.F)
+    found = update_classes(settings.classes, gains, settings.gain_scale(hyper.r), hyper.gain)
+    rated = data.answers().sum(axis=1) > 0
+    return hyper._replace(classes=np.where(rated[:, None, None], found, settings.classes))
+
+
 def _noise(
     data: ItemData, stats: Stats, params: ItemParams, hyper: Hyper, settings: BayesSettings
 ) -> tuple[ItemParams, Hyper]:
@@ -148,9 +159,9 @@ def _gain_pull(data: ItemData, params: ItemParams, hyper: Hyper, settings: Bayes
     free = data.answers().sum(axis=1) > 0
     if settings.earlier is not None:
         free &= ~settings.earlier.known
-    expected = np.ones((data.K, data.D)) if settings.expected_gain is None else settings.expected_gain
-    product = (expected * np.einsum("kdd->kd", params.F)).sum(axis=1)
-    return GainPull(hyper.gain * product * free, hyper.gain * (expected**2).sum(axis=1) * free, kappa)
+    product = (expected_gain(hyper.classes) * np.einsum("kdd->kd", params.F)).sum(axis=1)
+    square = gain_square(hyper.classes).sum(axis=1)
+    return GainPull(hyper.gain * product * free, hyper.gain * square * free, kappa)
 
 
 def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
@@ -164,6 +175,7 @@ def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settin
     away, n = (params.B - row_prior(data, hyper, settings).center)[new], int(new.sum())
     total = (away**2 + np.einsum("kdii->kdi", params.cov[new])).sum(axis=0)
     own = np.eye(D, D + 1, dtype=bool)
+    total[own] += (settings.gain_scale(hyper.r)[:, None] ** 2 * gain_variance(hyper.classes))[new].sum(axis=0)
     others = ~own
     others[:, D] = False
 

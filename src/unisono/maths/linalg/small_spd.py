@@ -32,6 +32,20 @@ def inverse_of_entries(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return V, logdet
 
 
+def solution_of_entries(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """x (D, m) with A x = b, for positive definite A (D, D, m) and b (D, m)."""
+    D = len(A)
+    if D > LARGEST:
+        return np.ascontiguousarray(np.linalg.solve(A.transpose(2, 0, 1), b.T[:, :, None])[:, :, 0].T)
+    L, _ = _cholesky(A)
+    x = np.empty_like(b)
+    for i in range(D):
+        x[i] = (b[i] - np.einsum("km,km->m", L[i, :i], x[:i])) * L[i, i]
+    for i in reversed(range(D)):
+        x[i] = (x[i] - np.einsum("km,km->m", L[i + 1 :, i], x[i + 1 :])) * L[i, i]
+    return x
+
+
 def _cholesky(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """L (D, D, m) with the reciprocals of its diagonal in place of the diagonal, and log determinants (m,)."""
     D, _, m = A.shape

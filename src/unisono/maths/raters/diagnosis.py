@@ -16,14 +16,15 @@ import numpy as np
 
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.estep import left_out_means
 from unisono.maths.items.gauge import change_of_truth
+from unisono.maths.items.leave_out import left_out_means
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.priors import IMAGINARY_ANSWERS, LEAST_SHARE, SPAMMER_GAIN
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
 from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
+from unisono.maths.raters.style_sums import Sums, centred_sums
 from unisono.maths.raters.styles import (
     COMPRESSED,
     CONSTANT,
@@ -33,9 +34,7 @@ from unisono.maths.raters.styles import (
     UNRELATED,
     USUAL,
     Evidence,
-    Sums,
     TypicalNoise,
-    centred_sums,
     style_evidence,
     typical_noise,
 )
@@ -118,8 +117,8 @@ def settled_diagnosis(data: ItemData, first: FirstLook, sums_at: Callable[[ItemP
 
 def kurtosis(z: np.ndarray) -> np.ndarray:
     """(D,) of standardised answers (J, D) with NaN."""
-    fourth = np.where(np.isnan(z), 0.0, z) ** 4
-    return np.asarray(fourth.sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1))
+    square = np.where(np.isnan(z), 0.0, z) ** 2  # a fourth power at once takes ten times as long
+    return np.asarray((square**2).sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1))
 
 
 def _effective_answers(kurtosis: np.ndarray) -> np.ndarray:

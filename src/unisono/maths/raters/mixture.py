@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from unisono.maths.items.priors import CONSTANT_SPAMMERS, SPAMMER_COUNTS, STYLE_COUNTS
 from unisono.maths.raters.styles import (
@@ -88,16 +87,22 @@ def _responsibilities(evidence: Evidence, pi: float, w: np.ndarray) -> tuple[np.
     """Probability (K,) of the spammers' side of eq. Q4, and of each style (K, D, H) on the other side."""
     engaged = evidence.loglik + _log_weights(evidence, w)
     spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
-    per_dimension = logsumexp(engaged, axis=2)
-    log_odds = np.log(pi / (1 - pi)) + (logsumexp(spamming, axis=2) - per_dimension).sum(axis=1)
+    per_dimension = _log_sum(engaged)
+    log_odds = np.log(pi / (1 - pi)) + (_log_sum(spamming) - per_dimension).sum(axis=1)
     spam = np.exp(-np.logaddexp(0.0, -log_odds))
     return spam, np.exp(engaged - per_dimension[:, :, None])
+
+
+def _log_sum(terms: np.ndarray) -> np.ndarray:
+    """(K, D) log of the sum of exp(terms) over styles; some term of each is finite."""
+    peak = terms.max(axis=2)
+    return np.asarray(peak + np.log(np.exp(terms - peak[:, :, None]).sum(axis=2)))
 
 
 def _membership(evidence: Evidence, answered: np.ndarray, pi: float, w: np.ndarray) -> Membership:
     spam, style = _responsibilities(evidence, pi, w)
     spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
-    as_spammer = np.exp(spamming - logsumexp(spamming, axis=2)[:, :, None])
+    as_spammer = np.exp(spamming - _log_sum(spamming)[:, :, None])
     empty = np.isin(evidence.kind, (UNRELATED, CONSTANT))
     nothing = np.where(answered, (style * empty).sum(axis=2), 1.0).prod(axis=1)
     # Somebody who happens to follow no truth on any answered dimension is a spammer by another way.

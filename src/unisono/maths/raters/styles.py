@@ -18,12 +18,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from unisono.maths.items.priors import IMAGINARY_ANNOTATORS, LARGE_SCALE, LEAK_SD, NOISE_SD, SLOPE_SD, SMALL_SCALE
+from unisono.maths.raters.style_sums import Sums
 
 NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
 NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
+ANNOTATORS_AT_ONCE = 1024  # numerical: their arrays stay in the processor's cache
 LEAST_STYLE_NOISE = 1e-3  # numerical: least of the residual sum of squares, in units of the typical variance
 
 
@@ -60,17 +61,6 @@ USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(
 FOLLOWING = (USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED)
 
 
-class Sums(NamedTuple):
-    """Centred sums over the answers of each annotator on each dimension d; e and f are dimensions of the truth."""
-
-    n: np.ndarray  # (K, D) answers
-    yy: np.ndarray  # (K, D)
-    xx: np.ndarray  # (K, D, e, f)
-    xy: np.ndarray  # (K, D, e)
-    y: np.ndarray  # (K, D) mean answer
-    x: np.ndarray  # (K, D, e) mean truth over these answers
-
-
 class TypicalNoise(NamedTuple):
     """Typical variance of what the truth does not explain, in the answers of one annotator; each (D,)."""
 
@@ -87,51 +77,6 @@ class Evidence(NamedTuple):
     slope: np.ndarray  # (K, D, H) posterior mean of the slope on the own dimension's truth
     square: np.ndarray  # (K, D, H) posterior mean of its square
     noise: np.ndarray  # (K, D, H) most probable noise variance
-
-
-def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int) -> Sums:
-    """Sums of answers (J, D), NaN where they do not count, and truths (J, D), by annotator `of` (J,)."""
-    D = answers.shape[1]
-    n, yy, y = np.zeros((K, D)), np.zeros((K, D)), np.zeros((K, D))
-    xx, xy, x = np.zeros((K, D, D, D)), np.zeros((K, D, D)), np.zeros((K, D, D))
-    known = ~np.isnan(answers)
-    for d in range(D):
-        # Where the same rows count as on the dimension before, the truths behind them are the same too.
-        again = d > 0 and np.array_equal(known[:, d], known[:, d - 1])
-        if again:
-            n[:, d], x[:, d], xx[:, d] = n[:, d - 1], x[:, d - 1], xx[:, d - 1]
-        else:
-            rows = np.flatnonzero(known[:, d])
-            who = of[rows]
-            total = sparse.csc_array((np.ones(len(rows)), who, np.arange(len(rows) + 1)), shape=(K, len(rows)))
-            n[:, d] = np.bincount(who, minlength=K)
-            safe = np.maximum(n[:, d], 1)
-            x[:, d] = total @ truth[rows] / safe[:, None]
-            others = truth[rows] - x[who, d]
-            for e in range(D):
-                xx[:, d, e, e:] = total @ (others[:, e:] * others[:, [e]])
-                xx[:, d, e + 1 :, e] = xx[:, d, e, e + 1 :]
-        y[:, d] = total @ answers[rows, d] / safe
-        own = answers[rows, d] - y[who, d]
-        yy[:, d] = total @ (own * own)
-        xy[:, d] = total @ (others * own[:, None])
-    return Sums(n, yy, xx, xy, y, x)
-
-
-def joined_sums(one: Sums, other: Sums) -> Sums:
-    """Centred sums over the answers of both."""
-    n = one.n + other.n
-    share = other.n / np.maximum(n, 1)
-    weight = one.n * share
-    y, x = other.y - one.y, other.x - one.x
-    return Sums(
-        n,
-        one.yy + other.yy + weight * y**2,
-        one.xx + other.xx + weight[:, :, None, None] * x[:, :, :, None] * x[:, :, None, :],
-        one.xy + other.xy + weight[:, :, None] * x * y[:, :, None],
-        one.y + share * y,
-        one.x + share[:, :, None] * x,
-    )
 
 
 def styles_of(d: int, D: int) -> list[tuple[int, int]]:
@@ -156,95 +101,130 @@ def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, effective:
         if d == 0 or not np.array_equal(sums.xx[:, d], sums.xx[:, d - 1]):
             stretch, U = np.linalg.eigh(sums.xx[:, d])
             stretch = np.maximum(stretch, 0.0)
-        axes = _Axes(U, stretch, np.einsum("kei,ke->ki", U, sums.xy[:, d]))
-        for kind in range(len(KINDS)):
-            at = np.flatnonzero(kinds[d] == kind)
-            typical = (noise.following if kind in FOLLOWING else noise.idle)[d]
-            found = _one_kind(sums, axes, d, follows[d, at], STYLE_PRIORS[KINDS[kind]], typical)
+        lean = np.einsum("kei,ke->ki", U, sums.xy[:, d])
+        priors = _prior_columns(kinds[d], noise, d)
+        for start in range(0, K, ANNOTATORS_AT_ONCE):
+            rows = slice(start, start + ANNOTATORS_AT_ONCE)
+            axes = _Axes(np.moveaxis(U[rows], 0, 2), stretch[rows].T, lean[rows].T)
+            regression = _regression(Sums(*(part[rows] for part in sums)), axes, d, follows[d], priors)
+            found = _integrated(regression, axes, d, follows[d], priors)
             for table, part in zip((loglik, slope, square, left), found, strict=True):
-                table[:, d, at] = part
-            loglik[:, d, at] *= effective[d]
-            if kind == CONSTANT:
-                loglik[:, d, at] += same[:, [d]]
+                table[rows, d] = part.T
+        loglik[:, d] *= effective[d]
+        loglik[:, d] += np.where(kinds[d] == CONSTANT, same[:, [d]], 0.0)
     return Evidence(kinds, follows, loglik, slope, square, left)
+
+
+class _Priors(NamedTuple):
+    """The priors of the styles of one dimension, each (H, 1).
+
+    Slopes have the covariance leak^2 I + more e e', e the truth that is followed: what the answers would vary by is a
+    matrix that all styles share, and one rank more.
+    """
+
+    center: np.ndarray
+    weak: np.ndarray  # leak^2
+    more: np.ndarray
+    typical: np.ndarray  # noise variance
+
+
+def _prior_columns(kinds: np.ndarray, noise: TypicalNoise, d: int) -> _Priors:
+    priors = [STYLE_PRIORS[KINDS[kind]] for kind in kinds]
+    usual = [(noise.following if kind in FOLLOWING else noise.idle)[d] for kind in kinds]
+    rows = [
+        (prior.center, prior.leak**2, prior.width**2 - prior.leak**2, variance * prior.noise)
+        for prior, variance in zip(priors, usual, strict=True)
+    ]
+    return _Priors(*np.array(rows).T[:, :, None])
 
 
 class _Axes(NamedTuple):
     """The truths' sums of squares on one dimension's answers, X'X = U diag(stretch) U': the same for every style."""
 
-    U: np.ndarray  # (K, D, i)
-    stretch: np.ndarray  # (K, i)
-    lean: np.ndarray  # (K, i) U'X'y
+    U: np.ndarray  # (D, i, K)
+    stretch: np.ndarray  # (i, K)
+    lean: np.ndarray  # (i, K) U'X'y
 
 
-def _one_kind(
-    sums: Sums, axes: _Axes, d: int, follows: np.ndarray, prior: StylePrior, typical: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Log evidence, mean and mean square of the slope on truth d, noise variance, each (K, E), of one kind.  eq. Q3
+class _Regression(NamedTuple):
+    """Answers away from the slope that a style expects, y - center x_e, along the axes. Annotators come last."""
 
-    E dimensions that may be followed. Slopes have the prior covariance leak^2 I + more e e', e the truth that is
-    followed: what the answers would vary by is a matrix that all styles share, and one rank more.
-    """
-    U, stretch = axes.U, axes.stretch
-    weak, more = prior.leak**2, prior.width**2 - prior.leak**2
-    own = U[:, follows]  # (K, E, i)
-    # Away from the slope that is expected: y - center x_e.
-    lean = axes.lean[:, None] - prior.center * stretch[:, None] * own
-    size = np.einsum("kei,ki->ke", own**2, stretch)
-    rest = sums.yy[:, [d]] - prior.center * (2 * sums.xy[:, d][:, follows] - prior.center * size)
-    rest = np.maximum(rest, 0.0)
-    freedom = np.maximum(sums.n[:, [d]] - 1, 0)  # one went into the mean
+    own: np.ndarray  # (H, i, K) the truth that is followed
+    lean: np.ndarray  # (H, i, K)
+    rest: np.ndarray  # (H, K) sum of squares
+    freedom: np.ndarray  # (K,) one answer less: it went into the mean
 
-    weights = np.stack([own * lean, own**2 * stretch[:, None], lean**2], axis=3)  # (K, E, i, 3)
+    def explained(self, t: np.ndarray, axes: _Axes, priors: _Priors) -> np.ndarray:
+        """(H, K) what slopes other than the center take off the sum of squares if the noise is t (H, K)."""
+        inverse = 1 / (t[:, None] + priors.weak[:, None] * axes.stretch)  # (H, i, K)
+        b = (inverse * self.own * self.lean).sum(axis=1)
+        a = (inverse * self.own**2 * axes.stretch).sum(axis=1)
+        along = (inverse * self.lean**2).sum(axis=1)
+        return np.asarray(priors.weak * along + t * priors.more * b**2 / (1 + priors.more * a))
 
-    def parts(t: np.ndarray) -> tuple[np.ndarray, ...]:
-        """For noise t (K, E, T): 1/(t + weak stretch).
 
-        And, without the rank: b = x_e'M^-1 r, a = x_e'M^-1 x_e, r'XX'M^-1 r.
-        """
-        inverse = 1 / (t[..., None] + weak * stretch[:, None, None])  # (K, E, T, i)
-        return inverse, *np.moveaxis(inverse @ weights, 3, 0)
+def _regression(sums: Sums, axes: _Axes, d: int, follows: np.ndarray, priors: _Priors) -> _Regression:
+    own = axes.U[follows]
+    lean = axes.lean - priors.center[:, None] * axes.stretch * own
+    size = (own**2 * axes.stretch).sum(axis=1)
+    rest = sums.yy[:, d] - priors.center * (2 * sums.xy[:, d, follows].T - priors.center * size)
+    return _Regression(own, lean, np.maximum(rest, 0.0), np.maximum(sums.n[:, d] - 1, 0))
 
-    def explained(t: np.ndarray, b: np.ndarray, a: np.ndarray, along: np.ndarray) -> np.ndarray:
-        """(K, E, T) what slopes other than the center take off the sum of squares."""
-        return np.asarray(weak * along + t * more * b**2 / (1 + more * a))
 
-    middle, precision = np.log(typical * prior.noise), 1 / NOISE_SD**2
-    log_t, least = np.full(rest.shape, middle), typical * prior.noise * LEAST_STYLE_NOISE
+def _likeliest_noise(regression: _Regression, axes: _Axes, priors: _Priors) -> np.ndarray:
+    """(H, K) the most probable log t, by Newton steps."""
+    middle, precision = np.log(priors.typical), 1 / NOISE_SD**2
+    least = priors.typical * LEAST_STYLE_NOISE
+    log_t = np.broadcast_to(middle, regression.rest.shape)
     for _ in range(NOISE_SEARCH):
-        t = np.exp(log_t)[..., None]
-        left = np.maximum(rest - explained(t, *parts(t)[1:])[..., 0], 0.0) + least
+        t = np.exp(log_t)
+        left = np.maximum(regression.rest - regression.explained(t, axes, priors), 0.0) + least
         # The most probable log t, to first order around the last one.
-        step = 0.5 * (left * np.exp(-log_t) - freedom) + precision * (middle - log_t)
-        log_t = log_t + np.clip(step / (0.5 * left * np.exp(-log_t) + precision), -1.0, 1.0)
-    scale = 1 / np.sqrt(freedom / 2 + precision)
-    grid = log_t[..., None] + scale[..., None] * NOISE_NODES  # (K, E, T)
+        step = 0.5 * (left / t - regression.freedom) + precision * (middle - log_t)
+        log_t = log_t + np.clip(step / (0.5 * left / t + precision), -1.0, 1.0)
+    return log_t
+
+
+def _integrated(
+    regression: _Regression, axes: _Axes, d: int, follows: np.ndarray, priors: _Priors
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Log evidence, mean and mean square of the slope on truth d, noise variance, each (H, K).  eq. Q3"""
+    own, lean, rest, freedom = regression
+    log_t, precision = _likeliest_noise(regression, axes, priors), 1 / NOISE_SD**2
+    center, weak, more = (column[:, None] for column in priors[:3])  # (H, 1, 1)
+    scale = 1 / np.sqrt(freedom / 2 + precision)  # (K,)
+    grid = log_t[:, None] + scale * NOISE_NODES[:, None]  # (H, T, K)
     t = np.exp(grid)
-    inverse, b, a, along = parts(t)
-    log_density = (rest[..., None] - explained(t, b, a, along)) / t + freedom[..., None] * (np.log(2 * np.pi) + grid)
-    log_density = -0.5 * (log_density + np.log1p(more * a) - np.log((t[..., None] * inverse).prod(axis=3)))
+    # Along one axis after the other: without the rank, b = x_e'M^-1 r, a = x_e'M^-1 x_e, r'XX'M^-1 r, and what the
+    # slope on truth d shares with them.
+    b, a, along, pull, cross, known = (np.zeros(t.shape) for _ in range(6))
+    ratio = np.ones(t.shape)
+    for i, (stretch, row) in enumerate(zip(axes.stretch, axes.U[d], strict=True)):
+        inverse = 1 / (t + weak * stretch)
+        e, r = own[:, None, i], lean[:, None, i]
+        b += inverse * (e * r)
+        a += inverse * (e**2 * stretch)
+        along += inverse * r**2
+        pull += inverse * (row * r)
+        cross += inverse * (row * stretch * e)
+        known += inverse * (row**2 * stretch)
+        ratio *= t * inverse
+    rank = more / (1 + more * a)
+    log_density = (rest[:, None] - weak * along - t * rank * b**2) / t + freedom * (np.log(2 * np.pi) + grid)
+    log_density = -0.5 * (log_density + np.log1p(more * a) - np.log(ratio))
+    middle = np.log(priors.typical)[:, None]
     log_prior = -0.5 * precision * (grid - middle) ** 2 + 0.5 * np.log(precision / (2 * np.pi))
-    log_weight = log_density + log_prior + np.log(scale * (NOISE_NODES[1] - NOISE_NODES[0]))[..., None]
-    peak = log_weight.max(axis=2, keepdims=True)
+    log_weight = log_density + log_prior + np.log(scale * (NOISE_NODES[1] - NOISE_NODES[0]))
+    peak = log_weight.max(axis=1, keepdims=True)
     weight = np.exp(log_weight - peak)
-    mass = weight.sum(axis=2, keepdims=True)
-    total, weight = (peak + np.log(mass))[..., 0], weight / mass
+    mass = weight.sum(axis=1, keepdims=True)
+    total, weight = (peak + np.log(mass))[:, 0], weight / mass
     # The slope on truth d: prior mean and covariance times what pulls at it.
-    self_ = (follows == d)[:, None]
-    row = U[:, d]  # (K, i)
-    pull = _summed(inverse, row[:, None] * lean)
-    cross = _summed(inverse, (row * stretch)[:, None] * own)
-    pull = pull - more * b / (1 + more * a) * cross
-    known = _summed(inverse, np.broadcast_to((row**2 * stretch)[:, None], own.shape)) - more * cross**2 / (1 + more * a)
-    variance = weak + more * self_
-    mean = prior.center * self_ + variance * pull
-    spread = variance - variance**2 * known
-    return total, (weight * mean).sum(axis=2), (weight * (mean**2 + spread)).sum(axis=2), np.exp(log_t)
-
-
-def _summed(inverse: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(K, E, T) sums over the last axis of (K, E, T, i), with weights (K, E, i)."""
-    return np.asarray((inverse @ weight[..., None])[..., 0])
+    itself = (follows == d)[:, None, None]
+    variance = weak + more * itself
+    mean = center * itself + variance * (pull - rank * b * cross)
+    spread = variance - variance**2 * (known - rank * cross**2)
+    return total, (weight * mean).sum(axis=1), (weight * (mean**2 + spread)).sum(axis=1), np.exp(log_t)
 
 
 def typical_noise(

@@ -17,6 +17,7 @@ import numpy as np
 
 from unisono.maths.series.bands import no_spread
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
+from unisono.maths.series.parts import Part, Parts
 from unisono.maths.series.priors import EVIDENCE, USUAL_WIDENING, WIDENING_SD
 from unisono.maths.series.tracer_truth import Levels, truth_frames, two_scale_truth
 
@@ -34,26 +35,27 @@ class Products(NamedTuple):
 
 
 def course_widening(
-    data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels, level: np.ndarray, kappa: np.ndarray
+    parts: Parts, params: SeriesParams, structure: Structure, levels: Levels, kappa: np.ndarray
 ) -> np.ndarray:
     """(D,) error variance of courses over that of the model, drawn to the usual one.
 
-    level: (J, D) of every trace; kappa: (D,) what a frame counts for.
+    kappa: (D,) what a frame counts for.
     """  # eq. S47
-    products = left_out_products(data, params, structure, levels, level)
-    found, expected, variance = (np.where(products.variance > 0, own, 1.0) for own in products)
-    told = np.where(products.variance > 0, INDEPENDENT / EVIDENCE * kappa * expected**2 / variance, 0.0)
+    products = [np.array(own) for own in parts.map(left_out_products, params, structure, levels)]
+    total = np.sum(products, axis=0)
+    found, expected, variance = np.where(total[2] > 0, total, 1.0)
+    told = np.where(total[2] > 0, INDEPENDENT / EVIDENCE * kappa * expected**2 / variance, 0.0)
     before = 1.0 / WIDENING_SD**2
     return np.asarray(np.maximum((told * found / expected + before * USUAL_WIDENING) / (told + before), 1.0))
 
 
-def left_out_products(
-    data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels, level: np.ndarray
-) -> Products:
+def left_out_products(part: Part, params: SeriesParams, structure: Structure, levels: Levels) -> Products:
     """Every annotator of a recording is left out once, together with others."""
+    data = part.data
     D, none = data.D, no_spread(data.D)
     plain = levels._replace(widening=np.ones(D))
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
+    level = two_scale_truth(data, params, structure, plain, none).level
     at = truth_frames(data, params.lag)
     gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
     noise = np.diagonal(params.N, axis1=1, axis2=2)

@@ -17,6 +17,7 @@ STEPS = 50  # of Newton's method, at most; it takes three to six
 LONGEST_STEP = 1.0  # in log units
 SETTLED = 1e-7  # a step shorter than this, in log units, is none
 LEAST_STEP = 1e-6  # share of a Newton step below which nothing falls any more
+ROUNDING = 1e-13  # share of J that sums may be off by; without it chance may refuse the last step, the most exact one
 LEAST_CURVATURE = 1e-6  # of J; the prior's own is never below 1e-3
 
 
@@ -76,7 +77,10 @@ def row_slopes(strata: Strata, at: np.ndarray, sign: float, prior: RowPrior) -> 
 def most_probable_row(
     strata: Strata, start: np.ndarray, sign: float, prior: RowPrior, least: float = -np.inf
 ) -> RowPosterior:
-    """The least J, nowhere above that at the start; log noise less twice the log gain is not below `least`."""
+    """The least J, but for rounding nowhere above that at the start.
+
+    least: of log noise less twice the log gain.
+    """
     found = _newton(strata, np.array(start, dtype=float), sign, prior, np.eye(2))
     if found[1] - 2.0 * found[0] < least:
         along = _newton(strata, np.array([start[0], 2.0 * start[0] + least]), sign, prior, np.array([[1.0], [2.0]]))
@@ -102,7 +106,7 @@ def _newton(strata: Strata, at: np.ndarray, sign: float, prior: RowPrior, basis:
         share = 1.0
         while share > LEAST_STEP:
             there = row_cost(strata, at + share * basis @ step, sign, prior)
-            if there <= cost + 1e-4 * share * float(gradient @ step):
+            if there <= cost + 1e-4 * share * float(gradient @ step) + ROUNDING * abs(cost):
                 break
             share *= 0.5
         else:

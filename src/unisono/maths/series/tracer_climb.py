@@ -15,10 +15,11 @@ import numpy as np
 
 from unisono.maths.series import priors
 from unisono.maths.series.row_evidence import RowPrior, most_probable_row
+from unisono.maths.series.strata import Placed
 from unisono.maths.series.tracer_population import objective, population
 from unisono.maths.series.tracer_search import with_bias
 from unisono.maths.series.tracers import Sums, Tracers
-from unisono.maths.series.two_scales import Placed, TwoScales
+from unisono.maths.series.two_scales import TwoScales
 
 LENGTHENED = 1.5  # times the step of EM before, where it paid
 LONGEST = 20.0  # steps of EM in one

@@ -17,33 +17,50 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.series import priors
+from unisono.maths.series.frames import Hands, Shapes, trace_shapes, trends
+from unisono.maths.series.parts import Parts
 from unisono.maths.series.row_evidence import Strata, most_probable_row
-from unisono.maths.series.tracers import Sums, Tracers, residual_courses
-from unisono.maths.series.two_scales import Placed, TwoScales, stretches
+from unisono.maths.series.strata import Placed
+from unisono.maths.series.tracers import Sums, Tracers
+from unisono.maths.series.two_scales import TwoScales
 
 KINDS = ("flipped", "unrelated", "flat", "late", "drifting")
 NEWTON = 30  # steps; the function is convex
 LEAST_TREND = 0.02  # share of the variance of errors that is a trend: nobody's are usually freer of it
 
 
-class TraceShape(NamedTuple):
-    """What is seen of single traces."""
+class Seen(NamedTuple):
+    """What single traces of one dimension look like, and what their errors do."""
 
-    flat: np.ndarray  # (J,) bool
-    waits: np.ndarray  # (J,) frames until the first movement
-    length: np.ndarray  # (J,) frames
+    shapes: Shapes
+    trends: list[np.ndarray]  # K times: share of the errors that is a trend, by recording
 
 
-def diagnose_tracers(scales: TwoScales, place: Placed, kappa: float, now: Tracers, rate: float) -> np.ndarray:
+def look_at_traces(parts: Parts, hands: tuple[Hands, ...]) -> list[Seen]:
+    """One look at all frames, for the diagnosis of every dimension."""
+    shapes = parts.map(trace_shapes, tuple(one.unit for one in hands))
+    errors = parts.map(trends, hands)
+    found = []
+    for d, one in enumerate(hands):
+        own: list[list[float]] = [[] for _ in one.flat]
+        for k, share in (pair for part in errors for pair in part[d]):
+            own[k].append(share)
+        together = Shapes(*(np.concatenate([part[d][i] for part in shapes]) for i in range(len(Shapes._fields))))
+        found.append(Seen(together, [np.array(shares) for shares in own]))
+    return found
+
+
+def diagnose_tracers(
+    scales: TwoScales, place: Placed, kappa: float, now: Tracers, rate: float, seen: Seen
+) -> np.ndarray:
     """(K, 5) probabilities in the order of KINDS; NaN for who gave no ratings."""
     found = np.zeros((len(scales.present), len(KINDS)))
     nothing = unrelated(scales, place, kappa, now)
     found[:, 0] = (1.0 - nothing) / (1.0 + np.exp(np.clip(now.odds, -700, 700)))
     found[:, 1] = nothing
-    shape = trace_shapes(scales)
-    found[:, 2] = share_of_recordings(scales, shape.flat)
-    found[:, 3] = share_of_recordings(scales, late_starts(scales, shape, rate))
-    found[:, 4] = drifting(scales, place, kappa, now)
+    found[:, 2] = share_of_recordings(scales, seen.shapes.flat)
+    found[:, 3] = share_of_recordings(scales, late_starts(scales, seen.shapes, rate))
+    found[:, 4] = drifting(seen.trends)
     found[scales.flat, 0] = found[scales.flat, 1] = found[scales.flat, 4] = 0.0
     return np.where(scales.present[:, None], found, np.nan)
 
@@ -96,25 +113,11 @@ def noise_evidence(strata: Strata, mean: float, variance: float) -> float:
 # ---- what a trace looks like
 
 
-def trace_shapes(scales: TwoScales) -> TraceShape:
-    """Flat traces, and how long each stays where it began."""
-    J = len(scales.recording_of)
-    begin = np.searchsorted(scales.judgement, np.arange(J + 1))
-    flat, waits = np.zeros(J, dtype=bool), np.zeros(J)
-    for j in range(J):
-        course = scales.course[begin[j] : begin[j + 1]]
-        if len(course):
-            flat[j] = course.std() < priors.FLAT
-            moved = np.flatnonzero(np.abs(course - course[0]) > max(priors.FLAT, 0.1 * course.std()))
-            waits[j] = scales.frame[begin[j] + moved[0]] if len(moved) else 0
-    return TraceShape(flat, waits, np.diff(scales.first)[scales.recording_of])
-
-
-def late_starts(scales: TwoScales, shape: TraceShape, rate: float) -> np.ndarray:
+def late_starts(scales: TwoScales, shape: Shapes, rate: float) -> np.ndarray:
     """(J,) bool: begins to move LATE seconds, and a tenth of the recording, after the median of the others did."""
-    late, given = np.zeros(len(shape.waits), dtype=bool), ~np.isnan(scales.level) & ~shape.flat
-    for m in np.unique(scales.recording_of).tolist():
-        here = np.flatnonzero((scales.recording_of == m) & given)
+    late = np.zeros(len(shape.waits), dtype=bool)
+    moving = np.flatnonzero(shape.flat == 0)
+    for here in np.split(moving, np.flatnonzero(np.diff(scales.recording_of[moving])) + 1):
         for j in here.tolist():
             others = shape.waits[here[here != j]]
             if len(others):
@@ -124,9 +127,9 @@ def late_starts(scales: TwoScales, shape: TraceShape, rate: float) -> np.ndarray
 
 def share_of_recordings(scales: TwoScales, seen: np.ndarray) -> np.ndarray:
     """(K,) share of the annotator's recordings where `seen` (J,) is true."""
-    given, K = ~np.isnan(scales.level), len(scales.present)
-    n = np.bincount(scales.annotator_of[given], minlength=K)
-    count = np.bincount(scales.annotator_of[given], seen[given], minlength=K)
+    K = len(scales.present)
+    n = np.bincount(scales.annotator_of, minlength=K)
+    count = np.bincount(scales.annotator_of, seen, minlength=K)
     imagined, of = priors.SEEN_BEFORE
     return np.asarray((count + imagined) / (n + of))
 
@@ -134,19 +137,8 @@ def share_of_recordings(scales: TwoScales, seen: np.ndarray) -> np.ndarray:
 # ---- what their errors do
 
 
-def drifting(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np.ndarray:
+def drifting(shares: list[np.ndarray]) -> np.ndarray:
     """(K,) probability that trends of the errors come from a population with DRIFT times the usual variance."""
-    shares: list[np.ndarray] = []
-    residual = residual_courses(scales, place, now)
-    for left, row in zip(residual, place.row, strict=True):
-        own = []
-        for here in stretches(scales.judgement[row]):
-            time = scales.frame[row[here]].astype(float)
-            if len(time) > 2 and left[here].std() > 0:
-                time = (time - time.mean()) / time.std()
-                around = left[here] - left[here].mean()
-                own.append((time @ around / len(time)) ** 2 / float(np.mean(around**2)))
-        shares.append(np.array(own))
     rated = [trend.mean() for trend in shares if len(trend)]
     if not rated:
         return np.zeros(len(shares))

@@ -11,16 +11,19 @@ import numpy as np
 
 from unisono.maths.series import priors
 from unisono.maths.series.row_evidence import RowPrior
+from unisono.maths.series.strata import Placed
 from unisono.maths.series.tracers import START, Sums, Tracers, usual_spread
-from unisono.maths.series.two_scales import Placed, TwoScales
+from unisono.maths.series.two_scales import TwoScales
 
 
 def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> Tracers:
     """Variances, spreads and means by EM; mean log gain 0 is the unit of the truth."""  # eq. S39
     moving, present, sums = scales.moving, scales.present, Sums(scales, place, now)
     V, VL = 1.0 / (1.0 / now.A + sums.Q), 1.0 / (1.0 / now.AB + sums.QL)
-    x, L, seen, rated = V * sums.S, VL * sums.SL, sums.Q > 0, sums.QL > 0
-    A = _variance(kappa * np.sum(x[seen] ** 2 + V[seen]), kappa * seen.sum(), START, priors.PRIOR_FRAMES, now.A)
+    x, L, seen, rated = V * sums.S, VL * sums.SL, sums.precision > 0, sums.QL > 0
+    frames = np.where(seen, place.frames, 0)
+    square = np.sum(x[sums.Q > 0] ** 2) + frames @ V[place.first]
+    A = _variance(kappa * square, kappa * frames.sum(), START, priors.PRIOR_FRAMES, now.A)
     AB = _variance(
         np.sum(L[rated] ** 2 + VL[rated]), rated.sum(), priors.LEVEL_VARIANCE, priors.PRIOR_RECORDINGS, now.AB
     )
@@ -50,11 +53,10 @@ def _variance(square: float, count: float, usual: float, imaginary: float, befor
 
 def _level_error(scales: TwoScales, now: Tracers, L: np.ndarray, VL: np.ndarray) -> float:
     """eta: how much levels err, over the error of a frame."""
-    js = np.flatnonzero(~np.isnan(scales.level))
-    k, m = scales.annotator_of[js], scales.recording_of[js]
-    left = scales.level[js] - now.bias[k] - now.gain[k] * L[m]
+    k, m = scales.annotator_of, scales.recording_of
+    left = scales.level - now.bias[k] - now.gain[k] * L[m]
     error = np.sum((left**2 + np.exp(2.0 * now.alpha)[k] * VL[m]) / np.exp(now.beta)[k])
-    eta = _variance(float(error), len(js), 1.0, priors.PRIOR_LEVELS, now.eta)
+    eta = _variance(float(error), len(k), 1.0, priors.PRIOR_LEVELS, now.eta)
     return float(np.clip(eta, priors.LEAST_LEVEL_ERROR, priors.MOST_LEVEL_ERROR))
 
 
@@ -63,13 +65,14 @@ def objective(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> f
     sums = Sums(scales, place, now)
     total = 0.0
     for k in np.flatnonzero(scales.moving).tolist():
-        y = scales.course[place.row[k]]
-        total -= 0.5 * kappa * (len(y) * np.log(now.noise[k]) + y @ y / now.noise[k])
-    who = scales.annotator_of[sums.rated]
-    z = scales.level[sums.rated] - now.bias[who]
+        y = place.course[k]
+        total -= 0.5 * kappa * (place.given[k] * np.log(now.noise[k]) + y @ y / now.noise[k])
+    who = scales.annotator_of
+    z = scales.level - now.bias[who]
     total -= 0.5 * float(np.sum(np.log(now.level_noise[who]) + z * z / now.level_noise[who]))
-    for Q, S, A, weight in ((sums.Q, sums.S, now.A, kappa), (sums.QL, sums.SL, now.AB, 1.0)):
-        total -= 0.5 * weight * float(np.sum(np.log1p(A * Q) - S * S / (1.0 / A + Q)))
+    total -= 0.5 * kappa * float(place.frames @ np.log1p(now.A * sums.precision))
+    total += 0.5 * kappa * float(np.sum(sums.S**2 / (1.0 / now.A + sums.Q)))
+    total -= 0.5 * float(np.sum(np.log1p(now.AB * sums.QL) - sums.SL**2 / (1.0 / now.AB + sums.QL)))
     return float(total + log_prior(scales, now))
 
 

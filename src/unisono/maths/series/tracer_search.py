@@ -12,9 +12,10 @@ import numpy as np
 
 from unisono.maths.series import priors
 from unisono.maths.series.row_evidence import RowPosterior, Strata, most_probable_row
+from unisono.maths.series.strata import Placed
 from unisono.maths.series.tracer_population import population
 from unisono.maths.series.tracers import Sums, Tracers
-from unisono.maths.series.two_scales import Placed, TwoScales
+from unisono.maths.series.two_scales import TwoScales
 
 DECIDED = 20.0  # log odds of a sign from which the other one is not tried again
 

@@ -13,36 +13,33 @@ from unisono.maths.series.bands import Spread
 from unisono.maths.series.common_delays import Delays, delay_variance
 from unisono.maths.series.default import Settings
 from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_GAIN_SD
-from unisono.maths.series.tracers import Tracers
-from unisono.maths.series.two_scales import TwoScales
-
-Parts = list[tuple[TwoScales, Tracers]]  # of every dimension
+from unisono.maths.series.tracer_params import Dimension
 
 
-def annotator_sample(parts: Parts, delays: list[Delays]) -> Spread:
+def annotator_sample(found: tuple[Dimension, ...], delays: list[Delays]) -> Spread:
     """Variances of the means of gains, biases and delays, from how these annotators differ (Student's t)."""  # eq. S50
-    gain, bias = np.zeros(len(parts)), np.zeros(len(parts))
+    gain, bias = np.zeros(len(found)), np.zeros(len(found))
     lag = float(np.mean([delay_variance(own).mean() for own in delays]) / len(delays[0].lag))
-    for d, (scales, now) in enumerate(parts):
+    for d, (scales, now) in enumerate((f.scales, f.tracers) for f in found):
         gain[d] = _student(int(scales.moving.sum())) * now.prior.cov[0, 0] / max(int(scales.moving.sum()), 1)
         own = now.bias[scales.present]
         # What is unknown of each bias is in the levels of recordings; the prior of biases is too narrow for a mean.
         square = float(own @ own) / (len(own) - 1) if len(own) > 1 else now.tau2
         bias[d] = _student(len(own)) * square / max(len(own), 1) * scales.unit**2
-    return Spread(gain, bias, np.full(len(parts), lag))
+    return Spread(gain, bias, np.full(len(found), lag))
 
 
-def with_common_error(sample: Spread, parts: Parts, rate: float, s: Settings) -> Spread:
+def with_common_error(sample: Spread, found: tuple[Dimension, ...], rate: float, s: Settings) -> Spread:
     """Adds what all annotators may do alike: the unit they use, and the delay, unless it is known."""  # eq. S51
     lag = sample.lag if s.lag is not None else sample.lag + (COMMON_DELAY_SD * rate) ** 2
     if s.shared is None:
         return sample._replace(gain=sample.gain + COMMON_GAIN_SD**2, lag=lag)
-    return sample._replace(bias=sample.bias + shared_error(parts, s.shared), lag=lag)
+    return sample._replace(bias=sample.bias + shared_error(found, s.shared), lag=lag)
 
 
-def shared_error(parts: Parts, share: float) -> np.ndarray:
+def shared_error(found: tuple[Dimension, ...], share: float) -> np.ndarray:
     """(D,) variance of an error that all annotators make, as a share of the median annotator's."""
-    noise = [(now.noise + now.level_noise)[scales.moving] * scales.unit**2 for scales, now in parts]
+    noise = [(f.tracers.noise + f.tracers.level_noise)[f.scales.moving] * f.scales.unit**2 for f in found]
     return share / (1.0 - share) * np.array([float(np.median(own)) if own.size else 0.0 for own in noise])
 
 

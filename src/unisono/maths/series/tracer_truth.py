@@ -8,14 +8,16 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from unisono.maths.series.bands import Spread, shift_variance
-from unisono.maths.series.estep import draw_truth, infer
-from unisono.maths.series.layout import make_layout
+from unisono.maths.series.estep import Truth, draw_truth, infer, posterior_mean
+from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
+from unisono.maths.series.parts import Part, Parts
 
 ROUNDS = 3  # between levels and course, where traces have gaps
 
@@ -51,41 +53,96 @@ def two_scale_truth(
 ) -> TwoScaleTruth:
     """params: of the courses; `mu` is the centre of the levels. spread: what is unknown of the average annotator."""
     # eq. S43
-    D = data.D
-    length = data.length[data.item_of]
-    judgement = np.repeat(np.arange(len(length)), length)
-    seen = ~np.isnan(data.y)
-    count = np.stack([np.bincount(judgement, seen[:, d], minlength=len(length)) for d in range(D)], axis=1)
-    inner = params._replace(mu=np.zeros(D), b=np.zeros_like(params.b), theta=np.zeros((0, D)))
-    at = truth_frames(data, params.lag)  # (S, D)
-    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
-    precision = frame_precision(data, seen, at, gain, np.diagonal(params.N, axis1=1, axis2=2))
-    A = params.sigma / (1.0 - params.phi**2)
-    near, far = nearest_rated(precision, data.length)
-    held = np.take_along_axis(
-        precision, near, axis=0
-    )  # delays leave the last frames unrated: what was known still holds
-    alone = np.linalg.inv(np.linalg.inv(A) + held[:, :, None] * np.eye(D))
-    shrink = held / (held + levels.lasting / np.diagonal(A))
-    forgotten = 1.0 - params.phi ** (2 * far)
-    partial = (count > 0) & (count < length[:, None])
-    course, bare = np.zeros((int(data.length.sum()), D)), data._replace(X=np.zeros((int(data.length.sum()), 0)))
-    for _ in range(ROUNDS if partial.any() else 1):
-        follows = np.where(partial[judgement], gain[data.annotator_of[judgement]] * _at(course, at), 0.0)
-        level = trace_levels(data.y - follows, judgement, count)
-        rest = bare._replace(y=data.y - level[judgement])
-        found = infer(make_layout(rest, structure), rest.X, inner, structure)
-        course = shrink * found.mean
+    D, frames = data.D, _frames(data, params, levels)
+    level, course, found = _smoothed(data, params, structure, frames, infer)
     L, VL, loglik = level_posterior(data, level, levels)
     recording = np.repeat(np.arange(len(data.length)), data.length)
     away = L[recording] + course
     mean = params.mu + away
+    alone = np.linalg.inv(np.linalg.inv(frames.A) + frames.held[:, :, None] * np.eye(D))
     d, last, wide = np.arange(D), np.sqrt(levels.lasting), np.sqrt(levels.widening)
     inside = wide[:, None] * wide * (alone + (found.cov - alone) * (1.0 - last[:, None] * last))
-    inside[:, d, d] += forgotten * (np.diagonal(A) - alone[:, d, d])
+    inside[:, d, d] += (1.0 - params.phi ** (2 * frames.far)) * (np.diagonal(frames.A) - alone[:, d, d])
     cov = inside + (VL + bias_doubt(data, level, levels, VL))[recording]
     cov[:, d, d] += spread.gain * away**2 + spread.bias + shift_variance(mean, data.length, np.sqrt(spread.lag))
     return TwoScaleTruth(mean, cov, inside[:, d, d], course, level, found.loglik + loglik)
+
+
+def two_scale_mean(data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
+    """(sum T, D) the means of `two_scale_truth` alone."""
+    level, course, _ = _smoothed(data, params, structure, _frames(data, params, levels), _means)
+    L, _, _ = level_posterior(data, level, levels)
+    return np.asarray(params.mu + np.repeat(L, data.length, axis=0) + course)
+
+
+class _Frames(NamedTuple):
+    """What is known of frames before they are smoothed."""
+
+    judgement: np.ndarray  # (S,)
+    given: np.ndarray  # (J, D) ratings of each trace
+    at: np.ndarray  # (S, D) frame of the truth
+    gain: np.ndarray  # (K, D)
+    A: np.ndarray  # (D, D) variance of the truth inside recordings
+    held: np.ndarray  # (sum T, D) precision at the nearest rated frame
+    far: np.ndarray  # (sum T, D) frames to it
+    shrink: np.ndarray  # (sum T, D)
+
+
+def _frames(data: SeriesData, params: SeriesParams, levels: Levels) -> _Frames:
+    length = data.length[data.item_of]
+    judgement, seen = np.repeat(np.arange(len(length)), length), ~np.isnan(data.y)
+    count = np.stack([np.bincount(judgement, seen[:, d], minlength=len(length)) for d in range(data.D)], axis=1)
+    at = truth_frames(data, params.lag)
+    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
+    precision = frame_precision(data, seen, at, gain, np.diagonal(params.N, axis1=1, axis2=2))
+    A = params.sigma / (1.0 - params.phi**2)
+    near, far = nearest_rated(precision, data.length)
+    held = np.take_along_axis(precision, near, axis=0)  # delays leave the last frames unrated: what was known holds
+    return _Frames(judgement, count, at, gain, A, held, far, held / (held + levels.lasting / np.diagonal(A)))
+
+
+def _smoothed(
+    data: SeriesData,
+    params: SeriesParams,
+    structure: Structure,
+    frames: _Frames,
+    smoother: Callable[[Layout, np.ndarray, SeriesParams, Structure], Truth],
+) -> tuple[np.ndarray, np.ndarray, Truth]:
+    """Levels of traces (J, D), the course (sum T, D), and what the smoother found."""
+    total = int(data.length.sum())
+    inner = params._replace(mu=np.zeros(data.D), b=np.zeros_like(params.b), theta=np.zeros((0, data.D)))
+    partial = (frames.given > 0) & (frames.given < data.length[data.item_of][:, None])
+    course, bare = np.zeros((total, data.D)), data._replace(X=np.zeros((total, 0)))
+    for _ in range(ROUNDS if partial.any() else 1):
+        y = data.y
+        if partial.any():
+            follows = frames.gain[data.annotator_of[frames.judgement]] * _at(course, frames.at)
+            y = y - np.where(partial[frames.judgement], follows, 0.0)
+        level = trace_levels(y, frames.judgement, frames.given)
+        rest = bare._replace(y=data.y - level[frames.judgement])
+        found = smoother(make_layout(rest, structure), rest.X, inner, structure)
+        course = frames.shrink * found.mean
+    return level, course, found
+
+
+def _means(layout: Layout, X: np.ndarray, params: SeriesParams, structure: Structure) -> Truth:
+    return Truth(posterior_mean(layout, X, params, structure), np.zeros((0, len(params.mu), len(params.mu))), np.nan)
+
+
+def part_truth(
+    part: Part, params: SeriesParams, structure: Structure, levels: Levels, spread: Spread
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of the frames of some recordings."""
+    found = two_scale_truth(part.data, params, structure, levels, spread)
+    return found.mean, found.cov
+
+
+def two_scale_truths(
+    parts: Parts, params: SeriesParams, structure: Structure, levels: Levels, spread: Spread
+) -> tuple[np.ndarray, np.ndarray]:
+    """(sum T, D), (sum T, D, D) mean and covariance of all frames, part by part."""
+    found = parts.map(part_truth, params, structure, levels, spread)
+    return np.concatenate([mean for mean, _ in found]), np.concatenate([cov for _, cov in found])
 
 
 def draw_two_scales(

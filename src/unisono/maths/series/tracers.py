@@ -15,8 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.series import priors
+from unisono.maths.series.frames import Hands, error_products
+from unisono.maths.series.parts import Parts
 from unisono.maths.series.row_evidence import RowPrior, Strata
-from unisono.maths.series.two_scales import Placed, TwoScales
+from unisono.maths.series.strata import Placed
+from unisono.maths.series.two_scales import TwoScales
 
 START = 0.5  # of the variance of a course is truth, the rest noise, before anything is known
 
@@ -84,21 +87,12 @@ def first_tracers(scales: TwoScales, place: Placed) -> Tracers:
 
 def first_signs(scales: TwoScales, place: Placed) -> np.ndarray:
     """(K,) 1 or -1, by the first eigenvector of the correlations between courses; most annotators are right."""
-    K = len(scales.present)
-    cross, length = np.zeros((K, K)), np.diff(scales.first)
-    for m in range(len(length)):
-        here = np.unique(scales.annotator_of[(scales.recording_of == m) & ~np.isnan(scales.level)])
-        courses = np.zeros((len(here), int(length[m])))
-        for i, k in enumerate(here.tolist()):
-            inside = (place.frame[k] >= scales.first[m]) & (place.frame[k] < scales.first[m + 1])
-            courses[i, place.frame[k][inside] - scales.first[m]] = scales.course[place.row[k][inside]]
-        cross[np.ix_(here, here)] += courses @ courses.T
-    size = np.sqrt(np.diagonal(cross))
+    size = np.sqrt(np.diagonal(place.cross))
     size = np.where(size > 0, size, 1.0)
-    loading = np.linalg.eigh(cross / size[:, None] / size)[1][:, -1]
+    loading = np.linalg.eigh(place.cross / size[:, None] / size)[1][:, -1]
     if loading[scales.moving].sum() < 0:
         loading = -loading
-    return np.where(loading < -priors.TURNED / np.sqrt(K), -1.0, 1.0)
+    return np.where(loading < -priors.TURNED / np.sqrt(len(size)), -1.0, 1.0)
 
 
 def logarithms(now: Tracers) -> np.ndarray:
@@ -107,26 +101,30 @@ def logarithms(now: Tracers) -> np.ndarray:
 
 
 class Sums:
-    """What all annotators together say of every frame and of every level; one of them can be taken out."""
+    """What all annotators together say of every condensed frame and of every level; one of them can be taken out."""
 
     def __init__(self, scales: TwoScales, place: Placed, now: Tracers) -> None:
         self.scales, self.place, self.now = scales, place, now
-        self.rated = np.flatnonzero(~np.isnan(scales.level))
-        self.Q, self.S = np.zeros(int(scales.first[-1])), np.zeros(int(scales.first[-1]))
-        M = len(scales.first) - 1
-        self.QL, self.SL = np.zeros(M), np.zeros(M)
-        self.judgements = [self.rated[scales.annotator_of[self.rated] == k] for k in range(len(now.alpha))]
-        for k in range(len(now.alpha)):
+        self.Q, self.S = np.zeros(len(place.stratum)), np.zeros(len(place.stratum))
+        self.QL, self.SL = np.zeros(scales.recordings), np.zeros(scales.recordings)
+        K, order = len(now.alpha), np.argsort(scales.annotator_of, kind="stable")
+        self.judgements = np.split(order, np.cumsum(np.bincount(scales.annotator_of, minlength=K))[:-1])
+        for k in range(K):
             self._add(k, 1.0)
 
     def _add(self, k: int, times: float) -> None:
         gain, noise, level_noise = self.now.gain[k], self.now.noise[k], self.now.level_noise[k]
-        frame, js = self.place.frame[k], self.judgements[k]
-        self.Q[frame] += times * gain**2 / noise
-        self.S[frame] += times * gain / noise * self.scales.course[self.place.row[k]]
+        row, js = self.place.row[k], self.judgements[k]
+        self.Q[row] += times * gain**2 / noise
+        self.S[row] += times * gain / noise * self.place.course[k]
         m = self.scales.recording_of[js]
         self.QL[m] += times * gain**2 / level_noise
         self.SL[m] += times * gain / level_noise * (self.scales.level[js] - self.now.bias[k])
+
+    @property
+    def precision(self) -> np.ndarray:
+        """(n,) Q of each stratum."""
+        return np.asarray(self.Q[self.place.first])
 
     def without(self, k: int, kappa: float, sign: float = 1.0) -> Strata:
         """The evidence on annotator k, whom `replace` must put back.
@@ -135,23 +133,18 @@ class Sums:
         """
         self._add(k, -1.0)
         doubt = 1.0 / sign**2 - 1.0
-        frame, row, n = self.place.frame[k], self.place.row[k], self.place.strata
-        V = 1.0 / (1.0 / self.now.A + np.maximum(self.Q[frame], 0.0))
-        m, y, stratum = V * self.S[frame], self.scales.course[row], self.place.stratum[frame]
-        count = np.bincount(stratum, minlength=n)
-        held = np.flatnonzero(count)
+        row, y, n = self.place.row[k], self.place.course[k], len(self.place.frames)
+        V = 1.0 / (1.0 / self.now.A + np.maximum(self.Q[row], 0.0))
+        m, stratum = V * self.S[row], self.place.stratum[row]
+        held = np.unique(stratum)
         sums = [np.bincount(stratum, v, minlength=n)[held] for v in (y * y, m * y, m * m)]
+        own = 1.0 / (1.0 / self.now.A + np.maximum(self.precision[held], 0.0))
         z, mL, VL = self.levels(k)
         z, one = z - self.now.bias[k], np.ones(len(z))
         return Strata(
             weight=np.concatenate([np.full(len(held), kappa), one]),
-            frames=np.concatenate([count[held], one]),
-            V=np.concatenate(
-                [
-                    np.bincount(stratum, V, minlength=n)[held] / count[held] + doubt * self.now.A,
-                    VL + doubt * self.now.AB,
-                ]
-            ),
+            frames=np.concatenate([self.place.frames[held], one]),
+            V=np.concatenate([own + doubt * self.now.A, VL + doubt * self.now.AB]),
             noise=np.concatenate([np.ones(len(held)), self.now.eta * one]),
             yy=np.concatenate([sums[0], z * z]),
             my=np.concatenate([sums[1], mL * z]),
@@ -171,22 +164,12 @@ class Sums:
         self._add(k, 1.0)
 
 
-def residual_courses(scales: TwoScales, place: Placed, now: Tracers) -> tuple[np.ndarray, ...]:
-    """K times (R_k,): the course less what the truth fused from the others makes of it, at the rows of `place`."""
-    out, sums = [], Sums(scales, place, now)
-    for k, (row, frame) in enumerate(zip(place.row, place.frame, strict=True)):
-        q, weight = now.gain[k] ** 2 / now.noise[k], now.gain[k] / now.noise[k]
-        others = (sums.S[frame] - weight * scales.course[row]) / (1.0 / now.A + np.maximum(sums.Q[frame] - q, 0.0))
-        out.append(scales.course[row] - now.gain[k] * others)
-    return tuple(out)
+def hands_of(scales: TwoScales, now: Tracers, lag: np.ndarray) -> Hands:
+    """What frames need to know of these annotators."""
+    return Hands(scales.unit, scales.flat, lag, now.gain, now.noise, now.A)
 
 
-def error_correlation(scales: TwoScales, place: Placed, now: Tracers, step: int) -> float:
-    """Correlation of the errors of frames `step` apart, of all annotators together; 0 to 1."""
-    cross = square = 0.0
-    for left, row in zip(residual_courses(scales, place, now), place.row, strict=True):
-        frame, judgement = scales.frame[row], scales.judgement[row]
-        apart = (frame[step:] - frame[:-step] == step) & (judgement[step:] == judgement[:-step])
-        cross += float(np.sum((left[step:] * left[:-step])[apart]))
-        square += 0.5 * float(np.sum((left[step:] ** 2 + left[:-step] ** 2)[apart]))
-    return float(np.clip(cross / square, 0.0, 1.0)) if square > 0 else 1.0
+def error_correlations(parts: Parts, hands: tuple[Hands, ...], steps: tuple[int, ...]) -> np.ndarray:
+    """(D,) correlation of the errors of frames `steps` apart, of all annotators together; 0 to 1."""
+    cross, square = np.sum(parts.map(error_products, hands, steps), axis=0).T
+    return np.where(square > 0, np.clip(cross / np.where(square > 0, square, 1.0), 0.0, 1.0), 1.0)

@@ -11,36 +11,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.params import SeriesData
+from unisono.maths.series.parts import Part, Parts
 from unisono.maths.series.priors import FLAT
 
 
 class TwoScales(NamedTuple):
-    """R rated rows of one dimension."""
+    """What is known of J traces with ratings, recording by recording, apart from their courses."""
 
     centre: float  # mean of all levels, in the units of the ratings
     unit: float  # of level and course, in the units of the ratings
-    level: np.ndarray  # (J,) mean of a trace less the centre; NaN where nothing is rated
-    course: np.ndarray  # (R,) the rest
-    place: np.ndarray  # (R,) row of the data
-    frame: np.ndarray  # (R,) frame inside the recording
-    judgement: np.ndarray  # (R,)
-    of_annotator: tuple[np.ndarray, ...]  # K times (R_k,) rows of each annotator
+    level: np.ndarray  # (J,) mean of a trace less the centre
     recording_of: np.ndarray  # (J,)
     annotator_of: np.ndarray  # (J,)
-    first: np.ndarray  # (M+1,) first frame of each recording, end to end
+    recordings: int
     present: np.ndarray  # (K,) bool, with ratings
     flat: np.ndarray  # (K,) bool, with ratings that do not move
-
-    @property
-    def recording(self) -> np.ndarray:
-        """(R,)"""
-        return np.asarray(self.recording_of[self.judgement])
-
-    @property
-    def annotator(self) -> np.ndarray:
-        """(R,)"""
-        return np.asarray(self.annotator_of[self.judgement])
 
     @property
     def moving(self) -> np.ndarray:
@@ -48,71 +33,45 @@ class TwoScales(NamedTuple):
         return np.asarray(self.present & ~self.flat)
 
 
-def two_scales(data: SeriesData, d: int) -> TwoScales:
-    """Splits the traces of dimension d; nothing is known of delays here."""  # eq. S35
-    length, J = data.length[data.item_of], len(data.item_of)
-    judgement = np.repeat(np.arange(J), length)
-    frame = np.arange(len(judgement)) - np.repeat(np.cumsum(length) - length, length)
-    place = np.flatnonzero(~np.isnan(data.y[:, d]))
-    judgement, frame, y = judgement[place], frame[place], data.y[place, d]
-    count = np.bincount(judgement, minlength=J)
-    mean = np.bincount(judgement, y, minlength=J) / np.maximum(count, 1)
-    course, annotator = y - mean[judgement], data.annotator_of[judgement]
-    given = np.bincount(annotator, minlength=data.K)
-    sd = np.sqrt(np.bincount(annotator, course**2, minlength=data.K) / np.maximum(given, 1))
+class Outline(NamedTuple):
+    """Of the n traces of one recording and dimension."""
+
+    who: np.ndarray  # (n,)
+    mean: np.ndarray  # (n,)
+    given: np.ndarray  # (n,) ratings
+    square: np.ndarray  # (n,) sum of squares of the course
+
+
+def outlines(part: Part) -> list[tuple[Outline, ...]]:
+    """Of every recording, of every dimension."""
+    return [
+        tuple(Outline(c.who, c.mean, c.seen.sum(axis=1), np.einsum("nt,nt->n", c.value, c.value)) for c in dims)
+        for dims in part.courses
+    ]
+
+
+def two_scales(parts: Parts, K: int, D: int) -> list[TwoScales]:
+    """Splits the traces of every dimension; nothing is known of delays here."""
+    recordings = [one for part in parts.map(outlines) for one in part]
+    return [_scales([one[d] for one in recordings], K) for d in range(D)]
+
+
+def _scales(traces: list[Outline], K: int) -> TwoScales:
+    """Unit, centre and levels of one dimension, of which there is a rating."""  # eq. S35
+    who, mean, ratings, square = (np.concatenate([one[i] for one in traces]) for i in range(4))
+    given = np.bincount(who, ratings, minlength=K)
+    sd = np.sqrt(np.bincount(who, square, minlength=K) / np.maximum(given, 1))
     present = given > 0
     typical = sd[present & (sd > 0)]
     unit = float(np.median(typical)) if len(typical) else 1.0
-    centre = float(mean[count > 0].mean())
-    order = np.argsort(annotator, kind="stable")
+    centre = float(mean.mean())
     return TwoScales(
         centre=centre,
         unit=unit,
-        level=np.where(count > 0, (mean - centre) / unit, np.nan),
-        course=course / unit,
-        place=place,
-        frame=frame,
-        judgement=judgement,
-        of_annotator=tuple(np.split(order, np.cumsum(given)[:-1])),
-        recording_of=data.item_of,
-        annotator_of=data.annotator_of,
-        first=np.concatenate([[0], np.cumsum(data.length)]),
+        level=(mean - centre) / unit,
+        recording_of=np.repeat(np.arange(len(traces)), [len(one.who) for one in traces]),
+        annotator_of=who,
+        recordings=len(traces),
         present=present,
         flat=present & (sd < FLAT * unit),
     )
-
-
-def stretches(values: np.ndarray) -> list[slice]:
-    """Runs of equal values, one after the other."""
-    if not len(values):
-        return []
-    edge = np.concatenate([[0], np.flatnonzero(np.diff(values)) + 1, [len(values)]])
-    return [slice(lo, hi) for lo, hi in zip(edge[:-1].tolist(), edge[1:].tolist(), strict=True)]
-
-
-class Placed(NamedTuple):
-    """Which frames of the truth courses speak of, once everybody's delay is known."""
-
-    row: tuple[np.ndarray, ...]  # K times: rows whose frame is inside the recording; none of who is flat
-    frame: tuple[np.ndarray, ...]  # K times: that frame, recordings end to end
-    stratum: np.ndarray  # (sum T,) frames of the same number are spoken of by the same annotators
-    strata: int
-
-
-def placed(scales: TwoScales, lag: np.ndarray) -> Placed:
-    """lag: (K,) delay in frames."""
-    rows, frames, recording = [], [], scales.recording
-    total = int(scales.first[-1])
-    # One random number per annotator: sums of different sets differ.
-    key = np.random.default_rng(0).integers(1, 2**40, len(lag)).astype(float)
-    pattern = np.zeros(total)
-    for k, own in enumerate(scales.of_annotator):
-        own = own if not scales.flat[k] else own[:0]
-        begin, end = scales.first[recording[own]], scales.first[recording[own] + 1]
-        at = begin + scales.frame[own] - int(lag[k])
-        inside = (at >= begin) & (at < end)
-        rows.append(own[inside])
-        frames.append(at[inside])
-        pattern[frames[-1]] += key[k]
-    values, stratum = np.unique(pattern, return_inverse=True)
-    return Placed(tuple(rows), tuple(frames), stratum, len(values))

@@ -151,17 +151,24 @@ def matrix_figure(
     """Numbers between pairs of names as coloured cells: correlations, or answers by true class."""
     size = 54 if len(names) <= 6 else 40 if len(names) <= 12 else 34
     left = 110
+    # Names too long for their column stand upright above it: side by side they would run into one another.
+    upright = any(len(name) > size // 7 for name in names)
+    top = 110 if upright else 22
     marks = []
     for d, name in enumerate(names):
         middle = size * d + size / 2
         beside = Markup('<text class="name" x="{}" y="{}">{}</text>')
-        marks.append(beside.format(left - 8, middle + 26, short_name(name, 16)))
-        above = Markup('<text class="name" x="{}" y="16" text-anchor="middle">{}</text>')
-        marks.append(above.format(left + middle, short_name(name, size // 6)))
+        marks.append(beside.format(left - 8, top + middle + 4, short_name(name, 16)))
+        if upright:
+            above = Markup('<text class="upright" transform="translate({} {}) rotate(-90)">{}</text>')
+            marks.append(above.format(left + middle + 4, top - 6, short_name(name, 16)))
+        else:
+            above = Markup('<text class="name" x="{}" y="16" text-anchor="middle">{}</text>')
+            marks.append(above.format(left + middle, name))
         for e, value in enumerate(matrix[d]):
-            marks.append(_cell(left + size * e, 22 + size * d, size, value, about.format(name, names[e])))
+            marks.append(_cell(left + size * e, top + size * d, size, value, about.format(name, names[e])))
     whole = size * len(names)
-    return svg(left + whole + 4, whole + 28, title, marks, wide=False)
+    return svg(left + whole + 4, top + whole + 6, title, marks, wide=False)
 
 
 def transform_figure(transform: Sequence[Sequence[float | None]], names: Sequence[str]) -> Markup:

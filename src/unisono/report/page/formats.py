@@ -43,10 +43,14 @@ def as_share(value: float | None) -> str:
 
 
 def as_interval(figure: dict[str, float | None]) -> str:
-    """'.52 [.44, .60]' of a figure of agreement."""
+    """'.52 [.44, .60]' of a figure of agreement; no line ends inside the brackets."""
     if figure["value"] is None:
         return UNKNOWN
-    ends = f" [{as_coefficient(figure['low'])}, {as_coefficient(figure['high'])}]" if figure["low"] is not None else ""
+    ends = (
+        f" [{as_coefficient(figure['low'])},\N{NO-BREAK SPACE}{as_coefficient(figure['high'])}]"
+        if figure["low"] is not None
+        else ""
+    )
     return as_coefficient(figure["value"]) + ends
 
 

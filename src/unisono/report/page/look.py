@@ -35,6 +35,7 @@ ADVICE = {  # kind of alert -> what to do about it
     "suspected": "Look at their answers before you decide; a few careful answers may look like this by chance.",
     "no-agreement": "Look at the question and at single answers before you use these classes.",
     "constant-annotators": "Look whether they understood the task; one answer to everything tells nothing.",
+    "no-replacement": "Do not let them stand in for a person there; fused with people's ratings they still help.",
     "styles": "Look at their answers and at the instructions; the model has taken it into account.",
 }
 STYLE_WORDS = {
@@ -60,6 +61,7 @@ def look_at(data: dict[str, Any]) -> list[dict[str, Any]]:
     One entry per kind, with its messages: advice is told once.
     """
     found = [*_of_estimation(data["summary"]), *data["summary"].get("alerts", ()), *_of_annotators(data["summary"])]
+    found += _of_judges(data)
     found += [alert for one in data["categories"] for alert in one["alerts"]]
     order = {kind: place for place, kind in reversed(list(enumerate(one["kind"] for one in found)))}
     found.sort(key=lambda one: (one["severity"] != "warning", order[one["kind"]]))
@@ -87,6 +89,19 @@ def _of_estimation(summary: dict[str, Any]) -> list[dict[str, str]]:
     after = counted(summary["iterations"], "iteration")
     message = f"The estimation stopped after {after}, before estimates had settled."
     return [{"kind": "not-converged", "severity": "warning", "message": message}]
+
+
+def _of_judges(data: dict[str, Any]) -> list[dict[str, str]]:
+    """Judges who fail the alternative annotator test, with the dimensions where they do."""
+    found = []
+    for one in data.get("replacements") or ():
+        tested = [d for d, value in enumerate(one["advantage"]) if value is not None]
+        fails = [data["dimensions"][d] for d in tested if not one["replaces"][d]]
+        if fails:
+            where = "any dimension" if len(fails) == len(tested) > 1 else ", ".join(fails)
+            message = f"{one['annotator']} is further from people than they are from one another on {where}."
+            found.append({"kind": "no-replacement", "severity": "note", "message": message})
+    return found
 
 
 def _of_annotators(summary: dict[str, Any]) -> list[dict[str, str]]:

@@ -52,6 +52,7 @@ def sections_of(data: dict[str, Any]) -> dict[str, str]:
         return {name: SECTIONS[name] for name in OF_CATEGORIES}
     missing = {"categories"} if not data["categories"] else set()
     missing |= {"kinds"} if "kinds" not in data["summary"] else set()
+    missing |= {"dimensions"} if len(data["dimensions"]) == 1 else set()
     return {name: title for name, title in SECTIONS.items() if name not in missing}
 
 

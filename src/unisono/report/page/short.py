@@ -99,7 +99,8 @@ def _trust(data: dict[str, Any]) -> Answer:
     lines = [] if summary.get("unranked") else [*_ranked(summary, "most"), *_ranked(summary, "least")]
     if lines and data["agreement"]["groups"] > 1:
         lines.insert(0, Line("", STRANGERS))
-    return Answer("Whom do I trust?", _trust_in_words(summary), lines, "kinds" if "kinds" in summary else "annotators")
+    sentence = f"{_trust_in_words(summary)}{_who_is_constant(summary)}"
+    return Answer("Whom do I trust?", sentence, lines, "kinds" if "kinds" in summary else "annotators")
 
 
 def _ranked(summary: dict[str, Any], end: str) -> list[Line]:
@@ -115,6 +116,14 @@ def _ranked(summary: dict[str, Any], end: str) -> list[Line]:
     ]
     head = "Most reliable (share of truth in their answers)" if end == "most" else "Least reliable"
     return [Line("", head), *lines] if lines else []
+
+
+def _who_is_constant(summary: dict[str, Any]) -> str:
+    """Who never changes the answer: no model can tell a reliable person from that, so an all-clear must not hide it."""
+    said = [one["message"] for one in summary.get("alerts", ()) if one["kind"] == "constant-raters"]
+    if len(said) > 1:
+        return f" Some never change their answer: see the warnings about {counted(len(said), 'dimension')} above."
+    return f" {said[0]}" if said else ""
 
 
 def _trust_in_words(summary: dict[str, Any]) -> str:

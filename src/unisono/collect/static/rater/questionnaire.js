@@ -1,7 +1,7 @@
 // A page of questions about the rater, before the first item or after the last.
 
 import { el, sheet, show } from "./dom.js";
-import { idOf } from "./keys.js";
+import { Field } from "./field.js";
 import { Options } from "./options.js";
 import { sentence } from "./sentences.js";
 import { Words } from "./words.js";
@@ -40,29 +40,6 @@ function makeField(question, value) {
   if (question.kind === "number") return new NumberField(question, value);
   if (question.kind === "text") return new Words(question, { value });
   return question.kind === "choice" && question.choices.length > MOST_IN_SIGHT ? new List(question, value) : new Options(question, { value });
-}
-
-// What fields that are one input have in common.
-class Field {
-  constructor(question, input) {
-    this.dimension = question;
-    this.input = input;
-    this.state = el("span", { class: "scale-value" }, question.required ? "" : sentence("optional"));
-    input.id = idOf("field", question.name);
-    if (question.required) input.setAttribute("aria-required", "true");
-    this.element = el("div", { class: "scale" },
-      el("div", { class: "scale-head" }, el("label", { for: input.id }, question.question), this.state), input);
-    input.addEventListener("input", () => this.element.classList.remove("missing"));
-  }
-
-  focus(options) {
-    this.input.focus(options);
-  }
-
-  markMissing() {
-    this.element.classList.add("missing");
-    this.state.textContent = sentence("to_answer");
-  }
 }
 
 // Not an input of type number: a wheel turned above it would change the answer.

@@ -1,26 +1,16 @@
 // A free text. Optional ones count as answered from the beginning, and what is left empty is not sent.
 
 import { el } from "./dom.js";
-import { idOf } from "./keys.js";
-import { sentence } from "./sentences.js";
+import { Field } from "./field.js";
 
 const LONGEST = 2000;
 
-export class Words {
+export class Words extends Field {
   constructor(dimension, { value = null, onChange = () => {} }) {
-    this.dimension = dimension;
+    super(dimension, el("textarea", { rows: 2, maxlength: LONGEST, dir: "auto" }), { prefix: "words", look: "words" });
     this.source = null;
-    const id = idOf("words", dimension.name);
-    this.input = el("textarea", { id, rows: 2, maxlength: LONGEST, dir: "auto", "aria-required": dimension.required ? "true" : null });
     this.input.value = value ?? "";
-    this.state = el("span", { class: "scale-value" }, dimension.required ? "" : sentence("optional"));
-    this.element = el("div", { class: "scale words" },
-      el("div", { class: "scale-head" }, el("label", { for: id }, dimension.question), this.state), this.input);
-    this.input.addEventListener("input", () => {
-      this.element.classList.remove("missing");
-      if (dimension.required) this.state.textContent = "";
-      onChange(this);
-    });
+    this.input.addEventListener("input", () => onChange(this));
   }
 
   get value() {
@@ -29,14 +19,5 @@ export class Words {
 
   get touched() {
     return !this.dimension.required || this.value !== null;
-  }
-
-  focus(options) {
-    this.input.focus(options);
-  }
-
-  markMissing() {
-    this.element.classList.add("missing");
-    this.state.textContent = sentence("to_answer");
   }
 }

@@ -1,0 +1,206 @@
+"""What annotators say of every frame of the truth, recording by recording, and sums over frames that a fit needs.
+
+Functions of a part, for `parts.map`; `hands` has what is known of the annotators of every dimension.
+Imports NumPy, SciPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import fft
+
+from unisono.maths.series.parts import Courses, Part
+from unisono.maths.series.priors import FLAT
+
+
+class Hands(NamedTuple):
+    """What is known of the annotators of one dimension, as far as frames need it."""
+
+    unit: float
+    flat: np.ndarray  # (K,) bool
+    lag: np.ndarray  # (K,) frames
+    gain: np.ndarray  # (K,)
+    noise: np.ndarray  # (K,)
+    A: float  # variance of the truth inside recordings
+
+    @property
+    def weight(self) -> np.ndarray:
+        """(K,)"""
+        return np.asarray(self.gain / self.noise)
+
+    @property
+    def precision(self) -> np.ndarray:
+        """(K,)"""
+        return np.asarray(self.gain**2 / self.noise)
+
+
+class Spoken(NamedTuple):
+    """What annotators together say of the T frames of a recording."""
+
+    Q: np.ndarray  # (T,)
+    S: np.ndarray  # (T,)
+
+
+def aligned(courses: Courses, hands: Hands) -> Courses:
+    """Courses in their unit, moved to the frames of the truth they speak of; without annotators who are flat."""
+    rows = np.flatnonzero(~hands.flat[courses.who])
+    value, seen = np.zeros((len(rows), courses.value.shape[1])), np.zeros((len(rows), courses.value.shape[1]), bool)
+    for i, row in enumerate(rows.tolist()):
+        here, there = _overlap(int(hands.lag[courses.who[row]]), value.shape[1])
+        value[i, here] = courses.value[row, there]
+        seen[i, here] = courses.seen[row, there]
+    value /= hands.unit
+    return Courses(courses.who[rows], courses.mean[rows], value, seen)
+
+
+def _overlap(lag: int, T: int) -> tuple[slice, slice]:
+    """Frames of the truth that a trace with this delay speaks of, and the frames of the trace."""
+    if lag >= 0:
+        return slice(0, max(T - lag, 0)), slice(min(lag, T), T)
+    return slice(min(-lag, T), T), slice(0, max(T + lag, 0))
+
+
+def spoken(courses: Courses, hands: Hands) -> Spoken:
+    """courses: aligned."""
+    return Spoken(hands.precision[courses.who] @ courses.seen, hands.weight[courses.who] @ courses.value)
+
+
+def residuals(courses: Courses, hands: Hands) -> np.ndarray:
+    """(n, T) aligned courses less what the truth fused from the others makes of them; 0 where missing."""
+    Q, S = spoken(courses, hands)
+    q, weight, gain = (v[courses.who][:, None] for v in (hands.precision, hands.weight, hands.gain))
+    others = (S - weight * courses.value) / (1.0 / hands.A + np.maximum(Q - q, 0.0))
+    return np.where(courses.seen, courses.value - gain * others, 0.0)
+
+
+def error_products(part: Part, hands: tuple[Hands, ...], steps: tuple[int, ...]) -> np.ndarray:
+    """(D, 2) sums of products of errors of frames `steps` apart with none missing between, and of their squares."""
+    out = np.zeros((len(hands), 2))
+    for dims in part.courses:
+        for d, (hand, step) in enumerate(zip(hands, steps, strict=True)):
+            courses = aligned(dims[d], hand)
+            left = residuals(courses, hand)
+            if step >= left.shape[1]:
+                continue
+            given = np.cumsum(courses.seen, axis=1)
+            apart = courses.seen[:, :-step] & (given[:, step:] - given[:, :-step] == step)
+            before, after = left[:, :-step], left[:, step:]
+            out[d] += np.sum((before * after)[apart]), 0.5 * np.sum((before**2 + after**2)[apart])
+    return out
+
+
+def delay_evidence(
+    part: Part, dimensions: tuple[int, ...], hands: tuple[Hands, ...], kappa: tuple[float, ...], k: int, most: int
+) -> np.ndarray:
+    """(2 most + 1,) what these dimensions say of the delay of annotator k, by delay, the others held."""
+    total = np.zeros(2 * most + 1)
+    for dims in part.courses:
+        for d, hand, count in zip(dimensions, hands, kappa, strict=True):
+            courses = dims[d]
+            row = np.flatnonzero(courses.who == k)
+            if len(row) and not hand.flat[k]:
+                total += count * hand.weight[k] * _correlation(courses, hand, k, int(row[0]), most)
+    return total
+
+
+def _correlation(courses: Courses, hands: Hands, k: int, row: int, most: int) -> np.ndarray:
+    """(2 most + 1,) sums over frames of the course of k, moved by each delay, times what the others expect."""
+    now, T = aligned(courses, hands), courses.value.shape[1]
+    others = now.who != k
+    Q, S = spoken(Courses(now.who[others], now.mean[others], now.value[others], now.seen[others]), hands)
+    expected = S / (1.0 / hands.A + Q + hands.precision[k])
+    n = fft.next_fast_len(T + min(most, T - 1), real=True)
+    cross = fft.irfft(fft.rfft(courses.value[row] / hands.unit, n) * np.conj(fft.rfft(expected, n)), n)
+    reach, total = min(most, T - 1), np.zeros(2 * most + 1)
+    total[most : most + reach + 1] = cross[: reach + 1]
+    total[most - reach : most] = cross[n - reach : n]
+    return total
+
+
+class JointFrames(NamedTuple):
+    """Frames of which the same annotators speak, on all dimensions."""
+
+    frames: int
+    Q: np.ndarray  # (D,)
+    SS: np.ndarray  # (D, D) sum of the products of S
+
+
+def joint_frames(part: Part, hands: tuple[Hands, ...]) -> list[JointFrames]:
+    """Frames with anything said of them, by the precision of what is said."""
+    out = []
+    for dims in part.courses:
+        moved = [aligned(one, hand) for one, hand in zip(dims, hands, strict=True)]
+        said = [spoken(one, hand) for one, hand in zip(moved, hands, strict=True)]
+        Q, S = (np.stack([getattr(one, name) for one in said], axis=1) for name in ("Q", "S"))
+        for own in same_speakers(np.concatenate([one.seen for one in moved])):
+            if (Q[own[0]] > 0).any():
+                out.append(JointFrames(len(own), Q[own[0]], S[own].T @ S[own]))
+    return out
+
+
+def same_speakers(seen: np.ndarray) -> list[np.ndarray]:
+    """Frames that the same annotators speak of, set by set as they first come; not those of nobody. seen: (n, T)."""
+    if not seen.any():
+        return []
+    edge = np.flatnonzero(np.any(seen[:, 1:] != seen[:, :-1], axis=0)) + 1
+    begin, end = np.concatenate([[0], edge]), np.concatenate([edge, [seen.shape[1]]])
+    sets: dict[bytes, list[np.ndarray]] = {}
+    for lo, hi, pattern in zip(begin.tolist(), end.tolist(), np.ascontiguousarray(seen[:, begin].T), strict=True):
+        if pattern.any():
+            sets.setdefault(pattern.tobytes(), []).append(np.arange(lo, hi))
+    return [np.concatenate(own) for own in sets.values()]
+
+
+def autocorrelations(part: Part, flat: tuple[np.ndarray, ...], n: int) -> np.ndarray:
+    """(D, 2, n) autocorrelations of moving courses by lag in frames times their ratings, and these ratings."""
+    out = np.zeros((len(flat), 2, n))
+    for dims in part.courses:
+        for d, courses in enumerate(dims):
+            T = courses.value.shape[1]
+            square = np.einsum("nt,nt->n", courses.value, courses.value)
+            use = (square > 0) & ~flat[d][courses.who]
+            size, reach = fft.next_fast_len(2 * T, real=True), min(n, T)
+            for i in np.flatnonzero(use).tolist():
+                rho = fft.irfft(np.abs(fft.rfft(courses.value[i], size)) ** 2, size)[:reach] / square[i]
+                given = int(courses.seen[i].sum())
+                out[d, 0, :reach] += given * rho
+                out[d, 1, :reach] += given
+    return out
+
+
+class Shapes(NamedTuple):
+    """What is seen of single traces, J of them."""
+
+    flat: np.ndarray  # (J,) bool
+    waits: np.ndarray  # (J,) frames until the first movement
+    length: np.ndarray  # (J,) frames
+
+
+def trace_shapes(part: Part, unit: tuple[float, ...]) -> list[Shapes]:
+    """Flat traces of every dimension, and how long each stays where it began."""
+    found: list[list[tuple[bool, int, int]]] = [[] for _ in unit]
+    for dims in part.courses:
+        for d, courses in enumerate(dims):
+            for value, seen in zip(courses.value, courses.seen, strict=True):
+                frame = np.flatnonzero(seen)
+                course = value[frame] / unit[d]
+                sd = course.std()
+                moved = np.abs(course - course[0]) > max(FLAT, 0.1 * sd)
+                found[d].append((bool(sd < FLAT), int(frame[moved.argmax()]) if moved.any() else 0, len(value)))
+    return [Shapes(*np.array(own, dtype=np.int64).reshape(-1, 3).T) for own in found]
+
+
+def trends(part: Part, hands: tuple[Hands, ...]) -> list[list[tuple[int, float]]]:
+    """Of every dimension: annotators, and the share of their errors in a recording that goes steadily up or down."""
+    out: list[list[tuple[int, float]]] = [[] for _ in hands]
+    for dims in part.courses:
+        for d, hand in enumerate(hands):
+            courses = aligned(dims[d], hand)
+            for k, left, seen in zip(courses.who.tolist(), residuals(courses, hand), courses.seen, strict=True):
+                time, error = np.flatnonzero(seen).astype(float), left[seen]
+                if len(time) > 2 and error.std() > 0:
+                    time, around = (time - time.mean()) / time.std(), error - error.mean()
+                    out[d].append((k, float((time @ around / len(time)) ** 2 / np.mean(around**2))))
+    return out

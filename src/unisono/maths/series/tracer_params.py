@@ -1,0 +1,129 @@
+"""From annotators that are known to the parameters of the truth: its correlations, what outlasts the smoother.
+
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.series.common_delays import Delays
+from unisono.maths.series.default import Settings
+from unisono.maths.series.frames import Hands, JointFrames, joint_frames
+from unisono.maths.series.params import SeriesData, SeriesParams, Structure, lag_kernel
+from unisono.maths.series.parts import Parts
+from unisono.maths.series.strata import Placed
+from unisono.maths.series.tracer_truth import Levels
+from unisono.maths.series.tracers import Sums, Tracers, error_correlations, hands_of
+from unisono.maths.series.two_scales import TwoScales
+
+CORRELATION_ROUNDS = 20  # of EM for the correlation of true dimensions
+IMAGINARY_FRAMES = 4.0  # independent frames by which dimensions are uncorrelated
+
+
+class Dimension(NamedTuple):
+    """What was found on one dimension."""
+
+    scales: TwoScales
+    place: Placed
+    tracers: Tracers
+    kappa: float
+    lag: np.ndarray  # (K,) delays in frames at which the courses are placed
+
+
+def all_hands(found: tuple[Dimension, ...]) -> tuple[Hands, ...]:
+    """What frames need to know of the annotators of every dimension."""
+    return tuple(hands_of(f.scales, f.tracers, f.lag) for f in found)
+
+
+def truth_params(
+    parts: Parts,
+    data: SeriesData,
+    rate: float,
+    s: Settings,
+    structure: Structure,
+    found: tuple[Dimension, ...],
+    delays: list[Delays],
+    group: np.ndarray,
+) -> tuple[SeriesParams, Levels]:
+    K, D, W = data.K, data.D, structure.W
+    phi = float(np.exp(-1.0 / (rate * s.memory))) if s.phi is None else s.phi
+    lag = np.zeros((K, D))
+    for g in np.unique(group):
+        own = group == g
+        relative = np.stack([one.lag[own] for one in delays], axis=1)
+        lag[own] = relative - relative.min()
+    unit = np.array([f.scales.unit for f in found])
+    centre = np.array([f.scales.centre for f in found])
+    gain = np.stack([f.tracers.gain for f in found], axis=1)
+    noise = np.stack([f.tracers.noise for f in found], axis=1) * unit**2
+    level_noise = np.stack([f.tracers.level_noise for f in found], axis=1) * unit**2
+    bias = np.stack([f.tracers.bias for f in found], axis=1) * unit
+    doubt = np.stack([f.tracers.bias_variance for f in found], axis=1) * unit**2
+    flat = np.stack([f.scales.flat for f in found], axis=1)
+    moves = np.where(flat, 0.0, gain)  # who does not move says nothing of the course
+    F = np.zeros((K, W, D, D))
+    for k, d in np.ndindex(K, D):
+        F[k, :, d, d] = moves[k, d] * lag_kernel(float(lag[k, d]), W)
+    sd = np.sqrt([f.tracers.A for f in found]) * unit
+    frames = [one for part in parts.map(joint_frames, all_hands(found)) for one in part] if D > 1 else []
+    A = truth_correlation(found, frames) * sd[:, None] * sd
+    params = SeriesParams(
+        F=F,
+        b=centre + bias - moves * centre,
+        N=noise[:, :, None] * np.eye(D),
+        rho=np.zeros((K, D)),
+        lag=lag,
+        mu=centre,
+        theta=np.zeros((0, D)),
+        sigma=(1.0 - phi**2) * A,
+        phi=phi,
+    )
+    prior = np.diag([f.tracers.AB for f in found]) * unit**2
+    lasting = lasting_errors(parts, found, phi)
+    return params, Levels(gain, level_noise, centre + bias, doubt, prior, lasting, widening=np.ones(D))
+
+
+def truth_correlation(found: tuple[Dimension, ...], frames: list[JointFrames]) -> np.ndarray:
+    """(D, D) correlation of the true courses, by EM over frames alone; few of them draw it to none."""  # eq. S44
+    D = len(found)
+    if D == 1:
+        return np.eye(1)
+    A, n = np.array([f.tracers.A for f in found]), np.array([one.frames for one in frames])
+    Q = np.array([one.Q * A for one in frames])[:, :, None] * np.eye(D)  # of a truth with variance 1
+    SS = np.array([one.SS * np.sqrt(A) * np.sqrt(A)[:, None] for one in frames])
+    independent, R = float(np.mean([f.kappa for f in found])) * n.sum(), np.eye(D)
+    for _ in range(CORRELATION_ROUNDS):
+        V = np.linalg.inv(np.linalg.inv(R) + Q)
+        second = np.sum(V @ SS @ V + n[:, None, None] * V, axis=0) / n.sum()
+        moment = (independent * second + IMAGINARY_FRAMES * np.eye(D)) / (independent + IMAGINARY_FRAMES)
+        sd = np.sqrt(np.diagonal(moment))
+        R = moment / sd[:, None] / sd
+    return np.asarray(R)
+
+
+def lasting_errors(parts: Parts, found: tuple[Dimension, ...], phi: float) -> np.ndarray:
+    """(D,) share of the errors that outlasts the smoother: their correlation over half the frames it averages."""
+    steps = tuple(_half_averaged(f, phi) for f in found)
+    rho = error_correlations(parts, all_hands(found), tuple(max(step, 1) for step in steps))
+    return np.where(np.array(steps) > 0, rho, 1.0)
+
+
+def _half_averaged(f: Dimension, phi: float) -> int:
+    """Half the frames that the smoother averages; 0 where nobody says anything."""
+    Q, A = Sums(f.scales, f.place, f.tracers).precision, f.tracers.A
+    if not (Q > 0).any():
+        return 0
+    q, sigma = weighted_median(Q[Q > 0], f.place.frames[Q > 0]), A * (1.0 - phi**2)
+    variance = sigma / np.sqrt((1.0 + phi**2 + sigma * q) ** 2 - 4.0 * phi**2)  # of a long chain under white noise
+    return max(int(np.ceil(0.5 / (variance * q))), 1)
+
+
+def weighted_median(values: np.ndarray, count: np.ndarray) -> float:
+    """The median of values that are there so many times."""
+    order = np.argsort(values)
+    values, until = values[order], np.cumsum(count[order])
+    middle = [(until[-1] - 1) // 2, until[-1] // 2]
+    return float(np.mean(values[np.searchsorted(until, middle, side="right")]))
