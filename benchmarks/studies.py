@@ -9,7 +9,12 @@ Where the target is other annotators, its noise is taken out, because a noisy ta
 
 Results are kept line by line in bench-out/studies.jsonl; what this code has measured already is not measured again, so
 that a run that was interrupted goes on. Writes the tables of docs/accuracy.md. Options: --seeds N, --jobs N,
+<<<<<<< HEAD
+--models A,B, --only A,B, --render (only the tables again). Beside the models by name there are auto+ordinal, auto+warp,
+auto+censored (ends of the scale are "at least this much") and auto+leakage (`transform="full"`).
+=======
 --engine NAME, --scheduler ADDRESS, --models A,B, --only A,B, --render (only the tables again).
+>>>>>>> main
 """
 
 from __future__ import annotations
@@ -29,14 +34,20 @@ import numpy as np
 import unisono
 from benchmarks.studies_page import write_studies
 from benchmarks.study_cases import StudyCase, Target, draw_case, study_cases
+<<<<<<< HEAD
+from unisono.fusers import Fuser, make_fuser
+=======
 from unisono.engines.choice import open_engine
 from unisono.fusers import make_fuser
+>>>>>>> main
 from unisono.maths.items.predictive import half_width
 from unisono.maths.metrics import pearson
 from unisono.tasks import Workers, run_tasks
 from unisono.words import ENGINE_WORDS
 
 OUT = Path("bench-out") / "studies.jsonl"
+# Settings of the default that tables show beside it, by the names that --models takes.
+VARIANTS: dict[str, dict[str, Any]] = {"auto+censored": {"censored": True}, "auto+leakage": {"transform": "full"}}
 LEAST_SIGNAL = 0.02  # of a target's variance that is taken for signal, however noisy it is
 FEWEST_ITEMS = 3
 BATCH = 32  # cases that are written down together
@@ -100,12 +111,17 @@ def one_case(folder: Path, case: StudyCase, model: str) -> dict[str, Any]:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fused = make_fuser(model).fit(ratings).fuse()
+        fused = fuser_of(model).fit(ratings).fuse()
     seconds = time.perf_counter() - began
     low, high = fused.interval()
     scores = measures(fused.mean, low, high, target)
     shape = {"D": ratings.D, "K": len(np.unique(ratings.annotator_of)), "M": ratings.M, "J": ratings.J}
     return {**case._asdict(), "model": model, **scores, **shape, "seconds": seconds, "code": code_digest()}
+
+
+def fuser_of(model: str) -> Fuser:
+    """A model by its name, or the default with some of its settings changed."""
+    return make_fuser("auto", **VARIANTS[model]) if model in VARIANTS else make_fuser(model)
 
 
 def measures(mean: np.ndarray, low: np.ndarray, high: np.ndarray, target: Target) -> dict[str, float | None]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.accuracy_page import PAGE, fill_page
 
-BASE = "mean"
+BASE, DEFAULT = "mean", "auto"
 LOSING = -0.005  # Pearson below the mean's from which a study counts as lost
 
 
@@ -36,7 +36,7 @@ def gains(rows: list[dict[str, Any]], model: str, measure: str) -> dict[str, flo
     return {study: own[study] - base[study] for study in both}
 
 
-def study_table(rows: list[dict[str, Any]], model: str = "auto") -> str:
+def study_table(rows: list[dict[str, Any]], model: str = DEFAULT) -> str:
     """One line per study: what it is, and the model against the mean."""
     lines = [
         "| study | items | annotators | dimensions | Pearson | to the mean | CCC | to the mean | error gone | covered |"
@@ -56,7 +56,9 @@ def study_table(rows: list[dict[str, Any]], model: str = "auto") -> str:
 
 def model_table(rows: list[dict[str, Any]]) -> str:
     """One line per model: averages over studies, and how many lose to the mean."""
-    lines = ["| model | studies | Pearson | lose | worst | CCC | error gone, median | covered |", "|" + " --- |" * 8]
+    lines = ["| model | studies | Pearson | lose | worst | CCC | error gone, median | covered | Pearson, CCC to auto |"]
+    lines.append("|" + " --- |" * 9)
+    default = {name: gains(rows, DEFAULT, name) for name in ("pearson", "ccc")}
     for model in dict.fromkeys(row["model"] for row in rows):
         if model == BASE:
             continue
@@ -68,8 +70,15 @@ def model_table(rows: list[dict[str, Any]]) -> str:
             _share(np.median(list(error.values()))),
             _plain(np.mean(list(votes(rows, model, "cover").values())), 2),
         ]
+        cells += [", ".join(_ahead(found, default[name]) for name, found in (("pearson", r), ("ccc", ccc)))]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
+
+
+def _ahead(found: dict[str, float], default: dict[str, float]) -> str:
+    """How far a model is ahead of the default, over the studies that both have."""
+    both = [study for study in found if study in default]
+    return _signed(np.mean([found[study] - default[study] for study in both])) if both else ""
 
 
 def _plain(value: float | None, digits: int = 3) -> str:

@@ -113,3 +113,25 @@ def test_a_run_that_stopped_goes_on_and_fills_the_page(tmp_path, monkeypatch):
     assert "| split |" in study_table(rows)
     monkeypatch.setattr(studies, "code_digest", lambda: "other")
     assert kept(out) == []
+
+
+def test_models_are_held_against_the_default_on_the_studies_that_both_have():
+    def row(study, model, pearson, ccc):
+        return {
+            "study": study, "per_item": 0, "seed": 0, "model": model, "pearson": pearson, "ccc": ccc, "error": 1.0,
+            "cover": 0.9,
+        }  # fmt: skip
+
+    rows = [row(s, "mean", 0.5, 0.5) for s in "ab"]
+    rows += [row("a", "auto", 0.6, 0.7), row("b", "auto", 0.9, 0.9), row("a", "other", 0.55, 0.75)]
+    default, other = model_table(rows).splitlines()[2:]
+    assert default.endswith("| +.000, +.000 |")
+    assert other.startswith("| other | 1 | +.050 |")
+    assert other.endswith("| -.050, +.050 |")
+
+
+def test_settings_of_the_default_have_names():
+    assert studies.fuser_of("auto+censored").censored
+    assert studies.fuser_of("auto+leakage").structure().transform == "full"
+    assert studies.fuser_of("auto+ordinal").response == "ordinal"
+    assert set(studies.VARIANTS) == {"auto+censored", "auto+leakage"}
