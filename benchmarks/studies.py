@@ -34,12 +34,8 @@ import numpy as np
 import unisono
 from benchmarks.studies_page import write_studies
 from benchmarks.study_cases import StudyCase, Target, draw_case, study_cases
-<<<<<<< HEAD
-from unisono.fusers import Fuser, make_fuser
-=======
 from unisono.engines.choice import open_engine
-from unisono.fusers import make_fuser
->>>>>>> main
+from unisono.fusers import Fuser, make_fuser
 from unisono.maths.items.predictive import half_width
 from unisono.maths.metrics import pearson
 from unisono.tasks import Workers, run_tasks
