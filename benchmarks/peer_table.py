@@ -33,7 +33,7 @@ def table(rows: list[Row]) -> list[str]:
         f"| method | {' | '.join(f'{size:,}' for size in sizes)} | growth |",
         "|---" * (len(sizes) + 2) + "|",
     ]
-    for method in dict.fromkeys(row.method for row in rows):
+    for method in sorted(dict.fromkeys(row.method for row in rows), key=lambda method: method != OURS):
         exponent = exponents.get((load, method))
         ends = [_cell(cells.get((method, size))) for size in sizes] + ["" if exponent is None else f"{exponent:.2f}"]
         lines.append(f"| {method} | {' | '.join(ends)} |")

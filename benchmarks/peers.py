@@ -47,6 +47,8 @@ def run(quick: bool = False, resume: bool = False) -> dict[str, Any]:
                 rows.append(measured_or_skipped(name, method, size, before))
                 write(OUT / "peers.csv", rows)
                 print(f"  {name} {size:>10,} {method:<34} {shown(rows[-1])}", file=sys.stderr, flush=True)
+    rows.sort(key=lambda row: (list(LOADS).index(row.load), row.size))
+    write(OUT / "peers.csv", rows)
     text = page(rows)
     (OUT / "peers.md").write_text(text)
     print(text)

@@ -50,12 +50,12 @@ def _results(
                 yield function(*task, *common)
         return
     if isinstance(jobs, Executor):
-        shards = jobs.keep(tasks, _Arguments)
+        shards = jobs.keep(tasks, _Arguments, once=True)
         yield from jobs.map(_run, shards, function, common)
         jobs.forget(shards)
         return
     with open_engine("processes", None if jobs == -1 else min(jobs, len(tasks))) as executor:
-        yield from executor.map(_run, executor.keep(tasks, _Arguments), function, common)
+        yield from executor.map(_run, executor.keep(tasks, _Arguments, once=True), function, common)
 
 
 class _Arguments:

@@ -36,7 +36,7 @@ from unisono.engines.protocol import Executor
 from unisono.errors import DataError, DataWarning, SettingsError
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
-from unisono.fusers.copies import count_copies, described_one_by_one
+from unisono.fusers.copies import count_copies, crowd_copies, described_one_by_one
 from unisono.fusers.groups.choice import model_for
 from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
 from unisono.fusers.series.spread import works_on
@@ -109,6 +109,8 @@ def fuse(
             raise SettingsError(f"Covariates of ratings belong to the model 'groups', not to '{name}'.")
         fuser.explain(numbers)
         copies = "keep"  # numbers about a rating are not those of its copies
+    if executor is not None and table.is_series:
+        crowd_copies(table, executor)
     counted = count_copies(table, copies)
     if start is not None:
         table, counted = _continue_from(start, fuser, table, counted)

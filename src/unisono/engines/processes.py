@@ -1,14 +1,14 @@
 """The executor of one machine: worker processes that each hold the shards they work on.
 
-A shard belongs to the process that was least busy when it was first worked on, so that it is made once. Parameters go
-through a file that every process reads once and all of them share in the page cache. A process that dies is replaced,
-and makes its shards again.
+Processes hold as many shards each, so that a shard is made once; what is needed once goes to whoever is least busy.
+Parameters go through a file that every process reads once and all of them share in the page cache. A process that dies
+is replaced, and makes its shards again.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from functools import lru_cache
@@ -95,12 +95,20 @@ class ProcessExecutor(Executor):
         return [pid for pool in self._pools if pool is not None for pid in pool._processes]
 
     def _submit(self, shard: Shard, function: Callable[..., Any], path: Path) -> Future[Any]:
-        self._unfinished()
-        least_busy = min(range(self.workers), key=lambda worker: len(self._busy[worker]))
-        worker = self._home.setdefault(shard.key, least_busy)
+        worker = self._place(shard)
         future = self._try(worker, _visit, shard, function, str(path))
         self._busy[worker].add(future)
         return future
+
+    def _place(self, shard: Shard) -> int:
+        """The process for a shard."""
+        if shard.once:
+            self._unfinished()
+            return min(range(self.workers), key=lambda worker: len(self._busy[worker]))
+        if shard.key not in self._home:
+            held = Counter(self._home.values())
+            self._home[shard.key] = min(range(self.workers), key=lambda worker: held[worker])
+        return self._home[shard.key]
 
     def _unfinished(self) -> int:
         """Calls that processes have not answered yet."""

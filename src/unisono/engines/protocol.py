@@ -40,6 +40,7 @@ class Shard(NamedTuple):
 
     key: str
     task: Task
+    once: bool = False  # it is worked on a single time, so that anybody may who has time
 
 
 class Executor(ABC):
@@ -48,12 +49,12 @@ class Executor(ABC):
     name: ClassVar[str]
     _folder: tempfile.TemporaryDirectory[str] | None = None
 
-    def load(self, tasks: Sequence[Task]) -> list[Shard]:
+    def load(self, tasks: Sequence[Task], *, once: bool = False) -> list[Shard]:
         """Shards for these tasks, with names that no other run uses; each is made where and when it is worked on."""
         run = uuid.uuid4().hex[:12]
-        return [Shard(f"shard-{run}-{place}", task) for place, task in enumerate(tasks)]
+        return [Shard(f"shard-{run}-{place}", task, once) for place, task in enumerate(tasks)]
 
-    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any]) -> list[Shard]:
+    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any], *, once: bool = False) -> list[Shard]:
         """Shards `prepare(piece)` of what the driver has at hand; workers find the pieces in files, until the end."""
         folder = Path(tempfile.mkdtemp(prefix="pieces-", dir=self._scratch()))
         tasks = []
@@ -61,7 +62,7 @@ class Executor(ABC):
             path = folder / f"{place}.pickle"
             path.write_bytes(pickle.dumps(piece, protocol=5))
             tasks.append(Task(_prepared, (str(path), prepare)))
-        return self.load(tasks)
+        return self.load(tasks, once=once)
 
     def _scratch(self) -> str:
         """A folder that goes when the executor is closed."""

@@ -6,12 +6,14 @@ Every engine works on shards through `visit`, in whatever process it is: that is
 from __future__ import annotations
 
 import pickle
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from unisono.engines.protocol import Shard
 
@@ -60,8 +62,14 @@ _residents = Residents()
 
 def visit(shard: Shard, function: Callable[..., Any], parameters: tuple[Any, ...]) -> Any:
     """The function of a shard that this process holds, or makes. One BLAS thread: the last bits stay the same."""
-    with threadpool_limits(limits=1):
+    with _threads("scipy.linalg" in sys.modules).limit(limits=1):
         return function(_residents.get(shard), *parameters)
+
+
+@cache
+def _threads(scipy: bool) -> ThreadpoolController:
+    """Of the libraries loaded; looking for them takes longer than many a visit, and SciPy brings one of its own."""
+    return ThreadpoolController()
 
 
 def forget(keys: Iterable[str]) -> None:

@@ -29,5 +29,6 @@ class SerialExecutor(Executor):
     def forget(self, shards: Sequence[Shard]) -> None:
         forget([shard.key for shard in shards])
 
-    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any]) -> list[Shard]:
-        return self.load([Task(prepare, (piece,)) for piece in pieces])  # no file: whoever needs them has them
+    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any], *, once: bool = False) -> list[Shard]:
+        tasks = [Task(prepare, (piece,)) for piece in pieces]  # no file: whoever needs them has them
+        return self.load(tasks, once=once)

@@ -13,15 +13,16 @@ import numpy as np
 
 from unisono.data import Ratings
 from unisono.data.coverage import coverage
+from unisono.engines.protocol import Executor
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import identity_scaling
 from unisono.fusers.series.data import to_series
+from unisono.fusers.series.spread import parts_of
 from unisono.maths.copies.opinions import Opinions, find_opinions
 from unisono.maths.copies.traces import find_trace_copies, one_trace
 from unisono.maths.copies.voices import one_voice
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.series.independent_frames import independent_frames
-from unisono.maths.series.parts import HeldParts
 from unisono.maths.series.priors import EVIDENCE, FLAT
 from unisono.maths.series.two_scales import two_scales
 from unisono.words import COPY_WORDS, Counting, require_word
@@ -52,10 +53,13 @@ _found: WeakKeyDictionary[Ratings, Copies] = WeakKeyDictionary()
 _merged: WeakKeyDictionary[Ratings, Ratings | None] = WeakKeyDictionary()
 
 
-def crowd_copies(ratings: Ratings) -> Copies:
-    """Sets of annotators whose answers agree more than chance allows: to items, or in what traces do not share."""
+def crowd_copies(ratings: Ratings, executor: Executor | None = None) -> Copies:
+    """Sets of annotators whose answers agree more than chance allows: to items, or in what traces do not share.
+
+    executor: who looks at the frames of traces, where they have not been looked at yet.
+    """
     if ratings not in _found:
-        _found[ratings] = _find(ratings)
+        _found[ratings] = _find(ratings, executor)
     return _found[ratings]
 
 
@@ -135,10 +139,10 @@ def everybody_described(
     return Annotators(**values)
 
 
-def _find(ratings: Ratings) -> Copies:
+def _find(ratings: Ratings, executor: Executor | None) -> Copies:
     K = ratings.K
     if ratings.is_series:
-        return _trace_copies(ratings)
+        return _trace_copies(ratings, executor)
     return named_copies(find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K), ratings.annotators)
 
 
@@ -161,13 +165,13 @@ def named_copies(found: Opinions, names: tuple[str, ...]) -> Copies:
     return Copies(tuple(sets), found.voice, np.minimum(found.probability, 0.999))
 
 
-def _trace_copies(ratings: Ratings) -> Copies:
+def _trace_copies(ratings: Ratings, executor: Executor | None) -> Copies:
     K, names = ratings.K, ratings.annotators
     assert ratings.clock is not None
     data = to_series(ratings, identity_scaling(ratings.D), np.zeros((int(ratings.length.sum()), 0)))
     rated = [d for d in range(ratings.D) if not np.isnan(data.y[:, d]).all()]
     data = data._replace(y=data.y[:, rated])
-    parts = HeldParts(data)
+    parts = parts_of(data, executor)
     scales = two_scales(parts, K, len(rated))
     share = np.array(independent_frames(parts, scales, ratings.clock.rate, int(data.length.max()))) / EVIDENCE
     least = FLAT * np.array([one.unit for one in scales])

@@ -28,6 +28,11 @@ class SpreadParts:
         return list(self.executor.map(function, self.shards, *parameters, on_shard=on_part))
 
 
+def parts_of(data: SeriesData, executor: Executor | None) -> Parts:
+    """Parts in this process, or with the workers of an executor."""
+    return HeldParts(data) if executor is None else SpreadParts(executor, data)
+
+
 class WorksOnParts:
     """A fuser whose work on frames is done here, or by the workers of an executor."""
 

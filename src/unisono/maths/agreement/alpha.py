@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.agreement.bootstrap import Blocks
-from unisono.maths.agreement.coded import Coded, at_least, sorted_codes, sums_by
+from unisono.maths.agreement.coded import Coded, at_least, sums_by
+from unisono.maths.distinct import sorted_codes
 
 FLAT = 1e-24  # expected squared difference below this share of the scale is rounding
 

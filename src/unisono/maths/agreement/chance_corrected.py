@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.agreement.bootstrap import Blocks
-from unisono.maths.agreement.coded import Coded, category_codes, sorted_codes, sums_by
+from unisono.maths.agreement.coded import Coded, sums_by
+from unisono.maths.distinct import category_codes, sorted_codes
 
 MOST_CATEGORIES = 21  # a scale with more distinct answers is continuous here
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.agreement.chance_corrected import MOST_CATEGORIES
-from unisono.maths.agreement.coded import Coded, at_least, category_codes, sums_by
+from unisono.maths.agreement.coded import Coded, at_least, sums_by
+from unisono.maths.distinct import category_codes
 
 ROUNDING = 1e-24  # squared deviations per rating that are no variation
 

@@ -17,7 +17,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unisono.maths.agreement.chance_corrected import MOST_CATEGORIES
-from unisono.maths.agreement.coded import Coded, category_codes, sums_by
+from unisono.maths.agreement.coded import Coded, sums_by
+from unisono.maths.distinct import category_codes
 
 LEAST_SHARED = 5  # units that two raters must share before their figures count
 DENSE_FROM = 0.04  # share of filled cells of the table of units and raters from which dense products are faster

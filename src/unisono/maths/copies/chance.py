@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.distinct import sorted_codes
+
 SMOOTHING = 1.0  # convention: imaginary answers, as common as in the whole crowd, beside those that were counted
 LEVELS = 9  # convention: steps of the others' mean; half steps of a scale with five
 HALFWAY = 1e-9  # numerical: halfway between two steps is the upper one, however the sum was rounded
@@ -33,7 +35,7 @@ def answer_chances(
     if not len(known):
         return chance, match
     item, who, y = item_of[known], annotator_of[known], y[known]
-    values, answer = np.unique(y, return_inverse=True)
+    values, answer = sorted_codes(y)
     level, V = _levels(y, item), len(values)
     crowd = _Table(level.without_one, answer, V, LEVELS + 1)
     items = _Table(item, answer, V, int(item.max()) + 1)

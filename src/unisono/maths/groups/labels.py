@@ -11,7 +11,7 @@ The map from a group's view to the truth is itself an estimate: e coefficients f
 judges, of whom little is expected, for everybody,
 
     R^2 = 1 - sum ((ybar - a') / (1 - w lev))^2 / sum ((ybar - mean) n / (n - 1))^2        eq. J21
-    belief = 1 - min(labelled / 10, 1) min(labels / 30, 1) (1 - clip((R^2 / reliable - .1) / (.2 - .1)))
+    belief = 1 - min(labelled / 15, 1) min(labels / 30, 1) (1 - clip((R^2 / reliable - .1) / (.2 - .1)))
 
 says whether the groups foretell labels at all, of which only the part `reliable` is truth. Groups that do not are not
 believed: what is left are the labels (`alone`).

@@ -46,8 +46,8 @@ def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: Bay
     B, cov = state.params.B, state.params.cov
     assert cov is not None
     away, cov, precision = (B - prior.center)[rated], cov[rated], prior.precision[rated]
-    total = -np.einsum("kdi,kdij,kdj->", away, precision, away, optimize=True)
-    total -= np.einsum("kdij,kdji->", precision, cov)
+    # E[(B - center)' precision (B - center)]; precisions and covariances are symmetric.
+    total = -np.sum(precision * (away[..., :, None] * away[..., None, :] + cov))
     if free[:, -1].all():
         total -= np.einsum("kd,kde,ke->", away[:, :, -1], prior.coupling[rated], away[:, :, -1])
     for d in range(data.D):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.distinct import sorted_codes
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.gauge import change_of_truth
@@ -133,7 +134,7 @@ def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
     """(K, D) how much likelier n equal answers are from a constant annotator, -inf where answers differ."""
     (low, high), equal = answer_ranges(z, of, K), np.zeros(z.shape[1])
     for d in range(z.shape[1]):
-        counts = np.unique(z[~np.isnan(z[:, d]), d], return_counts=True)[1].astype(float)
+        counts = np.bincount(sorted_codes(z[~np.isnan(z[:, d]), d])[1]).astype(float)
         equal[d] = (counts * (counts - 1)).sum()
     return log_sameness(low, high, segment_sum((~np.isnan(z)).astype(float), of, K), equal)
 

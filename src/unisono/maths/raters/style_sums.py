@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+BLOCK_ROWS = 1 << 17  # numerical: keeps memory small, and what is worked on in the cache
+
 
 class Sums(NamedTuple):
     """Centred sums over the answers of each annotator on each dimension d; e and f are dimensions of the truth."""
@@ -57,20 +59,28 @@ def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int)
 
 def _complete_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int) -> Sums:
     """The same where nothing is missing: truths and answers side by side, and one product for every truth."""
-    D, total = answers.shape[1], _adding(of, K)
+    D = answers.shape[1]
     n = np.bincount(of, minlength=K).astype(np.float64)
-    both = np.hstack([truth, answers])
-    mean = total @ both / np.maximum(n, 1)[:, None]
-    both -= mean[of]
+    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, len(of), BLOCK_ROWS)]
+    mean, yy = np.zeros((K, 2 * D)), np.zeros((K, D))
+    for rows in blocks:
+        mean += _adding(of[rows], K) @ np.hstack([truth[rows], answers[rows]])
+    mean /= np.maximum(n, 1)[:, None]
+    products = [np.zeros((K, 2 * D - e)) for e in range(D)]
+    for rows in blocks:
+        total = _adding(of[rows], K)
+        both = np.hstack([truth[rows], answers[rows]]) - mean[of[rows]]
+        for e in range(D):
+            products[e] += total @ (both[:, e:] * both[:, [e]])
+        yy += total @ both[:, D:] ** 2
     xx, xy = np.empty((K, D, D)), np.empty((K, D, D))
     for e in range(D):
-        products = total @ (both[:, e:] * both[:, [e]])
-        xx[:, e, e:] = xx[:, e:, e] = products[:, : D - e]
-        xy[:, :, e] = products[:, D - e :]
+        xx[:, e, e:] = xx[:, e:, e] = products[e][:, : D - e]
+        xy[:, :, e] = products[e][:, D - e :]
     by_dimension = np.ones((1, D, 1))
     return Sums(
         np.repeat(n[:, None], D, axis=1),
-        total @ both[:, D:] ** 2,
+        yy,
         by_dimension[..., None] * xx[:, None],
         xy,
         mean[:, D:],

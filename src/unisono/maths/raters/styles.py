@@ -153,22 +153,21 @@ class _Regression(NamedTuple):
     lean: np.ndarray  # (H, i, K)
     rest: np.ndarray  # (H, K) sum of squares
     freedom: np.ndarray  # (K,) one answer less: it went into the mean
+    weights: tuple[np.ndarray, ...]  # three of (H, i, K): own lean, own^2 stretch, lean^2
 
     def explained(self, t: np.ndarray, axes: _Axes, priors: _Priors) -> np.ndarray:
         """(H, K) what slopes other than the center take off the sum of squares if the noise is t (H, K)."""
         inverse = 1 / (t[:, None] + priors.weak[:, None] * axes.stretch)  # (H, i, K)
-        b = (inverse * self.own * self.lean).sum(axis=1)
-        a = (inverse * self.own**2 * axes.stretch).sum(axis=1)
-        along = (inverse * self.lean**2).sum(axis=1)
+        b, a, along = (np.einsum("hik,hik->hk", inverse, weight) for weight in self.weights)
         return np.asarray(priors.weak * along + t * priors.more * b**2 / (1 + priors.more * a))
 
 
 def _regression(sums: Sums, axes: _Axes, d: int, follows: np.ndarray, priors: _Priors) -> _Regression:
     own = axes.U[follows]
     lean = axes.lean - priors.center[:, None] * axes.stretch * own
-    size = (own**2 * axes.stretch).sum(axis=1)
-    rest = sums.yy[:, d] - priors.center * (2 * sums.xy[:, d, follows].T - priors.center * size)
-    return _Regression(own, lean, np.maximum(rest, 0.0), np.maximum(sums.n[:, d] - 1, 0))
+    weights = own * lean, own**2 * axes.stretch, lean**2
+    rest = sums.yy[:, d] - priors.center * (2 * sums.xy[:, d, follows].T - priors.center * weights[1].sum(axis=1))
+    return _Regression(own, lean, np.maximum(rest, 0.0), np.maximum(sums.n[:, d] - 1, 0), weights)
 
 
 def _likeliest_noise(regression: _Regression, axes: _Axes, priors: _Priors) -> np.ndarray:
@@ -189,7 +188,7 @@ def _integrated(
     regression: _Regression, axes: _Axes, d: int, follows: np.ndarray, priors: _Priors
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Log evidence, mean and mean square of the slope on truth d, noise variance, each (H, K).  eq. Q3"""
-    own, lean, rest, freedom = regression
+    own, lean, rest, freedom, weights = regression
     log_t, precision = _likeliest_noise(regression, axes, priors), 1 / NOISE_SD**2
     center, weak, more = (column[:, None] for column in priors[:3])  # (H, 1, 1)
     scale = 1 / np.sqrt(freedom / 2 + precision)  # (K,)
@@ -202,9 +201,8 @@ def _integrated(
     for i, (stretch, row) in enumerate(zip(axes.stretch, axes.U[d], strict=True)):
         inverse = 1 / (t + weak * stretch)
         e, r = own[:, None, i], lean[:, None, i]
-        b += inverse * (e * r)
-        a += inverse * (e**2 * stretch)
-        along += inverse * r**2
+        for part, weight in zip((b, a, along), weights, strict=True):
+            part += inverse * weight[:, None, i]
         pull += inverse * (row * r)
         cross += inverse * (row * stretch * e)
         known += inverse * (row**2 * stretch)

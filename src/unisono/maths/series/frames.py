@@ -107,10 +107,14 @@ def delay_evidence(
 
 def _correlation(courses: Courses, hands: Hands, k: int, row: int, most: int) -> np.ndarray:
     """(2 most + 1,) sums over frames of the course of k, moved by each delay, times what the others expect."""
-    now, T = aligned(courses, hands), courses.value.shape[1]
-    others = now.who != k
-    Q, S = spoken(Courses(now.who[others], now.mean[others], now.value[others], now.seen[others]), hands)
-    expected = S / (1.0 / hands.A + Q + hands.precision[k])
+    T = courses.value.shape[1]
+    S, Q = np.zeros(T), np.full(T, 1.0 / hands.A + hands.precision[k])
+    for i, j in enumerate(courses.who.tolist()):
+        if j != k and not hands.flat[j]:
+            here, there = _overlap(int(hands.lag[j]), T)
+            S[here] += hands.weight[j] / hands.unit * courses.value[i, there]
+            Q[here] += hands.precision[j] * courses.seen[i, there]
+    expected = S / Q
     n = fft.next_fast_len(T + min(most, T - 1), real=True)
     cross = fft.irfft(fft.rfft(courses.value[row] / hands.unit, n) * np.conj(fft.rfft(expected, n)), n)
     reach, total = min(most, T - 1), np.zeros(2 * most + 1)
