@@ -10,7 +10,8 @@ Where the target is other annotators, its noise is taken out, because a noisy ta
 Results are kept line by line in bench-out/studies.jsonl; what this code has measured already is not measured again, so
 that a run that was interrupted goes on. Writes the tables of docs/accuracy.md. Options: --seeds N, --jobs N,
 --engine NAME, --scheduler ADDRESS, --models A,B, --only A,B, --render (only the tables again). Beside the models by
-name there are auto+censored (ends of the scale are "at least this much") and auto+leakage (`transform="full"`).
+name there are auto+ordinal, auto+warp, auto+censored (ends of the scale are "at least this much") and auto+leakage
+(`transform="full"`).
 """
 
 from __future__ import annotations
