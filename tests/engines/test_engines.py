@@ -94,6 +94,13 @@ def test_tasks_are_done_in_order_with_what_they_have_in_common(executor):
     assert seen == [(done, 5) for done in range(1, 6)]
 
 
+def test_functions_of_a_script_reach_processes():
+    lines = ["from unisono.tasks import run_tasks", "def f(a, b): return a + b"]
+    code = "\n".join([*lines, "print(run_tasks(f, [(1,), (2,)], 2, common=(3,)))"])
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[4, 5]"
+
+
 @pytest.fixture(scope="module")
 def traces():
     return simulate_series(recordings=4, frames=300, features=0, realistic=True, rate=10.0, window=8, seed=3).ratings

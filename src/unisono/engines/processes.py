@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from unisono.engines.protocol import Executor, OnShard, Shard
+from unisono.engines.protocol import Executor, OnShard, Shard, packed
 from unisono.engines.resident import forget, visit
 from unisono.errors import EngineError
 
@@ -45,7 +45,7 @@ class ProcessExecutor(Executor):
     ) -> Iterator[Any]:
         self._calls += 1
         path = Path(self._scratch()) / f"parameters-{self._calls}"
-        path.write_bytes(pickle.dumps(parameters, protocol=5))
+        path.write_bytes(packed(parameters))
         waiting: deque[tuple[int, Future[Any]]] = deque()
         upcoming = iter(range(len(shards)))
         done = 0

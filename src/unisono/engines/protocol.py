@@ -60,7 +60,7 @@ class Executor(ABC):
         tasks = []
         for place, piece in enumerate(pieces):
             path = folder / f"{place}.pickle"
-            path.write_bytes(pickle.dumps(piece, protocol=5))
+            path.write_bytes(packed(piece))
             tasks.append(Task(_prepared, (str(path), prepare)))
         return self.load(tasks, once=once)
 
@@ -95,6 +95,13 @@ class Executor(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def packed(value: Any) -> bytes:
+    """As `pickle.loads` takes it; functions and classes of a script go along, since workers do not run the script."""
+    from joblib.externals.loky.backend.reduction import dumps  # what joblib itself sends with
+
+    return bytes(dumps(value, protocol=5))
 
 
 def _prepared(path: str, prepare: Callable[[Any], Any]) -> Any:
