@@ -9,12 +9,9 @@ Where the target is other annotators, its noise is taken out, because a noisy ta
 
 Results are kept line by line in bench-out/studies.jsonl; what this code has measured already is not measured again, so
 that a run that was interrupted goes on. Writes the tables of docs/accuracy.md. Options: --seeds N, --jobs N,
-<<<<<<< HEAD
---models A,B, --only A,B, --render (only the tables again). Beside the models by name there are auto+ordinal, auto+warp,
-auto+censored (ends of the scale are "at least this much") and auto+leakage (`transform="full"`).
-=======
---engine NAME, --scheduler ADDRESS, --models A,B, --only A,B, --render (only the tables again).
->>>>>>> main
+--engine NAME, --scheduler ADDRESS, --models A,B, --only A,B, --render (only the tables again). Beside the models by
+name there are auto+ordinal, auto+warp, auto+censored (ends of the scale are "at least this much") and auto+leakage
+(`transform="full"`).
 """
 
 from __future__ import annotations
@@ -34,12 +31,8 @@ import numpy as np
 import unisono
 from benchmarks.studies_page import write_studies
 from benchmarks.study_cases import StudyCase, Target, draw_case, study_cases
-<<<<<<< HEAD
-from unisono.fusers import Fuser, make_fuser
-=======
 from unisono.engines.choice import open_engine
-from unisono.fusers import make_fuser
->>>>>>> main
+from unisono.fusers import Fuser, make_fuser
 from unisono.maths.items.predictive import half_width
 from unisono.maths.metrics import pearson
 from unisono.tasks import Workers, run_tasks
