@@ -50,7 +50,7 @@ def _cell(row: Row | None) -> str:
 
 def seconds(value: float) -> str:
     """Two figures that tell."""
-    return f"{value:.0f} s" if value >= 10 else f"{value:.2g} s" if value >= 0.001 else f"{value * 1000:.1g} ms"
+    return f"{value:.0f} s" if value >= 10 else f"{value:.2g} s" if value >= 0.01 else f"{value * 1000:.2g} ms"
 
 
 def growth(rows: list[Row]) -> dict[tuple[str, str], float]:
@@ -68,10 +68,10 @@ def growth(rows: list[Row]) -> dict[tuple[str, str], float]:
 def faster_peers(rows: list[Row]) -> list[str]:
     """Per size, methods that are as accurate as ours or faster: how much, and how much more of the truth they miss."""
     lines = [
-        "Ours beside the others: nobody who is as accurate is as fast where the second column says nobody. Beside the "
-        "faster ones stands what they leave unexplained of the truth's variance, in units of what ours leaves.",
+        "Who is at least as accurate as ours; who is faster, how many times, and what they leave unexplained of the "
+        "truth's variance in units of what ours leaves; who is slower, how many times.",
         "",
-        f"| {LOADS[rows[0].load].unit} | as accurate as ours | faster, and misses | slower, how many times |",
+        f"| {LOADS[rows[0].load].unit} | as accurate | faster, and misses | slower |",
         "|---|---|---|---|",
     ]
     for size in sorted({row.size for row in rows}):

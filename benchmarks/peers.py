@@ -88,8 +88,16 @@ def _why(before: list[Row], size: int) -> str:
         return before[-1].note
     cpu, memory = _expected(known, size, "cpu", 0.0), _expected(known, size, "megabytes", TELLING)
     if cpu > (10 * MINUTE if before[-1].method == OURS else MINUTE):
-        return f"skipped: would take ~{cpu:,.0f} s"
+        return f"skipped: would take ~{lasting(cpu)}"
     return f"skipped: would need ~{memory / 1024:,.0f} GB" if memory > 1024 * GIGABYTES else ""
+
+
+def lasting(seconds: float) -> str:
+    """Seconds in the unit that people would use."""
+    for unit, size in (("years", 365.25 * 86_400), ("days", 86_400), ("hours", 3_600)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:,.0f} s"
 
 
 def _expected(known: list[Row], size: int, what: str, telling: float) -> float:

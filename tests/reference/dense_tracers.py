@@ -76,6 +76,39 @@ def delay_evidence(data, scales, now, kappa, lag, k, most):
     return np.array(out)
 
 
+def dense_course(y, gain, noise, A, phi, lasting):
+    """Course of one recording and its variance from dense matrices. y: (K, T), NaN rows for who did not rate it."""
+    T = y.shape[1]
+    prior = A * phi ** np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
+    Q = sum(g * g / n for g, n, own in zip(gain, noise, y, strict=True) if not np.isnan(own).any())
+    S = sum(g / n * own for g, n, own in zip(gain, noise, y, strict=True) if not np.isnan(own).any())
+    V = np.linalg.inv(np.linalg.inv(prior) + Q * np.eye(T))
+    alone = 1.0 / (1.0 / A + Q)
+    return Q / (Q + lasting / A) * (V @ S), lasting * alone + (1.0 - lasting) * np.diagonal(V)
+
+
+def left_out_products(courses, folds, gain, noise, A, phi, lasting):
+    """Found, expected and its variance: sums over recordings, folds, frames and ordered pairs, by loops."""
+    found = expected = variance = 0.0
+    for y, fold in zip(courses, folds, strict=True):
+        for f in range(max(fold) + 1):
+            out = [k for k in range(len(fold)) if fold[k] == f]
+            others = y.copy()
+            others[out] = np.nan
+            x, V = dense_course(others, gain, noise, A, phi, lasting)
+            for t in range(y.shape[1]):
+                for j in out:
+                    for k in out:
+                        if j == k:
+                            continue
+                        weight = gain[j] / noise[j] * gain[k] / noise[k]
+                        found += weight * (y[j, t] - gain[j] * x[t]) * (y[k, t] - gain[k] * x[t])
+                        expected += weight * gain[j] * gain[k] * V[t]
+                        spread = [gain[i] ** 2 * V[t] + noise[i] for i in (j, k)]
+                        variance += 2.0 * weight**2 * spread[0] * spread[1]
+    return found, expected, variance
+
+
 def uncondensed(data, scales, lag):
     """Courses by the frames of the truth they speak of, every frame by itself."""
     said = {}

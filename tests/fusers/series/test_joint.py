@@ -12,6 +12,7 @@ from unisono.errors import DataError
 from unisono.fusers import make_fuser
 from unisono.fusers.annotator_columns import dimension_columns
 from unisono.fusers.series import base as series_base
+from unisono.maths.series.priors import COMMON_GAIN_SD
 
 pytestmark = pytest.mark.slow
 
@@ -262,13 +263,12 @@ def test_the_unit_and_who_decided_which_way_is_up_are_said(world, default):
 
 
 def test_the_band_allows_for_what_all_annotators_do_alike(world, default):
-    """An error of 5 % of the truth's variance, or of the rating errors if that is more; or the share asked for."""
-    none, few, large = (un.fuse(world.ratings, shared=share) for share in (0.0, 0.05, 0.5))
+    """A common unit that is off, in proportion to how far the truth is from its middle; or the share asked for."""
+    none, large = (un.fuse(world.ratings, shared=share) for share in (0.0, 0.5))
     np.testing.assert_array_equal(none.fused.mean, default.fused.mean)
-    more, least = (np.diagonal(one.fused.cov - none.fused.cov, axis1=1, axis2=2) for one in (default, few))
-    expected = np.maximum(0.05 * none.fused.mean.var(axis=0), least)
-    assert np.all(expected > 1.01 * least)  # careful annotators: the truth's variance is what counts
-    np.testing.assert_allclose(more, expected, rtol=1e-6)
+    more = np.diagonal(default.fused.cov - none.fused.cov, axis1=1, axis2=2)
+    middle = default.fuser.scaling_.restore_mean(default.fuser.parts_[0].model.params.mu)
+    np.testing.assert_allclose(more, COMMON_GAIN_SD**2 * (default.fused.mean - middle) ** 2, rtol=1e-6, atol=1e-12)
     assert np.all(large.fused.sd > none.fused.sd)
 
 

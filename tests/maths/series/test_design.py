@@ -11,7 +11,7 @@ from unisono.maths.series.tracer_fit import fit_two_scales
 
 def design(K=4, lasting=0.0):
     one = np.full((K, 1), 2.0)
-    return TraceDesign(one, 0.5 * one, np.array([1.5]), np.array([0.7]), np.array([lasting]), 0.9)
+    return TraceDesign(one, 0.5 * one, np.array([1.5]), np.array([0.7]), np.array([lasting]), np.ones(1), 0.9)
 
 
 def test_errors_equal_those_of_a_dense_chain():
@@ -21,6 +21,8 @@ def test_errors_equal_those_of_a_dense_chain():
     np.testing.assert_allclose(course_error(np.array([Q]), design())[0], dense, rtol=1e-8)
     np.testing.assert_allclose(course_error(np.array([Q]), design(lasting=1.0))[0], 1 / (1 / A + Q), rtol=1e-12)
     np.testing.assert_allclose(level_error(np.array([Q]), design())[0], 1 / (1 / 0.7 + Q), rtol=1e-12)
+    wide = design()._replace(widening=np.full(1, 1.3))
+    np.testing.assert_allclose(course_error(np.array([Q]), wide)[0], 1.3 * dense, rtol=1e-8)
 
 
 def test_so_many_equal_annotators_leave_what_their_sum_leaves():

@@ -253,7 +253,9 @@ def test_levels_of_recordings_equal_the_dense_posterior():
         rng.uniform(0.5, 2, (5, 2)),
         rng.uniform(0.2, 1, (5, 2)),
         rng.standard_normal((5, 2)),
+        np.zeros((5, 2)),
         np.array([[1.0, 0.4], [0.4, 0.8]]),
+        np.ones(2),
         np.ones(2),
     )
     L, V, loglik = level_posterior(data, level, levels)

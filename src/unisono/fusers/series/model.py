@@ -21,7 +21,6 @@ from unisono.maths.series.layout import make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.tracer_truth import (
     Levels,
-    course_variance,
     draw_two_scales,
     two_scale_mean,
     two_scale_truth,
@@ -129,7 +128,7 @@ def _levels_of(model: SeriesModel, change: Callable[[np.ndarray], np.ndarray]) -
     """The model's levels with the rows of annotators changed."""
     if model.levels is None:
         return None
-    rows = {name: change(getattr(model.levels, name)) for name in ("gain", "noise", "bias")}
+    rows = {name: change(getattr(model.levels, name)) for name in ("gain", "noise", "bias", "bias_variance")}
     return model.levels._replace(**rows)
 
 
@@ -197,7 +196,7 @@ def _around_levels(
     """The same where the level of a trace is known from what the annotator rated of the recording."""
     assert model.levels is not None
     expected, uncertain = expected_ratings(model, data, mean, variance)
-    inside = course_variance(fitted, model.params, model.structure, model.levels)
+    inside = two_scale_truth(fitted, model.params, model.structure, model.levels, model.spread).inside
     _, around = expected_ratings(model, data, mean, inside)
     own, _ = expected_ratings(model, fitted, mean, variance)
     kappa = 1.0 if model.priors is None else model.priors.kappa

@@ -22,6 +22,7 @@ from unisono.maths.series.params import SeriesData, SeriesParams
 from unisono.maths.series.recordings import recordings_of
 
 GRID = 2048  # frequencies of the spectral integrals
+SHIFTS = np.polynomial.hermite_e.hermegauss(9)  # delays in standard deviations, and their weights
 ROUNDS = 5  # of the fixed point between the noise level and the error of the estimate
 
 
@@ -181,6 +182,22 @@ def slope(mean: np.ndarray, length: np.ndarray) -> np.ndarray:
         if hi - lo > 1:
             slope[lo:hi] = np.gradient(mean[lo:hi], axis=0)
     return slope
+
+
+def shift_variance(mean: np.ndarray, length: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """(sum T, D) what a common delay that is unknown by `sd` (D,) frames does: E (a[t + delta] - a[t])^2.
+
+    Where the truth is a straight line this is sd^2 times the slope squared; beside a step there is no slope, and a
+    delay matters all the same. Before the first frame and after the last the truth is held.
+    """  # eq. S49
+    out, end = np.zeros_like(mean), np.cumsum(length)
+    for lo, hi in zip((end - length).tolist(), end.tolist(), strict=True):
+        frame = np.arange(hi - lo)
+        for d in np.flatnonzero(sd > 0).tolist():
+            own = mean[lo:hi, d]
+            for node, weight in zip(*SHIFTS, strict=True):
+                out[lo:hi, d] += weight / SHIFTS[1].sum() * (np.interp(frame + sd[d] * node, frame, own) - own) ** 2
+    return out
 
 
 def coverage_loss(data: SeriesData, noise: np.ndarray) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 Annotator k adds q_k = g^2/s2 to the precision of every frame of the course, and g^2/n to that of the level of a
 recording. A stretch with precision Q has the variance                                                  eq. S46
-    V(Q) = lambda (A^-1 + Q)^-1 + (1 - lambda) sigma / sqrt((1 + phi^2 + sigma Q)^2 - 4 phi^2),  sigma = (1 - phi^2) A
+    V(Q) = c [lambda (A^-1 + Q)^-1 + (1 - lambda) sigma / sqrt((1 + phi^2 + sigma Q)^2 - 4 phi^2)],
+    sigma = (1 - phi^2) A, c the widening of left_out_errors.py,
 the first term for errors that outlast the smoother, the second that of a long chain with errors new in every frame.
 Imports NumPy and the sibling modules alone.
 """
@@ -27,6 +28,7 @@ class TraceDesign(NamedTuple):
     A: np.ndarray  # (D,) variance of the true course
     AB: np.ndarray  # (D,) of true levels
     lasting: np.ndarray  # (D,) share of the errors that outlasts the smoother
+    widening: np.ndarray  # (D,) error variance of courses over that of the model
     phi: float
 
 
@@ -50,6 +52,7 @@ def trace_design(params: SeriesParams, levels: Levels, noise: np.ndarray) -> Tra
         A=np.diagonal(params.sigma) / (1.0 - params.phi**2),
         AB=np.diagonal(levels.prior).copy(),
         lasting=levels.lasting,
+        widening=levels.widening,
         phi=params.phi,
     )
 
@@ -82,7 +85,7 @@ def course_error(Q: np.ndarray, design: TraceDesign) -> np.ndarray:
     phi, sigma = design.phi, (1.0 - design.phi**2) * design.A
     alone = 1.0 / (1.0 / design.A + Q)
     chain = sigma / np.sqrt((1.0 + phi**2 + sigma * Q) ** 2 - 4.0 * phi**2)
-    return np.asarray(design.lasting * alone + (1.0 - design.lasting) * chain)
+    return np.asarray(design.widening * (design.lasting * alone + (1.0 - design.lasting) * chain))
 
 
 def level_error(QL: np.ndarray, design: TraceDesign) -> np.ndarray:

@@ -26,11 +26,12 @@ DIMENSION_DELAY_SD = 0.3  # seconds around the annotator's delay on all dimensio
 MEMORY = 30.0  # seconds after which the truth has forgotten itself; 20 cost .001; 60 gained .001, but blurs fast truths
 TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as reversed
 
-# ---- bands: what all annotators do alike, which their traces cannot show; see docs/accuracy-series.md
-COMMON_DELAY_SD = 1.0  # seconds that the delay convention may be off by; .5 left .68 of green_intensity in the band
-COMMON_ERROR = (
-    0.05  # of the truth's variance, at least; left-out annotators ask for .02, two known signals for .1 to .2
-)
+# ---- bands; figures and choices without each study: docs/accuracy-series.md
+USUAL_WIDENING, WIDENING_SD = 1.15, 0.3  # of the variance of courses: left-out annotators of seven studies ask for .7
+# to 1.3 with errors of .1 to .3, simulated crowds for 1.1 to 1.7
+# What all annotators do alike, which their traces cannot show: assumptions, tested on two known signals.
+COMMON_GAIN_SD = 0.3  # of the unit they share; two tasks of green_intensity: off by 10 and 35 %
+COMMON_DELAY_SD = 2.0  # seconds that the delay convention may be off by; .5 to 4 s are published, it says .4 to .6
 
 # ---- diagnosis; conventions, none of which the estimate rests on
 UNRELATED = 0.03  # prior probability of following nothing, and of drifting

@@ -12,18 +12,19 @@ import numpy as np
 from unisono.maths.em import EmTrace, OnStep, run_em
 from unisono.maths.series.align import MAX_CORRELATION
 from unisono.maths.series.common_delays import Delays, Known, common_delays, delay_interval
-from unisono.maths.series.default import SHARED, DefaultFit, OnDelay, Settings, default_structure, to_convention
+from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.frames import Hands
 from unisono.maths.series.independent_frames import independent_frames
+from unisono.maths.series.left_out_errors import course_widening
 from unisono.maths.series.params import Priors, SeriesData, Structure
 from unisono.maths.series.parts import HeldParts, Parts
-from unisono.maths.series.priors import COMMON_ERROR
 from unisono.maths.series.recordings import connected
 from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers, look_at_traces
-from unisono.maths.series.tracer_params import Dimension, all_hands, shared_error, truth_params, unknown_spread
+from unisono.maths.series.tracer_params import Dimension, all_hands, truth_params
 from unisono.maths.series.tracer_search import sweep
+from unisono.maths.series.tracer_spread import annotator_sample, with_common_error
 from unisono.maths.series.tracer_truth import two_scale_truths
 from unisono.maths.series.tracers import error_correlations, first_tracers, logarithms
 from unisono.maths.series.two_scales import two_scales
@@ -186,12 +187,10 @@ def _finished(
     used = np.any([f.scales.present for f in found], axis=0)
     for g in np.unique(group[used]):
         params, _ = to_convention(params, used & (group == g), rate, s)
-    spread = unknown_spread(found, delays, rate, s)
+    kappa = np.array([f.kappa for f in found])
+    levels = levels._replace(widening=course_widening(parts, params, structure, levels, kappa))
+    spread = with_common_error(annotator_sample(found, delays), found, rate, s)
     mean, cov = two_scale_truths(parts, params, structure, levels, spread)
-    if s.shared is None:
-        common = np.maximum(COMMON_ERROR * mean.var(axis=0) - shared_error(found, SHARED), 0.0)
-        spread = spread._replace(bias=spread.bias + common)
-        cov += np.diag(common)
     present = np.stack([f.scales.present for f in found], axis=1)
     noise = np.where(present, np.diagonal(params.N, axis1=1, axis2=2) + levels.noise, np.nan)
     relative = np.stack([own.lag for own in delays], axis=1)

@@ -1,4 +1,4 @@
-"""From annotators that are known to the parameters of the truth: its correlations, what outlasts the smoother, bands.
+"""From annotators that are known to the parameters of the truth: its correlations, what outlasts the smoother.
 
 Imports NumPy and the sibling modules alone.
 """
@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.bands import Spread
-from unisono.maths.series.common_delays import Delays, delay_variance
-from unisono.maths.series.default import SHARED, Settings
+from unisono.maths.series.common_delays import Delays
+from unisono.maths.series.default import Settings
 from unisono.maths.series.frames import Hands, JointFrames, joint_frames
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.parts import Parts
-from unisono.maths.series.priors import COMMON_DELAY_SD
 from unisono.maths.series.strata import Placed
 from unisono.maths.series.tracer_truth import Levels
 from unisono.maths.series.tracers import Sums, Tracers, error_correlations, hands_of
@@ -63,6 +61,7 @@ def truth_params(
     noise = np.stack([f.tracers.noise for f in found], axis=1) * unit**2
     level_noise = np.stack([f.tracers.level_noise for f in found], axis=1) * unit**2
     bias = np.stack([f.tracers.bias for f in found], axis=1) * unit
+    doubt = np.stack([f.tracers.bias_variance for f in found], axis=1) * unit**2
     flat = np.stack([f.scales.flat for f in found], axis=1)
     moves = np.where(flat, 0.0, gain)  # who does not move says nothing of the course
     F = np.zeros((K, W, D, D))
@@ -83,7 +82,8 @@ def truth_params(
         phi=phi,
     )
     prior = np.diag([f.tracers.AB for f in found]) * unit**2
-    return params, Levels(gain, level_noise, centre + bias, prior, lasting_errors(parts, found, phi))
+    lasting = lasting_errors(parts, found, phi)
+    return params, Levels(gain, level_noise, centre + bias, doubt, prior, lasting, widening=np.ones(D))
 
 
 def truth_correlation(found: tuple[Dimension, ...], frames: list[JointFrames]) -> np.ndarray:
@@ -127,23 +127,3 @@ def weighted_median(values: np.ndarray, count: np.ndarray) -> float:
     values, until = values[order], np.cumsum(count[order])
     middle = [(until[-1] - 1) // 2, until[-1] // 2]
     return float(np.mean(values[np.searchsorted(until, middle, side="right")]))
-
-
-def unknown_spread(found: tuple[Dimension, ...], delays: list[Delays], rate: float, s: Settings) -> Spread:
-    gain, bias = np.zeros(len(found)), np.zeros(len(found))
-    lag = float(np.mean([delay_variance(own).mean() for own in delays]) / len(delays[0].lag))
-    if s.lag is None:
-        lag += (COMMON_DELAY_SD * rate) ** 2
-    for d, f in enumerate(found):
-        now, n = f.tracers, max(int(f.scales.moving.sum()), 1)
-        student = (n - 1) / max(n - 3, 1)  # the spread of few annotators is itself uncertain
-        gain[d] = student * now.prior.cov[0, 0] / n
-        bias[d] = student * now.tau2 / max(int(f.scales.present.sum()), 1) * f.scales.unit**2
-    bias += shared_error(found, SHARED if s.shared is None else s.shared)
-    return Spread(gain, bias, np.full(len(found), lag))
-
-
-def shared_error(found: tuple[Dimension, ...], share: float) -> np.ndarray:
-    """(D,) variance of an error that all annotators make, as a share of the median annotator's."""
-    noise = [(f.tracers.noise + f.tracers.level_noise)[f.scales.moving] * f.scales.unit**2 for f in found]
-    return share / (1.0 - share) * np.array([float(np.median(own)) if own.size else 0.0 for own in noise])

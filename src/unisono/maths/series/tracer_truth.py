@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.bands import Spread, slope
+from unisono.maths.series.bands import Spread, shift_variance
 from unisono.maths.series.estep import Truth, draw_truth, infer, posterior_mean
 from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
@@ -28,8 +28,10 @@ class Levels(NamedTuple):
     gain: np.ndarray  # (K, D)
     noise: np.ndarray  # (K, D) variance
     bias: np.ndarray  # (K, D) where the level of an annotator lies when that of the truth is `mu`
+    bias_variance: np.ndarray  # (K, D) of what is known of it
     prior: np.ndarray  # (D, D) covariance of the levels of recordings
     lasting: np.ndarray  # (D,) share of the errors of the courses that outlasts the smoother
+    widening: np.ndarray  # (D,) error variance of courses over that of the model, see left_out_errors.py
 
 
 def rescaled_levels(levels: Levels, factor: np.ndarray) -> Levels:
@@ -40,6 +42,7 @@ def rescaled_levels(levels: Levels, factor: np.ndarray) -> Levels:
 class TwoScaleTruth(NamedTuple):
     mean: np.ndarray  # (sum T, D)
     cov: np.ndarray  # (sum T, D, D) of the band
+    inside: np.ndarray  # (sum T, D) variance of the course alone, without the level and what defines the scale
     course: np.ndarray  # (sum T, D) what varies inside recordings
     level: np.ndarray  # (J, D) of every trace, gaps allowed for; NaN where nothing is rated
     loglik: float  # log p(courses) + log p(levels)
@@ -57,12 +60,12 @@ def two_scale_truth(
     away = L[recording] + course
     mean = params.mu + away
     alone = np.linalg.inv(np.linalg.inv(frames.A) + frames.held[:, :, None] * np.eye(D))
-    cov, d, last = alone + VL[recording], np.arange(D), np.sqrt(levels.lasting)
-    cov += (found.cov - alone) * (1.0 - last[:, None] * last)
-    forgotten = 1.0 - params.phi ** (2 * frames.far)
-    cov[:, d, d] += forgotten * (np.diagonal(frames.A) - alone[:, d, d])
-    cov[:, d, d] += spread.gain * away**2 + spread.bias + spread.lag * slope(mean, data.length) ** 2
-    return TwoScaleTruth(mean, cov, course, level, found.loglik + loglik)
+    d, last, wide = np.arange(D), np.sqrt(levels.lasting), np.sqrt(levels.widening)
+    inside = wide[:, None] * wide * (alone + (found.cov - alone) * (1.0 - last[:, None] * last))
+    inside[:, d, d] += (1.0 - params.phi ** (2 * frames.far)) * (np.diagonal(frames.A) - alone[:, d, d])
+    cov = inside + (VL + bias_doubt(data, level, levels, VL))[recording]
+    cov[:, d, d] += spread.gain * away**2 + spread.bias + shift_variance(mean, data.length, np.sqrt(spread.lag))
+    return TwoScaleTruth(mean, cov, inside[:, d, d], course, level, found.loglik + loglik)
 
 
 def two_scale_mean(data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
@@ -164,15 +167,6 @@ def draw_two_scales(
     return np.asarray(found.mean + course + np.repeat(level, data.length, axis=1))
 
 
-def course_variance(data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
-    """(sum T, D) of the course alone: without the level of the recording and what defines the scale of the truth."""
-    none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
-    found = two_scale_truth(data, params, structure, levels, none)
-    _, V, _ = level_posterior(data, found.level, levels)
-    whole = np.diagonal(found.cov, axis1=1, axis2=2)
-    return np.asarray(np.maximum(whole - np.repeat(np.diagonal(V, axis1=1, axis2=2), data.length, axis=0), 0.0))
-
-
 def truth_frames(data: SeriesData, lag: np.ndarray) -> np.ndarray:
     """(S, D) the frame of the truth, recordings end to end, that each rating is about; -1 where outside."""
     length = data.length[data.item_of]
@@ -233,6 +227,18 @@ def level_posterior(data: SeriesData, level: np.ndarray, levels: Levels) -> tupl
     loglik = -0.5 * np.sum(np.log(2.0 * np.pi * noise)[rated]) - 0.5 * np.sum(left**2 / noise)
     loglik += 0.5 * np.sum(np.linalg.slogdet(V)[1] - np.linalg.slogdet(levels.prior)[1]) + 0.5 * np.sum(S * L)
     return L, V, float(loglik)
+
+
+def bias_doubt(data: SeriesData, level: np.ndarray, levels: Levels, V: np.ndarray) -> np.ndarray:
+    """(M, D, D) what the levels of recordings may be off by because annotators' biases are not known exactly.
+
+    V: (M, D, D) covariances of the levels if they were.
+    """  # eq. S48
+    k, m = data.annotator_of, data.item_of
+    weight = np.where(np.isnan(level), 0.0, levels.gain[k] / levels.noise[k])
+    doubt = np.zeros((len(V), data.D))
+    np.add.at(doubt, m, weight**2 * levels.bias_variance[k])
+    return np.asarray((V * doubt[:, None]) @ V)
 
 
 def _at(course: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -1,0 +1,98 @@
+"""How far off courses are by the word of annotators who were left out: a factor on their variance in the band.
+
+The variance that the model gives a course knows of errors that last, of unequal noise and of unequal gains, but not of
+delays that vary, scales that bend, or a truth that moves faster than the smoother allows. Two annotators who are left
+out see all of it: where their errors are independent, the product of what they differ by from a course fused without
+them is the square of the error of that course,
+    E r_j r_k = g_j g_k E (x - x_-f)^2,   r_k = w_k - g_k x_-f,   j and k in fold f.
+Halves of the annotators that are compared with each other would not show it: both smooth in one way.
+Imports NumPy and the sibling modules alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.series.bands import no_spread
+from unisono.maths.series.params import SeriesData, SeriesParams, Structure
+from unisono.maths.series.parts import Part, Parts
+from unisono.maths.series.priors import EVIDENCE, USUAL_WIDENING, WIDENING_SD
+from unisono.maths.series.tracer_truth import Levels, truth_frames, two_scale_truth
+
+FOLDS = 3  # at most: six annotators are left out in pairs
+INDEPENDENT = 0.5  # of Bartlett's number of frames: what made the ratio differ between draws as much as it did
+FEWEST = 3  # annotators of a recording: two who are left out, and one who is not
+
+
+class Products(NamedTuple):
+    """Of residuals of left-out annotators, two at a time, summed over frames and pairs."""
+
+    found: np.ndarray  # (D,)
+    expected: np.ndarray  # (D,) if the model's variance of the course is right
+    variance: np.ndarray  # (D,) of what is found, if every frame were new
+
+
+def course_widening(
+    parts: Parts, params: SeriesParams, structure: Structure, levels: Levels, kappa: np.ndarray
+) -> np.ndarray:
+    """(D,) error variance of courses over that of the model, drawn to the usual one.
+
+    kappa: (D,) what a frame counts for.
+    """  # eq. S47
+    products = [np.array(own) for own in parts.map(left_out_products, params, structure, levels)]
+    total = np.sum(products, axis=0)
+    found, expected, variance = np.where(total[2] > 0, total, 1.0)
+    told = np.where(total[2] > 0, INDEPENDENT / EVIDENCE * kappa * expected**2 / variance, 0.0)
+    before = 1.0 / WIDENING_SD**2
+    return np.asarray(np.maximum((told * found / expected + before * USUAL_WIDENING) / (told + before), 1.0))
+
+
+def left_out_products(part: Part, params: SeriesParams, structure: Structure, levels: Levels) -> Products:
+    """Every annotator of a recording is left out once, together with others."""
+    data = part.data
+    D, none = data.D, no_spread(data.D)
+    plain = levels._replace(widening=np.ones(D))
+    judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
+    level = two_scale_truth(data, params, structure, plain, none).level
+    at = truth_frames(data, params.lag)
+    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
+    noise = np.diagonal(params.N, axis1=1, axis2=2)
+    fold = folds(data, ~np.isnan(level).all(axis=1))
+    total = np.zeros((3, D))
+    for f in range(int(fold.max(initial=-1)) + 1):
+        out = fold == f
+        others = data._replace(y=np.where(out[judgement][:, None], np.nan, data.y))
+        fused = two_scale_truth(others, params, structure, plain, none)
+        for d in range(D):
+            V = fused.inside[:, d]
+            row = np.flatnonzero(out[judgement] & (at[:, d] >= 0) & ~np.isnan(data.y[:, d]))
+            frame, k = at[row, d], data.annotator_of[judgement[row]]
+            g, s2 = gain[k, d], noise[k, d]
+            left = data.y[row, d] - level[judgement[row], d] - g * fused.course[frame, d]
+            total[0, d] += _pairs(frame, g / s2 * left, len(V)).sum()
+            total[1, d] += _pairs(frame, g**2 / s2, len(V)) @ V
+            total[2, d] += 2.0 * _pairs(frame, (g / s2) ** 2 * (g**2 * V[frame] + s2), len(V)).sum()
+    return Products(*total)
+
+
+def folds(data: SeriesData, rated: np.ndarray) -> np.ndarray:
+    """(J,) with whom a trace is left out, in turn; -1 where too few rated the recording. rated: (J,) bool.
+
+    Nothing of what was estimated may decide it: annotators with great weights have errors that are alike by chance, and
+    keeping them apart makes courses look better than they are.
+    """
+    fold = np.full(len(data.item_of), -1)
+    for m in range(len(data.length)):
+        here = np.flatnonzero((data.item_of == m) & rated)
+        if len(here) >= FEWEST:
+            here = here[np.argsort(data.annotator_of[here], kind="stable")]
+            fold[here] = np.arange(len(here)) % max(min(FOLDS, len(here) // 2), 2)
+    return fold
+
+
+def _pairs(frame: np.ndarray, value: np.ndarray, frames: int) -> np.ndarray:
+    """(frames,) sum of v_j v_k over pairs of different annotators who speak of a frame."""
+    one = np.bincount(frame, value, minlength=frames)
+    return np.asarray(one**2 - np.bincount(frame, value**2, minlength=frames))

@@ -1,0 +1,148 @@
+"""Bands of traces: what left-out annotators say of courses, unknown biases and delays, what annotators do alike."""
+
+import numpy as np
+import pytest
+
+from reference.dense_tracers import left_out_products as dense_products
+from trace_crowds import crowd, lasting, white_crowd
+from unisono.maths.series import priors
+from unisono.maths.series.bands import shift_variance, slope
+from unisono.maths.series.default import Settings
+from unisono.maths.series.left_out_errors import course_widening, folds, left_out_products
+from unisono.maths.series.params import SeriesData
+from unisono.maths.series.parts import HeldParts
+from unisono.maths.series.tracer_fit import fit_two_scales
+from unisono.maths.series.tracer_truth import bias_doubt, level_posterior, two_scale_truth
+
+RATE = 2.0
+
+
+def fitted(data, **settings):
+    y = (data.y - np.nanmean(data.y, axis=0)) / np.nanstd(data.y, axis=0)
+    data = data._replace(y=y)
+    return data, fit_two_scales(data, RATE, Settings(memory=priors.MEMORY, window=0.0, **settings))
+
+
+def products(data, fit):
+    (part,) = HeldParts(data).parts
+    return left_out_products(part, fit.params, fit.structure, fit.levels)
+
+
+def test_products_of_left_out_annotators_equal_the_naive_reference():
+    data, _, _ = crowd(3, K=6, lengths=(30, 24), turned=(1,), gaps=False)
+    y = data.y.copy()
+    y[30 * 6 :][:24] = np.nan  # the first annotator did not rate the second recording
+    data, fit = fitted(data._replace(y=y))
+    gain = np.diagonal(fit.params.F.sum(axis=1), axis1=1, axis2=2)[:, 0]
+    traces = [data.y[: 30 * 6, 0].reshape(6, 30), data.y[30 * 6 :, 0].reshape(6, 24)]
+    courses = [own - own.mean(axis=1, keepdims=True) for own in traces]
+    dealt = [[0, 1, 2, 0, 1, 2], [-1, 0, 1, 0, 1, 0]]
+    A = fit.params.sigma[0, 0] / (1.0 - fit.params.phi**2)
+    dense = dense_products(courses, dealt, gain, fit.params.N[:, 0, 0], A, fit.params.phi, fit.levels.lasting[0])
+    np.testing.assert_allclose(np.concatenate(products(data, fit)), dense, rtol=1e-8)
+
+
+def test_folds_leave_somebody_and_take_nobody_alone():
+    data, _, _ = crowd(K=5)
+    rated = np.ones(len(data.item_of), dtype=bool)
+    rated[5:8] = False  # two annotators are left in the second recording
+    found = folds(data, rated)
+    assert found.tolist() == [0, 1, 0, 1, 0, -1, -1, -1, -1, -1, 0, 1, 0, 1, 0]
+    shuffled = data._replace(annotator_of=data.annotator_of[::-1])
+    assert folds(shuffled, rated)[:5].tolist() == [0, 1, 0, 1, 0]
+
+
+def fast_crowd(seed, memory, K=6, T=500, M=3):
+    """Errors that last for 4 s; a truth with the memory given, in seconds."""
+    rng = np.random.default_rng(seed)
+    y, truth = np.zeros((M, K, T)), np.zeros((M, T))
+    for m in range(M):
+        truth[m] = lasting(rng, T, memory * RATE)
+        y[m] = [truth[m] + 0.6 * lasting(rng, T, 4.0 * RATE) + 0.2 * rng.standard_normal(T) for _ in range(K)]
+    data = SeriesData(
+        y.reshape(-1, 1), np.repeat(np.arange(M), K), np.tile(np.arange(K), M), np.full(M, T), np.zeros((M * T, 0)), K
+    )
+    return data, truth.ravel()
+
+
+def test_left_out_annotators_know_the_error_of_the_course():
+    """The truth moves faster than the smoother believes: no residual shows it, two annotators who were left out do."""
+    ratio, error, nominal, widening = [], [], [], []
+    for seed in range(5):
+        raw, truth = fast_crowd(seed, memory=6.0)
+        data, fit = fitted(raw)
+        found = products(data, fit)
+        ratio.append(found.found[0] / found.expected[0])
+        plain = fit.levels._replace(widening=np.ones(1))
+        fused = two_scale_truth(data, fit.params, fit.structure, plain, fit.spread)
+        scaled = (truth - np.concatenate([np.full(500, part.mean()) for part in truth.reshape(3, -1)])) / np.std(raw.y)
+        error.append(np.mean((fused.course[:, 0] - scaled) ** 2))
+        nominal.append(fused.inside.mean())
+        widening.append(fit.levels.widening[0])
+    actual = np.mean(error) / np.mean(nominal)
+    assert actual > 1.3
+    assert np.mean(ratio) == pytest.approx(actual, rel=0.15)
+    assert np.mean(widening) > priors.USUAL_WIDENING + 0.05
+
+
+def test_the_band_is_widened_by_as_much_as_is_told():
+    data, fit = fitted(crowd(1, K=6, gaps=False)[0])
+    words = HeldParts(data), fit.params, fit.structure, fit.levels
+    assert course_widening(*words, np.zeros(1)) == pytest.approx(priors.USUAL_WIDENING)
+    told = products(data, fit)
+    assert course_widening(*words, np.full(1, 1e9)) == pytest.approx(
+        max(told.found[0] / told.expected[0], 1.0), rel=1e-4
+    )
+    twice = fit.levels._replace(widening=2.0 * fit.levels.widening)
+    wide = two_scale_truth(data, fit.params, fit.structure, twice, fit.spread)
+    np.testing.assert_allclose(wide.cov[:, 0, 0] - fit.cov[:, 0, 0], 0.5 * wide.inside[:, 0], rtol=1e-8)
+
+
+def test_unknown_biases_make_levels_uncertain():
+    data, fit = fitted(crowd(4)[0])
+    truth = two_scale_truth(data, fit.params, fit.structure, fit.levels, fit.spread)
+    L, V, _ = level_posterior(data, truth.level, fit.levels)
+    naive = np.zeros(3)
+    for j, (m, k) in enumerate(zip(data.item_of, data.annotator_of, strict=True)):
+        if not np.isnan(truth.level[j, 0]):
+            moved = fit.levels._replace(bias=fit.levels.bias + np.eye(data.K)[k][:, None])
+            naive[m] += ((level_posterior(data, truth.level, moved)[0] - L)[m, 0]) ** 2 * fit.levels.bias_variance[k, 0]
+    assert naive.min() > 0
+    np.testing.assert_allclose(bias_doubt(data, truth.level, fit.levels, V)[:, 0, 0], naive, rtol=1e-8)
+
+
+def test_a_delay_that_is_not_known_matters_beside_a_step_as_well():
+    length, sd = np.array([200, 50]), np.array([3.0, 0.0])
+    line = np.concatenate([0.2 * np.arange(200), -0.5 * np.arange(50)])[:, None].repeat(2, axis=1)
+    found = shift_variance(line, length, sd)
+    inside = np.r_[30:170, 220:230]
+    np.testing.assert_allclose(found[inside, 0], 9.0 * slope(line, length)[inside, 0] ** 2, rtol=1e-8)
+    assert not found[:, 1].any()
+    step = (np.arange(200) >= 100).astype(float)[:, None]
+    beside = shift_variance(step, np.array([200]), np.array([5.0]))[:, 0]
+    assert beside[97] > 0.1
+    assert beside[103] > 0.1
+    assert beside[50] == 0.0
+
+
+def test_what_all_annotators_do_alike_is_in_the_band_unless_it_is_said():
+    data, usual = fitted(crowd(1, K=6, gaps=False)[0])
+    _, timed = fitted(data, lag=0.0)
+    _, told = fitted(data, lag=0.0, shared=0.0)
+    np.testing.assert_allclose(usual.spread.lag - timed.spread.lag, (priors.COMMON_DELAY_SD * RATE) ** 2)
+    more = np.diagonal(timed.cov - told.cov, axis1=1, axis2=2)
+    np.testing.assert_allclose(more, priors.COMMON_GAIN_SD**2 * (timed.mean - timed.params.mu) ** 2, rtol=1e-8)
+    _, fifth = fitted(data, lag=0.0, shared=0.2)
+    noise = np.median(fifth.noise[:, 0])
+    np.testing.assert_allclose(fifth.spread.bias - told.spread.bias, 0.25 * noise, rtol=1e-8)
+
+
+def test_the_level_of_six_may_be_off_by_what_they_show():
+    """The prior of biases would draw a large spread to a small one; a mean of six needs the spread as it is."""
+    data = white_crowd(np.zeros((6, 2), dtype=int), K=6)
+    own = np.array([-2.0, 2.0, 1.0, -1.0, 3.0, -3.0])
+    data = data._replace(y=data.y + np.repeat(own[data.annotator_of], data.length[data.item_of])[:, None])
+    data, fit = fitted(data, lag=0.0, shared=0.0)
+    levels = two_scale_truth(data, fit.params, fit.structure, fit.levels, fit.spread).level
+    means = np.array([levels[data.annotator_of == k].mean(axis=0) for k in range(6)])
+    np.testing.assert_allclose(fit.spread.bias, means.var(axis=0, ddof=1) / 6 * 5 / 3, rtol=0.1)
