@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import fields
 from functools import partial
 
@@ -23,7 +24,7 @@ from shard_work import (
 )
 from unisono.api import fuse
 from unisono.engines.choice import open_engine
-from unisono.engines.dask import preferred
+from unisono.engines.dask import shared_out
 from unisono.engines.protocol import Shard, Task
 from unisono.engines.resident import Residents
 from unisono.engines.sums import pairwise_sum
@@ -223,12 +224,12 @@ def test_sums_are_pairwise(count):
     assert depth <= np.ceil(np.log2(max(count, 1))) if count > 1 else depth == 0
 
 
-def test_few_shards_move_when_a_worker_joins():
-    before, after = ["a", "b", "c"], ["a", "b", "c", "d"]
-    places = range(400)
-    moved = [p for p in places if preferred(p, before) != preferred(p, after)]
-    assert {preferred(p, after) for p in moved} == {"d"}
-    assert 60 < len(moved) < 140
+def test_shards_are_shared_out_evenly_and_few_move_when_a_worker_joins():
+    before, after = shared_out(400, ["a", "b", "c"]), shared_out(400, ["a", "b", "c", "d"])
+    assert max(Counter(before).values()) == 134
+    assert set(Counter(after).values()) == {100}
+    moved = sum(was != now for was, now in zip(before, after, strict=True))
+    assert 100 <= moved < 140
 
 
 def test_engines_are_loaded_only_when_asked_for():

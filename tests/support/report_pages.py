@@ -63,7 +63,7 @@ def _of_recording(value: list[float | None]) -> tuple[str, ...]:
 def agreement_cells(data: dict[str, Any]) -> list[list[str]]:
     """What the table of agreement has to show, without the last column."""
     return [
-        [one["name"], *(as_interval(one["figures"][name]) for name in AGREEMENT)]
+        [one["name"], *(" ".join(as_interval(one["figures"][name]).split()) for name in AGREEMENT)]
         for one in data["agreement"]["dimensions"]
     ]
 

@@ -7,6 +7,7 @@ and nothing rests on where Dask keeps what: a worker that dies, joins or is told
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -17,6 +18,12 @@ from unisono.engines.protocol import Executor, OnShard, Shard
 from unisono.engines.resident import forget, visit
 from unisono.errors import EngineError, SettingsError
 
+LOCAL = {
+    # Shards stay where they are: to steal the work on one means to read it again.
+    "distributed.scheduler.work-stealing": False,
+    # Dask's workers give every freed page back at once, and the next array has to ask for it again.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 30,
+}
 WAIT = "30s"  # for a scheduler to answer, and for a first worker to come
 
 
@@ -34,9 +41,10 @@ class DaskExecutor(Executor):
         self.address = scheduler
         try:
             if scheduler is None:
-                self._cluster = distributed.LocalCluster(
-                    n_workers=workers or 2, threads_per_worker=1, processes=True, dashboard_address=":0"
-                )
+                with import_module("dask").config.set(LOCAL):
+                    self._cluster = distributed.LocalCluster(
+                        n_workers=workers or 2, threads_per_worker=1, processes=True, dashboard_address=":0"
+                    )
                 self.address = self._cluster.scheduler_address
             self.client = distributed.Client(self.address, timeout=WAIT, set_as_default=False)
             self.client.wait_for_workers(1, timeout=30)
@@ -52,7 +60,7 @@ class DaskExecutor(Executor):
         on_shard: OnShard | None = None,
     ) -> Iterator[Any]:
         try:
-            workers = self._workers()
+            homes = shared_out(len(shards), self._workers())
             # Parameters are the result of a task of their own: they reach a worker once, and can be made again.
             told = self.client.submit(_same, parameters, pure=False)
             futures = [
@@ -61,7 +69,7 @@ class DaskExecutor(Executor):
                     shard,
                     function,
                     told,
-                    workers=[preferred(place, workers)],
+                    workers=[homes[place]],
                     allow_other_workers=True,
                     pure=False,
                     retries=1,
@@ -106,6 +114,13 @@ def _same(parameters: tuple[Any, ...]) -> tuple[Any, ...]:
     return parameters
 
 
-def preferred(place: int, workers: Sequence[str]) -> str:
-    """The worker that a shard belongs to; when workers come or go, only the shards that have to move do."""
-    return max(workers, key=lambda worker: hashlib.sha1(f"{place}:{worker}".encode()).digest())
+def shared_out(shards: int, workers: Sequence[str]) -> list[str]:
+    """The worker of every shard: as many for each, and few that have to move when workers come or go."""
+    most = -(-shards // len(workers))
+    held = Counter[str]()
+    homes = []
+    for place in range(shards):
+        free = [worker for worker in workers if held[worker] < most]
+        homes.append(max(free, key=lambda worker: hashlib.sha1(f"{place}:{worker}".encode()).digest()))
+        held[homes[-1]] += 1
+    return homes

@@ -88,7 +88,7 @@ def test_a_window_is_chosen_by_held_out_stretches():
     assert [one["name"] for one in tried] == ["0 s", "1 s", "2 s", "3 s", "5 s"]
     errors = [one["rmse"] for one in tried]
     chosen = result.summary_data["window"]
-    assert chosen == [0, 1, 2, 3, 5][int(np.argmin(errors))]
+    assert chosen == [0, 1, 2, 3, 5][int(np.argmax(np.isclose(errors, min(errors), rtol=1e-9)))]
     assert chosen > 0  # delays differ by up to a second here
     assert "Error on held-out stretches" in result.summary()
     again = un.fuse(world.ratings, window="choose", jobs=2)

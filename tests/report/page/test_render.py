@@ -317,7 +317,7 @@ def test_names_stand_upright_where_they_would_run_into_one_another(names, uprigh
 
 
 def test_judges_who_fail_the_test_are_told_with_the_dimensions_where_they_do():
-    data = dossier_of_judges()
+    data = deepcopy(dossier_of_judges())
     data["replacements"] = [
         {"annotator": "mild", "kind": "judge", "advantage": [0.9, 0.4], "replaces": [True, False]},
         {"annotator": "poor", "kind": "judge", "advantage": [0.1, 0.4], "replaces": [False, False]},
@@ -330,7 +330,7 @@ def test_judges_who_fail_the_test_are_told_with_the_dimensions_where_they_do():
 
 
 def test_an_all_clear_does_not_hide_who_always_gives_the_same_answer():
-    data = dossier_of_items()
+    data = deepcopy(dossier_of_items())
     alert = {"kind": "constant-raters", "severity": "warning", "message": "Annotator gives joy the same value: x."}
     others = [one for one in data["summary"]["alerts"] if one["kind"] != "constant-raters"]
     for alerts, said in (([], ""), ([alert], alert["message"]), ([alert, alert], "2 dimensions above.")):

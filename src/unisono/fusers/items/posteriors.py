@@ -70,9 +70,12 @@ class ItemPosteriors:
         """The same items with truths `scale` (D,) times these plus `offset` (D,); what is known is taken along."""
         moved = ItemPosteriors(self.data, change_of_truth(self.params, np.diag(scale), offset), self.ends, self.reading)
         known = vars(self)
-        if "posterior" in known:
-            cov = self.posterior.cov * scale[:, None] * scale
-            vars(moved)["posterior"] = self.posterior._replace(mean=scale * self.posterior.mean + offset, cov=cov)
+        if "_completed" in known:
+            own, answers = self._completed  # answers, and what they leave open, do not move
+            cov = own.cov * scale[:, None] * scale
+            vars(moved)["_completed"] = own._replace(mean=scale * own.mean + offset, cov=cov), answers
+        if "noise" in known:
+            vars(moved)["noise"] = self.noise
         if "answer" in known:
             vars(moved)["answer"] = scale * self.answer + offset
         if "left_out" in known:
