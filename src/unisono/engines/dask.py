@@ -21,8 +21,10 @@ from unisono.errors import EngineError, SettingsError
 LOCAL = {
     # Shards stay where they are: to steal the work on one means to read it again.
     "distributed.scheduler.work-stealing": False,
-    # Dask's workers give every freed page back at once, and the next array has to ask for it again.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 30,
+    # Without Dask's MALLOC_TRIM_THRESHOLD_: workers would give every freed array back at once, and ask for it again.
+    "distributed.nanny.pre-spawn-environ": dict.fromkeys(
+        ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1
+    ),
 }
 WAIT = "30s"  # for a scheduler to answer, and for a first worker to come
 
@@ -51,6 +53,12 @@ class DaskExecutor(Executor):
         except (OSError, TimeoutError) as error:
             self.close()
             raise EngineError(f"No Dask scheduler with workers answers at {self.address} ({error}).") from None
+        except RuntimeError as error:  # what a local cluster says whose processes do not come up
+            self.close()
+            raise EngineError(
+                f"Workers of a local Dask cluster could not be started ({error}). A script has to keep what it does "
+                "under `if __name__ == '__main__':`, and to be a file."
+            ) from None
 
     def map(
         self,
