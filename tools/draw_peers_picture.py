@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import matplotlib.pyplot as plt
 from draw_readme_picture import BLUE, GREY, ORANGE
+from matplotlib.patheffects import withStroke
 
 from benchmarks.peer_rows import LOADS, OURS, Row, read
 
@@ -76,7 +77,17 @@ def _labels(panel: plt.Axes, ends: list[tuple[float, int, str]]) -> None:
         at = max(seconds, floor.get(size, 0.0))
         floor[size] = at * 1.75
         weight = "bold" if method == OURS else "normal"
-        panel.text(size * 1.25, at, short(method), fontsize=7, color=colour(method), va="center", weight=weight)
+        panel.text(
+            size * 1.25,
+            at,
+            short(method),
+            fontsize=7,
+            color=colour(method),
+            va="center",
+            weight=weight,
+            zorder=4,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],  # lines of others may pass below
+        )
 
 
 def _accuracy(panel: plt.Axes, rows: list[Row], unit: str) -> None:
