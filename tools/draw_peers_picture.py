@@ -24,7 +24,14 @@ FAMILIES = {"unisono": BLUE, "sureal": ORANGE, "crowd-kit": GREEN, "statsmodels"
 WEIGHING = ("PM", "CATD", "LFC_N", "EWE")
 SHOWN_AT = {"items": 50_000, "traces": 15_000}  # accuracy: the largest size at which every method still ends
 OFFSETS = {"pandas mean": (-12, 9), "z-score mean": (-62, -3), "statsmodels UnobservedComponents": (-16, 5)}  # points
-SHORT = {"UnobservedComponents": "UC", "statsmodels ": "", "crowd-kit ": "", "sklearn ": "", "sureal ": ""}
+SHORT = {
+    "UnobservedComponents": "UC",
+    "DynamicFactorMQ": "DFMQ",
+    "statsmodels ": "",
+    "crowd-kit ": "",
+    "sklearn ": "",
+    "sureal ": "",
+}
 
 
 def main(table: Path) -> None:
