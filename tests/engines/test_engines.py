@@ -239,9 +239,7 @@ def test_engines_are_loaded_only_when_asked_for():
 
 
 def test_a_local_cluster_that_cannot_start_says_what_a_script_needs():
-    code = (
-        "from unisono.engines.choice import open_engine\nwith open_engine('dask', workers=1) as one:\n    pass\n"
-    )
+    code = "from unisono.engines.choice import open_engine\nwith open_engine('dask', workers=1) as one:\n    pass\n"
     done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
     assert "EngineError: Workers of a local Dask cluster could not be started" in done.stderr
     assert "__name__ == '__main__'" in done.stderr
