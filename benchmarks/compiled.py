@@ -11,12 +11,12 @@ from __future__ import annotations
 import cProfile
 import pstats
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
 
+from benchmarks.measure import best_cpu
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.estep import expectation
 from unisono.maths.items.leave_out import left_out_means
@@ -157,16 +157,6 @@ def items_case() -> tuple[ItemData, ItemParams]:
     return data, ItemParams(B, N, np.zeros((0, D)), np.full(D, 0.1), 0.8 * np.eye(D) + 0.2, cov)
 
 
-def seconds(work: Callable[[], object], repeats: int = 5) -> float:
-    """Processor seconds, the least of several."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 def items() -> dict[str, float]:
     """E-step with statistics, and truths without a judgement."""
     data, params = items_case()
@@ -186,9 +176,9 @@ def items() -> dict[str, float]:
         np.testing.assert_allclose(theirs, ours, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(_left_out(*arguments()), left_out_means(data, params), rtol=1e-8, atol=1e-8)
     return {
-        "E-step and statistics": seconds(lambda: expectation(data, params)) / seconds(compiled),
-        "truths without a judgement": seconds(lambda: left_out_means(data, params))
-        / seconds(lambda: _left_out(*arguments())),
+        "E-step and statistics": best_cpu(lambda: expectation(data, params), 5) / best_cpu(compiled, 5),
+        "truths without a judgement": best_cpu(lambda: left_out_means(data, params), 5)
+        / best_cpu(lambda: _left_out(*arguments()), 5),
     }
 
 
@@ -209,7 +199,8 @@ def traces() -> dict[str, float]:
         np.testing.assert_allclose(theirs, ours, rtol=1e-10)
     many = range(2_000)
     return {
-        "row of a trace": seconds(lambda: [plain() for _ in many]) / seconds(lambda: [compiled() for _ in many]),
+        "row of a trace": best_cpu(lambda: [plain() for _ in many], 5)
+        / best_cpu(lambda: [compiled() for _ in many], 5),
     }
 
 

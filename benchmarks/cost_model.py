@@ -11,14 +11,13 @@ docs/scale.md has what came of it; prices are list prices of memory and to be ch
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
 
+from benchmarks.measure import best_cpu
 from benchmarks.peer_rows import OURS, Row, read
 
 PER_ITEM = 5
@@ -93,22 +92,13 @@ def steps() -> list[dict[str, float]]:
                 "J": J,
                 "D": D,
                 "K": K,
-                "iteration": _cpu(lambda d=data, p=params: expectation(d, p)),  # type: ignore[misc]
-                "round": _cpu(
+                "iteration": best_cpu(lambda d=data, p=params: expectation(d, p)),  # type: ignore[misc]
+                "round": best_cpu(
                     lambda d=data, p=params, a=k, n=K: centred_sums(d.y, left_out_means(d, p), a, n)  # type: ignore[misc]
                 ),
             }
         )
     return found
-
-
-def _cpu(work: Callable[[], object], repeats: int = 3) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def fitted(columns: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, float]:
@@ -141,7 +131,7 @@ def whole_model(rows: list[Row], load: str) -> dict[str, float]:
 def adding_rate() -> float:
     """Bytes of sums that one core adds up in a second."""
     total, part = np.zeros(2_000_000), np.ones(2_000_000)
-    return part.nbytes / _cpu(lambda: np.add(total, part, out=total), 5)
+    return part.nbytes / best_cpu(lambda: np.add(total, part, out=total), 5)
 
 
 def extrapolated(each: float, adding: float, J: float = 1e9, K: int = 20_000, D: int = 3) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from unisono.engines.sums import add_fields, pairwise_sum
 from unisono.io.sharding import write_shards
 from unisono.io.tables import read_ratings
 from unisono.maths.copies.opinions import find_opinions
-from unisono.maths.copies.voices import disputes, joined_voice_sums, member_distances, voice_sums
+from unisono.maths.copies.voices import disputes, member_distances, voice_sums
+from unisono.maths.grouped import add_paired
 from unisono.sharded.copies import find_copies
 from unisono.sharded.parts import Source, make_part
 from unisono.sharded.steps import look_at_all
@@ -82,7 +83,7 @@ def test_whose_answer_counts_is_told_from_all_parts(crowd):
     for low, high in itertools.pairwise(edges):
         rows = (ratings.item_of >= low) & (ratings.item_of < high)
         pieces.append((value[rows], ratings.item_of[rows] - low, ratings.annotator_of[rows], voice))
-    sums = pairwise_sum([voice_sums(*piece) for piece in pieces], joined_voice_sums)
+    sums = pairwise_sum([voice_sums(*piece) for piece in pieces], add_paired)
     found = pairwise_sum([disputes(*piece, sums) for piece in pieces], add_fields).distance()
     expected = member_distances(value, ratings.item_of, ratings.annotator_of, voice)
     assert np.isfinite(expected).sum() == 3

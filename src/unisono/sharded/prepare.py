@@ -14,7 +14,8 @@ from unisono.errors import DataError, SettingsError
 from unisono.fusers import Joint, make_fuser
 from unisono.fusers.copies import Copies
 from unisono.io.shards import ShardFolder
-from unisono.maths.copies.voices import Disputes, VoiceSums, disputes, joined_voice_sums, voice_sums
+from unisono.maths.copies.voices import Disputes, disputes, voice_sums
+from unisono.maths.grouped import PairedSums, add_paired
 from unisono.sharded.look import Look
 from unisono.sharded.parts import Part, Source, make_part
 from unisono.sharded.steps import Counted, look_at_all
@@ -70,7 +71,7 @@ def counted_of(
     if how == "keep" or not copies.sets:
         return as_they_are, False
     kept, place = np.unique(copies.voice, return_inverse=True)
-    sums = pairwise_sum(executor.map(_voice_sums, parts, place), joined_voice_sums)
+    sums = pairwise_sum(executor.map(_voice_sums, parts, place), add_paired)
     distance = pairwise_sum(executor.map(_disputes, parts, place, sums), add_fields).distance()
     one_voice = [source._replace(voice=place, distance=distance) for source in sources]
     merged = executor.load([Task(make_part, (source,)) for source in one_voice])
@@ -83,9 +84,9 @@ def counted_of(
     return Counted(one_voice, merged, seen, answers, voices, folder.dimensions, scale), True
 
 
-def _voice_sums(part: Part, voice: np.ndarray) -> VoiceSums:
+def _voice_sums(part: Part, voice: np.ndarray) -> PairedSums:
     return voice_sums(part.value, part.item_of, part.annotator_of, voice)
 
 
-def _disputes(part: Part, voice: np.ndarray, sums: VoiceSums) -> Disputes:
+def _disputes(part: Part, voice: np.ndarray, sums: PairedSums) -> Disputes:
     return disputes(part.value, part.item_of, part.annotator_of, voice, sums)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.grouped import segment_sum
+from unisono.maths.grouped import PairedSums, paired_sums, segment_sum
 
 
 def one_voice(
@@ -62,17 +62,6 @@ def member_distances(value: np.ndarray, item_of: np.ndarray, annotator_of: np.nd
     return np.where(n > 0, total / np.maximum(n, 1), np.inf)
 
 
-class VoiceSums(NamedTuple):
-    """Answers of voices with several members beside the others' means, (K, D) each; centred, by voice."""
-
-    n: np.ndarray
-    x: np.ndarray  # means ...
-    y: np.ndarray
-    xx: np.ndarray  # ... and sums of squares and products around them
-    xy: np.ndarray
-    yy: np.ndarray
-
-
 class Disputes(NamedTuple):
     """Squared distances of disputed answers from the line of their voice, by annotator, and their number; (K,) each."""
 
@@ -84,34 +73,17 @@ class Disputes(NamedTuple):
         return np.where(self.n > 0, self.total / np.maximum(self.n, 1), np.inf)
 
 
-def voice_sums(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, voice: np.ndarray) -> VoiceSums:
-    """Of some of the ratings, with all ratings of their items."""
+def voice_sums(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, voice: np.ndarray) -> PairedSums:
+    """The others' means x beside the answers y of voices with several members, of some of the ratings.
+
+    All ratings of an item have to be there. Sums of several parts are added by `add_paired`.
+    """
     y, x, who, _ = _shared_voices(value, item_of, annotator_of, voice)
-    of, K = voice[who], len(voice)
-    seen = ~np.isnan(x) & ~np.isnan(y)
-    n = segment_sum(seen.astype(float), of, K)
-    mean_x, mean_y = (segment_sum(np.where(seen, part, 0.0), of, K) / np.maximum(n, 1) for part in (x, y))
-    x, y = np.where(seen, x - mean_x[of], 0.0), np.where(seen, y - mean_y[of], 0.0)
-    return VoiceSums(n, mean_x, mean_y, *(segment_sum(part, of, K) for part in (x * x, x * y, y * y)))
-
-
-def joined_voice_sums(one: VoiceSums, other: VoiceSums) -> VoiceSums:
-    """Of the ratings of both."""
-    n = one.n + other.n
-    share = other.n / np.maximum(n, 1)
-    x, y, weight = other.x - one.x, other.y - one.y, one.n * share
-    return VoiceSums(
-        n,
-        one.x + share * x,
-        one.y + share * y,
-        one.xx + other.xx + weight * x * x,
-        one.xy + other.xy + weight * x * y,
-        one.yy + other.yy + weight * y * y,
-    )
+    return paired_sums(x, y, voice[who], len(voice))
 
 
 def disputes(
-    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, voice: np.ndarray, sums: VoiceSums
+    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, voice: np.ndarray, sums: PairedSums
 ) -> Disputes:
     """Of some of the ratings, with the sums of all of them.                                               eq. Q11"""
     y, x, who, key = _shared_voices(value, item_of, annotator_of, voice)
