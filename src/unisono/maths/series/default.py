@@ -34,7 +34,7 @@ from unisono.maths.series.tracer_truth import Levels
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
-SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_GAIN_SD
+SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_UNIT
 
 
 class Settings(NamedTuple):
