@@ -247,7 +247,7 @@ def unusual_alert(
 def _scales(ratings: Ratings) -> Iterator[Alert]:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a dimension without numbers has no range
-        low, high = np.nanmin(ratings.value, axis=0), np.nanmax(ratings.value, axis=0)
+        low, high = (np.array([of(column) for column in ratings.value.T]) for of in (np.nanmin, np.nanmax))
     yield from scale_alerts(low, high, ratings.dimensions)
 
 
