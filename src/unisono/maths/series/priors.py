@@ -23,7 +23,8 @@ PRIOR_LEVELS = 4.0  # levels that a level's error equal to a frame's counts for
 LEAST_LEVEL_ERROR, MOST_LEVEL_ERROR = 0.05, 20.0  # variance of a level's error over that of a frame
 DELAY_SD = 0.5  # seconds around the median delay; 1 s cost .002
 DIMENSION_DELAY_SD = 0.3  # seconds around the annotator's delay on all dimensions: the same in studies, found where not
-MEMORY = 30.0  # seconds after which the truth has forgotten itself; 20 cost .001; 60 gained .001, but blurs fast truths
+MEMORY, MEMORY_SD = 60.0, 1.0  # seconds after which the truth has forgotten itself, and sd of the logarithm before
+# left-out annotators speak; around 30 s the average was .001 less; around 120 s tense_music lost .002
 TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as reversed
 
 # ---- bands; figures and choices without each study: docs/accuracy-series.md
