@@ -9,16 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 LARGEST = 8  # from here on LAPACK wins
+FEW = 200  # and with fewer matrices, if they come one by one
 
 
 def inverse_and_logdet(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inverses (m, D, D) and log determinants (m,) of positive definite matrices A (m, D, D)."""
     D = A.shape[1]
-    if D > LARGEST:
+    if D > LARGEST or len(A) < FEW:
         root = np.linalg.cholesky(A)
         return np.linalg.inv(A), 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
     L, logdet = _cholesky(np.ascontiguousarray(A.transpose(1, 2, 0)))
     return _inverse_from(L), logdet
+
+
+def logdets(A: np.ndarray) -> np.ndarray:
+    """Log determinants (m,) of positive definite matrices A (m, D, D)."""
+    if A.shape[1] > LARGEST or len(A) < FEW:
+        return np.asarray(np.linalg.slogdet(A)[1])
+    return _cholesky(np.ascontiguousarray(A.transpose(1, 2, 0)))[1]
 
 
 def inverse_of_entries(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
