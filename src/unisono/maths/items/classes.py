@@ -14,7 +14,7 @@ everything else. Given q(z), gains have a normal prior around E[m_kz]; given the
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp, rel_entr
+from scipy.special import rel_entr
 
 from unisono.maths.items.priors import SPAMMER_GAIN
 
@@ -59,7 +59,8 @@ def update_classes(prior: np.ndarray, gains: np.ndarray, centers: np.ndarray, pr
     at = centers[:, None, :]
     with np.errstate(divide="ignore"):  # who is something for sure remains so
         log_q = np.log(prior) + precision * at * (gains[:, :, None] - 0.5 * at)
-    return np.asarray(np.exp(log_q - logsumexp(log_q, axis=2, keepdims=True)))
+    q = np.exp(log_q - log_q.max(axis=2, keepdims=True))
+    return np.asarray(q / q.sum(axis=2, keepdims=True))
 
 
 def class_term(classes: np.ndarray, prior: np.ndarray, centers: np.ndarray, precision: float) -> float:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.em import EmTrace, OnStep, run_em
-from unisono.maths.series.align import MAX_CORRELATION
-from unisono.maths.series.common_delays import Delays, Known, common_delays, delay_interval
+from unisono.maths.series.common_delays import Delays, Looks, common_delays, delay_interval
 from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.frames import Hands
 from unisono.maths.series.independent_frames import independent_frames
@@ -22,11 +21,11 @@ from unisono.maths.series.recordings import connected
 from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers, look_at_traces
-from unisono.maths.series.tracer_params import Dimension, all_hands, truth_params
+from unisono.maths.series.tracer_params import Dimension, all_hands, counted_frames, truth_params
 from unisono.maths.series.tracer_search import sweep
 from unisono.maths.series.tracer_spread import annotator_sample, with_common_error
 from unisono.maths.series.tracer_truth import two_scale_truths
-from unisono.maths.series.tracers import error_correlations, first_tracers, logarithms
+from unisono.maths.series.tracers import first_tracers, logarithms
 from unisono.maths.series.two_scales import two_scales
 
 INTERVAL = 0.90  # of delays
@@ -91,36 +90,31 @@ def _delays(
 
     What a frame counts for depends on how long errors last, which is seen once traces are aligned: hence the rounds.
     """
-    looks = 0
+    told = 0
 
     def tell(done: int, total: int) -> None:
-        nonlocal looks
-        looks += 1
+        nonlocal told
+        told += 1
         if on_delay is not None:
-            on_delay(looks, looks - done + total)
+            on_delay(told, told - done + total)
 
-    lag = np.zeros(len(group), dtype=np.int64)
+    looks, lag = Looks(parts, all_hands(found), most), np.zeros(len(group), dtype=np.int64)
     for _ in range(DELAY_ROUNDS):
-        common = common_delays(parts, _known(parts, found, lag), group, rate, most, on_delay=tell)
+        common = common_delays(looks, _new_errors(parts, found, lag), group, rate, on_delay=tell)
         if np.array_equal(common.lag, lag):
             break
         lag = common.lag
     if len(found) == 1:
         return [common]
     return [
-        common_delays(parts, [known], group, rate, most, around=lag, on_delay=tell)
-        for known in _known(parts, found, lag)
+        common_delays(looks, {d: kappa}, group, rate, around=lag, on_delay=tell)
+        for d, kappa in _new_errors(parts, found, lag).items()
     ]
 
 
-def _known(parts: Parts, found: tuple[Dimension, ...], lag: np.ndarray) -> list[Known]:
-    """Every dimension, with the share of errors that are new in each frame at these delays."""
-    rho = error_correlations(parts, all_hands(tuple(f._replace(lag=lag) for f in found)), (1,) * len(found))
-    rho = np.minimum(rho, MAX_CORRELATION)
-    share = ((1.0 - rho) / (1.0 + rho)).tolist()
-    return [
-        Known(d, f.scales, f.tracers, max(f.kappa, new)) for d, (f, new) in enumerate(zip(found, share, strict=True))
-    ]
+def _new_errors(parts: Parts, found: tuple[Dimension, ...], lag: np.ndarray) -> dict[int, float]:
+    """What a frame of every dimension counts for: the share of errors that are new in each at these delays."""
+    return dict(enumerate(counted_frames(parts, tuple(f._replace(lag=lag) for f in found)).tolist()))
 
 
 def _searched(found: tuple[Dimension, ...], tol: float) -> tuple[Dimension, ...]:
