@@ -174,7 +174,7 @@ def _traces(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
         return
     shared = raters_per_frame(ratings).max(axis=1)[frame_index(ratings)] >= 2
     meets = np.logical_or.reduceat(shared & ~np.isnan(ratings.value).all(axis=1), ratings.offset[:-1])
-    spoke = np.asarray(counts.answers.any(axis=1))
+    spoke = counts.spoke
     lonely = _pairs(ratings, spoke & ~meets & (counts.per_item[ratings.item_of] > 1))
     if lonely:
         message = f"Traces that overlap in time with nobody else's: {listed(lonely)}. Look at the time column."
