@@ -73,7 +73,7 @@ def some_results():
 
 def test_tables_hold_the_figures():
     found = tables(some_results())
-    assert "| white | .9200 | .9000 | 0.90 |" in found["realistic"]
+    assert "| white | .9200 | .9000 | .90 ± .00 |" in found["realistic"]
     assert "| white | +0.0200 (p 0.3) |" in found["tests"]
     assert ".10 to .80, mean .45" in found["paper"]
     assert ".20 to .90, mean .55" in found["paper"]
