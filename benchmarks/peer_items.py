@@ -71,53 +71,53 @@ def _weighted(y: np.ndarray, item: np.ndarray, weight: np.ndarray) -> np.ndarray
     return np.bincount(item, weight * y) / np.bincount(item, weight)
 
 
-def pm(ratings: Ratings) -> np.ndarray:
-    """Weights -log of an annotator's share of all squared distances."""
-    value, item, k = ratings
+def _in_turns(ratings: Ratings, step: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    """Every dimension from its mean, `step` from a truth to the next one until it stays."""
+    value, item, _ = ratings
     found = []
     for y in value.T:
         truth = np.bincount(item, y) / np.bincount(item)
         for _ in range(STEPS):
-            loss = np.bincount(k, (y - truth[item]) ** 2) + 1e-9
-            truth, before = _weighted(y, item, -np.log(loss / loss.sum())[k]), truth
+            truth, before = step(y, truth), truth
             if np.abs(truth - before).max() < 1e-4:
                 break
         found.append(truth)
     return np.stack(found, axis=1)
+
+
+def pm(ratings: Ratings) -> np.ndarray:
+    """Weights -log of an annotator's share of all squared distances."""
+    _, item, k = ratings
+
+    def step(y: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        loss = np.bincount(k, (y - truth[item]) ** 2) + 1e-9
+        return _weighted(y, item, -np.log(loss / loss.sum())[k])
+
+    return _in_turns(ratings, step)
 
 
 def catd(ratings: Ratings) -> np.ndarray:
     """Weights from the upper end of an interval of an annotator's variance."""
-    value, item, k = ratings
-    n = np.bincount(k)
-    quantile = chi2.ppf(0.025, n)
-    found = []
-    for y in value.T:
-        truth = np.bincount(item, y) / np.bincount(item)
-        for _ in range(STEPS):
-            weight = quantile / (np.bincount(k, (y - truth[item]) ** 2) + 1e-9)
-            truth, before = _weighted(y, item, weight[k]), truth
-            if np.abs(truth - before).max() < 1e-4:
-                break
-        found.append(truth)
-    return np.stack(found, axis=1)
+    _, item, k = ratings
+    quantile = chi2.ppf(0.025, np.bincount(k))
+
+    def step(y: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        return _weighted(y, item, (quantile / (np.bincount(k, (y - truth[item]) ** 2) + 1e-9))[k])
+
+    return _in_turns(ratings, step)
 
 
 def lfc_n(ratings: Ratings) -> np.ndarray:
     """y = truth + bias_k + noise of variance v_k."""
-    value, item, k = ratings
+    _, item, k = ratings
     n = np.bincount(k)
-    found = []
-    for y in value.T:
-        truth = np.bincount(item, y) / np.bincount(item)
-        for _ in range(STEPS):
-            bias = np.bincount(k, y - truth[item]) / n
-            variance = np.bincount(k, (y - truth[item] - bias[k]) ** 2) / n + 1e-6
-            truth, before = _weighted(y - bias[k], item, 1 / variance[k]), truth
-            if np.abs(truth - before).max() < 1e-4:
-                break
-        found.append(truth)
-    return np.stack(found, axis=1)
+
+    def step(y: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        bias = np.bincount(k, y - truth[item]) / n
+        variance = np.bincount(k, (y - truth[item] - bias[k]) ** 2) / n + 1e-6
+        return _weighted(y - bias[k], item, 1 / variance[k])
+
+    return _in_turns(ratings, step)
 
 
 def dawid_skene(ratings: Ratings) -> np.ndarray:

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from collect_exports import exported, table
 from collect_support import Rater, make_app, rate_study, trace_study
 from unisono.collect.export.series import held
-from unisono.collect.export.write import export_study
-from unisono.collect.store.database import Database
 from unisono.collect.studies import StudyFolder
 
 pytestmark = pytest.mark.slow
 
 REFERENCE = "\n[reference]\nevery = 3\nvalues = { saturation = 50, brightness = 70 }\n"
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def exported(folder: StudyFolder, out: Path) -> Path:
-    database = Database(folder.database_url)
-    export_study(folder, database, out)
-    database.close()
-    return out
 
 
 @pytest.fixture

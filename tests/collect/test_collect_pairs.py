@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -11,29 +10,17 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from collect_exports import exported, table
 from collect_questions import PAIRS, pair_study
 from collect_support import Rater, collect, make_app, make_site
 from unisono.collect.app.build import build
-from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database
 from unisono.collect.store.excluded import set_excluded
-from unisono.collect.studies import StudyFolder, load_study, open_folder
+from unisono.collect.studies import load_study, open_folder
 from unisono.collect.studies.pairs import choose_pairs
 from unisono.errors import DataError
 
 pytestmark = pytest.mark.slow
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def exported(folder: StudyFolder, out: Path, url: str = "") -> Path:
-    database = Database(url or folder.database_url)
-    export_study(folder, database, out)
-    database.close()
-    return out
 
 
 def compare(rater: Rater, slot: dict[str, Any], **values: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,30 +9,18 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from collect_exports import exported, table
 from collect_questions import KINDS, QUESTIONS, question_study, reply
 from collect_support import Rater, make_app, make_site
 from unisono.collect.app.build import build
-from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database
 from unisono.collect.store.excluded import set_excluded
-from unisono.collect.studies import StudyFolder, load_study, open_folder
+from unisono.collect.studies import load_study, open_folder
 from unisono.errors import DataError
 
 pytestmark = pytest.mark.slow
 
 BEFORE: dict[str, Any] = {"age": 33, "place": "village"}
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def exported(folder: StudyFolder, out: Path, url: str = "") -> Path:
-    database = Database(url or folder.database_url)
-    export_study(folder, database, out)
-    database.close()
-    return out
 
 
 def answer(rater: Rater, when: str, **values: Any) -> dict[str, Any]:

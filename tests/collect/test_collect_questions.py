@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -13,12 +12,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import unisono as un
+from collect_exports import exported, table
 from collect_questions import KINDS, question_study, reply
 from collect_support import RATE_STUDY, Rater, collect, make_app, make_site
 from unisono.collect.app.build import build
-from unisono.collect.export.write import export_study
-from unisono.collect.store.database import Database
-from unisono.collect.studies import StudyFolder, load_study, open_folder
+from unisono.collect.studies import load_study, open_folder
 from unisono.errors import DataError
 
 pytestmark = pytest.mark.slow
@@ -26,18 +24,6 @@ pytestmark = pytest.mark.slow
 OLD = Path(__file__).parent.parent / "support" / "old_collect.sql"
 LIKERT = 'choices = ["not at all", "", "partly", "", "very much"]'
 CHOICE = 'choices = ["home", "work", "something else"]'
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def exported(folder: StudyFolder, out: Path, url: str = "") -> Path:
-    database = Database(url or folder.database_url)
-    export_study(folder, database, out)
-    database.close()
-    return out
 
 
 @pytest.fixture

@@ -120,3 +120,29 @@ def uncondensed(data, scales, lag):
     for own in said.values():
         sets.setdefault(tuple(sorted(own)), []).append([own[k] for k in sorted(own)])
     return tuple(Stratum(np.array(who), len(rows), np.array(rows)) for who, rows in sets.items())
+
+
+def left_out_fit(data, scales, now, lag, phi):
+    """Sums of l w x_-k and of q x_-k^2 over annotators and frames of the only dimension, by dense matrices."""
+    said = {}
+    for recording, k, frame, course in courses(data, scales):
+        at = int(frame - lag[k])
+        if not scales.flat[k] and 0 <= at < data.length[recording]:
+            said.setdefault(recording, {}).setdefault(k, {})[at] = course
+    cross = square = 0.0
+    for recording, traces in said.items():
+        T = data.length[recording]
+        prior = now.A * phi ** np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
+        for k, own in traces.items():
+            rows = [(t, j, w) for j, other in traces.items() if j != k for t, w in other.items()]
+            if not rows:
+                continue
+            G = np.zeros((len(rows), T))
+            for i, (t, j, _) in enumerate(rows):
+                G[i, t] = now.gain[j]
+            C = G @ prior @ G.T + np.diag([now.noise[j] for _, j, _ in rows])
+            x = prior @ G.T @ np.linalg.solve(C, np.array([w for _, _, w in rows]))
+            for t, w in own.items():
+                cross += now.gain[k] / now.noise[k] * w * x[t]
+                square += now.gain[k] ** 2 / now.noise[k] * x[t] ** 2
+    return cross, square

@@ -182,7 +182,7 @@ def _traces(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
         return
     shared = _any_column(raters_per_frame(ratings) >= 2)[frame_index(ratings)]
     meets = np.logical_or.reduceat(shared & _any_column(~np.isnan(ratings.value)), ratings.offset[:-1])
-    spoke = np.asarray(counts.answers.any(axis=1))
+    spoke = counts.spoke
     lonely = _pairs(ratings, spoke & ~meets & (counts.per_item[ratings.item_of] > 1))
     if lonely:
         message = f"Traces that overlap in time with nobody else's: {listed(lonely)}. Look at the time column."

@@ -26,7 +26,6 @@ from unisono.maths.series.features import fit_with_features
 from unisono.maths.series.gold import GoldSettings, fit_with_gold
 from unisono.maths.series.gold_choice import FRAMES_PER_TAP, choose_taps, delay_by_gold, most_taps
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
-from unisono.maths.series.priors import MEMORY
 from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.tasks import run_tasks
 from unisono.words import SERIES_WORDS, Latent, SeriesInference, SeriesNoise, SeriesTransform, require_word
@@ -44,9 +43,9 @@ class Joint(SeriesFuser):
 
     `window` is how many seconds a filter reaches back ("choose": by held-out stretches of ratings), `lag` the
     annotators' mean delay in seconds (None: by the rule of the earliest), `phi` the truth's autocorrelation from frame
-    to frame (None: by `memory` in seconds; None: 30 in the default, 20 elsewhere). `features_drive` says that features
-    move the truth instead of being its level; `shared` is the share of the rating errors that all annotators have in
-    common, which widens the bands (None: 5 %; in the default, instead of it, a common unit that may be off by 30 %).
+    to frame (None: by `memory` in seconds; None: estimated in the default, 20 elsewhere). `features_drive` says that
+    features move the truth instead of being its level; `shared` is the share of the rating errors that all annotators
+    have in common, which widens the bands (None: 5 %; in the default, instead of it, doubt about the unit they share).
     `restarts` adds random starts to other structures than the default's, which takes none; the best objective is kept;
     `jobs` processes work on them at once.
     """
@@ -187,10 +186,7 @@ class Joint(SeriesFuser):
         elif data.P:
             return fit_with_features(data, self.rate_, settings, **told).fit
         data = data._replace(X=data.X[:, :0])
-        return fit_two_scales(data, self.rate_, self._two_scales(settings), parts=self._parts(data), **told)
-
-    def _two_scales(self, settings: Settings) -> Settings:
-        return settings._replace(memory=MEMORY) if self.memory is None else settings
+        return fit_two_scales(data, self.rate_, settings, parts=self._parts(data), **told)
 
     def _restarted(self, data: SeriesData, watch: Watcher, on_state: OnState | None) -> Estimated:
         """The estimate from the deterministic start, or from a random one with a better objective."""
@@ -257,7 +253,7 @@ class Joint(SeriesFuser):
         usual = Settings()
         return Settings(
             window=(self._taps(data) - 1) / self.rate_,
-            memory=usual.memory if self.memory is None else self.memory,
+            memory=self.memory,
             phi=phi,
             lag=self.lag,
             shared=self.shared,

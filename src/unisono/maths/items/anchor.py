@@ -82,9 +82,9 @@ def _best_shift(state: BayesState, prior: RowPrior, rated: np.ndarray) -> np.nda
     D = F.shape[1]
     own = prior.precision[rated][:, :, -1, -1]  # (K, D)
     P = prior.coupling[rated] + own[:, :, None] * np.eye(D)
-    H = np.einsum("kdi,kde,kej->ij", F, P, F, optimize=True)
-    H += np.einsum("kd,kdij->ij", own, cov[rated][:, :, :D, :D])
-    g = np.einsum("kdi,kde,ke->i", F, P, b, optimize=True) + np.einsum("kd,kdi->i", own, cov[rated][:, :, :D, D])
+    pulled = P @ F  # biases have symmetric precisions
+    H = np.einsum("kdi,kdj->ij", F, pulled) + np.einsum("kd,kdij->ij", own, cov[rated][:, :, :D, :D])
+    g = np.einsum("kdi,kd->i", pulled, b) + np.einsum("kd,kdi->i", own, cov[rated][:, :, :D, D])
     return np.asarray(np.linalg.solve(H, g))
 
 

@@ -16,6 +16,7 @@ from unisono.maths.items.noise import log_pooling_prior
 from unisono.maths.items.rows import RowPrior, log_precision
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import free_coefficients
+from unisono.maths.linalg.small_spd import logdets
 
 
 def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
@@ -53,7 +54,7 @@ def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: Bay
     for d in range(data.D):
         at = np.flatnonzero(free[d])
         if len(at):
-            total += np.sum(np.linalg.slogdet(cov[:, d][:, at[:, None], at])[1] + len(at))
+            total += np.sum(logdets(cov[:, d][:, at[:, None], at]) + len(at))
     return float(0.5 * total) + log_precision(prior, free, rated)
 
 

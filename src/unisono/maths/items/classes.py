@@ -13,7 +13,7 @@ q(z), gains have a normal prior around E[c_z] r^(kappa/2); given the gains, q(z)
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp, rel_entr
+from scipy.special import rel_entr
 
 from unisono.maths.items.priors import SPAMMER_GAIN
 
@@ -51,7 +51,8 @@ def update_classes(prior: np.ndarray, gains: np.ndarray, scale: np.ndarray, prec
     at = scale[:, None, None]
     with np.errstate(divide="ignore"):  # who is something for sure remains so
         log_q = np.log(prior) + precision * at * CLASS_GAINS * (gains[:, :, None] - 0.5 * at * CLASS_GAINS)
-    return np.asarray(np.exp(log_q - logsumexp(log_q, axis=2, keepdims=True)))
+    q = np.exp(log_q - log_q.max(axis=2, keepdims=True))
+    return np.asarray(q / q.sum(axis=2, keepdims=True))
 
 
 def class_term(classes: np.ndarray, prior: np.ndarray, scale: np.ndarray, precision: float) -> float:

@@ -1,8 +1,7 @@
 """The safe default for series: one gain and one delay per annotator and dimension, a little leakage, strong pooling.
 
 Ratings come standardised per dimension, delays start from cross-correlations, phi is fixed by a memory in seconds.
-Noise is white for the estimate (innovation variances would favour traces that do not move); for the bands it is
-autocorrelated.
+Noise is white for the estimate (innovation variances favour traces that do not move), autocorrelated for the bands.
 Ratings show only relative delays: the absolute one is a convention, returned with the result.
 Imports NumPy and the sibling modules alone.
 """
@@ -34,12 +33,13 @@ from unisono.maths.series.tracer_truth import Levels
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
-SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_GAIN_SD
+MEMORY = 20.0  # seconds, where none is given; the default on two scales estimates it
+SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_UNIT
 
 
 class Settings(NamedTuple):
     window: float = 3.0  # seconds that delays may span
-    memory: float = 20.0  # seconds after which the truth has forgotten itself: phi = exp(-1 / (rate memory))
+    memory: float | None = None  # seconds that the truth remembers: phi = exp(-1 / (rate memory)); None: see MEMORY
     phi: float | None = None  # given instead of the memory
     lag: float | None = None  # mean delay of the annotators in seconds; None: by the rule of the earliest
     earliest: float = 0.2  # seconds: the rule lets the earliest annotator react this soon
@@ -252,7 +252,7 @@ def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
 
 def _start(problem: Problem) -> SeriesParams:
     s, priors, D = problem.settings, problem.priors, problem.data.D
-    phi = float(np.exp(-1.0 / (problem.rate * s.memory))) if s.phi is None else s.phi
+    phi = float(np.exp(-1.0 / (problem.rate * (MEMORY if s.memory is None else s.memory)))) if s.phi is None else s.phi
     start = identity_params(problem.data, problem.structure, noise=0.5, phi=phi, lag=problem.lag)
     if priors.kernel is not None:
         start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(D), (problem.data.K, 1, 1, 1)))

@@ -23,15 +23,17 @@ PRIOR_LEVELS = 4.0  # levels that a level's error equal to a frame's counts for
 LEAST_LEVEL_ERROR, MOST_LEVEL_ERROR = 0.05, 20.0  # variance of a level's error over that of a frame
 DELAY_SD = 0.5  # seconds around the median delay; 1 s cost .002
 DIMENSION_DELAY_SD = 0.3  # seconds around the annotator's delay on all dimensions: the same in studies, found where not
-MEMORY = 30.0  # seconds after which the truth has forgotten itself; 20 cost .001; 60 gained .001, but blurs fast truths
+MEMORY, MEMORY_SD = 60.0, 1.0  # seconds after which the truth has forgotten itself, and sd of the logarithm before
+# left-out annotators speak; around 30 s the average was .001 less; around 120 s tense_music lost .002
 TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as reversed
 
 # ---- bands; figures and choices without each study: docs/accuracy-series.md
 USUAL_WIDENING, WIDENING_SD = 1.15, 0.3  # of the variance of courses: left-out annotators of seven studies ask for .7
 # to 1.3 with errors of .1 to .3, simulated crowds for 1.1 to 1.7
 # What all annotators do alike, which their traces cannot show: assumptions, tested on two known signals.
-COMMON_GAIN_SD = 0.3  # of the unit they share; two tasks of green_intensity: off by 10 and 35 %
-COMMON_DELAY_SD = 2.0  # seconds that the delay convention may be off by; .5 to 4 s are published, it says .4 to .6
+COMMON_UNIT = 0.5  # variance of the unit they share over that between their units; .5 or .75 without any one study
+COMMON_DELAY_SD = 2.0  # seconds that the delay convention may be off by: it says .4 to .6 s, and mean delays of .5 s
+# (brightness) to 4 s (emotion) are published. No study without a known signal speaks of it
 
 # ---- diagnosis; conventions, none of which the estimate rests on
 UNRELATED = 0.03  # prior probability of following nothing, and of drifting

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.em import EmTrace, OnStep, run_em
-from unisono.maths.series.align import MAX_CORRELATION
 from unisono.maths.series.common_delays import Delays, Looks, common_delays, delay_interval
 from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.frames import Hands
@@ -22,11 +21,11 @@ from unisono.maths.series.recordings import connected
 from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers, look_at_traces
-from unisono.maths.series.tracer_params import Dimension, all_hands, truth_params
+from unisono.maths.series.tracer_params import Dimension, all_hands, counted_frames, truth_params
 from unisono.maths.series.tracer_search import sweep
 from unisono.maths.series.tracer_spread import annotator_sample, with_common_error
 from unisono.maths.series.tracer_truth import two_scale_truths
-from unisono.maths.series.tracers import error_correlations, first_tracers, logarithms
+from unisono.maths.series.tracers import first_tracers, logarithms
 from unisono.maths.series.two_scales import two_scales
 
 INTERVAL = 0.90  # of delays
@@ -115,10 +114,7 @@ def _delays(
 
 def _new_errors(parts: Parts, found: tuple[Dimension, ...], lag: np.ndarray) -> dict[int, float]:
     """What a frame of every dimension counts for: the share of errors that are new in each at these delays."""
-    rho = error_correlations(parts, all_hands(tuple(f._replace(lag=lag) for f in found)), (1,) * len(found))
-    rho = np.minimum(rho, MAX_CORRELATION)
-    share = ((1.0 - rho) / (1.0 + rho)).tolist()
-    return {d: max(f.kappa, new) for d, (f, new) in enumerate(zip(found, share, strict=True))}
+    return dict(enumerate(counted_frames(parts, tuple(f._replace(lag=lag) for f in found)).tolist()))
 
 
 def _searched(found: tuple[Dimension, ...], tol: float) -> tuple[Dimension, ...]:

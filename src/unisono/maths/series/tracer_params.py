@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.series.align import MAX_CORRELATION
 from unisono.maths.series.common_delays import Delays
 from unisono.maths.series.default import Settings
 from unisono.maths.series.frames import Hands, JointFrames, joint_frames
@@ -17,6 +18,7 @@ from unisono.maths.series.parts import Parts
 from unisono.maths.series.strata import Placed
 from unisono.maths.series.tracer_truth import Levels
 from unisono.maths.series.tracers import Sums, Tracers, error_correlations, hands_of
+from unisono.maths.series.truth_memory import truth_memory
 from unisono.maths.series.two_scales import TwoScales
 
 CORRELATION_ROUNDS = 20  # of EM for the correlation of true dimensions
@@ -49,7 +51,7 @@ def truth_params(
     group: np.ndarray,
 ) -> tuple[SeriesParams, Levels]:
     K, D, W = data.K, data.D, structure.W
-    phi = float(np.exp(-1.0 / (rate * s.memory))) if s.phi is None else s.phi
+    phi = _autocorrelation(parts, rate, s, found)
     lag = np.zeros((K, D))
     for g in np.unique(group):
         own = group == g
@@ -84,6 +86,20 @@ def truth_params(
     prior = np.diag([f.tracers.AB for f in found]) * unit**2
     lasting = lasting_errors(parts, found, phi)
     return params, Levels(gain, level_noise, centre + bias, doubt, prior, lasting, widening=np.ones(D))
+
+
+def _autocorrelation(parts: Parts, rate: float, s: Settings, found: tuple[Dimension, ...]) -> float:
+    """Of neighbouring frames of the truth: given, or by its memory."""
+    if s.phi is not None:
+        return s.phi
+    memory = truth_memory(parts, all_hands(found), counted_frames(parts, found), rate) if s.memory is None else s.memory
+    return float(np.exp(-1.0 / (rate * memory)))
+
+
+def counted_frames(parts: Parts, found: tuple[Dimension, ...]) -> np.ndarray:
+    """(D,) what a frame counts for: as much of it as errors are new in every frame, and kappa at least."""
+    rho = np.minimum(error_correlations(parts, all_hands(found), (1,) * len(found)), MAX_CORRELATION)
+    return np.asarray(np.maximum([f.kappa for f in found], (1.0 - rho) / (1.0 + rho)))
 
 
 def truth_correlation(found: tuple[Dimension, ...], frames: list[JointFrames]) -> np.ndarray:

@@ -1,0 +1,86 @@
+"""How slowly the truth is taken to change: what left-out annotators say of it, and what comes of it."""
+
+import numpy as np
+import pytest
+
+from reference.dense_tracers import left_out_fit
+from trace_crowds import crowd, lasting
+from unisono.maths.series import priors
+from unisono.maths.series.default import Settings
+from unisono.maths.series.frames import Hands
+from unisono.maths.series.params import SeriesData
+from unisono.maths.series.parts import HeldParts
+from unisono.maths.series.strata import placed
+from unisono.maths.series.tracer_fit import fit_two_scales
+from unisono.maths.series.tracer_search import sweep
+from unisono.maths.series.tracers import first_tracers, hands_of
+from unisono.maths.series.truth_memory import left_out_fits, truth_memory
+from unisono.maths.series.two_scales import two_scales
+
+RATE = 10.0
+
+
+def steady_crowd(seed, memory, error_memory, K=6, T=3000):
+    """One recording of a truth with this memory, and errors with theirs, in seconds; 0: new in every frame."""
+    rng = np.random.default_rng(seed)
+    truth = lasting(rng, T, memory * RATE)
+    errors = [lasting(rng, T, error_memory * RATE) if error_memory else rng.standard_normal(T) for _ in range(K)]
+    y = np.concatenate([truth + error for error in errors])[:, None]
+    data = SeriesData(y / y.std(), np.zeros(K, int), np.arange(K), np.array([T]), np.zeros((T, 0)), K)
+    return data, truth
+
+
+def fitted(data, memory=None):
+    return fit_two_scales(data, RATE, Settings(memory=memory, window=0.0))
+
+
+def memory_of(fit):
+    return -1.0 / (RATE * np.log(fit.params.phi))
+
+
+@pytest.mark.parametrize("lag", [[0, 0, 0, 0, 0], [2, 0, 1, 5, 3]])
+def test_what_left_out_annotators_say_equals_the_dense_reference(lag):
+    data, _, _ = crowd(turned=(1,))
+    lag, ones, parts = np.array(lag), np.ones(data.K), HeldParts(data, rows=300)
+    scales = two_scales(parts, data.K, 1)[0]
+    place = placed(parts, (Hands(scales.unit, scales.flat, lag, ones, ones, 1.0),))[0]
+    now = first_tracers(scales, place)
+    for _ in range(3):
+        now = sweep(scales, place, 0.05, now)
+    phi = np.array([0.5, 0.98])
+    found = np.sum(parts.map(left_out_fits, (hands_of(scales, now, lag),), phi), axis=0)[:, 0]
+    dense = np.array([left_out_fit(data, scales, now, lag, one) for one in phi.tolist()]).T
+    np.testing.assert_allclose(found, dense, rtol=1e-8)
+
+
+def test_a_slow_truth_is_taken_for_slow_and_a_fast_one_for_fast():
+    fast, slow = (memory_of(fitted(steady_crowd(0, memory, 0.0)[0])) for memory in (2.0, 100.0))
+    assert fast < 8.0
+    assert slow > 40.0
+
+
+def test_errors_that_last_are_smoothed_away():
+    """As far as the best of fixed memories does it, which is far from where white errors would have it."""
+    for seed in range(2):
+        data, truth = steady_crowd(seed, 100.0, 0.5)
+        learned = fitted(data)
+        r = {m: np.corrcoef(fitted(data, m).mean[:, 0], truth)[0, 1] for m in (30.0, 100.0, 500.0, 2000.0)}
+        assert memory_of(learned) > 300.0
+        assert np.corrcoef(learned.mean[:, 0], truth)[0, 1] > max(r.values()) - 0.002
+        assert max(r.values()) > r[100.0] + 0.005
+
+
+def test_one_annotator_leaves_what_is_usual_and_a_memory_that_is_given_is_kept():
+    data, _ = steady_crowd(0, 10.0, 0.5, K=1, T=200)
+    parts = HeldParts(data)
+    hands = Hands(1.0, np.zeros(1, bool), np.zeros(1, int), np.ones(1), np.ones(1), 1.0)
+    assert truth_memory(parts, (hands,), np.ones(1), RATE) == pytest.approx(priors.MEMORY, rel=0.2)
+    data, _ = steady_crowd(0, 10.0, 0.5, T=300)
+    assert memory_of(fitted(data, 17.0)) == pytest.approx(17.0)
+
+
+def test_recordings_of_one_frame_say_nothing():
+    data = SeriesData(np.arange(3.0)[:, None], np.zeros(3, int), np.arange(3), np.array([1]), np.zeros((1, 0)), 3)
+    hands = Hands(1.0, np.zeros(3, bool), np.zeros(3, int), np.ones(3), np.ones(3), 1.0)
+    found = HeldParts(data).map(left_out_fits, (hands,), np.array([0.5]))[0]
+    assert np.array_equal(found, np.zeros((2, 1, 1)))
