@@ -47,6 +47,14 @@ def answers_given(ratings: Ratings) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
+def answer_ranges(ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
+    """(J, D) the lowest and the highest number of each judgement; NaN where there is none."""
+    if not ratings.is_series:
+        return ratings.value, ratings.value
+    first = ratings.offset[:-1]
+    return np.fmin.reduceat(ratings.value, first, axis=0), np.fmax.reduceat(ratings.value, first, axis=0)
+
+
 def raters_per_frame(ratings: Ratings) -> np.ndarray:
     """(sum of T_m, D) how many annotators gave a number for each frame of each item, items end to end."""
     given = ~np.isnan(ratings.value)
