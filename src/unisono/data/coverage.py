@@ -47,6 +47,14 @@ def answers_given(ratings: Ratings) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
+def answer_ranges(ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
+    """(J, D) the lowest and the highest number of each judgement; NaN where there is none."""
+    if not ratings.is_series:
+        return ratings.value, ratings.value
+    first = ratings.offset[:-1]
+    return np.fmin.reduceat(ratings.value, first, axis=0), np.fmax.reduceat(ratings.value, first, axis=0)
+
+
 def raters_per_frame(ratings: Ratings) -> np.ndarray:
     """(sum of T_m, D) how many annotators gave a number for each frame of each item, items end to end."""
     given = ~np.isnan(ratings.value)
@@ -71,7 +79,7 @@ def connected_groups(ratings: Ratings) -> list[np.ndarray]:
     size = ratings.M + ratings.K
     ties = coo_array((ones, (item, ratings.M + annotator.astype(np.int64))), shape=(size, size))
     _, group = connected_components(ties.tocsr(), directed=False)
-    active = np.unique(annotator)
+    active = np.flatnonzero(np.bincount(annotator, minlength=ratings.K))
     of_annotator = group[ratings.M + active]
     groups = [active[of_annotator == g] for g in np.unique(of_annotator)]
     return sorted(groups, key=lambda members: (-len(members), int(members[0])))
