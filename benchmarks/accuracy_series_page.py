@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.accuracy_page import markdown
-from benchmarks.trace_tables import bands_table, crowds_table, fours_table, named, studies_table, three, two
+from benchmarks.trace_tables import bands_table, crowds_table, error, fours_table, named, studies_table, three, two
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy-series.md"
 
@@ -46,8 +46,8 @@ def _realistic(rows: list[dict[str, Any]]) -> str:
     lines = []
     for name, own in named(rows):
         scores = [np.mean([row["scores"][model] for row in own]) for model in own[0]["scores"]]
-        coverage = np.mean([row["coverage"] for row in own])
-        lines.append([name, *(_four(v) for v in scores), f"{coverage:.2f}"])
+        held = np.array([row["coverage"] for row in own])
+        lines.append([name, *(_four(v) for v in scores), f"{two(held.mean())} ± {two(error(held))}"])
     return markdown(["annotators", *rows[0]["scores"], "in the 90 % band"], lines)
 
 

@@ -23,10 +23,12 @@ from unisono.fusers import make_fuser
 from unisono.fusers.series.held_out import FOLDS, stretch_folds
 from unisono.fusers.series.joint import WINDOW
 from unisono.maths.metrics import pearson
-from unisono.maths.series.priors import COMMON_UNIT
+from unisono.maths.series.bands import shift_variance
+from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_UNIT
 
 Z = 1.6448536269514722  # of a 90 % band
 UNITS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5)  # values of COMMON_UNIT to choose from
+DELAYS = (1.0, 1.5, 2.0, 3.0)  # of COMMON_DELAY_SD, in seconds
 
 
 def votes(draw: TraceDraw, models: tuple[str, ...]) -> dict[str, float]:
@@ -50,24 +52,38 @@ def vote(mean: np.ndarray, target: np.ndarray, length: np.ndarray) -> float:
 
 
 def bands(draw: TraceDraw, seed: int) -> dict[str, Any]:
-    """truth: of every value in UNITS, and `by_recording` at the value that is used; stretches; strangers."""
+    """truth: of all UNITS and DELAYS, and `by_recording` at those that are used; stretches; strangers."""
     usual, shown = un.fuse(draw.fused), un.fuse(draw.fused, shared=0.0)
     mean, least = usual.fused.mean, shown.fused.sd**2
     more = (usual.fused.sd**2 - least) / COMMON_UNIT  # what a unit whose variance is that between annotators' adds
     target, noise = _target(draw, mean)
     known = ~np.isnan(target)
-    inside = {unit: np.abs(mean - target) < Z * np.sqrt(least + unit * more + noise) for unit in UNITS}
-    recording = np.repeat(np.arange(draw.fused.M), draw.fused.length)
+    delay = _delay_variances(draw, usual)
+
+    def inside(unit: float, seconds: float) -> np.ndarray:
+        variance = least + unit * more + delay[seconds] - delay[COMMON_DELAY_SD]
+        return np.abs(mean - target) < Z * np.sqrt(variance + noise)
+
+    recording, used = np.repeat(np.arange(draw.fused.M), draw.fused.length), inside(COMMON_UNIT, COMMON_DELAY_SD)
     return {
-        "truth": [float(inside[unit][known].mean()) for unit in UNITS],
+        "truth": [[float(inside(unit, seconds)[known].mean()) for seconds in DELAYS] for unit in UNITS],
         "by_recording": {
-            name: float(inside[COMMON_UNIT][recording == m][known[recording == m]].mean())
+            name: float(used[recording == m][known[recording == m]].mean())
             for m, name in enumerate(draw.fused.items)
             if known[recording == m].any()
         },
         "stretches": _stretches(draw, seed),
         "strangers": _strangers(draw, usual),
     }
+
+
+def _delay_variances(draw: TraceDraw, fusion: un.Fusion) -> dict[float, np.ndarray]:
+    """(sum T, D) what an unknown delay adds to the band, for every value in DELAYS."""
+    assert draw.fused.clock is not None
+    rate, (part,) = draw.fused.clock.rate, fusion.fuser.parts_
+    own = part.model.spread.lag - (COMMON_DELAY_SD * rate) ** 2  # of the annotators' mean delay around the convention
+    mean, length = fusion.fused.mean, draw.fused.length
+    return {seconds: shift_variance(mean, length, np.sqrt(own + (seconds * rate) ** 2)) for seconds in DELAYS}
 
 
 def left_out_noise(others: np.ndarray, length: np.ndarray) -> np.ndarray:

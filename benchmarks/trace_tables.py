@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.accuracy_page import markdown
 from benchmarks.trace_draws import KNOWN
-from benchmarks.trace_scores import UNITS
-from unisono.maths.series.priors import COMMON_UNIT
+from benchmarks.trace_scores import DELAYS, UNITS
+from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_UNIT
 
 WANTED = 0.85, 0.93  # of a 90 % band
 Rows = list[dict[str, Any]]
@@ -37,18 +37,18 @@ def studies_table(rows: Rows) -> str:
 
 def bands_table(rows: Rows, crowds: Rows) -> str:
     """What the bands hold; standard errors over draws and, in brackets, over recordings."""
-    at = UNITS.index(COMMON_UNIT)
+    used = UNITS.index(COMMON_UNIT), DELAYS.index(COMMON_DELAY_SD)
     held = {name: np.array([row["bands"]["truth"] for row in own]) for name, own in named(rows)}
     lines = []
     for name, own in named(rows):
         others = np.array([found.mean(axis=0) for other, found in held.items() if other != name])
-        chosen = choice(others) if len(others) else at
-        here = held[name][:, at]
+        unit, delay = choice(others) if len(others) else used
+        here = held[name][:, *used]
         target = "known signal" if own[0]["known"] else "left-out annotators"
         spread = f"{two(here.mean())} ± {two(error(here))} ({two(recording_error(own))})"
         ways = [two(np.mean([row["bands"][way] for row in own])) for way in ("stretches", "strangers")]
-        without = f"{two(held[name][:, chosen].mean())} ({UNITS[chosen]:g})"
-        lines.append([name, target, two(held[name][:, 0].mean()), spread, without, *ways])
+        without = f"{two(held[name][:, unit, delay].mean())} ({UNITS[unit]:g}, {DELAYS[delay]:g} s)"
+        lines.append([name, target, two(held[name][:, 0, used[1]].mean()), spread, without, *ways])
     for name, own in named(crowds):
         here = np.array([row["coverage"] for row in own])
         shown = two(np.mean([row["shown"] for row in own]))
@@ -79,13 +79,15 @@ def fours_table(rows: Rows) -> str:
     return markdown(["", "auto minus mean", "ahead in", "means of the choices with one annotator"], lines)
 
 
-def choice(held: np.ndarray) -> int:
-    """Which of UNITS leaves the studies nearest to what is wanted; of equals the one nearest to .90.
+def choice(held: np.ndarray) -> tuple[int, int]:
+    """Which of UNITS and DELAYS leave the studies nearest to what is wanted; of equals those nearest to .90.
 
-    held: (studies, units) shares inside the band.
+    held: (studies, units, delays) shares inside the band.
     """
     outside = np.maximum(WANTED[0] - held, 0.0) + np.maximum(held - WANTED[1], 0.0)
-    return int(np.argmin((outside + 1e-3 * np.abs(held - 0.9)).mean(axis=0)))
+    cost = (outside + 1e-3 * np.abs(held - 0.9)).mean(axis=0)
+    unit, delay = np.unravel_index(np.argmin(cost), cost.shape)
+    return int(unit), int(delay)
 
 
 def recording_error(rows: Rows) -> float:

@@ -7,8 +7,9 @@ import pytest
 import unisono as un
 from benchmarks.accuracy_series_sets import CROWDS, made_crowd
 from benchmarks.trace_draws import draw_traces, left_out_ratings, trace_studies
-from benchmarks.trace_scores import UNITS, bands, left_out_noise, vote, votes
+from benchmarks.trace_scores import DELAYS, UNITS, bands, left_out_noise, vote, votes
 from benchmarks.trace_tables import choice
+from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_UNIT
 
 
 def write_study(folder, people=7, frames=120, recordings=2, reference=False):
@@ -68,11 +69,11 @@ def test_a_vote_is_half_levels_and_half_courses():
 
 
 def test_the_choice_stays_inside_what_is_wanted():
-    held = np.full((3, len(UNITS)), 0.8)
-    held[:, 2], held[:, 3] = 0.86, 0.89
-    assert choice(held) == 3
-    held[2, 3] = 0.97
-    assert choice(held) == 2
+    held = np.full((3, len(UNITS), len(DELAYS)), 0.8)
+    held[:, 2, 1], held[:, 3, 2] = 0.86, 0.89
+    assert choice(held) == (3, 2)
+    held[2, 3, 2] = 0.97
+    assert choice(held) == (2, 1)
 
 
 @pytest.mark.slow
@@ -80,7 +81,15 @@ def test_bands_and_votes_of_a_study_with_a_known_signal(tmp_path):
     write_study(tmp_path / "films", reference=True)
     draw = draw_traces(tmp_path, "films", 0)
     found = bands(draw, 0)
-    assert np.all(np.diff(found["truth"]) >= 0)
+    truth = np.array(found["truth"])
+    assert truth.shape == (len(UNITS), len(DELAYS))
+    assert np.all(np.diff(truth, axis=0) >= 0)
+    assert np.all(np.diff(truth, axis=1) >= 0)
+    assert truth[0, 0] < truth[-1, -1]
+    used = truth[UNITS.index(COMMON_UNIT), DELAYS.index(COMMON_DELAY_SD)]
+    fused, known = un.fuse(draw.fused), draw.reference
+    low, high = fused.fused.interval()
+    np.testing.assert_allclose(used, ((low < known) & (known < high)).mean(), atol=0.01)
     assert set(found["by_recording"]) == {"r0", "r1"}
     assert 0.5 < found["stretches"] <= 1
     assert 0.5 < found["strangers"] <= 1

@@ -79,7 +79,7 @@ def connected_groups(ratings: Ratings) -> list[np.ndarray]:
     size = ratings.M + ratings.K
     ties = coo_array((ones, (item, ratings.M + annotator.astype(np.int64))), shape=(size, size))
     _, group = connected_components(ties.tocsr(), directed=False)
-    active = np.unique(annotator)
+    active = np.flatnonzero(np.bincount(annotator, minlength=ratings.K))
     of_annotator = group[ratings.M + active]
     groups = [active[of_annotator == g] for g in np.unique(of_annotator)]
     return sorted(groups, key=lambda members: (-len(members), int(members[0])))

@@ -45,9 +45,12 @@ def highest(lin: np.ndarray, H: np.ndarray, count: np.ndarray, start: np.ndarray
     """(D,) w > 0, at most `most`, with the highest lin'w + count'log w - 1/2 w'Hw, one coordinate at a time."""
     w = start.copy()
     for _ in range(GAUGE_SWEEPS):
+        before = w.copy()
         for e in range(len(w)):
             slope = lin[e] - H[e] @ w + H[e, e] * w[e]
             w[e] = min((slope + np.sqrt(slope**2 + 4 * H[e, e] * count[e])) / (2 * H[e, e]), most)
+        if (w == before).all():
+            break
     return w
 
 

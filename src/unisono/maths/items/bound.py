@@ -59,12 +59,12 @@ def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: Bay
 
 
 def _classes_term(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
-    """E[log p(z)] + H[q(z)], and what E[log p(B | z)] has beyond E[log p(B | E c_z)], of those who rated anything."""
+    """E[log p(z)] + H[q(z)], and what E[log p(B | z)] has beyond E[log p(B | E m_kz)], of those who rated anything."""
     if settings.classes is None:
         return 0.0
     rated, hyper = data.answers().sum(axis=1) > 0, state.hyper
-    scale = settings.gain_scale(hyper.r)
-    return class_term(hyper.classes[rated], settings.classes[rated], scale[rated], hyper.gain)
+    centers = settings.class_centers(hyper.r)
+    return class_term(hyper.classes[rated], settings.classes[rated], centers[rated], hyper.gain)
 
 
 def _predictor_term(data: ItemData, state: BayesState) -> float:

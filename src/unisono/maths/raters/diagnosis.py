@@ -30,6 +30,7 @@ from unisono.maths.raters.styles import (
     COMPRESSED,
     CONSTANT,
     FLIPPED,
+    OWN,
     STRETCHED,
     SWAPPED,
     UNRELATED,
@@ -206,7 +207,7 @@ def _truth(
     take away from the shared signal is given back to the truth.                                          eq. Q6
     """
     given = data.answers()
-    follows = np.isin(evidence.kind, (USUAL, COMPRESSED, STRETCHED))
+    follows = OWN[evidence.kind] & (evidence.kind != FLIPPED)
     weight = member.style * follows * given[:, :, None]
     total = weight.sum(axis=(0, 2))
     typical = np.where(total > 0, (weight * evidence.slope).sum(axis=(0, 2)) / np.where(total > 0, total, 1.0), 1.0)

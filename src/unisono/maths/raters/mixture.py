@@ -13,17 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.items.priors import CONSTANT_SPAMMERS, SPAMMER_COUNTS, STYLE_COUNTS
-from unisono.maths.raters.styles import (
-    COMPRESSED,
-    CONSTANT,
-    FLIPPED,
-    KINDS,
-    STRETCHED,
-    SWAPPED,
-    UNRELATED,
-    USUAL,
-    Evidence,
-)
+from unisono.maths.raters.styles import CONSTANT, FOLLOWING, KINDS, OWN, SWAPPED, UNRELATED, USUAL, Evidence
 
 MIXTURE_STEPS = 2  # numerical: of EM over the shares; five give the same results
 
@@ -67,7 +57,7 @@ def _without_swaps_of_most(evidence: Evidence, found: np.ndarray) -> Evidence:
     Where dimensions go together closely, the truth of one of them may come to be the view of a few; what the others
     do then is no mistake, and nothing is said of it. found: (D, H) expected annotators of every style.
     """
-    own = (found * np.isin(evidence.kind, (USUAL, COMPRESSED, STRETCHED, FLIPPED))).sum(axis=1)
+    own = (found * OWN[evidence.kind]).sum(axis=1)
     ruled_out = (evidence.kind == SWAPPED) & (found >= own[:, None])
     return evidence._replace(loglik=np.where(ruled_out, -np.inf, evidence.loglik))
 
@@ -119,7 +109,7 @@ def _membership(
     evidence: Evidence, as_spammer: _AsSpammer, answered: np.ndarray, pi: float, w: np.ndarray
 ) -> Membership:
     spam, style = _responsibilities(evidence, as_spammer, pi, w)
-    empty = np.isin(evidence.kind, (UNRELATED, CONSTANT))
+    empty = ~FOLLOWING[evidence.kind]
     nothing = np.where(answered, (style * empty).sum(axis=2), 1.0).prod(axis=1)
     # Somebody who happens to follow no truth on any answered dimension is a spammer by another way.
     nothing = np.where(answered.any(axis=1), nothing, 0.0)

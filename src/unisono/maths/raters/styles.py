@@ -58,7 +58,8 @@ STYLE_PRIORS = {
 # The kinds of style; for one annotator and dimension their probabilities add up to one.
 KINDS = tuple(STYLE_PRIORS)
 USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(KINDS))
-FOLLOWING = (USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED)
+OWN = np.array([kind in ("usual", "compressed", "stretched", "flipped") for kind in KINDS])  # follow their own truth
+FOLLOWING = OWN | (np.arange(len(KINDS)) == SWAPPED)  # follow a truth
 
 
 class TypicalNoise(NamedTuple):
@@ -127,7 +128,7 @@ class _Priors(NamedTuple):
 
 def _prior_columns(kinds: np.ndarray, noise: TypicalNoise) -> _Priors:
     center, width, leak, scale = (np.array(column)[kinds] for column in zip(*STYLE_PRIORS.values(), strict=True))
-    usual = np.where(np.isin(kinds, FOLLOWING), noise.following[:, None], noise.idle[:, None])
+    usual = np.where(FOLLOWING[kinds], noise.following[:, None], noise.idle[:, None])
     columns = center, leak**2, width**2 - leak**2, usual * scale
     return _Priors(*(column[:, :, None] for column in columns))
 
@@ -243,9 +244,9 @@ def typical_noise(
     scale = np.array([prior.noise for prior in STYLE_PRIORS.values()])[evidence.kind]
     log_noise = np.log(evidence.noise / scale)
 
-    def mean(kinds: tuple[int, ...], before: np.ndarray) -> np.ndarray:
-        own = weight * np.isin(evidence.kind, kinds)
+    def mean(counts: np.ndarray, before: np.ndarray) -> np.ndarray:
+        own = weight * counts
         total = (own * log_noise).sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS * np.log(before)
         return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS)))
 
-    return TypicalNoise(mean(FOLLOWING, start.following), mean((UNRELATED,), start.idle))
+    return TypicalNoise(mean(FOLLOWING[evidence.kind], start.following), mean(evidence.kind == UNRELATED, start.idle))

@@ -53,12 +53,10 @@ def _left_out_fit(courses: Courses, hand: Hands, phi: np.ndarray) -> np.ndarray:
     """(2, n) of one recording and dimension."""
     q = hand.precision[courses.who][:, None] * courses.seen
     said = hand.weight[courses.who][:, None] * courses.value
-    out = np.zeros((2, len(phi)))
+    Q, S, out = q.sum(axis=0), said.sum(axis=0), np.zeros((2, len(phi)))
     for i, seen in enumerate(courses.seen):
-        others = np.delete(np.arange(len(q)), i)
-        Q, S = q[others].sum(axis=0), said[others].sum(axis=0)
         for j, one in enumerate(phi.tolist()):
-            x = smoothed(Q, S, hand.A, one)[seen]
+            x = smoothed(np.maximum(Q - q[i], 0.0), S - said[i], hand.A, one)[seen]
             out[:, j] += said[i, seen] @ x, q[i, seen] @ (x * x)
     return out
 
