@@ -43,10 +43,10 @@ bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks.run
 
 # Every model on the studies in the folder STUDIES, one vote each: ratings.csv and, if there is one, reference.csv in each.
-MODELS ?= mean,auto
+# Goes on where it was interrupted; MODELS=mean,auto measures and shows these alone.
 bench-studies: SEEDS = 2
 bench-studies: $(VENV)/dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.studies $(STUDIES) --models $(MODELS) --seeds $(SEEDS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.studies $(STUDIES) --seeds $(SEEDS) $(if $(MODELS),--models $(MODELS))
 
 # Data sets that are not bundled are looked for in the folder UNISONO_DATA; see benchmarks/accuracy_sets.py.
 SEEDS ?= 20

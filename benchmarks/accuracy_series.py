@@ -1,7 +1,9 @@
 """How close every model of traces comes to the truth: `make bench-accuracy-series UNISONO_DATA=DIR`.
 
-Writes the tables of docs/accuracy-series.md between their markers and all figures to bench-out/accuracy-series.json.
-Options: --seeds N (default 10), --jobs N (default: all cores), --render (only the tables again).
+Writes the tables of docs/accuracy-series.md between their markers. Figures are kept draw by draw in
+bench-out/accuracy-series.jsonl; what this code has measured already is not measured again, so that a run that was
+interrupted goes on. Options: --seeds N (default 10), --jobs N (default: all cores), --only PART,PART (studies, crowds,
+realistic, paper, green, halves, fours), --render (only the tables again).
 """
 
 from __future__ import annotations
@@ -23,65 +25,119 @@ import unisono as un
 from benchmarks.accuracy_page import fill_page
 from benchmarks.accuracy_series_page import PAGE, tables
 from benchmarks.accuracy_series_sets import (
+    CROWDS,
     REACH,
     REALISTIC,
     TASKS,
     WIDTHS,
+    against_the_others,
     best_lag,
+    film,
+    fours,
     green,
     halves,
     lagged,
+    made_crowd,
     mean_delay,
     realistic,
 )
 from benchmarks.accuracy_sets import data_folder
+from benchmarks.studies import code_digest
+from benchmarks.trace_draws import draw_traces, trace_studies
+from benchmarks.trace_scores import bands, votes
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
 from unisono.tasks import run_tasks
 
-OUT = Path("bench-out") / "accuracy-series.json"
+OUT = Path("bench-out") / "accuracy-series.jsonl"
+VOTERS = ("mean", "zscore-mean", "ewe", "aligned-mean", "auto")
 MODELS = ("auto", "independent", "mean", "median", "zscore-mean", "aligned-mean", "ewe")
 PAPER_SEEDS = 3  # at most: the published model is slow, and its spread shows soon
 RESTARTS = 5  # of the published model, each looked at by itself
 PUBLISHED_TOL, RUN_ON_TOL = 5e-3, 1e-4  # change of the log-likelihood at which it stops: as published, and run on
 GREEN_REACH = 4.0  # seconds
 Z = 1.6448536269514722  # of a 90 % band
+BATCH = 4  # draws that are written down together
+
+Draw = tuple[str, str, int]  # part, set, seed
 
 
 def main(arguments: list[str]) -> None:
     options = _options(arguments)
+    OUT.parent.mkdir(exist_ok=True)
+    todo, missing = draws(options.seeds, data_folder())
     if not options.render:
-        started = time.perf_counter()
-        found = run(options.seeds, options.jobs)
-        found["minutes"] = (time.perf_counter() - started) / 60
-        OUT.parent.mkdir(exist_ok=True)
-        OUT.write_text(json.dumps(found) + "\n")
-    for line in fill_page(tables(json.loads(OUT.read_text())), PAGE):
+        measure([draw for draw in todo if not options.only or draw[0] in options.only.split(",")], options.jobs)
+    for line in fill_page(tables({"seeds": options.seeds, "missing": missing, "rows": kept(todo)}), PAGE):
         print(line)
 
 
-def run(seeds: int, jobs: int) -> dict[str, Any]:
-    """Everything, one task per draw, so that models are compared on the same draw."""
-    folder = data_folder()
-    todo: list[tuple[str, str, int]] = [("realistic", setting, s) for setting in REALISTIC for s in range(seeds)]
+def draws(seeds: int, folder: Path | None) -> tuple[list[Draw], list[str]]:
+    """Every draw, and which sets are not at hand."""
+    todo: list[Draw] = [("studies", study, s) for study in trace_studies(folder) for s in range(seeds)]
+    todo += [("crowds", setting, s) for setting in CROWDS for s in range(2 * seeds)]
+    todo += [("realistic", setting, s) for setting in REALISTIC for s in range(seeds)]
     todo += [("paper", str(W), s) for W in WIDTHS for s in range(min(seeds, PAPER_SEEDS))]
     todo += [("green", task, 0) for task in TASKS]
     todo += [("halves", "forrest", s) for s in range(seeds)]
     missing = [] if folder and (folder / "ceap360vr").exists() else ["ceap"]
     todo += [("halves", "ceap", s) for s in range(0 if missing else seeds)]
+    return todo + [("fours", "forrest", choice) for choice in range(len(fours()))], missing
+
+
+def kept(todo: list[Draw], path: Path = OUT) -> list[dict[str, Any]]:
+    """What was measured last of every draw, in their order."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    rows = {(row["part"], row["name"], row["seed"]): row for row in map(json.loads, lines)}
+    return [rows[draw] for draw in todo if draw in rows]
+
+
+def measure(todo: list[Draw], jobs: int, path: Path = OUT) -> None:
+    """Measures what this code has not measured yet, one task per draw, so that models are compared on the same draw."""
+    done = {(row["part"], row["name"], row["seed"]) for row in kept(todo, path) if row["code"] == code_digest()}
+    todo = [draw for draw in todo if draw not in done]
     columns = (TextColumn("Accuracy"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+    with (
+        path.open("a") as file,
+        Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar,
+    ):
         task = bar.add_task("", total=len(todo))
-        rows = run_tasks(one_case, todo, jobs, lambda done, total: bar.update(task, completed=done))
-    return {"seeds": seeds, "missing": missing, "rows": rows}
+        for start in range(0, len(todo), BATCH):
+            for row in run_tasks(one_case, todo[start : start + BATCH], jobs):
+                file.write(json.dumps(row) + "\n")
+            file.flush()
+            bar.update(task, completed=min(start + BATCH, len(todo)))
 
 
 def one_case(part: str, name: str, seed: int) -> dict[str, Any]:
     """Every model on one draw."""
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", un.ConvergenceWarning)
-        found = {"realistic": _realistic, "paper": _paper, "green": _green, "halves": _halves}[part](name, seed)
-    return {"part": part, "name": name, "seed": seed, **found}
+        found = PARTS[part](name, seed)
+    seconds = time.process_time() - began
+    return {"part": part, "name": name, "seed": seed, "code": code_digest(), "seconds": seconds, **found}
+
+
+def _study(study: str, seed: int) -> dict[str, Any]:
+    folder = data_folder()
+    assert folder is not None
+    draw = draw_traces(folder, study, seed)
+    return {"known": draw.reference is not None, "votes": votes(draw, VOTERS), "bands": bands(draw, seed)}
+
+
+def _crowd(setting: str, seed: int) -> dict[str, Any]:
+    """Correlation at the best lag, and the band where the annotators' mean delay is given."""
+    ratings, truth, delay = made_crowd(setting, seed)
+    assert ratings.clock is not None
+    reach = round(REACH * ratings.clock.rate)
+    scores = {
+        model: best_lag(un.fuse(ratings, model=model).fused.mean[:, 0], truth[:, 0], ratings.length, reach)[1]
+        for model in VOTERS
+    }
+    shown, usual = un.fuse(ratings, lag=delay, shared=0.0).fused, un.fuse(ratings, lag=delay).fused
+    inside = [float((np.abs(truth - fused.mean) < Z * fused.sd).mean()) for fused in (shown, usual)]
+    return {"scores": scores, "shown": inside[0], "coverage": inside[1]}
 
 
 def _realistic(setting: str, seed: int) -> dict[str, Any]:
@@ -186,13 +242,39 @@ def _halves(name: str, seed: int) -> dict[str, Any]:
     return {"scores": scores}
 
 
+def _four(name: str, choice: int) -> dict[str, Any]:
+    """One choice of four annotators of the film: the default and the mean, against all the others."""
+    who = fours()[choice]
+    ratings, target = against_the_others(film(), np.array(who))
+    scores = {
+        model: [pearson(un.fuse(ratings, model=model).fused.mean[:, d], target[:, d]) for d in range(ratings.D)]
+        for model in ("auto", "mean")
+    }
+    return {"who": who, "scores": scores}
+
+
+PARTS = {
+    "studies": _study,
+    "crowds": _crowd,
+    "realistic": _realistic,
+    "paper": _paper,
+    "green": _green,
+    "halves": _halves,
+    "fours": _four,
+}
+
+
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy_series", description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--only", default="")
     parser.add_argument("--render", action="store_true")
     return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    # Workers look for their task in the module by its name, and __main__ is another module to them.
+    from benchmarks.accuracy_series import main as by_name
+
+    by_name(sys.argv[1:])

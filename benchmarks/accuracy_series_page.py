@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.accuracy_page import markdown
+from benchmarks.trace_tables import bands_table, crowds_table, error, fours_table, named, studies_table, three, two
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy-series.md"
 
@@ -18,29 +18,36 @@ def tables(found: dict[str, Any]) -> dict[str, str]:
     """Name and markdown of every table."""
     by_part = {
         part: [row for row in found["rows"] if row["part"] == part]
-        for part in ("realistic", "paper", "green", "halves")
+        for part in ("studies", "crowds", "realistic", "paper", "green", "halves", "fours")
     }
     return {
         "setup": _setup(found),
+        "studies": studies_table(by_part["studies"]),
+        "bands": bands_table(by_part["studies"], by_part["crowds"]),
+        "crowds": crowds_table(by_part["crowds"]),
         "realistic": _realistic(by_part["realistic"]),
         "tests": _tests(by_part["realistic"]),
         "paper": _paper(by_part["paper"]),
         "green": _green(by_part["green"]),
         "halves": _halves(by_part["halves"]),
+        "fours": fours_table(by_part["fours"]),
     }
 
 
 def _setup(found: dict[str, Any]) -> str:
     missing = f" Not at hand and left out: {', '.join(found['missing'])}." if found["missing"] else ""
-    return f"{len(found['rows'])} draws, {found['seeds']} seeds, {found.get('minutes', 0):.0f} minutes.{missing}"
+    versions = len({row["code"] for row in found["rows"]})
+    of = "" if versions == 1 else f", measured with {versions} versions of the code"
+    minutes = sum(row["seconds"] for row in found["rows"]) / 60
+    return f"{len(found['rows'])} draws, {found['seeds']} seeds, {minutes:.0f} minutes of one processor{of}.{missing}"
 
 
 def _realistic(rows: list[dict[str, Any]]) -> str:
     lines = []
-    for name, own in _named(rows):
+    for name, own in named(rows):
         scores = [np.mean([row["scores"][model] for row in own]) for model in own[0]["scores"]]
-        coverage = np.mean([row["coverage"] for row in own])
-        lines.append([name, *(_four(v) for v in scores), f"{coverage:.2f}"])
+        held = np.array([row["coverage"] for row in own])
+        lines.append([name, *(_four(v) for v in scores), f"{two(held.mean())} ± {two(error(held))}"])
     return markdown(["annotators", *rows[0]["scores"], "in the 90 % band"], lines)
 
 
@@ -52,7 +59,7 @@ def _tests(rows: list[dict[str, Any]]) -> str:
     others = [model for model in rows[0]["scores"] if model != "auto"]
     seeds = list(dict.fromkeys(row["seed"] for row in rows))
     lines = []
-    for name, own in [*_named(rows), ("all, seed by seed", rows)]:
+    for name, own in [*named(rows), ("all, seed by seed", rows)]:
         cells = []
         for model in others:
             of_seed = [[row for row in own if row["seed"] == seed] for seed in seeds]
@@ -65,9 +72,9 @@ def _tests(rows: list[dict[str, Any]]) -> str:
 
 def _paper(rows: list[dict[str, Any]]) -> str:
     lines = []
-    for name, own in _named(rows):
+    for name, own in named(rows):
         spread = [
-            f"{_two(np.min(found))} to {_two(np.max(found))}, mean {_two(np.mean(found))}"
+            f"{two(np.min(found))} to {two(np.max(found))}, mean {two(np.mean(found))}"
             for found in ([row[key] for row in own] for key in ("published", "run_on"))
         ]
         cells = [_pair([row[key] for row in own]) for key in ("mean", "plain")]
@@ -84,13 +91,13 @@ def _green(rows: list[dict[str, Any]]) -> str:
         cells = []
         for row in rows:
             one = row["scores"][model]
-            cells += [f"{_three(one['pearson'])} / {_three(one['ccc'])}", f"{_three(one['best'])} ({one['lag']:.1f} s)"]
+            cells += [f"{three(one['pearson'])} / {three(one['ccc'])}", f"{three(one['best'])} ({one['lag']:.1f} s)"]
             cells.append(f"{one['inside']:.2f} / {one['inside_raw']:.2f}")
         lines.append([model, *cells])
     for method in rows[0]["published"]:
         cells = []
         for row in rows:
-            cells += [" / ".join(_three(v) for v in row["published"][method]), "", ""]
+            cells += [" / ".join(three(v) for v in row["published"][method]), "", ""]
         lines.append([f"published: {method}", *cells])
     head = ["fusion"]
     for row in rows:
@@ -100,7 +107,7 @@ def _green(rows: list[dict[str, Any]]) -> str:
 
 def _halves(rows: list[dict[str, Any]]) -> str:
     lines = []
-    for name, own in _named(rows):
+    for name, own in named(rows):
         cells = []
         for model in own[0]["scores"]:
             r = np.array([row["scores"][model] for row in own])
@@ -111,27 +118,14 @@ def _halves(rows: list[dict[str, Any]]) -> str:
     return markdown(["set", *rows[0]["scores"], "default minus mean"], lines)
 
 
-def _named(rows: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    for name in dict.fromkeys(row["name"] for row in rows):
-        yield name, [row for row in rows if row["name"] == name]
-
-
 def _least(pairs: list[list[float] | None]) -> str:
     """Means of both dimensions with the least value; or that the gold was refused."""
     known = [pair for pair in pairs if pair is not None]
-    return f"{_pair(known)} (least {_two(np.min(known))})" if known else "refused"
+    return f"{_pair(known)} (least {two(np.min(known))})" if known else "refused"
 
 
 def _pair(values: list[list[float]]) -> str:
-    return " / ".join(_three(v) for v in np.mean(values, axis=0))
-
-
-def _two(value: float) -> str:
-    return f"{value:.2f}".replace("0.", ".", 1)
-
-
-def _three(value: float) -> str:
-    return f"{value:.3f}".replace("0.", ".", 1)
+    return " / ".join(three(v) for v in np.mean(values, axis=0))
 
 
 def _four(value: float) -> str:

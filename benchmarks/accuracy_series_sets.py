@@ -7,13 +7,16 @@ Green intensity and Forrest Gump come with the package; the rest is simulated.
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import signal
 
 import unisono as un
 from unisono.data import ItemTable, Ratings
+from unisono.data.clock import Clock
 from unisono.simulate import Simulation
 
 # Settings of `simulate_series`; recordings, frames, annotators, dimensions are the paper's.
@@ -23,13 +26,58 @@ REALISTIC: dict[str, dict[str, Any]] = {
     "true dimensions correlate (.5)": {"correlation": 0.5},
     "1 of 6 a spammer": {"spammers": 1},
 }
+CROWDS = ("private gains, reversed, noise, drift, delays", "alike annotators")  # six annotators, six recordings
 WIDTHS = (5, 10, 20, 50)  # of the true filters in the paper's simulation
 TASKS = ("A", "B")
+FOUR = 4  # annotators of the film who are fused
 REACH = 2.0  # seconds within which the best lag is looked for; green intensity: 4
 
 
 def realistic(setting: str, seed: int) -> Simulation:
     return un.simulate_series(features=0, realistic=True, seed=seed, **REALISTIC[setting])
+
+
+def made_crowd(setting: str, seed: int, K: int = 6, M: int = 6, T: int = 400) -> tuple[Ratings, np.ndarray, float]:
+    """Traces at 2 per second with errors that last for 4 s, the truth (sum T, 1), and the mean delay in seconds.
+
+    Of annotators with private gains (log-normal, .5) one is reversed and one follows something else.
+    """
+    rng, private, rate = np.random.default_rng(1000 + seed), setting == CROWDS[0], 2.0
+    late = rng.integers(0, 4, K) if private else np.zeros(K, dtype=int)
+    gain = np.exp((0.5 if private else 0.1) * rng.standard_normal(K)) * np.where(private & (np.arange(K) == 3), -1, 1)
+    bias, noise = 0.3 * rng.standard_normal(K), 0.6 * np.exp(0.3 * rng.standard_normal(K))
+    truth, traces = np.zeros((M, T)), np.zeros((M, K, T))
+    for m in range(M):
+        path = 0.7 * rng.standard_normal() + _lasting(rng, T + 10, 30)
+        truth[m] = path[10:]
+        for k in range(K):
+            error = (
+                noise[k] * _lasting(rng, T, 8) + 0.2 * rng.standard_normal(T) + bias[k] + 0.3 * rng.standard_normal()
+            )
+            seen = path[10 - late[k] : 10 - late[k] + T]
+            if private:
+                error += 0.5 * np.cumsum(rng.standard_normal(T)) / np.sqrt(T)
+                seen = 0.7 * rng.standard_normal() + _lasting(rng, T, 30) if k == 1 else seen
+            traces[m, k] = gain[k] * (seen + error) if private else gain[k] * seen + error
+    ratings = Ratings.from_judgements(
+        traces.reshape(-1, 1),
+        np.repeat(np.arange(M), K),
+        np.tile(np.arange(K), M),
+        items=[f"r{m}" for m in range(M)],
+        annotators=[f"a{k}" for k in range(K)],
+        dimensions=["value"],
+        length=np.full(M, T),
+        clock=Clock(rate, np.zeros(M)),
+        source=setting,
+    )
+    return ratings, truth.reshape(-1, 1), float(late.mean() / rate)
+
+
+def _lasting(rng: np.random.Generator, T: int, memory: float) -> np.ndarray:
+    """(T,) a path of variance 1 that forgets itself in so many frames."""
+    phi = np.exp(-1.0 / memory)
+    fresh = rng.standard_normal(T) * np.r_[1.0, np.full(T - 1, np.sqrt(1.0 - phi**2))]
+    return np.asarray(signal.lfilter([1.0], [1.0, -phi], fresh))
 
 
 def mean_delay(world: Simulation) -> float:
@@ -48,10 +96,19 @@ def green(task: str) -> tuple[Ratings, np.ndarray, ItemTable]:
 
 def halves(name: str, seed: int, folder: Path | None) -> tuple[Ratings, np.ndarray]:
     """Traces by a few annotators, and the plain mean of all the others."""
-    ratings, few = (ceap(folder), 6) if name == "ceap" else (film(), 4)
-    who = np.unique(ratings.annotator_of)
-    chosen = np.isin(ratings.annotator_of, np.random.default_rng(seed).permutation(who)[:few])
+    ratings, few = (ceap(folder), 6) if name == "ceap" else (film(), FOUR)
+    return against_the_others(ratings, np.random.default_rng(seed).permutation(np.unique(ratings.annotator_of))[:few])
+
+
+def against_the_others(ratings: Ratings, who: np.ndarray) -> tuple[Ratings, np.ndarray]:
+    """Traces by these annotators, and the plain mean of all the others."""
+    chosen = np.isin(ratings.annotator_of, who)
     return raters_only(ratings.select_judgements(chosen)), frame_means(ratings.select_judgements(~chosen))
+
+
+def fours() -> list[tuple[int, ...]]:
+    """Every choice of four annotators of the film."""
+    return list(combinations(np.unique(film().annotator_of).tolist(), FOUR))
 
 
 @cache

@@ -1,12 +1,13 @@
 """Ours beside other packages and published methods on the same data, in one run: time, memory, accuracy, growth.
 
-    python -m benchmarks.peers [--quick] [--resume]        # or as part of `make bench`
+    python -m benchmarks.peers [--quick] [--resume] [--page docs/benchmarks.md]        # or as part of `make bench`
 
 Ratings of items from 10^3 to 10^7 (`peer_items`), traces from 350 to 45,000 frames (`peer_traces`). Every measurement
 has a process of its own and one thread for linear algebra. Small loads are drawn several times, the same draws for
-everybody. A method other than ours is skipped where its own growth says that it would take over a minute of processor
+everybody. A method other than ours is skipped where its own growth says that it would take over 90 seconds of processor
 time, or more than 6 GB. What is measured goes into bench-out/peers.csv at once, so that `--resume` continues an
-interrupted run; the table and what follows from it into bench-out/peers.md.
+interrupted run; the table and what follows from it into bench-out/peers.md and, with `--page`, into the documentation.
+All of it takes about 20 minutes on cores that have nothing else to do.
 """
 
 from __future__ import annotations
@@ -24,16 +25,19 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import cost_of, in_own_process
+from benchmarks.peer_page import write_page
 from benchmarks.peer_rows import LOADS, OURS, Load, Row, read, write
 from benchmarks.peer_table import growth, page
 
 OUT = Path("bench-out")
-MINUTE, GIGABYTES = 60.0, 6.0  # beyond, a method is skipped
+LONGEST, GIGABYTES = 90.0, 6.0  # seconds and memory beyond which a method is skipped
+PATIENCE = 600.0  # seconds for ours, and by the clock for whoever takes longer than expected
 TELLING = 20.0  # megabytes below which memory says nothing about its growth
 
 
-def run(quick: bool = False, resume: bool = False) -> dict[str, Any]:
-    """Measures, prints and writes the table; returns it flat, with growth exponents, for bench-out/results.json."""
+def run(quick: bool = False, resume: bool = False, into: Path | None = None) -> dict[str, Any]:
+    """Measures, prints and writes the table, also `into` a page of the documentation; returns it flat, with growth
+    exponents, for bench-out/results.json."""
     rows = read(OUT / "peers.csv") if resume else []
     done = {(row.load, row.method, row.size) for row in rows}
     OUT.mkdir(exist_ok=True)
@@ -52,6 +56,8 @@ def run(quick: bool = False, resume: bool = False) -> dict[str, Any]:
     text = page(rows)
     (OUT / "peers.md").write_text(text)
     print(text)
+    if into is not None:
+        write_page(rows, into)
     flat: dict[str, Any] = {
         f"{row.method}, {row.size:,} {LOADS[row.load].unit}": list(row[3:7]) if row.measured else row.note
         for row in rows
@@ -73,9 +79,9 @@ def measured_or_skipped(load: str, method: str, size: int, before: list[Row]) ->
     if before and (why := _why(before, size)):
         return Row(load, method, size, note=why)
     try:
-        found = in_own_process("benchmarks.peers", "one", load, method, size, timeout=10 * MINUTE)
+        found = in_own_process("benchmarks.peers", "one", load, method, size, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        return Row(load, method, size, note=f"stopped after {10 * MINUTE:.0f} s")
+        return Row(load, method, size, note=f"stopped after {PATIENCE:.0f} s")
     except subprocess.CalledProcessError as error:
         return Row(load, method, size, note=f"failed: {(error.stderr or 'killed').strip().splitlines()[-1][:80]}")
     return Row(load, method, size, **found)
@@ -87,7 +93,7 @@ def _why(before: list[Row], size: int) -> str:
     if not known:
         return before[-1].note
     cpu, memory = _expected(known, size, "cpu", 0.0), _expected(known, size, "megabytes", TELLING)
-    if cpu > (10 * MINUTE if before[-1].method == OURS else MINUTE):
+    if cpu > (PATIENCE if before[-1].method == OURS else LONGEST):
         return f"skipped: would take ~{lasting(cpu)}"
     return f"skipped: would need ~{memory / 1024:,.0f} GB" if memory > 1024 * GIGABYTES else ""
 
@@ -142,4 +148,10 @@ if __name__ == "__main__":
         options = argparse.ArgumentParser(description="Ours beside its peers: time, memory, accuracy.")
         options.add_argument("--quick", action="store_true", help="small sizes alone, about three minutes")
         options.add_argument("--resume", action="store_true", help="keep what bench-out/peers.csv has already")
-        run(**vars(options.parse_args()))
+        options.add_argument("--page", type=Path, help="write tables and sentences into this page, docs/benchmarks.md")
+        options.add_argument("--from", dest="table", type=Path, help="measure nothing: write the page from this table")
+        given = options.parse_args()
+        if given.table is not None and given.page is not None:
+            write_page(read(given.table), given.page)
+        else:
+            run(given.quick, given.resume, given.page)

@@ -1,17 +1,10 @@
 """Every model on a folder of studies, each study one vote: `make bench-studies STUDIES=DIR`.
 
-Where the target is other annotators, its noise is taken out, because a noisy target flatters the plain mean:
-
-    pearson   with the target as it is
-    ccc       with the truth behind the target: the target's noise is taken out of its variance
-    error     squared error to that truth, over the variance of the target; `gone` is the share of the mean's
-    cover     share of targets inside the 90 % interval, widened by the target's own noise
-
-Results are kept line by line in bench-out/studies.jsonl; what this code has measured already is not measured again, so
-that a run that was interrupted goes on. Writes the tables of docs/accuracy.md. Options: --seeds N, --jobs N,
---engine NAME, --scheduler ADDRESS, --models A,B, --only A,B, --render (only the tables again). Beside the models by
-name there are auto+ordinal, auto+warp, auto+censored (ends of the scale are "at least this much") and auto+leakage
-(`transform="full"`).
+One call measures all models (`study_models`, which says who runs where) on all draws of all studies (`study_cases`) by
+the same measures (`study_measures`), and writes the tables of docs/accuracy.md and what they are made of. Results are
+kept line by line in bench-out/studies.jsonl; what this code has measured already is not measured again, so that a run
+that was interrupted goes on where it stopped. Options: --seeds N, --jobs N, --engine NAME, --scheduler ADDRESS,
+--models A,B, --only A,B, --render (only the tables again).
 """
 
 from __future__ import annotations
@@ -29,27 +22,26 @@ from typing import Any
 import numpy as np
 
 import unisono
+from benchmarks import study_cases, study_measures, study_models
 from benchmarks.studies_page import write_studies
-from benchmarks.study_cases import StudyCase, Target, draw_case, study_cases
+from benchmarks.study_cases import StudyCase, draw_case, load_study
+from benchmarks.study_measures import NAMES, measures
+from benchmarks.study_models import MODELS, applies, fuser_of
 from unisono.engines.choice import open_engine
-from unisono.fusers import Fuser, make_fuser
-from unisono.maths.items.predictive import half_width
-from unisono.maths.metrics import pearson
+from unisono.errors import DataError
 from unisono.tasks import Workers, run_tasks
 from unisono.words import ENGINE_WORDS
 
 OUT = Path("bench-out") / "studies.jsonl"
-# Settings of the default that tables show beside it, by the names that --models takes.
-VARIANTS: dict[str, dict[str, Any]] = {"auto+censored": {"censored": True}, "auto+leakage": {"transform": "full"}}
-LEAST_SIGNAL = 0.02  # of a target's variance that is taken for signal, however noisy it is
-FEWEST_ITEMS = 3
-BATCH = 32  # cases that are written down together
+BATCH = 32  # fits that are written down together
+
+Fit = tuple[StudyCase, str]  # a draw, and the model that is fitted to it
 
 
 def main(arguments: list[str]) -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("folder", type=Path)
-    ask.add_argument("--models", default="mean,auto")
+    ask.add_argument("--models", default=",".join(MODELS))
     ask.add_argument("--seeds", type=int, default=2)
     ask.add_argument("--jobs", type=int, default=-1)
     ask.add_argument("--engine", default="processes", choices=ENGINE_WORDS)
@@ -58,38 +50,55 @@ def main(arguments: list[str]) -> None:
     ask.add_argument("--render", action="store_true")
     given = ask.parse_args(arguments)
     OUT.parent.mkdir(exist_ok=True)
+    fits = all_fits(given.folder, given.models.split(","), given.seeds)
     if not given.render:
         only = set(filter(None, given.only.split(",")))
         with open_engine(given.engine, given.jobs if given.jobs > 0 else None, given.scheduler) as executor:
-            measure(given.folder, given.models.split(","), given.seeds, executor, only)
-    for line in write_studies(kept()):
+            measure(given.folder, [fit for fit in fits if not only or fit[0].study in only], executor)
+    for line in write_studies(asked_for(kept(), fits), len(fits)):
         print(line)
 
 
+def all_fits(folder: Path, models: list[str], seeds: int) -> list[Fit]:
+    """Every draw of a folder with every model that its study says anything about."""
+    return [
+        (case, model)
+        for case in study_cases.study_cases(folder, seeds)
+        for model in models
+        if applies(model, load_study(folder, case.study)[0])
+    ]
+
+
 def kept(path: Path = OUT) -> list[dict[str, Any]]:
-    """What this code has measured, one row per case and model."""
+    """What this code has measured, one row per fit."""
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     return [row for row in rows if row["code"] == code_digest()]
 
 
+def asked_for(rows: list[dict[str, Any]], fits: list[Fit]) -> list[dict[str, Any]]:
+    """The rows of these fits, in their order."""
+    found = {fit_of(row): row for row in rows}
+    return [found[fit] for fit in fits if fit in found]
+
+
+def fit_of(row: dict[str, Any]) -> Fit:
+    return StudyCase(row["study"], row["per_item"], row["seed"]), row["model"]
+
+
 @cache
 def code_digest() -> str:
-    """Of everything that results may depend on: the package itself."""
+    """Of everything that results may depend on: the package, draws, measures and settings."""
     digest = hashlib.sha256()
-    for path in sorted(Path(unisono.__file__).parent.rglob("*.py")):
+    own = [Path(module.__file__ or "") for module in (study_cases, study_measures, study_models)]
+    for path in [*sorted(Path(unisono.__file__).parent.rglob("*.py")), *own]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 
-def measure(folder: Path, models: list[str], seeds: int, workers: Workers, only: set[str], out: Path = OUT) -> None:
-    """Measures what is not there yet, some cases at a time, and writes them down as they come."""
-    done = {(row["study"], row["per_item"], row["seed"], row["model"]) for row in kept(out)}
-    todo = [
-        (folder, case, model)
-        for case in study_cases(folder, seeds, only)
-        for model in models
-        if (*case, model) not in done
-    ]
+def measure(folder: Path, fits: list[Fit], workers: Workers, out: Path = OUT) -> None:
+    """Measures what is not there yet, some fits at a time, and writes them down as they come."""
+    done = set(map(fit_of, kept(out)))
+    todo = [(folder, *fit) for fit in fits if fit not in done]
     with out.open("a") as file:
         for start in range(0, len(todo), BATCH):
             for row in run_tasks(one_case, todo[start : start + BATCH], workers):
@@ -99,50 +108,20 @@ def measure(folder: Path, models: list[str], seeds: int, workers: Workers, only:
 
 
 def one_case(folder: Path, case: StudyCase, model: str) -> dict[str, Any]:
-    """One model on one draw."""
+    """One model on one draw; a draw that cannot be fused is a finding."""
     ratings, target = draw_case(folder, case)
     began = time.perf_counter()
+    shape = {"D": ratings.D, "K": len(np.unique(ratings.annotator_of)), "M": ratings.M, "J": ratings.J}
+    scores: dict[str, Any] = dict.fromkeys(NAMES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fused = fuser_of(model).fit(ratings).fuse()
+        try:
+            fused = fuser_of(model).fit(ratings).fuse()
+            scores = dict(measures(fused.mean, *fused.interval(), target))
+        except DataError as problem:
+            scores["problem"] = str(problem)
     seconds = time.perf_counter() - began
-    low, high = fused.interval()
-    scores = measures(fused.mean, low, high, target)
-    shape = {"D": ratings.D, "K": len(np.unique(ratings.annotator_of)), "M": ratings.M, "J": ratings.J}
     return {**case._asdict(), "model": model, **scores, **shape, "seconds": seconds, "code": code_digest()}
-
-
-def fuser_of(model: str) -> Fuser:
-    """A model by its name, or the default with some of its settings changed."""
-    return make_fuser("auto", **VARIANTS[model]) if model in VARIANTS else make_fuser(model)
-
-
-def measures(mean: np.ndarray, low: np.ndarray, high: np.ndarray, target: Target) -> dict[str, float | None]:
-    """Means over dimensions; None where a reference is not on the scale of the ratings."""
-    rows = []
-    for d in range(mean.shape[1]):
-        at = np.flatnonzero(~np.isnan(target.value[:, d]) & ~np.isnan(mean[:, d]))
-        if len(at) >= FEWEST_ITEMS and np.ptp(target.value[at, d]) > 0:
-            columns = (part[at, d] for part in (mean, low, high, target.value, target.noise))
-            rows.append(_one_dimension(*columns))
-    found = np.mean(rows, axis=0) if rows else np.full(4, np.nan)
-    names = ("pearson", "ccc", "error", "cover")
-    shown = {name: float(value) if np.isfinite(value) else None for name, value in zip(names, found, strict=True)}
-    return shown if target.comparable else {"pearson": shown["pearson"], "ccc": None, "error": None, "cover": None}
-
-
-def _one_dimension(
-    mean: np.ndarray, low: np.ndarray, high: np.ndarray, value: np.ndarray, noise: np.ndarray
-) -> tuple[float, float, float, float]:
-    total, blur = value.var(), noise.mean()
-    truth = max(total - blur, LEAST_SIGNAL * total)
-    together = ((mean - mean.mean()) * (value - value.mean())).mean()
-    ccc = 2 * together / (mean.var() + truth + (mean.mean() - value.mean()) ** 2)
-    error = max(((mean - value) ** 2).mean() - blur, 0.0) / total
-    reach = np.sqrt(((high - low) / 2) ** 2 + half_width(0.9, np.inf) ** 2 * noise)
-    cover = (np.abs((low + high) / 2 - value) <= reach).mean()
-    order = float(pearson(mean, value)) if np.ptp(mean) > 0 else 0.0
-    return order, float(ccc), float(error), float(cover)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,36 @@ from typing import Any
 import numpy as np
 
 from benchmarks.accuracy_page import PAGE, fill_page
+from benchmarks.study_models import MODELS
 
 BASE, DEFAULT = "mean", "auto"
 LOSING = -0.005  # Pearson below the mean's from which a study counts as lost
 
 
-def write_studies(rows: list[dict[str, Any]], page: Path = PAGE) -> list[str]:
-    """Puts the tables into the page; returns their lines."""
-    return fill_page({"studies": study_table(rows), "models": model_table(rows)}, page)
+def write_studies(rows: list[dict[str, Any]], fits: int, page: Path = PAGE) -> list[str]:
+    """Puts the tables into the page, made of `rows` out of so many `fits`; returns their lines."""
+    named = {"made-of": made_of(rows, fits), "studies": study_table(rows), "models": model_table(rows)}
+    return fill_page(named, page)
+
+
+def made_of(rows: list[dict[str, Any]], fits: int) -> str:
+    """What the tables are made of: how many draws and fits, what is missing, and which model runs where."""
+    studies = {row["study"] for row in rows}
+    draws = {(row["study"], row["per_item"], row["seed"]) for row in rows}
+    seeds, code = len({row["seed"] for row in rows}), sorted({row["code"] for row in rows})
+    hours = sum(row["seconds"] for row in rows) / 3600
+    lines = [
+        f"{len(studies)} studies, {len(draws)} draws, {seeds} seeds; {len(rows)} of {fits} fits are done, in "
+        f"{hours:.1f} hours of one core; version {', '.join(code)} of the code (a digest)."
+    ]
+    failed = sorted({f"{row['model']} on {row['study']}" for row in rows if row.get("problem")})
+    if failed:
+        lines.append(f"Could not be fitted: {', '.join(failed)}.")
+    lines += ["", "| model | where it runs | studies |", "| --- | --- | --- |"]
+    for model in dict.fromkeys(row["model"] for row in rows):
+        rule = MODELS[model].rule if model in MODELS else "every study"
+        lines.append(f"| {model} | {rule} | {len({row['study'] for row in rows if row['model'] == model})} |")
+    return "\n".join(lines)
 
 
 def votes(rows: list[dict[str, Any]], model: str, measure: str) -> dict[str, float]:
@@ -63,6 +85,8 @@ def model_table(rows: list[dict[str, Any]]) -> str:
         if model == BASE:
             continue
         r, ccc, error = (gains(rows, model, name) for name in ("pearson", "ccc", "error"))
+        if not r:  # nothing is measured yet
+            continue
         worst = min(r, key=lambda study: r[study])
         cells = [model, len(r), _signed(np.mean(list(r.values()))), sum(x < LOSING for x in r.values())]
         cells += [f"{_signed(r[worst])} {worst}", _signed(np.mean(list(ccc.values())))]

@@ -46,19 +46,35 @@ def some_results():
     for seed, gap in enumerate((0.01, 0.03)):
         scores = {"auto": 0.9 + gap, "mean": 0.9}
         rows.append({"part": "realistic", "name": "white", "seed": seed, "scores": scores, "coverage": 0.9})
+        rows.append({"part": "crowds", "name": "alike", "seed": seed, "scores": scores, "coverage": 0.9, "shown": 0.8})
         both = {model: [r, r] for model, r in scores.items()}
         rows.append({"part": "halves", "name": "forrest", "seed": seed, "scores": both})
+        rows.append({"part": "fours", "name": "forrest", "seed": seed, "scores": both, "who": [seed, 2]})
+        for study, share in (("tense_music", 0.88 + gap), ("green_intensity", 0.8)):
+            truth = [[share - 0.2] * 4, *[[share] * 4] * 6]
+            held = {"truth": truth, "by_recording": {"a": share, "b": share - 0.1}}
+            rows.append(
+                {
+                    "part": "studies",
+                    "name": study,
+                    "seed": seed,
+                    "known": study == "green_intensity",
+                    "votes": {"mean": 0.9, "auto": 0.9 + gap},
+                    "bands": {**held, "stretches": 0.91, "strangers": 0.86},
+                }
+            )
     single = {"mean": [0.5, 0.6], "plain": [0.5, 0.6], "gold": [0.95, 0.97], "gold_width": [0.96, 0.98]}
     rows.append({"part": "paper", "name": "10", "seed": 0, "published": [0.1, 0.8], "run_on": [0.2, 0.9], **single})
     for task in "AB":
         scores = {"auto": figures(0.9), "mean": figures(0.8)}
         rows.append({"part": "green", "name": task, "seed": 0, "scores": scores, "published": {"old": [0.85, 0.75]}})
-    return {"seeds": 2, "missing": ["ceap"], "rows": rows, "minutes": 1.0}
+    rows = [{"code": "this", "seconds": 6.0, **row} for row in rows]
+    return {"seeds": 2, "missing": ["ceap"], "rows": rows}
 
 
 def test_tables_hold_the_figures():
     found = tables(some_results())
-    assert "| white | .9200 | .9000 | 0.90 |" in found["realistic"]
+    assert "| white | .9200 | .9000 | .90 ± .00 |" in found["realistic"]
     assert "| white | +0.0200 (p 0.3) |" in found["tests"]
     assert ".10 to .80, mean .45" in found["paper"]
     assert ".20 to .90, mean .55" in found["paper"]
@@ -67,6 +83,37 @@ def test_tables_hold_the_figures():
     assert "published: old" in found["green"]
     assert "+0.0200 / +0.0200" in found["halves"]
     assert "ceap" in found["setup"]
+    assert "of one processor." in found["setup"]
+    assert "| tense_music | tension | .900 | **.920** | +.020 ± .010 |" in found["studies"]
+    assert "| tense_music | left-out annotators | .70 | .90 ± .01 (.05) | .90 (0.125, 1 s) | .91 |" in found["bands"]
+    assert "| green_intensity | known signal | .60 | .80 ± .00 (.05) | .80 (" in found["bands"]
+    assert "| alike | simulated truth | .80 | .90 ± .00 |" in found["bands"]
+    assert "| alike | .920 | .900 |" in found["crowds"]
+    assert "| dimension 1 | +.020 | 2 of 2 | +.010 to +.030 |" in found["fours"]
+
+
+def test_what_older_code_measured_is_said():
+    found = some_results()
+    found["rows"][0]["code"] = "former"
+    assert "measured with 2 versions of the code" in tables(found)["setup"]
+
+
+def test_a_draw_is_not_measured_twice(tmp_path, monkeypatch):
+    asked = []
+
+    def some_case(part, name, seed):
+        asked.append(seed)
+        return {"part": part, "name": name, "seed": seed, "code": accuracy_series.code_digest(), "seconds": 1.0}
+
+    monkeypatch.setattr(accuracy_series, "one_case", some_case)
+    out = tmp_path / "figures.jsonl"
+    draws = [("green", "A", seed) for seed in range(5)]
+    out.write_text('{"part": "green", "name": "A", "seed": 4, "code": "former"}\n')
+    accuracy_series.measure(draws[:3], 1, out)
+    accuracy_series.measure(draws, 1, out)
+    assert asked == [0, 1, 2, 3, 4]
+    assert [row["seed"] for row in accuracy_series.kept(draws, out)] == [0, 1, 2, 3, 4]
+    assert {row["code"] for row in accuracy_series.kept(draws, out)} == {accuracy_series.code_digest()}
 
 
 def test_the_page_has_a_place_for_every_table(tmp_path):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from benchmarks import peer_items, peer_traces, peers
+from benchmarks.peer_page import blocks, in_words
 from benchmarks.peer_rows import Row, read, write
 from benchmarks.peer_table import growth, page
 
@@ -69,6 +72,29 @@ def test_the_table_names_who_is_faster_and_what_they_miss():
     assert growth(rows)["items", "good"] == pytest.approx(2.0)
     assert "| 10,000 | good | quick 10 x, 1.95 | good 5 |" in text
     assert "| 100,000 | good | quick 10 x, 1.95 | good 50 |" in text
+
+
+def test_the_words_are_those_of_the_table():
+    sizes = (10_000, 100_000)
+    ours, quick = grown("unisono auto", 1.0, 1.0, 0.95, sizes), grown("quick", 0.5, 0.1, 0.9, sizes)
+    good = [*grown("good", 2.0, 5.0, 0.96, sizes[:1]), Row("items", "good", sizes[1], note="skipped")]
+
+    words = in_words([*ours, *quick, *good])
+
+    assert "or closer: good at 10,000 ratings, in 5 times the time of ours." in words
+    assert "Faster: quick at every size, 10 to 32 times, and misses 1.95 times as much." in words
+    assert "or closer: nobody, at any size." in in_words([*ours, *quick])
+
+
+def test_the_page_says_what_its_table_says():
+    docs = Path(__file__).parents[2] / "docs"
+    text = (docs / "benchmarks.md").read_text(encoding="utf-8")
+
+    for name, block in blocks(read(docs / "images" / "peers.csv")).items():
+        written = text.split(f"<!-- {name} -->\n")[1].split(f"\n<!-- end {name} -->")[0]
+        assert written == block, (
+            f"python -m benchmarks.peers --page docs/benchmarks.md --from docs/images/peers.csv ({name})"
+        )
 
 
 @pytest.mark.parametrize("method", ["pandas mean", "polars mean", "PM", "CATD", "LFC_N"])

@@ -7,9 +7,11 @@ import polars as pl
 import pytest
 
 from benchmarks import studies
-from benchmarks.studies import kept, measure, measures
-from benchmarks.studies_page import gains, model_table, study_table, votes, write_studies
-from benchmarks.study_cases import Target, draw_case, study_cases, within_items
+from benchmarks.studies import all_fits, asked_for, kept, measure, one_case
+from benchmarks.studies_page import gains, made_of, model_table, study_table, votes, write_studies
+from benchmarks.study_cases import StudyCase, Target, draw_case, study_cases, within_items
+from benchmarks.study_measures import measures
+from benchmarks.study_models import MODELS, applies, fuser_of
 from item_cases import ratings_of
 
 
@@ -88,7 +90,8 @@ def test_noise_of_the_target_is_taken_out():
 def test_a_run_that_stopped_goes_on_and_fills_the_page(tmp_path, monkeypatch):
     folder, _ = folder_of(tmp_path)
     out = tmp_path / "studies.jsonl"
-    measure(folder, ["mean", "auto"], 1, 1, {"split"}, out)
+    fits = [fit for fit in all_fits(folder, ["mean", "auto"], 1) if fit[0].study == "split"]
+    measure(folder, fits, 1, out)
     lines = out.read_text().splitlines()
     assert len(lines) == 4
     out.write_text("\n".join(lines[:3]) + "\n")
@@ -99,15 +102,18 @@ def test_a_run_that_stopped_goes_on_and_fills_the_page(tmp_path, monkeypatch):
 
     asked: list = []
     monkeypatch.setattr(studies, "one_case", again)
-    measure(folder, ["mean", "auto"], 1, 1, {"split"}, out)
+    measure(folder, fits, 1, out)
     assert len(asked) == 1
     rows = kept(out)
     assert len(rows) == 4
     above = votes(rows, "auto", "pearson")["split"] - votes(rows, "mean", "pearson")["split"]
     assert gains(rows, "auto", "pearson")["split"] == pytest.approx(above)
     page = tmp_path / "page.md"
-    page.write_text("<!-- studies -->\n<!-- end studies -->\n<!-- models -->\n<!-- end models -->\n")
-    write_studies(rows, page)
+    page.write_text("".join(f"<!-- {name} -->\n<!-- end {name} -->\n" for name in ("made-of", "studies", "models")))
+    write_studies(asked_for(rows, fits), 6, page)
+    assert made_of(rows, 6) in page.read_text()
+    assert "1 studies, 2 draws, 1 seeds; 4 of 6 fits" in page.read_text()
+    assert asked_for(rows, fits[:1]) == [row for row in rows if (row["model"], row["per_item"]) == ("mean", 0)]
     assert study_table(rows) in page.read_text()
     assert model_table(rows) in page.read_text()
     assert "| split |" in study_table(rows)
@@ -131,7 +137,41 @@ def test_models_are_held_against_the_default_on_the_studies_that_both_have():
 
 
 def test_settings_of_the_default_have_names():
-    assert studies.fuser_of("auto+censored").censored
-    assert studies.fuser_of("auto+leakage").structure().transform == "full"
-    assert studies.fuser_of("auto+ordinal").response == "ordinal"
-    assert set(studies.VARIANTS) == {"auto+censored", "auto+leakage"}
+    assert fuser_of("auto+censored").censored
+    assert fuser_of("auto+leakage").structure().transform == "full"
+    assert fuser_of("auto+ordinal").response == "ordinal"
+    assert fuser_of("auto+warp").response == "warp"
+    assert fuser_of("median").kind == "median"
+
+
+def test_every_model_runs_where_it_has_anything_to_say():
+    rng = np.random.default_rng(2)
+    where = np.arange(240)
+
+    def study(value):
+        return ratings_of(value, where // 2, where % 2)
+
+    sliders, kinds = rng.normal(size=(240, 2)), rng.integers(1, 6, size=(240, 2)).astype(float)
+    both = np.column_stack([sliders[:, 0], kinds[:, 1]])
+    found = {
+        name: {model for model in MODELS if applies(model, study(value))}
+        for name, value in {"sliders": sliders, "kinds": kinds, "both": both, "one": kinds[:, :1]}.items()
+    }
+    everywhere = {"mean", "auto", "auto+censored"}
+    assert found["sliders"] == everywhere | {"independent", "auto+leakage", "auto+warp"}
+    assert found["kinds"] == everywhere | {"independent", "auto+leakage", "auto+ordinal"}
+    assert found["both"] == everywhere | {"independent", "auto+leakage", "auto+warp"}
+    assert found["one"] == everywhere | {"auto+ordinal"}
+    few = ratings_of(sliders[:150], where[:150] // 2, where[:150] % 2)
+    assert not applies("auto+warp", few)  # 75 ratings each
+    assert applies("median", few)
+
+
+def test_a_draw_that_cannot_be_fused_is_told_and_the_run_goes_on(tmp_path):
+    folder, _ = folder_of(tmp_path)
+    row = one_case(folder, StudyCase("split", 0, 0), "auto+ordinal")  # answers of hundreds of kinds
+    assert "different answers" in row["problem"]
+    assert row["pearson"] is None
+    done = [one_case(folder, StudyCase("split", 0, 0), "mean"), row]
+    assert "Could not be fitted: auto+ordinal on split." in made_of(done, 2)
+    assert "ordinal" not in model_table(done)

@@ -104,6 +104,18 @@ def test_what_makes_no_sense_is_a_matter_of_usage(folder, arguments, words):
     assert not (folder / "o").exists()
 
 
+def test_a_later_batch_starts_from_an_earlier_fit(folder, tmp_path):
+    done = unisono_here("fuse", "ratings.csv", "--out", tmp_path / "first", "--no-report", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    arguments = ("--start", tmp_path / "first", "--no-report", "--json")
+    done = unisono_here("fuse", "shards", "--out", tmp_path / "later", *arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    first, later = (json.loads((tmp_path / name / "fit" / "fit.json").read_text()) for name in ("first", "later"))
+    assert later["annotators"] == first["annotators"]
+    behind = [np.load(tmp_path / name / "fit" / "arrays.npz")["items_behind"] for name in ("first", "later")]
+    assert behind == [300, 600]
+
+
 def test_a_folder_without_shards(folder):
     done = unisono_here("fuse", ".", "--out", "o", cwd=folder)
     assert done.returncode == 2

@@ -1,6 +1,8 @@
 """Every executor does the same: shards are made by tasks, results come in order, and a dead worker costs no number."""
 
 import os
+import platform
+import resource
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from shard_work import (
     complains,
     memory_limit,
     moved_sum,
+    new_pages,
     numbers,
     process_of,
     sum_once_the_worker_died,
@@ -143,6 +146,15 @@ def test_pieces_that_a_worker_does_not_see():
         shutil.rmtree(os.path.dirname(shards[0].task.arguments[0]))
         with pytest.raises(EngineError, match=r"does not see .* set TMPDIR"):
             list(executor.map(moved_sum, shards, 0.0))
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_workers_keep_the_memory_they_freed(engine):
+    """Elsewhere than with glibc there is nothing to set, and nothing to see."""
+    with open_engine(engine, 1) as executor:
+        (pages,) = executor.map(new_pages, executor.keep([0], float))
+    filled = 5 * 8 * 8 * (1 << 20) // resource.getpagesize()
+    assert platform.libc_ver()[0] != "glibc" or pages < filled / 10
 
 
 def test_an_executor_of_items_is_refused_with_the_way_out():

@@ -1,6 +1,7 @@
 """Functions that workers of the engines' tests run: importable, so that other processes find them."""
 
 import os
+import resource
 import signal
 from pathlib import Path
 
@@ -50,3 +51,17 @@ def memory_limit(shard: np.ndarray) -> float:
     from joblib.externals.loky import process_executor
 
     return float(process_executor._MAX_MEMORY_LEAK_SIZE)
+
+
+def new_pages(shard: float) -> int:
+    """Pages that the system had to give while a process filled the same eight arrays over and over."""
+    _fill(2)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    _fill(5)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def _fill(times: int) -> None:
+    for _ in range(times):
+        held = [np.ones(1 << 20) for _ in range(8)]
+        del held

@@ -141,11 +141,11 @@ def command(
     find_model(model)  # a wrong name is said before anything is read
     find_category_model(category_model)
     if in_shards(ratings, engine, reading):
-        refused = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
+        refused = {"features": features, "gold": gold, "kinds": kinds, "humans": humans}
         refused |= {"covariates": covariates, "categories": categories}
         refused |= {name: chosen.pop(name) for name in OF_TRACES if name in chosen}
         how: dict[str, Any] = {"out": out, "report": report, "as_json": as_json, "refused": refused}
-        ctx.exit(fuse_in_shards(ratings, engine, reading, chosen, copies=copies, model=model, **how))
+        ctx.exit(fuse_in_shards(ratings, engine, reading, chosen, copies=copies, model=model, start=start, **how))
     answers = read_answers_quietly(ratings, reading, categories)
     require_words(ctx, chosen, series=answers.ratings is not None and answers.ratings.is_series)
     known = read_item_table(gold, **of_items(reading)) if gold else None

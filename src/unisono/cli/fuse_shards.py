@@ -40,6 +40,7 @@ def fuse_in_shards(
     *,
     copies: Any,
     model: str,
+    start: Path | None,
     refused: dict[str, Any],
     out: Path | None,
     report: bool,
@@ -67,6 +68,7 @@ def fuse_in_shards(
                     model=model,
                     scale=reading["scale"],
                     copies=copies,
+                    start=start,
                     checkpoint=engine.checkpoint,
                     resume=engine.resume,
                     on_step=watching,
@@ -106,7 +108,10 @@ def _refuse(options: dict[str, Any]) -> None:
     for name, value in options.items():
         if value is not None and value is not False:
             option = {"dims": "dim", "kinds": "kind"}.get(name, name).replace("_", "-")
-            raise SettingsError(f"--{option} is for tables in memory, not for shards. See docs/scale.md.")
+            raise SettingsError(
+                f"--{option} is for tables in memory, not for shards: fuse a table that fits, without --engine, "
+                f"or leave --{option} away. See docs/scale.md."
+            )
 
 
 @contextmanager

@@ -8,13 +8,20 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from unisono.data.coverage import Coverage, connected_groups, coverage, frame_index, raters_per_frame
+from unisono.data.coverage import (
+    Coverage,
+    answer_ranges,
+    connected_groups,
+    coverage,
+    frame_index,
+    raters_per_frame,
+)
 from unisono.data.items import ItemTable
 from unisono.data.labels import listed
 from unisono.data.ratings import Ratings
@@ -38,14 +45,14 @@ class Alert:
 
 def check_ratings(ratings: Ratings) -> list[Alert]:
     """All alerts about the ratings, the serious ones first."""
-    counts = coverage(ratings)
+    counts, ranges = coverage(ratings), answer_ranges(ratings)
     found = [
         *_groups(ratings),
         *_few_ratings(ratings, counts),
-        *_constant(ratings),
+        *_constant(ratings, counts, *ranges),
         *_traces(ratings, counts),
         *_unusual_values(ratings),
-        *_scales(ratings),
+        *_scales(ratings, *ranges),
         *_conduct(ratings),
     ]
     return sorted(found, key=lambda alert: alert.severity != "warning")
@@ -139,15 +146,16 @@ def group_alerts(groups: Sequence[np.ndarray], annotators: Sequence[str]) -> Ite
         yield Alert("disconnected-groups", "warning", message, tuple(name for names in named for name in names))
 
 
-def _constant(ratings: Ratings) -> Iterator[Alert]:
-    who = np.repeat(ratings.annotator_of, ratings.length[ratings.item_of])
+def _constant(ratings: Ratings, counts: Coverage, lowest: np.ndarray, highest: np.ndarray) -> Iterator[Alert]:
+    """lowest, highest: (J, D) of every judgement."""
     for d, dimension in enumerate(ratings.dimensions):
-        given = ~np.isnan(ratings.value[:, d])
-        value, by = ratings.value[given, d], who[given]
+        given = counts.answers[:, d] > 0
+        by = ratings.annotator_of[given]
         low, high = np.full(ratings.K, np.inf), np.full(ratings.K, -np.inf)
-        np.minimum.at(low, by, value)
-        np.maximum.at(high, by, value)
-        yield from constant_alerts(low, high, np.bincount(by, minlength=ratings.K), ratings.annotators, dimension)
+        np.minimum.at(low, by, lowest[given, d])
+        np.maximum.at(high, by, highest[given, d])
+        answers = np.bincount(by, counts.answers[given, d], minlength=ratings.K)
+        yield from constant_alerts(low, high, answers, ratings.annotators, dimension)
 
 
 def constant_alerts(
@@ -172,9 +180,9 @@ def _traces(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
     """Traces without a number, and traces that share not one frame with anybody else on the same recording."""
     if not ratings.is_series:
         return
-    shared = raters_per_frame(ratings).max(axis=1)[frame_index(ratings)] >= 2
-    meets = np.logical_or.reduceat(shared & ~np.isnan(ratings.value).all(axis=1), ratings.offset[:-1])
-    spoke = np.asarray(counts.answers.any(axis=1))
+    shared = _any_column(raters_per_frame(ratings) >= 2)[frame_index(ratings)]
+    meets = np.logical_or.reduceat(shared & _any_column(~np.isnan(ratings.value)), ratings.offset[:-1])
+    spoke = counts.spoke
     lonely = _pairs(ratings, spoke & ~meets & (counts.per_item[ratings.item_of] > 1))
     if lonely:
         message = f"Traces that overlap in time with nobody else's: {listed(lonely)}. Look at the time column."
@@ -182,6 +190,11 @@ def _traces(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
     silent = _pairs(ratings, ~spoke)
     if silent:
         yield Alert("empty-traces", "warning", f"Traces without a single number: {listed(silent)}.", tuple(silent))
+
+
+def _any_column(of: np.ndarray) -> np.ndarray:
+    """(S,) whether any of the few columns of (S, D) is true."""
+    return reduce(np.logical_or, of.T)
 
 
 def _pairs(ratings: Ratings, chosen: np.ndarray) -> list[str]:
@@ -209,7 +222,6 @@ def bounds_from(percentiles: np.ndarray, n: int) -> tuple[float, float]:
 
 
 def _unusual_values(ratings: Ratings) -> Iterator[Alert]:
-    judgement = np.repeat(np.arange(ratings.J), ratings.length[ratings.item_of])
     for d, dimension in enumerate(ratings.dimensions):
         column = ratings.value[:, d]
         given = column[~np.isnan(column)]
@@ -219,6 +231,7 @@ def _unusual_values(ratings: Ratings) -> Iterator[Alert]:
         outside = np.flatnonzero((column < low) | (column > high))
         if len(outside):
             worst = outside[np.argmax(np.abs(column[outside] - np.median(given)))]
+            judgement = np.repeat(np.arange(ratings.J), ratings.length[ratings.item_of])
             j = judgement[worst]
             who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
             inside = given[(given >= low) & (given <= high)]
@@ -244,10 +257,9 @@ def unusual_alert(
     return Alert("unusual-values", "warning", message, names)
 
 
-def _scales(ratings: Ratings) -> Iterator[Alert]:
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a dimension without numbers has no range
-        low, high = np.nanmin(ratings.value, axis=0), np.nanmax(ratings.value, axis=0)
+def _scales(ratings: Ratings, lowest: np.ndarray, highest: np.ndarray) -> Iterator[Alert]:
+    low = np.array([np.fmin.reduce(column, initial=np.nan) for column in lowest.T])
+    high = np.array([np.fmax.reduce(column, initial=np.nan) for column in highest.T])
     yield from scale_alerts(low, high, ratings.dimensions)
 
 

@@ -15,16 +15,15 @@ from importlib import import_module
 from typing import Any
 
 from unisono.engines.protocol import Executor, OnShard, Shard
-from unisono.engines.resident import forget, visit
+from unisono.engines.resident import KEEP_FREED, forget, visit
 from unisono.errors import EngineError, SettingsError
 
 LOCAL = {
     # Shards stay where they are: to steal the work on one means to read it again.
     "distributed.scheduler.work-stealing": False,
-    # Without Dask's MALLOC_TRIM_THRESHOLD_: workers would give every freed array back at once, and ask for it again.
-    "distributed.nanny.pre-spawn-environ": dict.fromkeys(
-        ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1
-    ),
+    # In place of Dask's own MALLOC_TRIM_THRESHOLD_, which gives every freed array back at once.
+    "distributed.nanny.pre-spawn-environ": KEEP_FREED
+    | dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1),
 }
 WAIT = "30s"  # for a scheduler to answer, and for a first worker to come
 

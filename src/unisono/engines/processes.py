@@ -7,6 +7,7 @@ is replaced, and makes its shards again.
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono.engines.protocol import Executor, OnShard, Shard, packed
-from unisono.engines.resident import forget, visit
+from unisono.engines.resident import KEEP_FREED, forget, visit
 from unisono.errors import EngineError
 
 MOST_DEATHS = 3  # of processes over one shard; after that it is the shard that kills them
@@ -128,7 +129,9 @@ class ProcessExecutor(Executor):
             # joblib's processes start clean: no threads are copied, and a script needs no `__main__` guard.
             from joblib.externals.loky import ProcessPoolExecutor
 
-            self._pools[worker] = ProcessPoolExecutor(max_workers=1, timeout=None, initializer=_keep_what_is_held)
+            self._pools[worker] = ProcessPoolExecutor(
+                max_workers=1, timeout=None, initializer=_keep_what_is_held, env=KEEP_FREED | dict(os.environ)
+            )
         return self._pools[worker]
 
     def _result(self, place: int, future: Future[Any], shard: Shard, function: Callable[..., Any], path: Path) -> Any:

@@ -41,7 +41,7 @@ def judgement_folds(ratings: Ratings, folds: int, rng: np.random.Generator) -> n
     one fold altogether: whoever and whatever is scored has been seen at least once.
     """
     _require_folds(folds, 2)
-    answered = np.asarray(coverage(ratings).answers.any(axis=1))
+    answered = coverage(ratings).spoke
     fold = np.full(ratings.J, NEVER)
     at = np.flatnonzero(answered)
     at = at[np.lexsort((rng.random(len(at)), rng.permutation(ratings.M)[ratings.item_of[at]]))]
@@ -59,7 +59,7 @@ def judgement_folds(ratings: Ratings, folds: int, rng: np.random.Generator) -> n
 
 def annotator_folds(ratings: Ratings, groups: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Annotators (indices) left out together: at most `groups` groups of equal size, each person in one of them."""
-    active = np.unique(ratings.annotator_of[coverage(ratings).answers.any(axis=1)])
+    active = np.unique(ratings.annotator_of[coverage(ratings).spoke])
     if len(active) < 3:
         return []  # with one annotator left there is nothing to fuse
     return [np.sort(part) for part in np.array_split(rng.permutation(active), min(groups, len(active)))]

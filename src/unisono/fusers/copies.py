@@ -15,16 +15,16 @@ from unisono.data import Ratings
 from unisono.data.coverage import coverage
 from unisono.engines.protocol import Executor
 from unisono.fusers.results import Annotators
-from unisono.fusers.scaling import identity_scaling
-from unisono.fusers.series.data import to_series
+from unisono.fusers.series.data import in_own_units
 from unisono.fusers.series.spread import parts_of
 from unisono.maths.copies.opinions import Opinions, find_opinions
-from unisono.maths.copies.traces import find_trace_copies, one_trace
+from unisono.maths.copies.traces import PairSums, find_trace_copies, moving_sd, one_trace, pair_sums
 from unisono.maths.copies.voices import one_voice
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.series.independent_frames import independent_frames
+from unisono.maths.series.parts import Part, Parts
 from unisono.maths.series.priors import EVIDENCE, FLAT
-from unisono.maths.series.two_scales import two_scales
+from unisono.maths.series.two_scales import outlines, two_scales
 from unisono.words import COPY_WORDS, Counting, require_word
 
 
@@ -168,14 +168,14 @@ def named_copies(found: Opinions, names: tuple[str, ...]) -> Copies:
 def _trace_copies(ratings: Ratings, executor: Executor | None) -> Copies:
     K, names = ratings.K, ratings.annotators
     assert ratings.clock is not None
-    data = to_series(ratings, identity_scaling(ratings.D), np.zeros((int(ratings.length.sum()), 0)))
+    data = in_own_units(ratings)
     rated = [d for d in range(ratings.D) if not np.isnan(data.y[:, d]).all()]
-    data = data._replace(y=data.y[:, rated])
+    if len(rated) < ratings.D:
+        data = data._replace(y=data.y[:, rated])
     parts = parts_of(data, executor)
     scales = two_scales(parts, K, len(rated))
     share = np.array(independent_frames(parts, scales, ratings.clock.rate, int(data.length.max()))) / EVIDENCE
-    least = FLAT * np.array([one.unit for one in scales])
-    found = find_trace_copies(data.y, data.item_of, data.annotator_of, data.length, K, share, least)
+    found = find_trace_copies(pairs_of_traces(parts, FLAT * np.array([one.unit for one in scales]), share, K), K)
     sets = []
     for first in np.unique(found.voice[found.voice != np.arange(K)]):
         members = np.flatnonzero(found.voice == first)
@@ -191,3 +191,28 @@ def _trace_copies(ratings: Ratings, executor: Executor | None) -> Copies:
             )
         )
     return Copies(tuple(sets), found.voice, np.minimum(found.probability, 0.999))
+
+
+def pairs_of_traces(parts: Parts, least_sd: np.ndarray, share: np.ndarray, K: int) -> list[list[PairSums]]:
+    """What every recording of each dimension shows of pairs. least_sd: (D,) of moving traces; share: (D,) largest share
+    of independent frames."""
+    outline = [one for part in parts.map(outlines) for one in part]
+    sd = []
+    for d, least in enumerate(least_sd.tolist()):
+        who, _, rated, square = (np.concatenate(own) for own in zip(*(one[d] for one in outline), strict=True))
+        moves = square > rated * least**2
+        sd.append(moving_sd(who[moves], square[moves], rated[moves], K))
+    found = parts.map(_pairs_of_part, tuple(sd), least_sd, share)
+    return [[one for part in found for one in part[d]] for d in range(len(least_sd))]
+
+
+def _pairs_of_part(
+    part: Part, sd: tuple[np.ndarray, ...], least_sd: np.ndarray, share: np.ndarray
+) -> list[list[PairSums]]:
+    found: list[list[PairSums]] = [[] for _ in sd]
+    for dims, outline in zip(part.courses, outlines(part), strict=True):
+        for d, (own, seen) in enumerate(zip(dims, outline, strict=True)):
+            moves = seen.square > seen.given * least_sd[d] ** 2
+            rows = slice(None) if moves.all() else moves  # no copy of all traces
+            found[d].append(pair_sums(own.value[rows], own.seen[rows], own.who[rows], sd[d], float(share[d])))
+    return found

@@ -60,7 +60,9 @@ class Scaling(NamedTuple):
 
     def standardise(self, value: np.ndarray) -> np.ndarray:
         value = value if self.curve is None else self.curve.forward(value)
-        return np.asarray((value - self.loc) / self.scale)
+        found = np.asarray(value - self.loc)
+        found /= self.scale
+        return found
 
     def restore_mean(self, mean: np.ndarray) -> np.ndarray:
         restored = np.asarray(self.loc + self.scale * mean)

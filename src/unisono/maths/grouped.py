@@ -38,15 +38,19 @@ class PairedSums(NamedTuple):
 
 def paired_sums(x: np.ndarray, y: np.ndarray, of: np.ndarray, K: int) -> PairedSums:
     """Of the rows of x and y (J, D) where both are known."""
-    seen = ~np.isnan(x) & ~np.isnan(y)
-    n = segment_sum(seen.astype(float), of, K)
-    means, centred = [], []
-    for values in (x, y):
-        filled = np.where(seen, values, 0.0)
-        means.append(segment_sum(filled, of, K) / np.maximum(n, 1))
-        centred.append(np.where(seen, filled - means[-1][of], 0.0))
-    x, y = centred
-    return PairedSums(n, *means, *(segment_sum(product, of, K) for product in (x * x, y * y, x * y)))
+    D, of = x.shape[1], of.astype(np.intp)
+    found = np.empty((len(PairedSums._fields), K, D))
+    for d in range(D):
+        who, pair = of, [np.ascontiguousarray(values[:, d]) for values in (x, y)]
+        seen = ~np.isnan(pair[0] + pair[1])
+        if not seen.all():
+            who, pair = of[seen], [values[seen] for values in pair]
+        n = np.bincount(who, minlength=K)
+        means = [np.bincount(who, values, minlength=K) / np.maximum(n, 1) for values in pair]
+        a, b = (values - mean[who] for values, mean in zip(pair, means, strict=True))
+        products = (np.bincount(who, product, minlength=K) for product in (a * a, b * b, a * b))
+        found[:, :, d] = n, *means, *products
+    return PairedSums(*found)
 
 
 def add_paired(one: PairedSums, other: PairedSums) -> PairedSums:

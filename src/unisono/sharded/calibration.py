@@ -37,9 +37,16 @@ def sweep(executor: Executor, shards: list[Shard], params: ItemParams) -> Sweep:
 
 
 def calibrated(
-    found: Sweep, crowd: Crowd, params: ItemParams, signal: SharedSignal, span: np.ndarray, panel: float
+    found: Sweep,
+    crowd: Crowd,
+    params: ItemParams,
+    signal: SharedSignal,
+    span: np.ndarray,
+    panel: float,
+    *,
+    continued: bool = False,
 ) -> Calibration:
-    """Scale and honesty of the posterior; `span` (D,) of the standardised answers."""
+    """Scale and honesty of the posterior; `span` (D,) of the standardised answers, `continued` from an earlier fit."""
     freedom = residual_freedom(crowd.data)
     n = np.maximum(found.truths.n, 1)
     sd = np.sqrt(found.truths.squares / n)
@@ -47,7 +54,7 @@ def calibrated(
     return Calibration(
         max(found.errors / found.numbers if found.numbers else 1.0, 1.0),  # intervals are never narrowed
         freedom,
-        panel_rescaling_from(crowd.data, params, moments, crowd.means, panel),
+        panel_rescaling_from(crowd.data, params, moments, crowd.means, panel, continued=continued),
         variance_without_signal(span, signal, freedom),
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from unisono.engines.protocol import Executor, Shard
 from unisono.engines.sums import add_fields, pairwise_sum
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.leave_out import left_out_means
+from unisono.maths.items.leave_out import left_out_truths
 from unisono.maths.items.params import ItemParams
 from unisono.maths.raters.diagnosis import Diagnosis, FirstLook, log_sameness, settled_diagnosis
 from unisono.maths.raters.signal import (
@@ -24,7 +24,7 @@ from unisono.maths.raters.signal import (
     signal_from,
     without_annotator_means,
 )
-from unisono.maths.raters.style_sums import Sums, centred_sums, joined_sums
+from unisono.maths.raters.style_sums import Sums, held_answers, joined_sums, sums_against
 from unisono.sharded.parts import ItemShard
 
 
@@ -66,8 +66,8 @@ def style_sums(shard: ItemShard, params: ItemParams) -> Sums:
     """The answers of a shard against the truths that the others give; where there are no others, they are none."""
     data = shard.data
     alone = np.repeat(np.diff(data.item_ptr) < 2, np.diff(data.item_ptr))
-    held = np.where(alone[:, None], np.nan, data.value)
-    return centred_sums(held, left_out_means(data, params), data.annotator_of, data.K)
+    held = held_answers(np.where(alone[:, None], np.nan, data.value), data.annotator_of, data.K)
+    return sums_against(held, left_out_truths(data, params))
 
 
 def _signal_sums(shard: ItemShard, means: AnnotatorMeans) -> tuple[ItemProducts, DimensionProducts]:

@@ -36,6 +36,7 @@ from unisono.report.copies import copy_alerts, how_counted
 from unisono.report.summary import Counts, summary_of, summary_text
 from unisono.sharded.alerts import shard_alerts
 from unisono.sharded.copies import find_copies
+from unisono.sharded.earlier import Everybody, prior_fit, with_earlier
 from unisono.sharded.look import Look
 from unisono.sharded.parts import Source, make_part
 from unisono.sharded.prepare import counted_of, fuser_of, scale_of
@@ -54,6 +55,7 @@ def fuse_shards(
     model: str = "auto",
     scale: ScaleWords = None,
     copies: Counting = "merge",
+    start: Any = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     on_step: Callable[[int, float], None] | None = None,
@@ -62,11 +64,12 @@ def fuse_shards(
 ) -> ShardedFusion:
     """Fuses the ratings of a folder of shards with the default for items, the same as a table in memory gets.
 
-    model: 'auto' or 'joint'; settings: keyword arguments of that fuser. scale, copies: as for `fuse`. checkpoint: a
-    folder where the fit is kept every few iterations; resume: whether to continue from there. on_step(iteration,
-    objective) and on_phase(what) hear of progress.
+    model: 'auto' or 'joint'; settings: keyword arguments of that fuser. scale, copies, start: as for `fuse`.
+    checkpoint: a folder where the fit is kept every few iterations; resume: whether to continue from there.
+    on_step(iteration, objective) and on_phase(what) hear of progress.
     """
     fuser = fuser_of(model, settings)
+    earlier = prior_fit(start, fuser)
     require_word("copies", copies, COPY_WORDS)
     said = scale_by_dimension(said_scale(scale), folder.dimensions)
     tell = on_phase if on_phase is not None else _ignore
@@ -88,10 +91,12 @@ def fuse_shards(
     found = named_copies(find_copies(executor, parts, look), folder.annotators)
     alerts = shard_alerts(executor, parts, folder, look, tallies)
     counted, merged = counted_of(executor, parts, sources, look, tallies, folder, known, found, copies)
+    folder, look, found, counted = with_earlier(Everybody(folder, look, found, counted), earlier)
     fitted = fit_default(
         executor,
         counted,
         fuser,
+        earlier,
         checkpoint=None if checkpoint is None else Path(checkpoint),
         resume=resume,
         on_step=on_step,

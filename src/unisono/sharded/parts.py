@@ -37,6 +37,7 @@ class Source(NamedTuple):
     first: int
     voice: np.ndarray | None = None  # (K,) place of everybody's voice among the voices; None: everybody is one
     distance: np.ndarray | None = None  # (K,) whose answer counts where members of a voice differ
+    silent: int = 0  # so many annotators more who rated nothing in any part
 
 
 def make_part(source: Source) -> Part:
@@ -46,7 +47,7 @@ def make_part(source: Source) -> Part:
     if source.voice is not None:
         K = int(source.voice.max()) + 1
         value, item_of, annotator_of = one_voice(value, item_of, annotator_of, source.voice, source.distance)
-    return Part(value, item_of.astype(np.int32), annotator_of.astype(np.int32), M, K, source.first)
+    return Part(value, item_of.astype(np.int32), annotator_of.astype(np.int32), M, K + source.silent, source.first)
 
 
 @dataclass(eq=False)

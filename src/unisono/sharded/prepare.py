@@ -36,7 +36,10 @@ def fuser_of(model: str, settings: dict[str, Any]) -> Joint:
     refused |= {"censored": fuser.censored, "paper": fuser.paper, "response": fuser.response != "linear"}
     for name, wrong in refused.items():
         if wrong:
-            raise SettingsError(f"{name}={getattr(fuser, name)!r} is for tables in memory, not for shards.")
+            raise SettingsError(
+                f"{name}={getattr(fuser, name)!r} is for tables in memory, not for shards: fuse a table that fits "
+                f"with `fuse`, or leave {name} away."
+            )
     return fuser
 
 

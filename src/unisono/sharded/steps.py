@@ -17,6 +17,7 @@ from unisono.fusers import Joint
 from unisono.fusers.features import learn_space
 from unisono.fusers.items.estimate import anchored_settings, estimate_at
 from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL
+from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.noise import own_noise
 from unisono.maths.items.priors import Priors
@@ -62,34 +63,42 @@ def fit_default(
     executor: Executor,
     counted: Counted,
     fuser: Joint,
+    earlier: PriorFit | None = None,
     *,
     checkpoint: Path | None,
     resume: bool,
     on_step: Callable[[int, float], None] | None,
     on_phase: OnPhase,
 ) -> Fitted:
-    """Units, signal, diagnosis, EM and calibration; the fuser learns."""
+    """Units, signal, diagnosis, EM and calibration; the fuser learns. An `earlier` fit has the units."""
     look, K = counted.look, len(counted.annotators)
     on_phase("units")
     ends = np.array([[one.low, one.high] if one.number else [0.0, 0.0] for one in look.answers]).T
     scaling = Scaling(*pooled_units(executor, counted.parts, np.abs(ends).max(axis=0)))
     executor.forget(counted.parts)
-    shards = executor.load([Task(make_item_shard, (source, scaling.loc, scaling.scale)) for source in counted.sources])
+    shards = _in_units(executor, counted, scaling)
     crowd = find_crowd(executor, shards, look.items, K)
     on_phase("shared signal")
     signal, correlation = find_signal(executor, shards, crowd.data)
     on_phase("diagnosis of annotators")
     equal_pairs = np.array([tally.equal_pairs() for tally in counted.tallies])
     diagnosis = find_diagnosis(executor, shards, crowd.data, signal, correlation, (look.low, look.high), equal_pairs)
+    if earlier is not None:
+        scaling = earlier.scaling
+        executor.forget(shards)
+        shards = _in_units(executor, counted, scaling)
+        crowd = find_crowd(executor, shards, look.items, K)
     settings = anchored_settings(
         crowd.data,
         fuser.structure(),
         Priors(**(fuser.priors or {})),
         np.full(crowd.data.D, fuser.variance_floor),
         fuser.anchor,
-        lambda: diagnosis,
+        (lambda: diagnosis) if earlier is None else None,
         items=crowd.moments,
     )
+    if earlier is not None:
+        settings = continued(settings, earlier, counted.annotators)
     state, trace = fit_shards(
         executor,
         shards,
@@ -97,26 +106,31 @@ def fit_default(
         settings,
         tol=DEFAULT_TOL["bayes"] if fuser.tol is None else fuser.tol,
         max_iter=DEFAULT_MAX_ITER["bayes"] if fuser.max_iter is None else fuser.max_iter,
-        checkpoint=Checkpoint(checkpoint, resume=resume, belongs_to=_identity(counted, fuser)),
+        checkpoint=Checkpoint(checkpoint, resume=resume, belongs_to=_identity(counted, fuser, earlier)),
         on_step=on_step,
     )
     estimate = estimate_at(crowd.data, state, trace, settings)
     on_phase("calibration")
     found = sweep(executor, shards, estimate.params)
     span = (ends[1] - ends[0]) / scaling.scale
-    honest = calibrated(found, crowd, estimate.params, signal, span, fuser.panel)
+    honest = calibrated(found, crowd, estimate.params, signal, span, fuser.panel, continued=earlier is not None)
     fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
     fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
     fuser.ends_, fuser.reading_ = None, None
     fuser.scaling_, fuser.scale_ = scaling, counted.scale
     fuser.space_ = learn_space(None, (), intercept=True, standardise=True)[0]
     fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators
-    fuser.judgements_ = crowd.data.by_annotator(crowd.data.judgements)
-    fuser.items_behind_ = look.items
+    judgements = crowd.data.by_annotator(crowd.data.judgements)
+    fuser.judgements_, fuser.items_behind_ = evidence_counts(judgements, look.items, counted.annotators, earlier)
     stats = statistics_of(executor, shards, crowd, estimate.params)
     noise = own_noise(crowd.data, stats, estimate.params, Priors().noise_numbers)
     executor.forget(shards)
     return Fitted(fuser, crowd, signal, diagnosis, noise, agreement_of(found.answers))
+
+
+def _in_units(executor: Executor, counted: Counted, scaling: Scaling) -> list[Shard]:
+    """The parts as the item model wants them."""
+    return executor.load([Task(make_item_shard, (source, scaling.loc, scaling.scale)) for source in counted.sources])
 
 
 def look_at_all(executor: Executor, parts: list[Shard]) -> tuple[Look, list[Tally]]:
@@ -128,8 +142,12 @@ def look_at_all(executor: Executor, parts: list[Shard]) -> tuple[Look, list[Tall
     return look, pairwise_sum(executor.map(tallied, parts), joined_tallies)
 
 
-def _identity(counted: Counted, fuser: Joint) -> str:
-    """Which fit it is: the ratings, the settings and the version; not who did the work."""
+def _identity(counted: Counted, fuser: Joint, earlier: PriorFit | None) -> str:
+    """Which fit it is: the ratings, the settings, where it starts and the version; not who did the work."""
     settings: dict[str, Any] = fuser.saved_params()
     words = json.dumps([settings, counted.annotators, counted.dimensions, __version__], sort_keys=True, default=repr)
-    return hashlib.sha256(counted.look.digest + words.encode()).hexdigest()
+    found = hashlib.sha256(counted.look.digest + words.encode())
+    if earlier is not None:
+        for part in (earlier.judgements, *earlier.params):
+            found.update(np.ascontiguousarray(part).tobytes())
+    return found.hexdigest()

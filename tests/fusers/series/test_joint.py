@@ -12,7 +12,6 @@ from unisono.errors import DataError
 from unisono.fusers import make_fuser
 from unisono.fusers.annotator_columns import dimension_columns
 from unisono.fusers.series import base as series_base
-from unisono.maths.series.priors import COMMON_GAIN_SD
 
 pytestmark = pytest.mark.slow
 
@@ -268,7 +267,9 @@ def test_the_band_allows_for_what_all_annotators_do_alike(world, default):
     np.testing.assert_array_equal(none.fused.mean, default.fused.mean)
     more = np.diagonal(default.fused.cov - none.fused.cov, axis1=1, axis2=2)
     middle = default.fuser.scaling_.restore_mean(default.fuser.parts_[0].model.params.mu)
-    np.testing.assert_allclose(more, COMMON_GAIN_SD**2 * (default.fused.mean - middle) ** 2, rtol=1e-6, atol=1e-12)
+    unit = default.fuser.parts_[0].model.spread.gain - none.fuser.parts_[0].model.spread.gain
+    assert (unit > 0).all()
+    np.testing.assert_allclose(more, unit * (default.fused.mean - middle) ** 2, rtol=1e-6, atol=1e-12)
     assert np.all(large.fused.sd > none.fused.sd)
 
 

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from trace_crowds import crowd
+from unisono.fusers.copies import pairs_of_traces
 from unisono.maths.copies.traces import find_trace_copies, independent_share, one_trace, own_course, private_correlation
+from unisono.maths.series.parts import HeldParts
 
 SHARE, LEAST = np.array([0.1]), np.array([0.01])
 
 
 def found(data):
-    return find_trace_copies(data.y, data.item_of, data.annotator_of, data.length, data.K, SHARE, LEAST)
+    return find_trace_copies(pairs_of_traces(HeldParts(data, rows=1000), LEAST, SHARE, data.K), data.K)
 
 
 def with_copy(data, copy, original, noise, seed=0):
@@ -25,7 +27,7 @@ def test_correlations_are_those_of_what_a_regression_on_the_others_leaves():
     data, _, _ = crowd(3, K=5, gaps=False, lengths=(60,))
     traces = data.y.reshape(5, 60) - data.y.reshape(5, 60).mean(axis=1, keepdims=True)
     traces /= traces.std(axis=1, keepdims=True)
-    r, n, count = private_correlation(data.y[:, 0], data.item_of, data.annotator_of, data.length, 5, 0.0, 0.25)
+    r, n, count = private_correlation(pairs_of_traces(HeldParts(data), np.zeros(1), np.full(1, 0.25), 5)[0], 5)
     assert (n == 60).all()
     share = np.minimum(independent_share(own_course(traces)), 0.25)
     assert 0.0 < share.min() < share.max() == 0.25

@@ -10,12 +10,14 @@ from unisono.maths.em import run_em
 from unisono.maths.items.bound import lower_bound
 from unisono.maths.items.classes import (
     CLASS_GAINS,
+    CLASSES,
     FLIPPED_CLASS,
+    PARTIAL_CLASS,
     SPAMMER_CLASS,
     USUAL_CLASS,
+    class_centers,
     class_term,
     expected_gain,
-    gain_square,
     gain_variance,
     update_classes,
     usual_classes,
@@ -31,51 +33,60 @@ from unisono.maths.raters.gain_prior import with_gain_priors
 
 def random_classes(seed, K=4, D=3):
     rng = np.random.default_rng(seed)
-    prior, q = (rng.dirichlet(np.ones(3), size=(K, D)) for _ in range(2))
-    return prior, q, rng.normal(0.6, 0.5, size=(K, D)), np.exp(0.3 * rng.normal(size=K)), rng.uniform(5, 60)
+    prior, q = (rng.dirichlet(np.ones(len(CLASSES)), size=(K, D)) for _ in range(2))
+    centers = class_centers(np.exp(0.6 * rng.normal(size=K)), 0.5)
+    return prior, q, rng.normal(0.6, 0.5, size=(K, D)), centers, rng.uniform(5, 60)
 
 
-def written_out(prior, q, gains, scale, precision):
+def written_out(prior, q, gains, centers, precision):
     """E[log p(F, z)] + H[q(z)] class by class, with gains known for sure."""
     total = 0.0
     for k, d, z in np.ndindex(*q.shape):
-        log_density = norm.logpdf(gains[k, d], CLASS_GAINS[z] * scale[k], 1 / np.sqrt(precision))
+        log_density = norm.logpdf(gains[k, d], centers[k, z], 1 / np.sqrt(precision))
         total += q[k, d, z] * (np.log(prior[k, d, z]) + log_density - np.log(q[k, d, z]))
     return total
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_term_is_what_a_prior_around_the_expected_gain_leaves_out(seed):
-    prior, q, gains, scale, precision = random_classes(seed)
-    around = norm.logpdf(gains, expected_gain(q) * scale[:, None], 1 / np.sqrt(precision)).sum()
-    whole = written_out(prior, q, gains, scale, precision)
-    np.testing.assert_allclose(around + class_term(q, prior, scale, precision), whole, rtol=1e-10)
+    prior, q, gains, centers, precision = random_classes(seed)
+    around = norm.logpdf(gains, expected_gain(q, centers), 1 / np.sqrt(precision)).sum()
+    whole = written_out(prior, q, gains, centers, precision)
+    np.testing.assert_allclose(around + class_term(q, prior, centers, precision), whole, rtol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_update_is_bayes_rule_and_nothing_is_higher(seed):
-    prior, q, gains, scale, precision = random_classes(seed)
-    found = update_classes(prior, gains, scale, precision)
-    odds = prior * norm.pdf(gains[:, :, None], CLASS_GAINS * scale[:, None, None], 1 / np.sqrt(precision))
+    prior, q, gains, centers, precision = random_classes(seed)
+    found = update_classes(prior, gains, centers, precision)
+    odds = prior * norm.pdf(gains[:, :, None], centers[:, None, :], 1 / np.sqrt(precision))
     np.testing.assert_allclose(found, odds / odds.sum(axis=2, keepdims=True), rtol=1e-8)
-    best = written_out(prior, found, gains, scale, precision)
+    best = written_out(prior, found, gains, centers, precision)
     for share in (1e-3, 0.1, 1.0):
-        assert written_out(prior, (1 - share) * found + share * q, gains, scale, precision) < best
+        assert written_out(prior, (1 - share) * found + share * q, gains, centers, precision) < best
 
 
 def test_moments_of_the_centers():
-    _, q, *_ = random_classes(7)
-    np.testing.assert_allclose(gain_variance(q), gain_square(q) - expected_gain(q) ** 2, atol=1e-12)
-    usual = usual_classes(2, 3)
+    _, q, _, centers, _ = random_classes(7)
+    second = expected_gain(q, centers**2)
+    np.testing.assert_allclose(gain_variance(q, centers), second - expected_gain(q, centers) ** 2, atol=1e-12)
+    usual, typical = usual_classes(2, 3), class_centers(np.ones(2), 0.5)
     assert (expected_gain(usual) == 1).all()
-    assert (gain_variance(usual) == 0).all()
+    assert (gain_variance(usual, typical) == 0).all()
     # Who is usual for sure remains so, whatever the gains.
-    np.testing.assert_array_equal(update_classes(usual, -np.ones((2, 3)), np.ones(2), 50.0), usual)
-    assert class_term(usual, usual, np.ones(2), 50.0) == 0.0
+    np.testing.assert_array_equal(update_classes(usual, -np.ones((2, 3)), typical, 50.0), usual)
+    assert class_term(usual, usual, typical, 50.0) == 0.0
+
+
+def test_gains_go_with_the_noise_and_on_part_of_the_scale_as_much_as_it_does():
+    centers = class_centers(np.array([1.0, 0.16]), 0.5)
+    np.testing.assert_allclose(centers[0], CLASS_GAINS)
+    np.testing.assert_allclose(centers[1, [USUAL_CLASS, SPAMMER_CLASS, FLIPPED_CLASS]], CLASS_GAINS[:3] * 0.16**0.25)
+    assert centers[1, PARTIAL_CLASS] == pytest.approx(0.4)
 
 
 def planted_fit(priors):
-    crowd = planted_crowd(3, {"spammer": 0.3, "flipped": 0.1}, noise=0.8)
+    crowd = planted_crowd(3, {"spammer": 0.2, "flipped": 0.1, "compressed": 0.2}, noise=0.8)
     data = data_of(crowd.value, crowd.item_of, crowd.annotator_of)
     settings = bayes_settings(data, Structure("gain"), priors, np.full(2, 1e-6))
     found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
@@ -93,11 +104,11 @@ def test_the_bound_is_highest_where_the_update_leads():
         at = state._replace(hyper=state.hyper._replace(classes=classes))
         return lower_bound(data, stats, at, row_prior(data, at.hyper, settings), settings)
 
-    gains, scale = np.einsum("kdd->kd", state.params.F), settings.gain_scale(state.hyper.r)
-    best = update_classes(settings.classes, gains, scale, state.hyper.gain)
+    gains, centers = np.einsum("kdd->kd", state.params.F), settings.class_centers(state.hyper.r)
+    best = update_classes(settings.classes, gains, centers, state.hyper.gain)
     for share in (1e-3, 0.1, 0.9):
         assert bound((1 - share) * best + share * settings.classes) < bound(best)
-        assert bound((1 - share) * best + share / 3) < bound(best)
+        assert bound((1 - share) * best + share / len(CLASSES)) < bound(best)
 
 
 @pytest.mark.parametrize("estimated", [False, True])
@@ -111,6 +122,7 @@ def test_the_fit_goes_on_where_the_diagnosis_ended(estimated):
     if estimated:  # gains that spread widely tell classes less well
         return
     planted = np.where((crowd.kind == "spammer")[:, None], SPAMMER_CLASS, USUAL_CLASS)
+    planted = np.where((crowd.kind == "compressed")[:, None], PARTIAL_CLASS, planted)
     planted = np.where(crowd.flipped, FLIPPED_CLASS, planted)
     right = [np.take_along_axis(q, planted[:, :, None], 2).mean() for q in (before, after)]
     assert right[1] > right[0] > 0.8

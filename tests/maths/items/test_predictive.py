@@ -60,8 +60,8 @@ def test_truths_without_a_judgement_equal_a_posterior_that_never_saw_it(D, missi
         0,
         len(case.data.y),
     ]
-    found_mean = np.concatenate([mean for _, mean, _ in blocks])
-    found_cov = np.concatenate([cov for _, _, cov in blocks])
+    found_mean = np.concatenate([mean.T for _, mean, _ in blocks])
+    found_cov = np.concatenate([cov.transpose(2, 0, 1) for _, _, cov in blocks])
     j = 0
     for m, judgements in enumerate(case.naive_y):
         for i in range(len(judgements)):

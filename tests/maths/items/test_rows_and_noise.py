@@ -36,14 +36,15 @@ def test_noise_scales_equal_a_fine_grid():
     rng = np.random.default_rng(1)
     K = 12
     squares, numbers = rng.uniform(2, 60, size=K), rng.integers(0, 40, size=K).astype(float)
-    square = rng.uniform(20, 120, size=K)
-    gains = GainPull(square * rng.uniform(0.2, 1.2, size=K), square, 0.5)
+    square = rng.uniform(20, 120, size=(K, 2))
+    gains = GainPull(square * rng.uniform(0.2, 1.2, size=(K, 2)), square, np.array([0.5, 1.0]))
     found = noise_scales(squares, numbers, 16.0, 1.0, 1e-6, np.ones(K), gains)
     grid = np.linspace(np.log(1e-3), np.log(1e3), 400_001)
     for k in range(K):
-        scale = np.exp(0.25 * grid)
         value = -0.5 * ((numbers[k] + 16) * grid + (squares[k] + 16) * np.exp(-grid))
-        value += gains.product[k] * scale - 0.5 * gains.square[k] * scale**2
+        for z, exponent in enumerate(gains.exponent):
+            scale = np.exp(0.5 * exponent * grid)
+            value += gains.product[k, z] * scale - 0.5 * gains.square[k, z] * scale**2
         assert np.log(found[k]) == pytest.approx(grid[np.argmax(value)], abs=1e-4)
 
 
@@ -54,7 +55,7 @@ def test_without_gains_the_noise_scale_is_the_usual_shrunken_one():
 
 
 def test_a_worse_noise_scale_is_not_taken():
-    gains = GainPull(np.array([30.0]), np.array([30.0]), 0.5)
+    gains = GainPull(np.array([[30.0]]), np.array([[30.0]]), np.array([0.5]))
     best = noise_scales(np.array([8.0]), np.array([10.0]), 1.0, 1.0, 1e-6, np.ones(1), gains)
     again = noise_scales(np.array([8.0]), np.array([10.0]), 1.0, 1.0, 1e-6, best, gains)
     np.testing.assert_allclose(again, best, rtol=1e-6)

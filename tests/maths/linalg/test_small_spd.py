@@ -3,17 +3,19 @@
 import numpy as np
 import pytest
 
-from unisono.maths.linalg.small_spd import LARGEST, inverse_and_logdet, solution_of_entries
+from unisono.maths.linalg.small_spd import FEW, LARGEST, inverse_and_logdet, logdets, solution_of_entries
 
 
+@pytest.mark.parametrize("m", [FEW - 1, FEW])
 @pytest.mark.parametrize("D", [1, 2, 3, 7, LARGEST, LARGEST + 1])
-def test_inverse_and_log_determinant(D):
+def test_inverse_and_log_determinant(D, m):
     rng = np.random.default_rng(D)
-    root = rng.normal(size=(50, D, D + 3))
+    root = rng.normal(size=(m, D, D + 3))
     A = root @ root.transpose(0, 2, 1)
     V, logdet = inverse_and_logdet(A)
     np.testing.assert_allclose(V, np.linalg.inv(A), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(logdet, np.linalg.slogdet(A)[1], rtol=1e-10)
+    np.testing.assert_allclose(logdets(A), np.linalg.slogdet(A)[1], rtol=1e-10)
 
 
 @pytest.mark.parametrize("D", [1, 2, 3, LARGEST, LARGEST + 1])
@@ -25,6 +27,7 @@ def test_solutions_of_entries_equal_lapack(D):
     np.testing.assert_allclose(x.T, np.linalg.solve(A, b[:, :, None])[:, :, 0], rtol=1e-9, atol=1e-12)
 
 
-def test_an_indefinite_matrix_is_refused():
+@pytest.mark.parametrize("m", [1, FEW])
+def test_an_indefinite_matrix_is_refused(m):
     with pytest.raises(np.linalg.LinAlgError):
-        inverse_and_logdet(np.array([[[1.0, 2.0], [2.0, 1.0]]]))
+        inverse_and_logdet(np.tile([[1.0, 2.0], [2.0, 1.0]], (m, 1, 1)))

@@ -131,10 +131,22 @@ def test_what_all_annotators_do_alike_is_in_the_band_unless_it_is_said():
     _, told = fitted(data, lag=0.0, shared=0.0)
     np.testing.assert_allclose(usual.spread.lag - timed.spread.lag, (priors.COMMON_DELAY_SD * RATE) ** 2)
     more = np.diagonal(timed.cov - told.cov, axis1=1, axis2=2)
-    np.testing.assert_allclose(more, priors.COMMON_GAIN_SD**2 * (timed.mean - timed.params.mu) ** 2, rtol=1e-8)
+    between = told.spread.gain * 6 * 3 / 5  # six annotators: what their mean is off by, Student's factor taken out
+    np.testing.assert_allclose(more, priors.COMMON_UNIT * between * (timed.mean - timed.params.mu) ** 2, rtol=1e-8)
     _, fifth = fitted(data, lag=0.0, shared=0.2)
     noise = np.median(fifth.noise[:, 0])
     np.testing.assert_allclose(fifth.spread.bias - told.spread.bias, 0.25 * noise, rtol=1e-8)
+
+
+def test_a_unit_is_as_doubtful_as_annotators_make_it():
+    """Annotators of one unit make the band narrower than annotators who have one each."""
+    alike, private = crowd(1, K=6, gaps=False, gain_sd=0.0)[0], crowd(1, K=6, gaps=False, gain_sd=0.8)[0]
+    doubt = []
+    for data in (alike, private):
+        _, usual = fitted(data, lag=0.0)
+        _, told = fitted(data, lag=0.0, shared=0.0)
+        doubt.append(usual.spread.gain - told.spread.gain)
+    assert doubt[1] > 2.0 * doubt[0] > 0.0
 
 
 def test_the_level_of_six_may_be_off_by_what_they_show():

@@ -8,7 +8,7 @@ from reference.dense_tracers import autocorrelation, courses, log_course, log_le
 from reference.dense_tracers import delay_evidence as naive_delay_evidence
 from trace_crowds import crowd
 from unisono.maths.series import priors
-from unisono.maths.series.common_delays import Known, common_delays, delay_interval
+from unisono.maths.series.common_delays import ROUNDS, Looks, common_delays, delay_interval
 from unisono.maths.series.frames import Hands, delay_evidence
 from unisono.maths.series.independent_frames import independent_frames, mean_autocorrelation
 from unisono.maths.series.parts import HeldParts
@@ -282,9 +282,9 @@ def test_the_evidence_on_a_delay_equals_the_sum_over_frames():
     lag = np.array([1, 0, 0, 2, 0])
     scales, _, now = settled(data, lag)
     for k in range(data.K):
-        found = HeldParts(data, rows=300).map(delay_evidence, (0,), (hands_of(scales, now, lag),), (0.05,), k, 4)
-        expected = naive_delay_evidence(data, scales, now, 0.05, lag, k, 4)
-        np.testing.assert_allclose(np.sum(found, axis=0), expected, rtol=1e-8, atol=1e-10)
+        found = HeldParts(data, rows=300).map(delay_evidence, (0,), (hands_of(scales, now, lag),), k, 4)
+        expected = naive_delay_evidence(data, scales, now, 1.0, lag, k, 4)
+        np.testing.assert_allclose(np.sum(found, axis=0)[0], expected, rtol=1e-8, atol=1e-10)
 
 
 def test_delays_are_found_by_a_search_that_settles_and_are_in_their_intervals():
@@ -292,13 +292,62 @@ def test_delays_are_found_by_a_search_that_settles_and_are_in_their_intervals():
     for seed in range(5):
         data, _, _ = crowd(seed, lengths=(300, 300), lag=lag, gaps=False)
         scales, _, now = settled(data, sweeps=6)
-        found = common_delays(HeldParts(data), [Known(0, scales, now, 0.05)], np.zeros(5, dtype=int), 4.0, 6)
+        looks = Looks(HeldParts(data), (hands_of(scales, now, np.zeros(5, dtype=int)),), 6)
+        found = common_delays(looks, {0: 0.05}, np.zeros(5, dtype=int), 4.0)
         assert found.settled
         assert np.abs((found.lag - found.lag.mean()) - (lag - lag.mean())).max() <= 1.5
         ends = delay_interval(found, 0.9)
         relative = lag - np.median(lag)
         inside.append((ends[:, 0] <= relative) & (relative <= ends[:, 1]))
     assert np.mean(inside) >= 0.85
+
+
+class Asked:
+    """Parts that count what is asked of them."""
+
+    def __init__(self, parts):
+        self.parts, self.asked = parts, []
+
+    def map(self, function, dimensions, hands, k, most):
+        self.asked.append((k, dimensions, tuple(hands[0].lag.tolist())))
+        return self.parts.map(function, dimensions, hands, k, most)
+
+
+def test_no_delay_is_looked_at_twice_with_the_others_in_the_same_place():
+    data, _, _ = crowd(1, lengths=(300, 300), lag=np.array([4, 0, 1, 2, 3]), gaps=False)
+    scales, _, now = settled(data, sweeps=6)
+    parts, group = Asked(HeldParts(data)), np.zeros(5, dtype=int)
+    looks = Looks(parts, (hands_of(scales, now, group),), 6)
+    found = common_delays(looks, {0: 0.05}, group, 4.0)
+    assert len(set(parts.asked)) == len(parts.asked)
+    before = len(parts.asked)
+    again = common_delays(looks, {0: 0.05}, group, 4.0)
+    assert len(parts.asked) == before
+    fresh = common_delays(Looks(HeldParts(data), (hands_of(scales, now, group),), 6), {0: 0.05}, group, 4.0)
+    for one in (again, fresh):
+        assert np.array_equal(found.lag, one.lag)
+        assert np.array_equal(found.profile, one.profile)
+
+
+class Following:
+    """Parts in which the second annotator follows the first, who is always on the other side."""
+
+    def map(self, function, dimensions, hands, k, most):
+        other = int(hands[0].lag[1 - k])
+        profile = np.zeros((1, 2 * most + 1))
+        profile[0, most + (other if k else -other)] = 1e6
+        return [profile]
+
+
+def test_delays_that_take_turns_are_looked_at_once_per_place_and_end_unsettled():
+    parts, group, told = Asked(Following()), np.zeros(2, dtype=int), []
+    hands = (Hands(1.0, np.zeros(2, dtype=bool), group, np.ones(2), np.ones(2), 1.0),)
+    found = common_delays(
+        Looks(parts, hands, 4), {0: 1.0}, group, 4.0, around=np.array([1, 2]), on_delay=lambda *at: told.append(at)
+    )
+    assert not found.settled
+    assert len(told) == 2 * ROUNDS
+    assert len(parts.asked) < 10
 
 
 def test_reversed_hands_are_turned_from_the_first_guess_on():

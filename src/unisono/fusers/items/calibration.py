@@ -75,7 +75,8 @@ def calibrate(
 
 def _spans(data: ItemData) -> np.ndarray:
     """(D,) from the lowest to the highest answer; 0 where there is none."""
-    return np.array([np.ptp(seen) if len(seen := column[~np.isnan(column)]) else 0.0 for column in data.value.T])
+    value = data.y if data.answered.all() else data.value
+    return np.array([np.ptp(seen) if len(seen := column[~np.isnan(column)]) else 0.0 for column in value.T])
 
 
 def variance_without_signal(span: np.ndarray, signal: SharedSignal, freedom: float) -> np.ndarray:

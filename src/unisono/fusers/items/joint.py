@@ -151,7 +151,9 @@ class Joint(Fuser):
         if data.gold is None:  # known truths are on the curve of the answers themselves
             self.scaling_ = with_expected_answers(self.scaling_, self.reading_, self.params_)
         self._calibrated, self._continued = None, given.earlier is not None
-        self.judgements_, self.items_behind_ = evidence_counts(ratings, given.earlier)
+        judgements = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
+        behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
+        self.judgements_, self.items_behind_ = behind
         observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
         self._ratings, (data, calibrating) = ratings, split_gold(data, observed)

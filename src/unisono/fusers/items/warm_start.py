@@ -52,26 +52,35 @@ def prior_fit_of(fuser: Joint) -> PriorFit:
     )
 
 
-def evidence_counts(ratings: Ratings, earlier: PriorFit | None) -> tuple[np.ndarray, int]:
+def evidence_counts(
+    judgements: np.ndarray, items: int, annotators: tuple[str, ...], earlier: PriorFit | None
+) -> tuple[np.ndarray, int]:
     """Judgements behind each annotator (K,) and items in all, those of earlier batches included."""
-    judgements = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
     if earlier is None:
-        return judgements, ratings.M
-    place = {label: k for k, label in enumerate(ratings.annotators)}
-    np.add.at(judgements, [place[label] for label in earlier.annotators], earlier.judgements)
-    return judgements, ratings.M + earlier.items
+        return judgements, items
+    place = {label: k for k, label in enumerate(annotators)}
+    total = judgements.copy()
+    np.add.at(total, [place[label] for label in earlier.annotators], earlier.judgements)
+    return total, items + earlier.items
 
 
 def with_earlier_annotators(ratings: Ratings, earlier: PriorFit) -> Ratings:
     """The ratings with the annotators of the earlier fit among their annotators, so that nobody is forgotten."""
-    if ratings.dimensions != earlier.dimensions:
+    absent = absent_annotators(ratings.annotators, ratings.dimensions, ratings.source, earlier)
+    return ratings.with_annotators((*ratings.annotators, *absent)) if absent else ratings
+
+
+def absent_annotators(
+    annotators: tuple[str, ...], dimensions: tuple[str, ...], source: str, earlier: PriorFit
+) -> tuple[str, ...]:
+    """Annotators of the earlier fit who are not among these, if it has the dimensions of the ratings."""
+    if dimensions != earlier.dimensions:
         raise DataError(
-            f"{ratings.source} has the dimensions {listed(ratings.dimensions)}, the fit to start from has "
+            f"{source} has the dimensions {listed(dimensions)}, the fit to start from has "
             f"{listed(earlier.dimensions)}: they have to be the same, in the same order."
         )
-    present = set(ratings.annotators)
-    absent = tuple(label for label in earlier.annotators if label not in present)
-    return ratings.with_annotators((*ratings.annotators, *absent)) if absent else ratings
+    present = set(annotators)
+    return tuple(label for label in earlier.annotators if label not in present)
 
 
 def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str, ...]) -> BayesSettings:

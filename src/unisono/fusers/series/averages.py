@@ -17,8 +17,7 @@ from unisono.fusers.items import averages as of_items
 from unisono.fusers.items.averaging import Baseline
 from unisono.fusers.newcomers import places_by_label
 from unisono.fusers.results import Annotators, Fit, Fused
-from unisono.fusers.scaling import identity_scaling
-from unisono.fusers.series.data import require_series, to_series
+from unisono.fusers.series.data import in_own_units, require_series
 from unisono.fusers.series.joint import WINDOW
 from unisono.maths.em import EmTrace
 from unisono.maths.items.params import ItemParams
@@ -172,7 +171,7 @@ class AlignedMean(SeriesAverage):
     def _lags(self, ratings: Ratings) -> np.ndarray:
         window = WINDOW if self.window is None else self.window
         max_lag = min(round(window * self.rate_ / 2), max(int(ratings.length.max()) - 1, 0))
-        data = to_series(ratings, identity_scaling(ratings.D), np.zeros((int(ratings.length.sum()), 0)))
+        data = in_own_units(ratings)
         relative = relative_lags(data, max_lag) if max_lag else np.zeros((ratings.K, ratings.D), dtype=np.int64)
         return relative + round((self.lag or 0.0) * self.rate_)
 

@@ -93,12 +93,17 @@ def gold_frames(gold: ItemTable, ratings: Ratings) -> np.ndarray:
 
 def to_series(ratings: Ratings, scaling: Scaling, X: np.ndarray) -> SeriesData:
     """The traces in standardised units; annotators by their place in the ratings."""
+    return in_own_units(ratings)._replace(y=scaling.standardise(ratings.value), X=X)
+
+
+def in_own_units(ratings: Ratings) -> SeriesData:
+    """The traces as they are, without features."""
     return SeriesData(
-        y=scaling.standardise(ratings.value),
+        y=ratings.value,
         item_of=ratings.item_of.astype(np.int64),
         annotator_of=ratings.annotator_of.astype(np.int64),
         length=ratings.length,
-        X=X,
+        X=np.zeros((int(ratings.length.sum()), 0)),
         K=ratings.K,
     )
 
@@ -119,19 +124,24 @@ def to_known_series(
 
 def active_annotators(data: SeriesData) -> tuple[SeriesData, np.ndarray]:
     """The traces with a number in them, annotators without any left out, and (K,) who is left."""
-    judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
     active = np.zeros(data.K, dtype=bool)
-    active[data.annotator_of[judgement[~np.isnan(data.y).all(axis=1)]]] = True
+    active[data.annotator_of[rated_traces(data).any(axis=1)]] = True
     if active.all():
         return data, active
     keep = active[data.annotator_of]
     part = data._replace(
-        y=data.y[keep[judgement]],
+        y=data.y[np.repeat(keep, data.length[data.item_of])],
         item_of=data.item_of[keep],
         annotator_of=(np.cumsum(active) - 1)[data.annotator_of[keep]],
         K=int(active.sum()),
     )
     return part, active
+
+
+def rated_traces(data: SeriesData) -> np.ndarray:
+    """(J, D) bool, traces with a number in them."""
+    size = data.length[data.item_of]
+    return np.asarray(np.logical_or.reduceat(~np.isnan(data.y), np.cumsum(size) - size, axis=0))
 
 
 def one_dimension(data: SeriesData, d: int) -> SeriesData:

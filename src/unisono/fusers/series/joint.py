@@ -45,9 +45,9 @@ class Joint(SeriesFuser):
     annotators' mean delay in seconds (None: by the rule of the earliest), `phi` the truth's autocorrelation from frame
     to frame (None: by `memory` in seconds; None: estimated in the default, 20 elsewhere). `features_drive` says that
     features move the truth instead of being its level; `shared` is the share of the rating errors that all annotators
-    have in common, which widens the bands (None: 5 %; in the default, instead of it, a common unit that may be off by
-    30 %). `restarts` adds random starts to other structures than the default's, which takes none; the best objective is
-    kept; `jobs` processes work on them at once.
+    have in common, which widens the bands (None: 5 %; in the default, instead of it, doubt about the unit they share).
+    `restarts` adds random starts to other structures than the default's, which takes none; the best objective is kept;
+    `jobs` processes work on them at once.
     """
 
     kind: ClassVar[str] = "series-joint"

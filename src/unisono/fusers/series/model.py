@@ -100,7 +100,10 @@ def drawn_truth(model: SeriesModel, data: SeriesData, draws: int, rng: np.random
 
 
 def with_newcomers(model: SeriesModel, count: int) -> SeriesModel:
-    """One more annotator for each of `count` people not met before: they see what the average annotator sees."""
+    """One more annotator for each of `count` people not met before: they see what the average annotator sees.
+
+    They may be off by as much as those who were met differ from each other.
+    """
     if not count:
         return model
     p, used = model.params, ~np.isnan(model.noise).all(axis=1)
@@ -111,17 +114,26 @@ def with_newcomers(model: SeriesModel, count: int) -> SeriesModel:
     average = {"F": F, "b": p.b[used].mean(axis=0), "N": p.N[used].mean(axis=0), "rho": p.rho[used].mean(axis=0)}
     rows = {name: np.tile(value, (count, *(1,) * value.ndim)) for name, value in (average | {"lag": lag}).items()}
     grown: dict[str, Any] = {name: np.concatenate([getattr(p, name), extra]) for name, extra in rows.items()}
-    noise = np.concatenate([model.noise, np.tile(pooled_noise(model), (count, 1))])
-    return model._replace(
-        params=p._replace(**grown),
-        noise=noise,
-        levels=_levels_of(model, lambda v: np.concatenate([v, _average(v[used], count)])),
-    )
+    levels, noise = _levels_of(model, lambda v: np.concatenate([v, _average(v[used], count)])), pooled_noise(model)
+    if levels is not None and model.levels is not None:
+        own = model.levels
+        bias = _spread_of_one(own.bias[used]) + own.bias_variance[used].mean(axis=0)
+        levels.bias_variance[len(own.bias) :] = bias
+        moves = np.diagonal(own.prior) + np.diagonal(p.sigma) / (1.0 - p.phi**2)
+        noise = noise + _spread_of_one(own.gain[used]) * moves
+    noise = np.concatenate([model.noise, np.tile(noise, (count, 1))])
+    return model._replace(params=p._replace(**grown), noise=noise, levels=levels)
 
 
 def _average(rows: np.ndarray, count: int) -> np.ndarray:
     """(count, ...) the average of the rows, again and again."""
     return np.tile(rows.mean(axis=0), (count, *(1,) * (rows.ndim - 1)))
+
+
+def _spread_of_one(rows: np.ndarray) -> np.ndarray:
+    """(D,) squared distance to expect between the mean of n rows and one more of their kind."""
+    n = len(rows)
+    return np.asarray(rows.var(axis=0, ddof=1) * (1.0 + 1.0 / n) if n > 1 else np.zeros(rows.shape[1]))
 
 
 def _levels_of(model: SeriesModel, change: Callable[[np.ndarray], np.ndarray]) -> Levels | None:
@@ -193,11 +205,16 @@ def expected_ratings(
 def _around_levels(
     model: SeriesModel, data: SeriesData, mean: np.ndarray, variance: np.ndarray, fitted: SeriesData
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same where the level of a trace is known from what the annotator rated of the recording."""
+    """The same where annotators' levels err by themselves.
+
+    The level of a trace is known from what the annotator rated of the recording, or from what is known of their bias.
+    What all annotators do alike is no error of what one of them will say, so that it is not in the variance.
+    """
     assert model.levels is not None
-    expected, uncertain = expected_ratings(model, data, mean, variance)
-    inside = two_scale_truth(fitted, model.params, model.structure, model.levels, model.spread).inside
-    _, around = expected_ratings(model, data, mean, inside)
+    truth = two_scale_truth(fitted, model.params, model.structure, model.levels, no_spread(data.D))
+    expected, uncertain = expected_ratings(model, data, mean, np.diagonal(truth.cov, axis1=1, axis2=2))
+    uncertain += np.repeat(model.levels.bias_variance[data.annotator_of], data.length[data.item_of], axis=0)
+    _, around = expected_ratings(model, data, mean, truth.inside)
     own, _ = expected_ratings(model, fitted, mean, variance)
     kappa = 1.0 if model.priors is None else model.priors.kappa
     known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}

@@ -10,6 +10,7 @@ import numpy as np
 from unisono.data import Ratings
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import Scaling
+from unisono.fusers.series.data import rated_traces
 from unisono.fusers.series.model import SeriesModel, expected_ratings, fused_mean
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.grouped import PairedSums, add_paired, correlation_of_sums, paired_sums
@@ -107,7 +108,7 @@ def without_them(model: SeriesModel, data: SeriesData) -> np.ndarray:
     The delay and smoothing of an annotator are theirs and no disagreement.
     """
     size = data.length[data.item_of]
-    rated = np.logical_or.reduceat(~np.isnan(data.y).all(axis=1), np.cumsum(size) - size)  # (J,)
+    rated = rated_traces(data).any(axis=1)  # (J,)
     raters = np.bincount(data.item_of[rated], minlength=len(data.length))
     expected = np.full_like(data.y, np.nan)
     for k in np.unique(data.annotator_of).tolist():
@@ -137,8 +138,7 @@ def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.nda
     A delay has an interval where it is a parameter of the model; of free filters it is the centre of their weights.
     """
     given = np.zeros((data.K, data.D), dtype=bool)
-    rows = np.repeat(data.annotator_of, data.length[data.item_of])
-    np.logical_or.at(given, rows, ~np.isnan(data.y))
+    np.logical_or.at(given, data.annotator_of, rated_traces(data))
     low, high = np.full(given.shape, np.nan), np.full(given.shape, np.nan)
     if model.structure.transform != "delay":
         own = np.abs(np.diagonal(model.params.F, axis1=2, axis2=3))  # (K, W, D)

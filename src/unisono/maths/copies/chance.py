@@ -34,7 +34,7 @@ def answer_chances(
     known = np.flatnonzero(~np.isnan(y))
     if not len(known):
         return chance, match
-    item, who, y = item_of[known], annotator_of[known], y[known]
+    item, who, y = item_of[known].astype(np.intp), annotator_of[known].astype(np.intp), y[known]
     values, answer = sorted_codes(y)
     level, V = _levels(y, item), len(values)
     crowd = _Table(level.without_one, answer, V, LEVELS + 1)
@@ -42,30 +42,30 @@ def answer_chances(
     own = _Table(who, answer, V, K)
     own_at = _Table(who * (LEVELS + 1) + level.without_one, answer, V, K * (LEVELS + 1))
 
-    def components(at: np.ndarray, less: int) -> np.ndarray:
-        """(3, n) by what the others answer, by what the annotator answers to items of this level, and to all."""
-        inside = at == level.without_one  # the answer itself is counted there
-        usual = crowd.share(at, answer, 1 / V, SMOOTHING, inside)
-        return np.stack(
-            [
-                items.share(item, answer, usual, SMOOTHING, less),
-                own_at.share(who * (LEVELS + 1) + at, answer, usual, SMOOTHING, inside),
-                own.share(who, answer, usual, SMOOTHING, 1),
-            ]
-        )
+    def components(at: np.ndarray, less: float) -> list[np.ndarray]:
+        """Three (n,): by what the others answer, by what the annotator answers to items of this level, and to all."""
+        inside = (at == level.without_one).astype(np.float64)  # the answer itself is counted there
+        usual = crowd.share(at, answer, 1 / V, inside)
+        return [
+            items.share(item, answer, usual, less),
+            own_at.share(who * (LEVELS + 1) + at, answer, usual, inside),
+            own.share(who, answer, usual, 1.0),
+        ]
 
-    parts = components(level.without_one, 1)
+    def mixed(weight: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
+        return np.asarray(sum(share[who] * part for share, part in zip(weight, parts, strict=True)))
+
+    parts = components(level.without_one, 1.0)
     weight = np.full((3, K), 1 / 3)
     n = np.bincount(who, minlength=K)
     for _ in range(HABIT_STEPS):
-        mixed = weight[:, who] * parts
-        mixed /= mixed.sum(axis=0)
-        weight = np.stack([np.bincount(who, part, minlength=K) for part in mixed])
-        weight = (weight + HABIT_ANSWERS) / (n + 3 * HABIT_ANSWERS)
-    match[known] = (weight[:, who] * parts).sum(axis=0)
-    without_two = components(level.without_two, 2)
+        whole = mixed(weight, parts)
+        from_each = weight * [np.bincount(who, part / whole, minlength=K) for part in parts]
+        weight = (from_each + HABIT_ANSWERS) / (n + 3 * HABIT_ANSWERS)
+    match[known] = mixed(weight, parts)
+    without_two = components(level.without_two, 2.0)
     # Who gives one answer nearly always is expected to: never less than by that habit alone.
-    chance[known] = np.maximum((weight[:, who] * without_two).sum(axis=0), without_two[2])
+    chance[known] = np.maximum(mixed(weight, without_two), without_two[2])
     return chance, match
 
 
@@ -79,7 +79,7 @@ class _Levels(NamedTuple):
 def _levels(y: np.ndarray, item: np.ndarray) -> _Levels:
     low, high = float(y.min()), float(y.max())
     part = (y - low) / (high - low) if high > low else np.zeros(len(y))
-    n, total = np.bincount(item)[item], np.bincount(item, part)[item]
+    n, total = np.bincount(item).astype(np.float64)[item], np.bincount(item, part)[item]
 
     def step(less: int) -> np.ndarray:
         rest = np.maximum(n - less, 1)
@@ -95,24 +95,24 @@ class _Table:
 
     def __init__(self, group: np.ndarray, answer: np.ndarray, V: int, size: int) -> None:
         self.V = V
-        self.total = np.bincount(group, minlength=size)
-        key = group.astype(np.int64) * V + answer
+        self.total = np.bincount(group, minlength=size).astype(np.float64)
+        key = group * V + answer
         self.dense = size * V <= MOST_COUNTS
         if self.dense:
-            self.count = np.bincount(key, minlength=size * V)
+            self.count = np.bincount(key, minlength=size * V).astype(np.float64)
         else:
-            self.keys, self.count = np.unique(key, return_counts=True)
+            self.keys, counted = np.unique(key, return_counts=True)
+            self.count = counted.astype(np.float64)
 
     def share(
-        self, group: np.ndarray, answer: np.ndarray, usual: np.ndarray | float, worth: float, less: np.ndarray | int
+        self, group: np.ndarray, answer: np.ndarray, usual: np.ndarray | float, less: np.ndarray | float
     ) -> np.ndarray:
-        """Shares of these answers in their groups without `less` of them, with `worth` imaginary ones."""
-        key = group.astype(np.int64) * self.V + answer
+        """Shares of these answers in their groups without `less` of them, with imaginary ones that are as `usual`."""
+        key = group * self.V + answer
         if self.dense:
             count = self.count[key]
         else:
             place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
             count = np.where(self.keys[place] == key, self.count[place], 0)
-        return np.asarray(
-            (np.maximum(count - less, 0) + worth * usual) / (np.maximum(self.total[group] - less, 0) + worth)
-        )
+        left = np.maximum(count - less, 0.0) + SMOOTHING * usual
+        return np.asarray(left / (np.maximum(self.total[group] - less, 0.0) + SMOOTHING))

@@ -125,30 +125,36 @@ def _count_equal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarra
         place = np.cumsum(rows) - 1
         value, item_of, annotator_of = value[rows], item_of[rows], annotator_of[rows]
         met = met._replace(one=place[met.one], other=place[met.other])
-    both, same = np.zeros((2, len(met.of), D), dtype=bool)
-    equal_in, apart_in, expected = np.zeros((P, CHANCE_BINS)), np.zeros((P, CHANCE_BINS)), np.zeros(P)
+    both, same = np.zeros((2, D, len(met.of)), dtype=bool)
+    equal_at, apart_at, expected = [], [], np.zeros(P)
     for d in range(D):
-        y = value[:, d]
+        y = np.ascontiguousarray(value[:, d])
         chance, match = answer_chances(y, item_of, annotator_of, K)
         first, second = y[met.one], y[met.other]
-        both[:, d], same[:, d] = ~np.isnan(first + second), first == second
-        equal = np.flatnonzero(same[:, d])
+        both[d], same[d] = ~np.isnan(first + second), first == second
         # Of two who may both answer so anyway, the one with the stronger habit explains it.
-        p = np.maximum(chance[met.one[equal]], chance[met.other[equal]])
-        equal_in += _by_chance(met.of[equal], p, P)
-        apart = np.flatnonzero(both[:, d] & ~same[:, d])
-        apart_in += _by_chance(met.of[apart], np.maximum(match[met.one[apart]], match[met.other[apart]]), P)
+        equal_at.append(_cells(met, np.flatnonzero(same[d]), _chance_class(chance)))
+        apart_at.append(_cells(met, np.flatnonzero(both[d] & ~same[d]), _chance_class(match)))
         by_chance = 0.5 * (match[met.one] + match[met.other])
-        expected += np.bincount(met.of, np.where(both[:, d], by_chance, 0.0), minlength=P)
-    shared = np.bincount(met.of, both.sum(axis=1), minlength=P)
-    return _Counts(met.pair, shared, equal_in, apart_in, expected, _cells_in_one(met.of, both, same, P))
+        expected += np.bincount(met.of, np.where(both[d], by_chance, 0.0), minlength=P)
+    equal_in, apart_in = (
+        np.bincount(np.concatenate(at), minlength=P * CHANCE_BINS).reshape(P, CHANCE_BINS).astype(np.float64)
+        for at in (equal_at, apart_at)
+    )
+    given, agreed = (cells.sum(axis=0, dtype=np.float64) for cells in (both, same))
+    shared = np.bincount(met.of, given, minlength=P)
+    return _Counts(met.pair, shared, equal_in, apart_in, expected, _cells_in_one(met.of, given, agreed, P))
 
 
-def _by_chance(of: np.ndarray, p: np.ndarray, P: int) -> np.ndarray:
-    """(P, CHANCE_BINS) how many cells each pair has of each chance."""
-    deep = np.sqrt(np.log(np.clip(p, LEAST_CHANCE, 1.0)) / np.log(LEAST_CHANCE))
-    klass = np.minimum((deep * CHANCE_BINS).astype(np.int64), CHANCE_BINS - 1)
-    return np.bincount(of * CHANCE_BINS + klass, minlength=P * CHANCE_BINS).reshape(P, CHANCE_BINS)
+def _chance_class(p: np.ndarray) -> np.ndarray:
+    """(J,) classes of chances, 0 the largest; that of the smallest where there is none."""
+    deep = np.sqrt(np.log(np.clip(np.fmax(p, LEAST_CHANCE), None, 1.0)) / np.log(LEAST_CHANCE))
+    return np.asarray(np.minimum((deep * CHANCE_BINS).astype(np.intp), CHANCE_BINS - 1))
+
+
+def _cells(met: Meetings, some: np.ndarray, klass: np.ndarray) -> np.ndarray:
+    """Places of these meetings in a table of pairs by classes: that of the likelier of the two answers."""
+    return np.asarray(met.of[some] * CHANCE_BINS + np.minimum(klass[met.one[some]], klass[met.other[some]]))
 
 
 def _equal_by_honesty(excess: np.ndarray | float) -> np.ndarray:
@@ -210,16 +216,16 @@ def _replaced(found: CopyPairs, again: CopyPairs, K: int) -> CopyPairs:
     return CopyPairs(*(np.concatenate([old[kept], new]) for old, new in zip(found, again, strict=True)))
 
 
-def _cells_in_one(of: np.ndarray, both: np.ndarray, same: np.ndarray, P: int) -> np.ndarray:
+def _cells_in_one(of: np.ndarray, given: np.ndarray, agreed: np.ndarray, P: int) -> np.ndarray:
     """(P,) how many cells of an item count as one, because its dimensions are answered alike or not together.
 
     Variance of the number of equal answers to an item over what it would be if they were independent; copies, who agree
     on everything, cannot tell.
     """
-    given, agreed = both.sum(axis=1), same.sum(axis=1)
-    share = np.bincount(of, agreed, minlength=P) / np.maximum(np.bincount(of, given, minlength=P), 1)
+    cells = np.bincount(of, given, minlength=P)
+    share = np.bincount(of, agreed, minlength=P) / np.maximum(cells, 1)
     away = np.bincount(of, (agreed - given * share[of]) ** 2, minlength=P)
-    alone = np.bincount(of, given, minlength=P) * share * (1 - share)
+    alone = cells * share * (1 - share)
     return np.asarray(np.where(alone > 0, away / np.where(alone > 0, alone, 1.0), np.nan))
 
 

@@ -4,12 +4,13 @@ Two good annotators agree because both follow the truth; what the others' mean d
 own, and correlates little. Of copies it is the same. Frames follow from one another, so that a trace counts for a small
 number of independent frames, and one with a few steps for no more than those; traces that do not move are no evidence.
 
-Traces y (S, D), those of one judgement after the other; K annotators, J judgements.
+What recordings show of pairs is summed in each and added up, so that recordings may lie anywhere.
 Imports NumPy, SciPy and the sibling modules alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,21 +34,21 @@ class TraceCopies(NamedTuple):
     usual: float  # median of that correlation over all pairs
 
 
-def find_trace_copies(
-    y: np.ndarray,
-    item_of: np.ndarray,
-    annotator_of: np.ndarray,
-    length: np.ndarray,
-    K: int,
-    independent: np.ndarray,
-    least_sd: np.ndarray,
-) -> TraceCopies:
-    """Sets of copies. independent: (D,) largest share of such frames; least_sd: (D,) of moving traces."""  # eq. Q12
+class PairSums(NamedTuple):
+    """Of the n moving traces of one recording and dimension, two at a time; none of fewer than LEAST_CROWD."""
+
+    who: np.ndarray  # (n,) annotators
+    products: np.ndarray  # (6, n, n) of the two, of each with the mean of the others, of that mean, of each alone
+    frames: np.ndarray  # (n, n) rated by both
+    independent: np.ndarray  # (n, n) of these
+
+
+def find_trace_copies(recordings: Sequence[Sequence[PairSums]], K: int) -> TraceCopies:
+    """Sets of copies. recordings: what those of each dimension show."""  # eq. Q12
     log_odds, alike, usual = np.zeros((K, K)), np.full((K, K), np.nan), []
     frames = np.zeros((K, K))
-    for d in range(y.shape[1]):
-        share = float(independent[d])
-        r, n, count = private_correlation(y[:, d], item_of, annotator_of, length, K, float(least_sd[d]), share)
+    for own in recordings:
+        r, n, count = private_correlation(own, K)
         log_ratio, middle = copy_evidence(r, count)
         log_odds += log_ratio
         alike, frames = np.fmin(alike, r), np.maximum(frames, n)
@@ -67,60 +68,52 @@ def find_trace_copies(
     )
 
 
-def private_correlation(
-    y: np.ndarray,
-    item_of: np.ndarray,
-    annotator_of: np.ndarray,
-    length: np.ndarray,
-    K: int,
-    least_sd: float,
-    most_independent: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def pair_sums(
+    course: np.ndarray, seen: np.ndarray, who: np.ndarray, sd: np.ndarray, most_independent: float
+) -> PairSums:
+    """Of the traces of one recording that move, less their means, 0 where nothing is rated (n, T).
+
+    sd: (K,) of the moving traces of each annotator, see `moving_sd`; most_independent: largest share of such frames.
+    """
+    if len(who) < LEAST_CROWD:
+        return PairSums(who[:0], np.zeros((6, 0, 0)), np.zeros((0, 0)), np.zeros((0, 0)))
+    Y, given = course / sd[who][:, None], seen.astype(float)
+    P, others = Y @ Y.T, len(who) - 2
+    own, all_of = np.diagonal(P), P.sum(axis=1)
+    left = (all_of - own)[:, None] - P  # with the sum of the others
+    rest = P.sum() - 2.0 * (all_of[:, None] + all_of) + own[:, None] + own + 2.0 * P  # of that sum with itself
+    ones = np.ones_like(P)
+    products = (P, left / others, left.T / others, rest / others**2, own[:, None] * ones, own * ones)
+    share = np.minimum(independent_share(own_course(Y)), most_independent)
+    together = given @ given.T
+    return PairSums(who, np.stack(products), together, together * np.minimum.outer(share, share))
+
+
+def moving_sd(who: np.ndarray, square: np.ndarray, rated: np.ndarray, K: int) -> np.ndarray:
+    """(K,) standard deviation of the moving traces of each annotator, 1 of who has none.
+
+    square, rated: sums of squares and numbers of ratings of such traces, and whose they are.
+    """
+    count = np.bincount(who, rated, minlength=K)
+    return np.where(count > 0, np.sqrt(np.bincount(who, square, minlength=K) / np.maximum(count, 1.0)), 1.0)
+
+
+def private_correlation(recordings: Sequence[PairSums], K: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(K, K) correlation of two annotators' traces given the mean of the others', the frames of recordings where both
     moved, and how many of these are independent: in both traces, and no more than the given share.
     """
-    first = np.cumsum(length[item_of]) - length[item_of]
-    course, given = centred(y, first, length[item_of])
-    square = np.array([float(c @ c) for c in course])
-    rated = np.array([float(g.sum()) for g in given])
-    moves = square > rated * least_sd**2
-    total = np.bincount(annotator_of[moves], square[moves], minlength=K)
-    scale = np.sqrt(total / np.maximum(np.bincount(annotator_of[moves], rated[moves], minlength=K), 1.0))
     sums, n, count = np.zeros((6, K, K)), np.zeros((K, K)), np.zeros((K, K))
-    for m in np.unique(item_of):
-        here = np.flatnonzero((item_of == m) & moves)
-        if len(here) < LEAST_CROWD:
-            continue
-        who = annotator_of[here]
-        Y = np.stack([course[j] for j in here]) / scale[who][:, None]
-        seen = np.stack([given[j] for j in here]).astype(float)
-        P, others = Y @ Y.T, len(here) - 2
-        own, all_of = np.diagonal(P), P.sum(axis=1)
-        left = (all_of - own)[:, None] - P  # with the sum of the others
-        rest = P.sum() - 2.0 * (all_of[:, None] + all_of) + own[:, None] + own + 2.0 * P  # of that sum with itself
-        block = np.ix_(who, who)
-        ones = np.ones_like(P)
-        for out, value in zip(
-            sums, (P, left / others, left.T / others, rest / others**2, own[:, None] * ones, own * ones), strict=True
-        ):
+    for one in recordings:
+        block = np.ix_(one.who, one.who)
+        for out, value in zip(sums, one.products, strict=True):
             out[block] += value
-        share = np.minimum(independent_share(own_course(Y)), most_independent)
-        together = seen @ seen.T
-        n[block] += together
-        count[block] += together * np.minimum.outer(share, share)
+        n[block] += one.frames
+        count[block] += one.independent
     both, left, right, rest, mine, yours = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (both - left * right / rest) / np.sqrt((mine - left**2 / rest) * (yours - right**2 / rest))
     r[np.arange(K), np.arange(K)] = np.nan
     return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), np.nan), n, count
-
-
-def centred(y: np.ndarray, first: np.ndarray, length: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Every trace less its mean, 0 where nothing is rated; and where something is."""
-    traces = [y[lo : lo + n] for lo, n in zip(first.tolist(), length.tolist(), strict=True)]
-    given = [~np.isnan(trace) for trace in traces]
-    means = [float(t[g].mean()) if g.any() else 0.0 for t, g in zip(traces, given, strict=True)]
-    return [np.where(g, t - mean, 0.0) for t, g, mean in zip(traces, given, means, strict=True)], given
 
 
 def own_course(Y: np.ndarray) -> np.ndarray:

@@ -45,9 +45,12 @@ def highest(lin: np.ndarray, H: np.ndarray, count: np.ndarray, start: np.ndarray
     """(D,) w > 0, at most `most`, with the highest lin'w + count'log w - 1/2 w'Hw, one coordinate at a time."""
     w = start.copy()
     for _ in range(GAUGE_SWEEPS):
+        before = w.copy()
         for e in range(len(w)):
             slope = lin[e] - H[e] @ w + H[e, e] * w[e]
             w[e] = min((slope + np.sqrt(slope**2 + 4 * H[e, e] * count[e])) / (2 * H[e, e]), most)
+        if (w == before).all():
+            break
     return w
 
 
@@ -82,9 +85,9 @@ def _best_shift(state: BayesState, prior: RowPrior, rated: np.ndarray) -> np.nda
     D = F.shape[1]
     own = prior.precision[rated][:, :, -1, -1]  # (K, D)
     P = prior.coupling[rated] + own[:, :, None] * np.eye(D)
-    H = np.einsum("kdi,kde,kej->ij", F, P, F, optimize=True)
-    H += np.einsum("kd,kdij->ij", own, cov[rated][:, :, :D, :D])
-    g = np.einsum("kdi,kde,ke->i", F, P, b, optimize=True) + np.einsum("kd,kdi->i", own, cov[rated][:, :, :D, D])
+    pulled = P @ F  # biases have symmetric precisions
+    H = np.einsum("kdi,kdj->ij", F, pulled) + np.einsum("kd,kdij->ij", own, cov[rated][:, :, :D, :D])
+    g = np.einsum("kdi,kd->i", pulled, b) + np.einsum("kd,kdi->i", own, cov[rated][:, :, :D, D])
     return np.asarray(np.linalg.solve(H, g))
 
 

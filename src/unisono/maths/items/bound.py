@@ -16,6 +16,7 @@ from unisono.maths.items.noise import log_pooling_prior
 from unisono.maths.items.rows import RowPrior, log_precision
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import free_coefficients
+from unisono.maths.linalg.small_spd import logdets
 
 
 def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior, settings: BayesSettings) -> float:
@@ -53,17 +54,17 @@ def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: Bay
     for d in range(data.D):
         at = np.flatnonzero(free[d])
         if len(at):
-            total += np.sum(np.linalg.slogdet(cov[:, d][:, at[:, None], at])[1] + len(at))
+            total += np.sum(logdets(cov[:, d][:, at[:, None], at]) + len(at))
     return float(0.5 * total) + log_precision(prior, free, rated)
 
 
 def _classes_term(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
-    """E[log p(z)] + H[q(z)], and what E[log p(B | z)] has beyond E[log p(B | E c_z)], of those who rated anything."""
+    """E[log p(z)] + H[q(z)], and what E[log p(B | z)] has beyond E[log p(B | E m_kz)], of those who rated anything."""
     if settings.classes is None:
         return 0.0
     rated, hyper = data.answers().sum(axis=1) > 0, state.hyper
-    scale = settings.gain_scale(hyper.r)
-    return class_term(hyper.classes[rated], settings.classes[rated], scale[rated], hyper.gain)
+    centers = settings.class_centers(hyper.r)
+    return class_term(hyper.classes[rated], settings.classes[rated], centers[rated], hyper.gain)
 
 
 def _predictor_term(data: ItemData, state: BayesState) -> float:

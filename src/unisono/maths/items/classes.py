@@ -1,11 +1,12 @@
-"""Latent classes of annotators: on each dimension one is usual, a spammer, or uses the scale the other way round.
+"""Latent classes of annotators, dimension by dimension: usual, a spammer, flipped, or on a small part of the scale.
 
-    F_kdd given z_kd = z  ~  N(c_z r_k^(kappa/2), 1/gain),      c = (1, .3, -1)                               eq. B18
+    F_kdd given z_kd = z  ~  N(m_kz, 1/gain),      m_kz = c_z r_k^(e_z/2)                                     eq. B18
 
-p(z_kd) is fixed before the first step; q(z_kd) has its place in the bound and is updated with everything else. Given
-q(z), gains have a normal prior around E[c_z] r^(kappa/2); given the gains, q(z) has a closed form:
+with c = (1, .3, -1, 1) and e = (kappa, kappa, kappa, 1): who uses part of the scale has gains as small as the standard
+deviation of his errors. p(z_kd) is fixed before the first step; q(z_kd) has its place in the bound and is updated with
+everything else. Given q(z), gains have a normal prior around E[m_kz]; given the gains, q(z) has a closed form:
 
-    log q(z_kd = z) = log p(z_kd = z) + gain (c_z r^(kappa/2) E[F_kdd] - 1/2 c_z^2 r^kappa) + constant        eq. B22
+    log q(z_kd = z) = log p(z_kd = z) + gain (m_kz E[F_kdd] - 1/2 m_kz^2) + constant                          eq. B22
 
     K annotators, D dimensions, Z classes
 """
@@ -13,13 +14,13 @@ q(z), gains have a normal prior around E[c_z] r^(kappa/2); given the gains, q(z)
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp, rel_entr
+from scipy.special import rel_entr
 
 from unisono.maths.items.priors import SPAMMER_GAIN
 
-CLASSES = ("usual", "spammer", "flipped")
-USUAL_CLASS, SPAMMER_CLASS, FLIPPED_CLASS = range(len(CLASSES))
-CLASS_GAINS = np.array([1.0, SPAMMER_GAIN, -1.0])  # c_z; 1 and -1 are what the words mean
+CLASSES = ("usual", "spammer", "flipped", "partial")
+USUAL_CLASS, SPAMMER_CLASS, FLIPPED_CLASS, PARTIAL_CLASS = range(len(CLASSES))
+CLASS_GAINS = np.array([1.0, SPAMMER_GAIN, -1.0, 1.0])  # c_z; 1 and -1 are what the words mean
 
 
 def usual_classes(K: int, D: int) -> np.ndarray:
@@ -27,34 +28,42 @@ def usual_classes(K: int, D: int) -> np.ndarray:
     return np.tile(np.eye(len(CLASSES))[USUAL_CLASS], (K, D, 1))
 
 
-def expected_gain(classes: np.ndarray) -> np.ndarray:
-    """(K, D) E[c_z] under probabilities (K, D, Z)."""
-    return np.asarray(classes @ CLASS_GAINS)
+def noise_exponents(kappa: float) -> np.ndarray:
+    """(Z,) e_z: how the gains of each class go with the noise; 1 is as its standard deviation."""
+    exponents = np.full(len(CLASSES), kappa)
+    exponents[PARTIAL_CLASS] = 1.0
+    return exponents
 
 
-def gain_square(classes: np.ndarray) -> np.ndarray:
-    """(K, D) E[c_z^2]."""
-    return np.asarray(classes @ CLASS_GAINS**2)
+def class_centers(r: np.ndarray, kappa: float) -> np.ndarray:
+    """(K, Z) m_kz, the gains expected of annotators with noise scales r (K,) if they are of a class."""
+    return np.asarray(CLASS_GAINS * r[:, None] ** (noise_exponents(kappa) / 2))
 
 
-def gain_variance(classes: np.ndarray) -> np.ndarray:
-    """(K, D) var c_z."""
-    away = CLASS_GAINS - expected_gain(classes)[:, :, None]
+def expected_gain(classes: np.ndarray, centers: np.ndarray = CLASS_GAINS) -> np.ndarray:
+    """(K, D) E[m_kz] under probabilities (K, D, Z); `centers` (K, Z), or of everybody with the noise of the pool."""
+    return np.asarray((classes * centers[..., None, :]).sum(axis=2))
+
+
+def gain_variance(classes: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """(K, D) var m_kz."""
+    away = centers[:, None, :] - expected_gain(classes, centers)[:, :, None]
     return np.asarray((classes * away**2).sum(axis=2))
 
 
-def update_classes(prior: np.ndarray, gains: np.ndarray, scale: np.ndarray, precision: float) -> np.ndarray:
-    """(K, D, Z) the q(z) with the highest bound, from gains (K, D) and what is expected of them, `scale` (K,) times c.
+def update_classes(prior: np.ndarray, gains: np.ndarray, centers: np.ndarray, precision: float) -> np.ndarray:
+    """(K, D, Z) the q(z) with the highest bound, from gains (K, D) and what is expected of them, `centers` (K, Z).
 
     eq. B22
     """
-    at = scale[:, None, None]
+    at = centers[:, None, :]
     with np.errstate(divide="ignore"):  # who is something for sure remains so
-        log_q = np.log(prior) + precision * at * CLASS_GAINS * (gains[:, :, None] - 0.5 * at * CLASS_GAINS)
-    return np.asarray(np.exp(log_q - logsumexp(log_q, axis=2, keepdims=True)))
+        log_q = np.log(prior) + precision * at * (gains[:, :, None] - 0.5 * at)
+    q = np.exp(log_q - log_q.max(axis=2, keepdims=True))
+    return np.asarray(q / q.sum(axis=2, keepdims=True))
 
 
-def class_term(classes: np.ndarray, prior: np.ndarray, scale: np.ndarray, precision: float) -> float:
+def class_term(classes: np.ndarray, prior: np.ndarray, centers: np.ndarray, precision: float) -> float:
     """What not knowing the classes adds to the bound: -KL(q(z) | p(z)), and gains that spread with their centers."""
-    spread = precision * (scale[:, None] ** 2 * gain_variance(classes)).sum()
+    spread = precision * gain_variance(classes, centers).sum()
     return float(-rel_entr(classes, prior).sum() - 0.5 * spread)

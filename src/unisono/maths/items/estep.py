@@ -19,8 +19,8 @@ import numpy as np
 from scipy import sparse
 
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.params import LOG_2PI, Information, ItemParams, information
-from unisono.maths.linalg.small_spd import inverse_and_logdet
+from unisono.maths.items.params import LOG_2PI, Information, ItemParams, information, row_spread
+from unisono.maths.linalg.small_spd import inverse_of_entries
 
 GOLD_VARIANCE = 1e-6  # numerical: a known truth is an observation with this error variance
 
@@ -60,8 +60,8 @@ class _Block(NamedTuple):
 
     rows: sparse.csr_array  # (m, U) how often each profile rated each item
     weighted: list[sparse.csr_array]  # D of (m, U): the same with the ratings of one dimension as entries
-    mean: np.ndarray  # (m, D)
-    cov: np.ndarray  # (m, D, D)
+    mean: np.ndarray  # (D, m) entries of one place next to each other, as in everything here
+    cov: np.ndarray  # (D, D, m)
     gain: np.ndarray  # (m,) everything in eq. G6 but the ratings' own constants
 
 
@@ -72,7 +72,7 @@ def expectation(data: ItemData, params: ItemParams) -> tuple[np.ndarray, Stats]:
     total: Stats | None = None
     for start, stop in item_blocks(data.M):
         block = _posterior(data, params, info, start, stop)
-        mean[start:stop] = block.mean
+        mean[start:stop] = block.mean.T
         part = statistics(block.rows, block.weighted, block.mean, block.cov, data.scores.Z[start:stop])
         part = replace(part, loglik=float(block.gain.sum()))
         total = part if total is None else total + part
@@ -87,7 +87,7 @@ def posterior(data: ItemData, params: ItemParams) -> Posterior:
     cov = np.empty((data.M, data.D, data.D))
     for start, stop in item_blocks(data.M):
         block = _posterior(data, params, info, start, stop)
-        mean[start:stop], cov[start:stop] = block.mean, block.cov
+        mean[start:stop], cov[start:stop] = block.mean.T, block.cov.transpose(2, 0, 1)
         loglik[start:stop] = block.gain + _rating_constants_by_item(data, info, block, start, stop)
     return Posterior(mean, cov, loglik)
 
@@ -97,42 +97,27 @@ def item_blocks(M: int) -> Iterator[tuple[int, int]]:
     return ((start, min(start + BLOCK_ITEMS, M)) for start in range(0, M, BLOCK_ITEMS))
 
 
-class SeenItems(NamedTuple):
-    """What the judgements of some items say about their truths, before anything else is known of them."""
-
-    rows: sparse.csr_array  # (m, U)
-    weighted: list[sparse.csr_array]  # D of (m, U)
-    precision: np.ndarray  # (m, D, D) sum_n Q_n
-    linear: np.ndarray  # (m, D) sum_n (G_n y_n - g_n)
-    constant: np.ndarray | float  # (m,) the known truths' own part of eq. G6
-
-
-def seen_items(data: ItemData, info: Information, start: int, stop: int) -> SeenItems:
-    """Sums over the judgements of items start .. stop, known truths included."""
+def _posterior(data: ItemData, params: ItemParams, info: Information, start: int, stop: int) -> _Block:
     U, D = info.g.shape
     rows, weighted = sparse_rows(data, start, stop)
-    seen = (rows @ info.Q.reshape(U, D * D)).reshape(-1, D, D)
-    linear = -(rows @ info.g)
+    # What the judgements say, known truths included: sum_n Q_n and sum_n (G_n y_n - g_n).
+    about = rows @ np.hstack([info.Q.reshape(U, D * D), -info.g])
     for d in range(D):
-        linear += weighted[d] @ np.ascontiguousarray(info.G[:, :, d])
-    own = _add_gold(data, start, stop, seen, linear)
-    return SeenItems(rows, weighted, seen, linear, own)
-
-
-def _posterior(data: ItemData, params: ItemParams, info: Information, start: int, stop: int) -> _Block:
-    m0 = params.mu + data.scores.Z[start:stop] @ params.theta
-    rows, weighted, seen, linear, own = seen_items(data, info, start, stop)
-    V, logdets = inverse_and_logdet(seen + np.linalg.inv(params.Sigma))
-    h = linear - np.einsum("mij,mj->mi", seen, m0)
-    e = np.einsum("mij,mj->mi", V, h)
+        about[:, D * D :] += weighted[d] @ np.ascontiguousarray(info.G[:, :, d])
+    seen, linear = np.split(np.ascontiguousarray(about.T), [D * D])
+    seen = seen.reshape(D, D, -1)
+    own = add_gold(data, start, stop, seen.transpose(2, 0, 1), linear.T)
+    m0 = params.mu[:, None] + params.theta.T @ data.scores.Z[start:stop].T
+    V, logdets = inverse_of_entries(seen + np.linalg.inv(params.Sigma)[:, :, None])
+    h = linear - np.einsum("ijm,jm->im", seen, m0)
+    e = np.einsum("ijm,jm->im", V, h)
     logdets += np.linalg.slogdet(params.Sigma)[1]
     # r'Wr summed over judgements is y'Wy - 2 m0'(Gy - g) + m0'Q m0 + ...; the ratings' own part is added elsewhere.
-    about_m0 = np.einsum("mi,mi->m", m0, h + linear)
-    gain = -0.5 * (own + logdets - about_m0 - np.einsum("mi,mi->m", h, e))
+    gain = -0.5 * (own + logdets - np.einsum("im,im->m", m0, h + linear) - np.einsum("im,im->m", h, e))
     return _Block(rows, weighted, m0 + e, V, gain)
 
 
-def _add_gold(data: ItemData, start: int, stop: int, seen: np.ndarray, linear: np.ndarray) -> np.ndarray | float:
+def add_gold(data: ItemData, start: int, stop: int, seen: np.ndarray, linear: np.ndarray) -> np.ndarray | float:
     """Adds known truths to an item's information, in place; returns their own part (m,) of eq. G6.      eq. G17"""
     if data.gold is None:
         return 0.0
@@ -160,18 +145,25 @@ def sparse_rows(data: ItemData, start: int, stop: int) -> tuple[sparse.csr_array
 def statistics(
     rows: sparse.csr_array, weighted: list[sparse.csr_array], mean: np.ndarray, cov: np.ndarray, Z: np.ndarray
 ) -> Stats:
-    """Sufficient statistics of truths with means (m, D) and covariances (m, D, D); no log-likelihood."""
-    m, D = mean.shape
+    """Sufficient statistics of truths with means (D, m) and covariances (D, D, m); no log-likelihood."""
+    D, m = mean.shape
     q = D + 1
-    abar = np.hstack([mean, np.ones((m, 1))])
-    second = abar[:, :, None] * abar[:, None, :]
-    second[:, :D, :D] += cov
-    flat = second.reshape(m, q * q)
+    abar, (row, column) = np.ones((m, q)), np.triu_indices(q)
+    abar[:, :D] = mean.T
+    second = np.ones((m, len(row)))  # the upper triangle of E[abar abar']
+    for place, (i, j) in enumerate(zip(row, column, strict=True)):
+        if j < D:
+            second[:, place] = mean[i] * mean[j] + cov[i, j]
+        elif i < D:
+            second[:, place] = mean[i]
+    Saa, items = np.empty((rows.shape[1], q, q)), np.empty((q, q))
+    Saa[:, row, column] = Saa[:, column, row] = rows.T @ second
+    items[row, column] = items[column, row] = np.ones(m) @ second
     return Stats(
-        Saa=np.asarray(rows.T @ flat).reshape(-1, q, q),
+        Saa=Saa,
         Sya=np.stack([np.asarray(w.T @ abar) for w in weighted], axis=1),
-        items=flat.sum(axis=0).reshape(q, q),
-        Sza=Z.T @ mean,
+        items=items,
+        Sza=Z.T @ mean.T,
         loglik=0.0,
     )
 
@@ -204,22 +196,19 @@ def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) 
     added = np.zeros_like(found.cov)
     if params.cov is None:
         return added
-    weight = np.diagonal(information(data, params).W, axis1=1, axis2=2)
-    cov = params.cov.reshape(*params.cov.shape[:2], -1)  # (K, D, q q)
+    D, weight = data.D, np.diagonal(information(data, params).W, axis1=1, axis2=2)
+    F = params.F[data.annotator]
+    pull = np.einsum("ud,udi,udj->ijdu", weight**2, F, F)  # what the variance of an answer adds to P
     for start, stop in item_blocks(data.M):
-        low, high = data.item_ptr[start], data.item_ptr[stop]
-        own = np.repeat(np.arange(start, stop), np.diff(data.item_ptr[start : stop + 1]))
-        profile = data.profile_of[low:high]
-        annotator = data.annotator[profile]
-        abar = np.hstack([found.mean[own], np.ones((high - low, 1))])
-        share = np.zeros((high - low, data.D * data.D))
-        square = (abar[:, :, None] * abar[:, None, :]).reshape(high - low, -1)
-        for d in range(data.D):
-            spread = np.einsum("nx,nx->n", cov[:, d][annotator], square)
-            row = params.F[annotator, d] * (weight[profile, d] * np.sqrt(spread))[:, None]
-            share += (row[:, :, None] * row[:, None, :]).reshape(share.shape)
-        ptr = data.item_ptr[start : stop + 1] - low
-        to_item = sparse.csr_array((np.ones(high - low), np.arange(high - low), ptr), shape=(stop - start, high - low))
-        P = (to_item @ share).reshape(-1, data.D, data.D)
+        judgements, m = slice(data.item_ptr[start], data.item_ptr[stop]), stop - start
+        own = np.repeat(np.arange(m), np.diff(data.item_ptr[start : stop + 1]))
+        profile = data.profile_of[judgements].astype(np.intp)
+        truth = np.ascontiguousarray(found.mean[start:stop].T)[:, own]
+        spread = row_spread(params.cov, data.annotator[profile].astype(np.intp), truth)
+        P = np.empty((m, D, D))
+        for i in range(D):
+            for j in range(i + 1):
+                share = sum(pull[i, j, d][profile] * spread[d] for d in range(D))
+                P[:, i, j] = P[:, j, i] = np.bincount(own, share, minlength=m)
         added[start:stop] = found.cov[start:stop] @ P @ found.cov[start:stop]
     return added

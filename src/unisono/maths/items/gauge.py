@@ -21,7 +21,8 @@ def change_of_truth(params: ItemParams, A: np.ndarray, c: np.ndarray) -> ItemPar
     """The same model with a' = A a + c as its truth.                                                  eq. G13"""
     D = len(c)
     back = np.linalg.inv(A)
-    T = np.block([[back, -back @ c[:, None]], [np.zeros((1, D)), np.ones((1, 1))]])
+    T = np.eye(D + 1)
+    T[:D, :D], T[:D, D] = back, -back @ c
     return params._replace(
         B=params.B @ T,
         theta=params.theta @ A.T,

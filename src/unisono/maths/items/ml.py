@@ -111,7 +111,8 @@ def start_statistics(data: ItemData) -> Stats:
     for start, stop in item_blocks(data.M):
         moments = sample_moments(data, start, stop)
         rows, weighted = sparse_rows(data, start, stop)
-        parts.append(statistics(rows, weighted, moments.mean, moments.cov, data.scores.Z[start:stop]))
+        mean, cov = moments.mean.T, moments.cov.transpose(1, 2, 0)
+        parts.append(statistics(rows, weighted, mean, cov, data.scores.Z[start:stop]))
     return reduce(add, parts)
 
 

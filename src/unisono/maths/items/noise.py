@@ -21,7 +21,7 @@ from unisono.maths.items.estep import Stats
 from unisono.maths.items.params import ItemParams, noise_precision
 from unisono.words import Noise
 
-NEWTON_STEPS = 8  # numerical: towards the most probable noise scale of an annotator
+NEWTON_STEPS = 12  # numerical: towards the most probable noise scale of an annotator
 
 
 def residual_moments(data: ItemData, stats: Stats, B: np.ndarray, cov: np.ndarray | None) -> np.ndarray:
@@ -126,14 +126,14 @@ def _shrunk(squares: np.ndarray, count: np.ndarray, nu: np.ndarray | float, targ
 
 
 class GainPull(NamedTuple):
-    """What gains say about an annotator's r, where the gain that is expected goes with r^(kappa/2).
+    """What gains say about an annotator's r, where the gain expected of class z goes with r^(e_z/2).
 
-    Their log prior is `product` r^(kappa/2) - 1/2 `square` r^kappa, up to a constant.
+    Their log prior is the sum over classes of `product` r^(e/2) - 1/2 `square` r^e, up to a constant.
     """
 
-    product: np.ndarray  # (K,) precision times the sum of expected gain times gain
-    square: np.ndarray  # (K,) precision times the sum of squares of the expected gains
-    kappa: float
+    product: np.ndarray  # (K, Z) precision times the sum of c_z times gain, by the probability of the class
+    square: np.ndarray  # (K, Z) precision times the sum of c_z^2, by the probability of the class
+    exponent: np.ndarray  # (Z,) e_z
 
 
 def noise_scales(
@@ -154,19 +154,20 @@ def noise_scales(
     plain = np.maximum(np.where(freedom > 0, total / np.where(freedom > 0, freedom, 1.0), center), least)
     if gains is None:
         return np.asarray(plain)
-    half = gains.kappa / 2
+    half = gains.exponent / 2  # (Z,)
 
     def objective(log_r: np.ndarray) -> np.ndarray:
-        scale = np.exp(half * log_r)
+        scale = np.exp(half * log_r[:, None])
         own = -0.5 * (freedom * log_r + total * np.exp(-log_r))
-        return np.asarray(own + gains.product * scale - 0.5 * gains.square * scale**2)
+        return np.asarray(own + (gains.product * scale - 0.5 * gains.square * scale**2).sum(axis=1))
 
     log_r = np.log(plain)
     for _ in range(NEWTON_STEPS):
-        scale = np.exp(half * log_r)
-        slope = 0.5 * (total * np.exp(-log_r) - freedom) + half * (gains.product * scale - gains.square * scale**2)
+        scale = np.exp(half * log_r[:, None])
+        slope = 0.5 * (total * np.exp(-log_r) - freedom)
+        slope += (gains.product * scale - gains.square * scale**2) @ half
         # The part of the curvature that is negative for sure.
-        curvature = 0.5 * total * np.exp(-log_r) + 2 * half**2 * gains.square * scale**2
+        curvature = 0.5 * total * np.exp(-log_r) + 2 * (gains.square * scale**2) @ half**2
         log_r = log_r + np.clip(slope / np.maximum(curvature, 1e-12), -1.0, 1.0)
     log_r = np.maximum(log_r, np.log(least))
     return np.where(objective(log_r) >= objective(np.log(before)), np.exp(log_r), before)

@@ -14,6 +14,7 @@ import numpy as np
 
 from unisono.maths.items.data import ItemData, answer_patterns
 from unisono.maths.items.predictor import Scores
+from unisono.maths.linalg.small_spd import inverse_and_logdet
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -41,6 +42,20 @@ class ItemParams(NamedTuple):
     def prior_mean(self, scores: Scores) -> np.ndarray:
         """(M, D) the truth as features alone predict it."""
         return np.asarray(self.mu + scores.Z @ self.theta)
+
+
+def row_spread(cov: np.ndarray, annotator: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """(D, j) variances abar' Cov_kd abar of answers to truths (D, j), from not knowing the rows of B exactly."""
+    entries = np.ascontiguousarray(cov.transpose(1, 2, 3, 0))
+    found = np.empty((len(entries), len(annotator)))
+    for d, own in enumerate(entries):
+        found[d] = own[-1, -1][annotator]
+        for i, a in enumerate(truth):
+            term = 2 * own[i, -1][annotator] + own[i, i][annotator] * a
+            for j in range(i):
+                term += 2 * own[i, j][annotator] * truth[j]
+            found[d] += a * term
+    return found
 
 
 class Information(NamedTuple):
@@ -80,7 +95,6 @@ def noise_precision(N: np.ndarray, annotator: np.ndarray, answered: np.ndarray) 
     for dims, members in answer_patterns(answered):
         if not len(dims):
             continue
-        block = N[annotator[members]][:, dims[:, None], dims]
-        W[members[:, None, None], dims[:, None], dims] = np.linalg.inv(block)
-        logdet[members] = np.linalg.slogdet(block)[1]
+        block = N[annotator[members][:, None, None], dims[:, None], dims]
+        W[members[:, None, None], dims[:, None], dims], logdet[members] = inverse_and_logdet(block)
     return W, logdet

@@ -17,7 +17,7 @@ from scipy.special import gammaln, ndtri, stdtrit
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds
 from unisono.maths.items.leave_out import left_out_blocks
-from unisono.maths.items.params import LOG_2PI, ItemParams
+from unisono.maths.items.params import LOG_2PI, ItemParams, row_spread
 from unisono.maths.items.priors import LEAST_FREEDOM
 
 
@@ -50,18 +50,30 @@ def predicted_ratings(
     params: ItemParams, mean: np.ndarray, cov: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray
 ) -> Predictive:
     """Answers (J, D) of annotators to items whose truth has mean (M, D) and covariance (M, D, D).        eq. H1"""
-    K, D, q = params.B.shape
-    B, V = params.B[annotator_of], cov[item_of]
-    abar = np.hstack([mean[item_of], np.ones((len(item_of), 1))])
-    F = params.F
+    truths = mean[item_of].T, cov[item_of].transpose(1, 2, 0)
+    centre, variance = _predicted(params, *truths, annotator_of)
+    return Predictive(centre.T, variance.T)
+
+
+def _predicted(
+    params: ItemParams, truth: np.ndarray, V: np.ndarray, annotator: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances (D, j) of answers to truths with these means (D, j) and covariances (D, D, j)."""
+    B, F = np.ascontiguousarray(params.B.transpose(1, 2, 0)), params.F
     about_rows = F[:, :, :, None] * F[:, :, None, :]  # (K, D, D, D) E[F_d F_d'], once per annotator
-    variance = np.diagonal(params.N, axis1=1, axis2=2)[annotator_of]
+    variance = np.diagonal(params.N, axis1=1, axis2=2).T[:, annotator]
     if params.cov is not None:
         about_rows = about_rows + params.cov[:, :, :-1, :-1]
-        square = (abar[:, :, None] * abar[:, None, :]).reshape(-1, q * q)
-        variance = variance + np.einsum("ndx,nx->nd", params.cov.reshape(K, D, q * q)[annotator_of], square)
-    variance = variance + np.einsum("ndx,nx->nd", about_rows.reshape(K, D, D * D)[annotator_of], V.reshape(-1, D * D))
-    return Predictive(np.einsum("ndi,ni->nd", B, abar), variance)
+        variance = variance + row_spread(params.cov, annotator, truth)
+    about_rows = np.ascontiguousarray(about_rows.transpose(1, 2, 3, 0))
+    centre = B[:, -1][:, annotator]
+    for d, row in enumerate(about_rows):
+        for i in range(len(truth)):
+            centre[d] += B[d, i][annotator] * truth[i]
+            variance[d] += row[i, i][annotator] * V[i, i]
+            for j in range(i):
+                variance[d] += 2 * row[i, j][annotator] * V[i, j]
+    return centre, variance
 
 
 def left_out(
@@ -75,13 +87,13 @@ def left_out(
     answers = data.y if answers is None else answers
     total, numbers = 0.0, 0
     for judgements, mean, cov in left_out_blocks(data, params):
-        means[judgements] = mean
+        means[judgements] = mean.T
         profile = data.profile_of[judgements]
-        predicted = predicted_ratings(params, mean, cov, np.arange(len(mean)), data.annotator[profile])
+        answer, variance = _predicted(params, mean, cov, data.annotator[profile].astype(np.intp))
+        answer = answer.T if bounds is None else np.clip(answer.T, *bounds)
+        ratio = (answers[judgements] - answer) ** 2 / variance.T
         seen = data.answered[profile]
-        answer = predicted.mean if bounds is None else np.clip(predicted.mean, *bounds)
-        ratio = (answers[judgements] - answer) ** 2 / predicted.variance
-        total += float(ratio[seen].sum())
+        total += float(ratio.sum() if seen.all() else ratio[seen].sum())
         numbers += int(seen.sum())
     return LeftOut(means, total / numbers if numbers else 1.0, numbers)
 

@@ -15,6 +15,7 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
 from unisono.maths.items.structure import identity_rows
+from unisono.maths.linalg.small_spd import inverse_and_logdet, logdets
 
 PSEUDO_INVERSE_RCOND = 1e-12  # numerical: directions of normal equations below this share are undetermined
 
@@ -74,13 +75,13 @@ def log_precision(prior: RowPrior, free: np.ndarray, rated: np.ndarray) -> float
     for d in range(len(free)):
         at = np.flatnonzero(free[d])
         if len(at):
-            total += np.linalg.slogdet(precision[~tied, d][:, at[:, None], at])[1].sum()
+            total += logdets(precision[~tied, d][:, at[:, None], at]).sum()
             # Where biases are tied over dimensions, coefficients within a row are not: `common_prior`.
             total += np.log(precision[tied, d][:, at[:-1], at[:-1]]).sum()
     if tied.any():
         D = len(free)
         between = coupling[tied] + precision[tied, :, -1, -1][:, :, None] * np.eye(D)
-        total += np.linalg.slogdet(between)[1].sum()
+        total += logdets(between).sum()
     return float(0.5 * total)
 
 
@@ -153,7 +154,7 @@ def row_by_row(data: ItemData, stats: Stats, W: np.ndarray, B: np.ndarray, prior
         rhs += np.einsum("kij,kj->ki", S, B[:, d, at]) + np.einsum("kij,kj->ki", P, prior.center[:, d, at])
         if free[d, -1]:
             rhs[:, -1] -= np.einsum("ke,ke->k", prior.coupling[:, d], B[:, :, -1] - prior.center[:, :, -1])
-        own = np.linalg.inv(S + P)
+        own, _ = inverse_and_logdet(S + P)
         before = B[:, d].copy()
         B[:, d, at] = np.einsum("kij,kj->ki", own, rhs)
         cov[:, d, at[:, None], at] = own

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.items.classes import class_centers, noise_exponents
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds, Completed
 from unisono.maths.items.params import ItemParams
@@ -96,10 +97,13 @@ class BayesSettings(NamedTuple):
     earlier: KnownAnnotators | None = None
     earlier_judgements: float = 0.0  # behind the target of the errors' covariance
 
-    def gain_scale(self, r: np.ndarray) -> np.ndarray:
-        """(K,) what gains are expected to be multiplied by, from noise scales r (K,): both follow the scale used."""
-        kappa = self.priors.gain_follows_noise if self.structure.transform != "identity" else 0.0
-        return np.asarray(r ** (kappa / 2))
+    def class_centers(self, r: np.ndarray) -> np.ndarray:
+        """(K, Z) gains expected of every class, from noise scales r (K,): both follow the scale used."""
+        return class_centers(r, self.priors.gain_follows_noise if self.structure.transform != "identity" else 0.0)
+
+    def noise_exponents(self) -> np.ndarray:
+        """(Z,) how the gains of every class go with the noise."""
+        return noise_exponents(self.priors.gain_follows_noise)
 
     def noise_judgements(self, data: ItemData) -> float:
         """Imaginary judgements behind the target of the errors' covariance, which has no correlations."""

@@ -3,7 +3,7 @@
     a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/gain)   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)        eq. B1
     theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C pulled to targets                              eq. B2
 
-q(a) q(theta) q(y*) prod_kd q(B_kd) q(z_kd); everything else is a point estimate under a prior. g_kd = E[c_z], what is
+q(a) q(theta) q(y*) prod_kd q(B_kd) q(z_kd); everything else is a point estimate under a prior. g_kd = E[m_kz], what is
 expected of the classes that annotators may be of (`classes`). A step is a sweep of updates, each the maximum while the
 rest is held: truths, their mean and covariance, annotators row by row, their classes, noise, how annotators differ,
 coordinates (`anchor`), and, where that is asked for, numbers behind ratings (`ends`, `readings`).
@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono.maths.items.anchor import best_coordinates, highest
 from unisono.maths.items.bound import lower_bound
-from unisono.maths.items.classes import expected_gain, gain_square, gain_variance, update_classes
+from unisono.maths.items.classes import CLASS_GAINS, expected_gain, gain_variance, update_classes
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import complete
 from unisono.maths.items.estep import Stats, expectation
@@ -86,7 +86,7 @@ def row_prior(data: ItemData, hyper: Hyper, settings: BayesSettings) -> RowPrior
 
     Annotators who use little of the scale have small gains and small errors alike, so the gain goes with the noise.
     """
-    gain = expected_gain(hyper.classes) * settings.gain_scale(hyper.r)[:, None]
+    gain = expected_gain(hyper.classes, settings.class_centers(hyper.r))
     prior = common_prior(gain, hyper.precision(data.D), hyper.bias)
     if settings.mixing is not None:
         prior.center[:, :, : data.D] = settings.mixing
@@ -124,7 +124,7 @@ def _classes(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSe
     if settings.classes is None:
         return hyper
     gains = np.einsum("kdd->kd", params.F)
-    found = update_classes(settings.classes, gains, settings.gain_scale(hyper.r), hyper.gain)
+    found = update_classes(settings.classes, gains, settings.class_centers(hyper.r), hyper.gain)
     rated = data.answers().sum(axis=1) > 0
     return hyper._replace(classes=np.where(rated[:, None, None], found, settings.classes))
 
@@ -153,15 +153,14 @@ def _noise(
 
 def _gain_pull(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> GainPull | None:
     """What gains say about the noise of their annotators; None where they are fixed or do not go with it."""
-    kappa = settings.priors.gain_follows_noise
-    if settings.structure.transform == "identity" or settings.mixing is not None or not kappa:
+    if settings.structure.transform == "identity" or settings.mixing is not None:
         return None
     free = data.answers().sum(axis=1) > 0
     if settings.earlier is not None:
         free &= ~settings.earlier.known
-    product = (expected_gain(hyper.classes) * np.einsum("kdd->kd", params.F)).sum(axis=1)
-    square = gain_square(hyper.classes).sum(axis=1)
-    return GainPull(hyper.gain * product * free, hyper.gain * square * free, kappa)
+    weight = hyper.gain * hyper.classes * free[:, None, None]
+    product = CLASS_GAINS * np.einsum("kdz,kdd->kz", weight, params.F)
+    return GainPull(product, CLASS_GAINS**2 * weight.sum(axis=1), settings.noise_exponents())
 
 
 def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
@@ -175,7 +174,7 @@ def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settin
     away, n = (params.B - row_prior(data, hyper, settings).center)[new], int(new.sum())
     total = (away**2 + np.einsum("kdii->kdi", params.cov[new])).sum(axis=0)
     own = np.eye(D, D + 1, dtype=bool)
-    total[own] += (settings.gain_scale(hyper.r)[:, None] ** 2 * gain_variance(hyper.classes))[new].sum(axis=0)
+    total[own] += gain_variance(hyper.classes, settings.class_centers(hyper.r))[new].sum(axis=0)
     others = ~own
     others[:, D] = False
 

@@ -9,16 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 LARGEST = 8  # from here on LAPACK wins
+FEW = 200  # and with fewer matrices, if they come one by one
 
 
 def inverse_and_logdet(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inverses (m, D, D) and log determinants (m,) of positive definite matrices A (m, D, D)."""
     D = A.shape[1]
-    if D > LARGEST:
+    if D > LARGEST or len(A) < FEW:
         root = np.linalg.cholesky(A)
         return np.linalg.inv(A), 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-    L, logdet = _cholesky(np.ascontiguousarray(A.transpose(1, 2, 0)))
-    return _inverse_from(L), logdet
+    L = _cholesky(np.ascontiguousarray(A.transpose(1, 2, 0)))
+    return _inverse_from(L), _logdet(L)
+
+
+def logdets(A: np.ndarray) -> np.ndarray:
+    """Log determinants (m,) of positive definite matrices A (m, D, D)."""
+    if A.shape[1] > LARGEST or len(A) < FEW:
+        return np.asarray(np.linalg.slogdet(A)[1])
+    return _logdet(_cholesky(np.ascontiguousarray(A.transpose(1, 2, 0))))
 
 
 def inverse_of_entries(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -26,10 +34,10 @@ def inverse_of_entries(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if len(A) > LARGEST:
         V, logdet = inverse_and_logdet(A.transpose(2, 0, 1))
         return np.ascontiguousarray(V.transpose(1, 2, 0)), logdet
-    L, logdet = _cholesky(A)
+    L = _cholesky(A)
     V = np.empty_like(A)
     _fill_inverse(L, V)
-    return V, logdet
+    return V, _logdet(L)
 
 
 def solution_of_entries(A: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -37,29 +45,36 @@ def solution_of_entries(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     D = len(A)
     if D > LARGEST:
         return np.ascontiguousarray(np.linalg.solve(A.transpose(2, 0, 1), b.T[:, :, None])[:, :, 0].T)
-    L, _ = _cholesky(A)
-    x = np.empty_like(b)
+    L, x = _cholesky(A), b.copy()
     for i in range(D):
-        x[i] = (b[i] - np.einsum("km,km->m", L[i, :i], x[:i])) * L[i, i]
+        for k in range(i):
+            x[i] -= L[i, k] * x[k]
+        x[i] *= L[i, i]
     for i in reversed(range(D)):
-        x[i] = (x[i] - np.einsum("km,km->m", L[i + 1 :, i], x[i + 1 :])) * L[i, i]
+        for k in range(i + 1, D):
+            x[i] -= L[k, i] * x[k]
+        x[i] *= L[i, i]
     return x
 
 
-def _cholesky(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L (D, D, m) with the reciprocals of its diagonal in place of the diagonal, and log determinants (m,)."""
-    D, _, m = A.shape
-    L = np.zeros((D, D, m))
-    logdet = np.zeros(m)
+def _cholesky(A: np.ndarray) -> np.ndarray:
+    """L (D, D, m), its lower triangle alone, with the reciprocals of its diagonal in place of the diagonal."""
+    D, L = len(A), A.copy()
     for j in range(D):
-        pivot = A[j, j] - np.einsum("km,km->m", L[j, :j], L[j, :j])
-        if not (pivot > 0).all():
+        for i in range(j, D):
+            for k in range(j):
+                L[i, j] -= L[i, k] * L[j, k]
+        if not (L[j, j] > 0).all():
             raise np.linalg.LinAlgError("matrix is not positive definite")
-        logdet += np.log(pivot)
-        L[j, j] = 1 / np.sqrt(pivot)
+        L[j, j] = 1 / np.sqrt(L[j, j])
         for i in range(j + 1, D):
-            L[i, j] = (A[i, j] - np.einsum("km,km->m", L[i, :j], L[j, :j])) * L[j, j]
-    return L, logdet
+            L[i, j] *= L[j, j]
+    return L
+
+
+def _logdet(L: np.ndarray) -> np.ndarray:
+    """(m,) log determinants, for L as `_cholesky` leaves it."""
+    return np.asarray(-2 * sum(np.log(L[j, j]) for j in range(len(L))))
 
 
 def _inverse_from(L: np.ndarray) -> np.ndarray:

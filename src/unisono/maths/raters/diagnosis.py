@@ -18,18 +18,19 @@ from unisono.maths.distinct import sorted_codes
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.gauge import change_of_truth
-from unisono.maths.items.leave_out import left_out_means
+from unisono.maths.items.leave_out import left_out_truths
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
 from unisono.maths.items.priors import IMAGINARY_ANSWERS, LEAST_SHARE, SPAMMER_GAIN
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
 from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
-from unisono.maths.raters.style_sums import Sums, centred_sums
+from unisono.maths.raters.style_sums import Sums, held_answers, sums_against
 from unisono.maths.raters.styles import (
     COMPRESSED,
     CONSTANT,
     FLIPPED,
+    OWN,
     STRETCHED,
     SWAPPED,
     UNRELATED,
@@ -76,13 +77,11 @@ def diagnose(
     signal = shared_signal(z, item_of, annotator_of) if signal is None else signal
     # Where nobody else answered, the others say nothing and the answer is no evidence either way.
     alone = np.bincount(item_of, minlength=M)[item_of] < 2
-    held = np.where(alone[:, None], np.nan, z)
     first = FirstLook(
         signal, signal_correlation(z, item_of, annotator_of), _log_sameness(z, annotator_of, K), kurtosis(z)
     )
-    return settled_diagnosis(
-        data, first, lambda params: centred_sums(held, left_out_means(data, params), annotator_of, data.K)
-    )
+    held = held_answers(np.where(alone[:, None], np.nan, z), annotator_of, K)
+    return settled_diagnosis(data, first, lambda params: sums_against(held, left_out_truths(data, params)))
 
 
 class FirstLook(NamedTuple):
@@ -208,7 +207,7 @@ def _truth(
     take away from the shared signal is given back to the truth.                                          eq. Q6
     """
     given = data.answers()
-    follows = np.isin(evidence.kind, (USUAL, COMPRESSED, STRETCHED))
+    follows = OWN[evidence.kind] & (evidence.kind != FLIPPED)
     weight = member.style * follows * given[:, :, None]
     total = weight.sum(axis=(0, 2))
     typical = np.where(total > 0, (weight * evidence.slope).sum(axis=(0, 2)) / np.where(total > 0, total, 1.0), 1.0)

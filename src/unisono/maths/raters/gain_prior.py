@@ -10,7 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.items.classes import FLIPPED_CLASS, SPAMMER_CLASS, USUAL_CLASS, expected_gain, usual_classes
+from unisono.maths.items.classes import (
+    FLIPPED_CLASS,
+    PARTIAL_CLASS,
+    SPAMMER_CLASS,
+    USUAL_CLASS,
+    expected_gain,
+    usual_classes,
+)
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import SPAMMER_GAIN
@@ -19,11 +26,16 @@ from unisono.maths.raters.diagnosis import Diagnosis
 
 
 def class_priors(found: Diagnosis) -> np.ndarray:
-    """(K, D, Z) p(z_kd): flipped as the diagnosis says, spammers as far as they are not flipped.          eq. B18"""
+    """(K, D, Z) p(z_kd): flipped and partial as the diagnosis says, spammers as far as they are not flipped.
+
+    eq. B18
+    """
     classes = usual_classes(*found.flipped.shape)
     classes[:, :, FLIPPED_CLASS] = found.flipped
     classes[:, :, SPAMMER_CLASS] = found.spammer[:, None] * (1 - found.flipped)
-    classes[:, :, USUAL_CLASS] = (1 - found.spammer)[:, None] * (1 - found.flipped)
+    classes[:, :, PARTIAL_CLASS] = found.compressed
+    others = (1 - found.spammer)[:, None] * (1 - found.flipped) - found.compressed
+    classes[:, :, USUAL_CLASS] = np.maximum(others, 0.0)  # below 0 by rounding alone
     return classes
 
 

@@ -13,17 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.items.priors import CONSTANT_SPAMMERS, SPAMMER_COUNTS, STYLE_COUNTS
-from unisono.maths.raters.styles import (
-    COMPRESSED,
-    CONSTANT,
-    FLIPPED,
-    KINDS,
-    STRETCHED,
-    SWAPPED,
-    UNRELATED,
-    USUAL,
-    Evidence,
-)
+from unisono.maths.raters.styles import CONSTANT, FOLLOWING, KINDS, OWN, SWAPPED, UNRELATED, USUAL, Evidence
 
 MIXTURE_STEPS = 2  # numerical: of EM over the shares; five give the same results
 
@@ -41,14 +31,16 @@ class Membership(NamedTuple):
 
 def prior_membership(evidence: Evidence, answered: np.ndarray) -> Membership:
     """Prior memberships: those of annotators without answers."""
-    return _membership(evidence._replace(loglik=np.zeros_like(evidence.loglik)), answered, *_prior())
+    nothing = evidence._replace(loglik=np.zeros_like(evidence.loglik))
+    return _membership(nothing, _as_spammer(nothing), answered, *_prior())
 
 
 def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
     """EM over how common styles are; `answered` (K, D) says which dimensions an annotator answered at all."""
     pi, w = _prior()
+    as_spammer = _as_spammer(evidence)
     for _ in range(MIXTURE_STEPS):
-        spam, style = _responsibilities(evidence, pi, w)
+        spam, style = _responsibilities(evidence, as_spammer, pi, w)
         rated = answered.any(axis=1)
         pi = float((SPAMMER_COUNTS[0] + spam[rated].sum()) / (sum(SPAMMER_COUNTS) + rated.sum()))
         found = ((1 - spam)[:, None, None] * style * answered[:, :, None]).sum(axis=0)
@@ -56,7 +48,7 @@ def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
         counts = np.zeros(len(KINDS))
         np.add.at(counts, evidence.kind, found)
         w = (_STYLES + counts) / (_STYLES.sum() + counts.sum())
-    return _membership(evidence, answered, pi, w)
+    return _membership(evidence, as_spammer, answered, pi, w)
 
 
 def _without_swaps_of_most(evidence: Evidence, found: np.ndarray) -> Evidence:
@@ -65,7 +57,7 @@ def _without_swaps_of_most(evidence: Evidence, found: np.ndarray) -> Evidence:
     Where dimensions go together closely, the truth of one of them may come to be the view of a few; what the others
     do then is no mistake, and nothing is said of it. found: (D, H) expected annotators of every style.
     """
-    own = (found * np.isin(evidence.kind, (USUAL, COMPRESSED, STRETCHED, FLIPPED))).sum(axis=1)
+    own = (found * OWN[evidence.kind]).sum(axis=1)
     ruled_out = (evidence.kind == SWAPPED) & (found >= own[:, None])
     return evidence._replace(loglik=np.where(ruled_out, -np.inf, evidence.loglik))
 
@@ -83,12 +75,26 @@ def _log_weights(evidence: Evidence, w: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(usable / usable.sum(axis=1, keepdims=True)))
 
 
-def _responsibilities(evidence: Evidence, pi: float, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+class _AsSpammer(NamedTuple):
+    """The spammers' side of eq. Q4, which no share of styles changes."""
+
+    loglik: np.ndarray  # (K, D) of the answers
+    style: np.ndarray  # (K, D, H) probability of each style
+
+
+def _as_spammer(evidence: Evidence) -> _AsSpammer:
+    spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
+    loglik = _log_sum(spamming)
+    return _AsSpammer(loglik, np.exp(spamming - loglik[:, :, None]))
+
+
+def _responsibilities(
+    evidence: Evidence, as_spammer: _AsSpammer, pi: float, w: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Probability (K,) of the spammers' side of eq. Q4, and of each style (K, D, H) on the other side."""
     engaged = evidence.loglik + _log_weights(evidence, w)
-    spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
     per_dimension = _log_sum(engaged)
-    log_odds = np.log(pi / (1 - pi)) + (_log_sum(spamming) - per_dimension).sum(axis=1)
+    log_odds = np.log(pi / (1 - pi)) + (as_spammer.loglik - per_dimension).sum(axis=1)
     spam = np.exp(-np.logaddexp(0.0, -log_odds))
     return spam, np.exp(engaged - per_dimension[:, :, None])
 
@@ -99,13 +105,13 @@ def _log_sum(terms: np.ndarray) -> np.ndarray:
     return np.asarray(peak + np.log(np.exp(terms - peak[:, :, None]).sum(axis=2)))
 
 
-def _membership(evidence: Evidence, answered: np.ndarray, pi: float, w: np.ndarray) -> Membership:
-    spam, style = _responsibilities(evidence, pi, w)
-    spamming = evidence.loglik + _log_weights(evidence, _OF_SPAMMERS)
-    as_spammer = np.exp(spamming - _log_sum(spamming)[:, :, None])
-    empty = np.isin(evidence.kind, (UNRELATED, CONSTANT))
+def _membership(
+    evidence: Evidence, as_spammer: _AsSpammer, answered: np.ndarray, pi: float, w: np.ndarray
+) -> Membership:
+    spam, style = _responsibilities(evidence, as_spammer, pi, w)
+    empty = ~FOLLOWING[evidence.kind]
     nothing = np.where(answered, (style * empty).sum(axis=2), 1.0).prod(axis=1)
     # Somebody who happens to follow no truth on any answered dimension is a spammer by another way.
     nothing = np.where(answered.any(axis=1), nothing, 0.0)
-    both = spam[:, None, None] * as_spammer + (1 - spam)[:, None, None] * style
+    both = spam[:, None, None] * as_spammer.style + (1 - spam)[:, None, None] * style
     return Membership(spam + (1 - spam) * nothing, both)

@@ -161,9 +161,13 @@ def without_annotator_means(value: np.ndarray, of: np.ndarray, means: AnnotatorM
     Taking the mean off takes 1/n of the variance along, which the factor gives back.
     """
     n, mean = means
-    counted = ~np.isnan(value) & (n[of] > 1)
-    factor = np.sqrt(n / np.maximum(n - 1, 1))
-    return np.where(counted, factor[of] * (value - mean[of]), 0.0), counted
+    of, factor = of.astype(np.intp), np.where(n > 1, np.sqrt(n / np.maximum(n - 1, 1)), np.nan)
+    y = np.empty(value.shape, order="F")  # answers of one dimension next to each other
+    for d in range(value.shape[1]):
+        y[:, d] = factor[:, d][of] * (value[:, d] - mean[:, d][of])
+    counted = ~np.isnan(y)
+    y[~counted] = 0.0
+    return y, counted
 
 
 def _ratio(products: np.ndarray, pairs: np.ndarray, squares: np.ndarray, n: np.ndarray) -> np.ndarray:

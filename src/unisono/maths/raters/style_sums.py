@@ -7,10 +7,10 @@ Both are minus their means over the annotator's items. Sums of parts of the rati
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 BLOCK_ROWS = 1 << 17  # numerical: keeps memory small, and what is worked on in the cache
 
@@ -26,71 +26,70 @@ class Sums(NamedTuple):
     x: np.ndarray  # (K, D, e) mean truth over these answers
 
 
+class HeldAnswers(NamedTuple):
+    """Answers that are held against truths, and what is known of them whatever the truths are."""
+
+    of: np.ndarray  # (J,) annotators
+    y: np.ndarray  # (D, J) answers minus their annotator's mean, 0 where they do not count
+    patterns: list[tuple[np.ndarray, np.ndarray | None]]  # dimensions on which the same answers count, and which (J,)
+    n: np.ndarray  # (D, K)
+    mean: np.ndarray  # (D, K)
+    yy: np.ndarray  # (D, K)
+
+
+def held_answers(answers: np.ndarray, of: np.ndarray, K: int) -> HeldAnswers:
+    """Of answers (J, D), NaN where they do not count, by annotators `of` (J,)."""
+    of, y = of.astype(np.intp), np.array(answers.T, order="C")
+    known = ~np.isnan(y)
+    if known.all():
+        n = np.bincount(of, minlength=K).astype(np.float64)
+        n = np.tile(n, (len(y), 1))
+        patterns: list[tuple[np.ndarray, np.ndarray | None]] = [(np.arange(len(y)), None)]
+    else:
+        n = np.stack([np.bincount(of, seen, minlength=K) for seen in known])
+        kept, pattern_of = np.unique(known, axis=0, return_inverse=True)
+        patterns = [(np.flatnonzero(pattern_of.reshape(-1) == p), seen) for p, seen in enumerate(kept)]
+    mean, yy = np.zeros((2, *n.shape))
+    for d, own in enumerate(y):
+        own[~known[d]] = 0.0
+        mean[d] = np.bincount(of, own, minlength=K) / np.maximum(n[d], 1)
+        own -= mean[d][of]
+        own[~known[d]] = 0.0
+        yy[d] = np.bincount(of, own * own, minlength=K)
+    return HeldAnswers(of, y, patterns, n, mean, yy)
+
+
+def sums_against(held: HeldAnswers, truths: Iterable[tuple[slice, np.ndarray]]) -> Sums:
+    """Sums of the answers and of truths (D, j), which come with the slices of judgements that they belong to.
+
+    Answers are centred, so that truths need not be for the sums of their products.
+    """
+    (D, K), dims = held.n.shape, range(len(held.n))
+    x, xx, xy = np.zeros((D, D, K)), np.zeros((D, D, D, K)), np.zeros((D, D, K))
+    for judgements, truth in truths:
+        of, y = held.of[judgements], held.y[:, judgements]
+        for own, counts in held.patterns:
+            counted = truth if counts is None else truth * counts[judgements]
+            for e in dims:
+                x[own, e] += np.bincount(of, counted[e], minlength=K)
+                for f in range(e, D):
+                    xx[own, e, f] += np.bincount(of, counted[e] * truth[f], minlength=K)
+        for d in dims:
+            for e in dims:
+                xy[d, e] += np.bincount(of, truth[e] * y[d], minlength=K)
+    x /= np.maximum(held.n, 1)[:, None]
+    for e in dims:
+        for f in range(e, D):
+            xx[:, e, f] -= held.n * x[:, e] * x[:, f]
+            xx[:, f, e] = xx[:, e, f]
+    by_annotator = (np.ascontiguousarray(np.moveaxis(part, -1, 0)) for part in (held.n, held.yy, xx, xy, held.mean, x))
+    return Sums(*by_annotator)
+
+
 def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int) -> Sums:
     """Sums of answers (J, D), NaN where they do not count, and truths (J, D), by annotator `of` (J,)."""
-    D = answers.shape[1]
-    n, yy, y = np.zeros((K, D)), np.zeros((K, D)), np.zeros((K, D))
-    xx, xy, x = np.zeros((K, D, D, D)), np.zeros((K, D, D)), np.zeros((K, D, D))
-    known = ~np.isnan(answers)
-    if known.all():
-        return _complete_sums(answers, truth, of, K)
-    for d in range(D):
-        # Where the same rows count as on the dimension before, the truths behind them are the same too.
-        again = d > 0 and np.array_equal(known[:, d], known[:, d - 1])
-        if again:
-            n[:, d], x[:, d], xx[:, d] = n[:, d - 1], x[:, d - 1], xx[:, d - 1]
-        else:
-            rows = np.flatnonzero(known[:, d])
-            who = of[rows]
-            total = _adding(who, K)
-            n[:, d] = np.bincount(who, minlength=K)
-            safe = np.maximum(n[:, d], 1)
-            x[:, d] = total @ truth[rows] / safe[:, None]
-            others = truth[rows] - x[who, d]
-            for e in range(D):
-                xx[:, d, e, e:] = total @ (others[:, e:] * others[:, [e]])
-                xx[:, d, e + 1 :, e] = xx[:, d, e, e + 1 :]
-        y[:, d] = total @ answers[rows, d] / safe
-        own = answers[rows, d] - y[who, d]
-        yy[:, d] = total @ (own * own)
-        xy[:, d] = total @ (others * own[:, None])
-    return Sums(n, yy, xx, xy, y, x)
-
-
-def _complete_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int) -> Sums:
-    """The same where nothing is missing: truths and answers side by side, and one product for every truth."""
-    D = answers.shape[1]
-    n = np.bincount(of, minlength=K).astype(np.float64)
-    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, len(of), BLOCK_ROWS)]
-    mean, yy = np.zeros((K, 2 * D)), np.zeros((K, D))
-    for rows in blocks:
-        mean += _adding(of[rows], K) @ np.hstack([truth[rows], answers[rows]])
-    mean /= np.maximum(n, 1)[:, None]
-    products = [np.zeros((K, 2 * D - e)) for e in range(D)]
-    for rows in blocks:
-        total = _adding(of[rows], K)
-        both = np.hstack([truth[rows], answers[rows]]) - mean[of[rows]]
-        for e in range(D):
-            products[e] += total @ (both[:, e:] * both[:, [e]])
-        yy += total @ both[:, D:] ** 2
-    xx, xy = np.empty((K, D, D)), np.empty((K, D, D))
-    for e in range(D):
-        xx[:, e, e:] = xx[:, e:, e] = products[e][:, : D - e]
-        xy[:, :, e] = products[e][:, D - e :]
-    by_dimension = np.ones((1, D, 1))
-    return Sums(
-        np.repeat(n[:, None], D, axis=1),
-        yy,
-        by_dimension[..., None] * xx[:, None],
-        xy,
-        mean[:, D:],
-        by_dimension * mean[:, None, :D],
-    )
-
-
-def _adding(of: np.ndarray, K: int) -> sparse.csc_array:
-    """(K, J) adds up the rows of every annotator."""
-    return sparse.csc_array((np.ones(len(of)), of, np.arange(len(of) + 1)), shape=(K, len(of)))
+    blocks = (slice(start, start + BLOCK_ROWS) for start in range(0, len(of), BLOCK_ROWS))
+    return sums_against(held_answers(answers, of, K), ((rows, np.ascontiguousarray(truth[rows].T)) for rows in blocks))
 
 
 def joined_sums(one: Sums, other: Sums) -> Sums:

@@ -24,7 +24,7 @@ from unisono.maths.raters.style_sums import Sums
 
 NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
 NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
-ANNOTATORS_AT_ONCE = 1024  # numerical: their arrays stay in the processor's cache
+ANNOTATORS_AT_ONCE = 1024  # numerical: annotators times dimensions; their arrays stay in the processor's cache
 LEAST_STYLE_NOISE = 1e-3  # numerical: least of the residual sum of squares, in units of the typical variance
 
 
@@ -58,7 +58,8 @@ STYLE_PRIORS = {
 # The kinds of style; for one annotator and dimension their probabilities add up to one.
 KINDS = tuple(STYLE_PRIORS)
 USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED, UNRELATED, CONSTANT = range(len(KINDS))
-FOLLOWING = (USUAL, COMPRESSED, STRETCHED, FLIPPED, SWAPPED)
+OWN = np.array([kind in ("usual", "compressed", "stretched", "flipped") for kind in KINDS])  # follow their own truth
+FOLLOWING = OWN | (np.arange(len(KINDS)) == SWAPPED)  # follow a truth
 
 
 class TypicalNoise(NamedTuple):
@@ -93,30 +94,27 @@ def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, effective:
     """
     K, D = sums.n.shape
     styles = [styles_of(d, D) for d in range(D)]
-    shape = (K, D, len(styles[0]))
-    loglik, slope, square, left = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
     kinds, follows = (np.array([[style[i] for style in own] for own in styles]) for i in (0, 1))
-    for d in range(D):
-        # Where everybody answers every dimension, the truths behind the answers are the same for all of them.
-        if d == 0 or not np.array_equal(sums.xx[:, d], sums.xx[:, d - 1]):
-            stretch, U = np.linalg.eigh(sums.xx[:, d])
-            stretch = np.maximum(stretch, 0.0)
-        lean = np.einsum("kei,ke->ki", U, sums.xy[:, d])
-        priors = _prior_columns(kinds[d], noise, d)
-        for start in range(0, K, ANNOTATORS_AT_ONCE):
-            rows = slice(start, start + ANNOTATORS_AT_ONCE)
-            axes = _Axes(np.moveaxis(U[rows], 0, 2), stretch[rows].T, lean[rows].T)
-            regression = _regression(Sums(*(part[rows] for part in sums)), axes, d, follows[d], priors)
-            found = _integrated(regression, axes, d, follows[d], priors)
-            for table, part in zip((loglik, slope, square, left), found, strict=True):
-                table[rows, d] = part.T
-        loglik[:, d] *= effective[d]
-        loglik[:, d] += np.where(kinds[d] == CONSTANT, same[:, [d]], 0.0)
+    told = slice(0, -1)  # all but the constant annotator, who comes last, right after the unrelated one
+    priors = _prior_columns(kinds[:, told], noise)
+    found = np.empty((4, K, D, len(styles[0])))
+    at_once = max(ANNOTATORS_AT_ONCE // D, 1)
+    for start in range(0, K, at_once):
+        rows = slice(start, start + at_once)
+        some = Sums(*(np.moveaxis(part[rows], 0, -1) for part in sums))
+        axes = _axes(some)
+        regression = _regression(some, axes, follows[:, told], priors)
+        for table, part in zip(found, _integrated(regression, axes, follows[:, told], priors), strict=True):
+            table[rows, :, told] = np.moveaxis(part, -1, 0)
+    found[..., -1] = found[..., -2]
+    loglik, slope, square, left = found
+    loglik *= effective[:, None]
+    loglik[..., -1] += same
     return Evidence(kinds, follows, loglik, slope, square, left)
 
 
 class _Priors(NamedTuple):
-    """The priors of the styles of one dimension, each (H, 1).
+    """The priors of the styles of every dimension, each (D, H, 1).
 
     Slopes have the covariance leak^2 I + more e e', e the truth that is followed: what the answers would vary by is a
     matrix that all styles share, and one rank more.
@@ -128,50 +126,61 @@ class _Priors(NamedTuple):
     typical: np.ndarray  # noise variance
 
 
-def _prior_columns(kinds: np.ndarray, noise: TypicalNoise, d: int) -> _Priors:
-    priors = [STYLE_PRIORS[KINDS[kind]] for kind in kinds]
-    usual = [(noise.following if kind in FOLLOWING else noise.idle)[d] for kind in kinds]
-    rows = [
-        (prior.center, prior.leak**2, prior.width**2 - prior.leak**2, variance * prior.noise)
-        for prior, variance in zip(priors, usual, strict=True)
-    ]
-    return _Priors(*np.array(rows).T[:, :, None])
+def _prior_columns(kinds: np.ndarray, noise: TypicalNoise) -> _Priors:
+    center, width, leak, scale = (np.array(column)[kinds] for column in zip(*STYLE_PRIORS.values(), strict=True))
+    usual = np.where(FOLLOWING[kinds], noise.following[:, None], noise.idle[:, None])
+    columns = center, leak**2, width**2 - leak**2, usual * scale
+    return _Priors(*(column[:, :, None] for column in columns))
 
 
 class _Axes(NamedTuple):
-    """The truths' sums of squares on one dimension's answers, X'X = U diag(stretch) U': the same for every style."""
+    """The truths' sums of squares on each dimension's answers, X'X = U diag(stretch) U': the same for every style."""
 
-    U: np.ndarray  # (D, i, K)
-    stretch: np.ndarray  # (i, K)
-    lean: np.ndarray  # (i, K) U'X'y
+    U: np.ndarray  # (D, e, i, K)
+    stretch: np.ndarray  # (D, i, K)
+    lean: np.ndarray  # (D, i, K) U'X'y
+
+
+def _axes(sums: Sums) -> _Axes:
+    """Of sums with annotators last."""
+    squares = np.moveaxis(sums.xx, -1, 1)  # (D, K, e, f)
+    if (squares == squares[0]).all():
+        # Where everybody answers every dimension, the truths behind the answers are the same for all of them.
+        stretch, U = (np.broadcast_to(part, (len(squares), *part.shape)) for part in np.linalg.eigh(squares[0]))
+    else:
+        stretch, U = np.linalg.eigh(squares)
+    U = np.ascontiguousarray(np.moveaxis(U, 1, -1))
+    stretch = np.ascontiguousarray(np.moveaxis(np.maximum(stretch, 0.0), 1, -1))
+    return _Axes(U, stretch, np.einsum("deik,dek->dik", U, sums.xy))
 
 
 class _Regression(NamedTuple):
     """Answers away from the slope that a style expects, y - center x_e, along the axes. Annotators come last."""
 
-    own: np.ndarray  # (H, i, K) the truth that is followed
-    lean: np.ndarray  # (H, i, K)
-    rest: np.ndarray  # (H, K) sum of squares
-    freedom: np.ndarray  # (K,) one answer less: it went into the mean
-    weights: tuple[np.ndarray, ...]  # three of (H, i, K): own lean, own^2 stretch, lean^2
+    own: np.ndarray  # (D, H, i, K) the truth that is followed
+    lean: np.ndarray  # (D, H, i, K)
+    rest: np.ndarray  # (D, H, K) sum of squares
+    freedom: np.ndarray  # (D, 1, K) one answer less: it went into the mean
+    weights: tuple[np.ndarray, ...]  # three of (D, H, i, K): own lean, own^2 stretch, lean^2
 
     def explained(self, t: np.ndarray, axes: _Axes, priors: _Priors) -> np.ndarray:
-        """(H, K) what slopes other than the center take off the sum of squares if the noise is t (H, K)."""
-        inverse = 1 / (t[:, None] + priors.weak[:, None] * axes.stretch)  # (H, i, K)
-        b, a, along = (np.einsum("hik,hik->hk", inverse, weight) for weight in self.weights)
+        """(D, H, K) what slopes other than the center take off the sum of squares if the noise is t (D, H, K)."""
+        inverse = 1 / (t[:, :, None] + priors.weak[:, :, None] * axes.stretch[:, None])  # (D, H, i, K)
+        b, a, along = (np.einsum("dhik,dhik->dhk", inverse, weight) for weight in self.weights)
         return np.asarray(priors.weak * along + t * priors.more * b**2 / (1 + priors.more * a))
 
 
-def _regression(sums: Sums, axes: _Axes, d: int, follows: np.ndarray, priors: _Priors) -> _Regression:
-    own = axes.U[follows]
-    lean = axes.lean - priors.center[:, None] * axes.stretch * own
-    weights = own * lean, own**2 * axes.stretch, lean**2
-    rest = sums.yy[:, d] - priors.center * (2 * sums.xy[:, d, follows].T - priors.center * weights[1].sum(axis=1))
-    return _Regression(own, lean, np.maximum(rest, 0.0), np.maximum(sums.n[:, d] - 1, 0), weights)
+def _regression(sums: Sums, axes: _Axes, follows: np.ndarray, priors: _Priors) -> _Regression:
+    each = np.arange(len(follows))[:, None]
+    own, stretch, center = axes.U[each, follows], axes.stretch[:, None], priors.center
+    lean = axes.lean[:, None] - center[:, :, None] * stretch * own
+    weights = own * lean, own**2 * stretch, lean**2
+    rest = sums.yy[:, None] - center * (2 * sums.xy[each, follows] - center * weights[1].sum(axis=2))
+    return _Regression(own, lean, np.maximum(rest, 0.0), np.maximum(sums.n - 1, 0)[:, None], weights)
 
 
 def _likeliest_noise(regression: _Regression, axes: _Axes, priors: _Priors) -> np.ndarray:
-    """(H, K) the most probable log t, by Newton steps."""
+    """(D, H, K) the most probable log t, by Newton steps."""
     middle, precision = np.log(priors.typical), 1 / NOISE_SD**2
     least = priors.typical * LEAST_STYLE_NOISE
     log_t = np.broadcast_to(middle, regression.rest.shape)
@@ -185,44 +194,46 @@ def _likeliest_noise(regression: _Regression, axes: _Axes, priors: _Priors) -> n
 
 
 def _integrated(
-    regression: _Regression, axes: _Axes, d: int, follows: np.ndarray, priors: _Priors
+    regression: _Regression, axes: _Axes, follows: np.ndarray, priors: _Priors
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Log evidence, mean and mean square of the slope on truth d, noise variance, each (H, K).  eq. Q3"""
+    """Log evidence, mean and mean square of the slope on the own truth, noise variance, each (D, H, K).  eq. Q3"""
     own, lean, rest, freedom, weights = regression
     log_t, precision = _likeliest_noise(regression, axes, priors), 1 / NOISE_SD**2
-    center, weak, more = (column[:, None] for column in priors[:3])  # (H, 1, 1)
-    scale = 1 / np.sqrt(freedom / 2 + precision)  # (K,)
-    grid = log_t[:, None] + scale * NOISE_NODES[:, None]  # (H, T, K)
+    center, weak, more = (column[:, :, None] for column in priors[:3])  # (D, H, 1, 1)
+    scale, freedom = 1 / np.sqrt(freedom / 2 + precision)[:, None], freedom[:, None]  # (D, 1, 1, K)
+    grid = log_t[:, :, None] + scale * NOISE_NODES[:, None]  # (D, H, T, K)
     t = np.exp(grid)
     # Along one axis after the other: without the rank, b = x_e'M^-1 r, a = x_e'M^-1 x_e, r'XX'M^-1 r, and what the
-    # slope on truth d shares with them.
+    # slope on the own truth shares with them.
     b, a, along, pull, cross, known = (np.zeros(t.shape) for _ in range(6))
     ratio = np.ones(t.shape)
-    for i, (stretch, row) in enumerate(zip(axes.stretch, axes.U[d], strict=True)):
+    dims = np.arange(len(t))
+    for i in range(axes.stretch.shape[1]):
+        stretch, row = axes.stretch[:, None, None, i], axes.U[dims, dims, i][:, None, None]
         inverse = 1 / (t + weak * stretch)
-        e, r = own[:, None, i], lean[:, None, i]
+        e, r = own[:, :, None, i], lean[:, :, None, i]
         for part, weight in zip((b, a, along), weights, strict=True):
-            part += inverse * weight[:, None, i]
+            part += inverse * weight[:, :, None, i]
         pull += inverse * (row * r)
         cross += inverse * (row * stretch * e)
         known += inverse * (row**2 * stretch)
         ratio *= t * inverse
     rank = more / (1 + more * a)
-    log_density = (rest[:, None] - weak * along - t * rank * b**2) / t + freedom * (np.log(2 * np.pi) + grid)
+    log_density = (rest[:, :, None] - weak * along - t * rank * b**2) / t + freedom * (np.log(2 * np.pi) + grid)
     log_density = -0.5 * (log_density + np.log1p(more * a) - np.log(ratio))
-    middle = np.log(priors.typical)[:, None]
+    middle = np.log(priors.typical)[:, :, None]
     log_prior = -0.5 * precision * (grid - middle) ** 2 + 0.5 * np.log(precision / (2 * np.pi))
     log_weight = log_density + log_prior + np.log(scale * (NOISE_NODES[1] - NOISE_NODES[0]))
-    peak = log_weight.max(axis=1, keepdims=True)
+    peak = log_weight.max(axis=2, keepdims=True)
     weight = np.exp(log_weight - peak)
-    mass = weight.sum(axis=1, keepdims=True)
-    total, weight = (peak + np.log(mass))[:, 0], weight / mass
-    # The slope on truth d: prior mean and covariance times what pulls at it.
-    itself = (follows == d)[:, None, None]
+    mass = weight.sum(axis=2, keepdims=True)
+    total, weight = (peak + np.log(mass))[:, :, 0], weight / mass
+    # The slope on the own truth: prior mean and covariance times what pulls at it.
+    itself = (follows == dims[:, None])[:, :, None, None]
     variance = weak + more * itself
     mean = center * itself + variance * (pull - rank * b * cross)
     spread = variance - variance**2 * (known - rank * cross**2)
-    return total, (weight * mean).sum(axis=1), (weight * (mean**2 + spread)).sum(axis=1), np.exp(log_t)
+    return total, (weight * mean).sum(axis=2), (weight * (mean**2 + spread)).sum(axis=2), np.exp(log_t)
 
 
 def typical_noise(
@@ -233,9 +244,9 @@ def typical_noise(
     scale = np.array([prior.noise for prior in STYLE_PRIORS.values()])[evidence.kind]
     log_noise = np.log(evidence.noise / scale)
 
-    def mean(kinds: tuple[int, ...], before: np.ndarray) -> np.ndarray:
-        own = weight * np.isin(evidence.kind, kinds)
+    def mean(counts: np.ndarray, before: np.ndarray) -> np.ndarray:
+        own = weight * counts
         total = (own * log_noise).sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS * np.log(before)
         return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS)))
 
-    return TypicalNoise(mean(FOLLOWING, start.following), mean((UNRELATED,), start.idle))
+    return TypicalNoise(mean(FOLLOWING[evidence.kind], start.following), mean(evidence.kind == UNRELATED, start.idle))

@@ -10,27 +10,38 @@ Imports NumPy and the sibling modules alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.frames import delay_evidence
+from unisono.maths.series.frames import Hands, delay_evidence
 from unisono.maths.series.parts import Parts
 from unisono.maths.series.priors import DELAY_SD, DIMENSION_DELAY_SD
-from unisono.maths.series.tracers import Tracers, hands_of
-from unisono.maths.series.two_scales import TwoScales
 
 ROUNDS = 50  # at most; frames at the edges of recordings can make two delays take turns
 
 
-class Known(NamedTuple):
-    """One dimension, with what is known of its annotators."""
+class Looks:
+    """What frames say of delays, remembered: searches go the same ways, and some take turns to their end.
 
-    dimension: int
+    hands: gains and noise of the annotators of every dimension, which are held; delays within +-most frames.
+    """
 
-    scales: TwoScales
-    tracers: Tracers
-    kappa: float  # what a frame counts for: as much of it as errors are new in every frame
+    def __init__(self, parts: Parts, hands: tuple[Hands, ...], most: int) -> None:
+        self.most, self._parts, self._hands = most, parts, hands
+        self._seen: dict[tuple[int, int, bytes], np.ndarray] = {}
+
+    def at(self, k: int, lag: np.ndarray, dimensions: tuple[int, ...]) -> np.ndarray:
+        """(n, 2 most + 1) evidence of these dimensions on the delay of annotator k, with the others at lag (K,)."""
+        others = np.where(np.arange(len(lag)) == k, 0, lag)
+        key = blake2b(others.tobytes(), digest_size=16).digest()  # of many annotators, delays themselves are long
+        new = tuple(d for d in dimensions if (k, d, key) not in self._seen)
+        if new:
+            hands = tuple(self._hands[d]._replace(lag=others) for d in new)
+            found = np.sum(self._parts.map(delay_evidence, new, hands, k, self.most), axis=0)
+            self._seen |= {(k, d, key): own for d, own in zip(new, found, strict=True)}
+        return np.stack([self._seen[k, d, key] for d in dimensions])
 
 
 class Delays(NamedTuple):
@@ -41,33 +52,31 @@ class Delays(NamedTuple):
 
 
 def common_delays(
-    parts: Parts,
-    known: list[Known],
+    looks: Looks,
+    kappa: dict[int, float],
     group: np.ndarray,
     rate: float,
-    most: int,
     *,
     around: np.ndarray | None = None,
     on_delay: Callable[[int, int], None] | None = None,
 ) -> Delays:
-    """Relative delays within +-most frames. group: (K,) who shares recordings, directly or not.
+    """Relative delays. kappa: what a frame counts for on the dimensions that are asked: as much of it as errors are new
+    in every frame. group: (K,) who shares recordings, directly or not.
 
     around: (K,) delays on all dimensions, where those of one of them are looked for.
     """  # eq. S41
-    K, grid = len(group), np.arange(-most, most + 1)
+    K, most, grid = len(group), looks.most, np.arange(-looks.most, looks.most + 1)
     sd, middle = (DELAY_SD, np.zeros(K, dtype=np.int64)) if around is None else (DIMENSION_DELAY_SD, around)
     prior = -(((grid - middle[:, None]) / rate) ** 2) / (2.0 * sd**2)
     lag, profile = middle.copy(), np.zeros((K, len(grid)))
     if most == 0:
         return Delays(lag, grid, profile, True)
-    dimensions, kappa = tuple(one.dimension for one in known), tuple(one.kappa for one in known)
+    dimensions, counts = tuple(kappa), np.array(list(kappa.values()))
     settled = False
     for turn in range(ROUNDS):
         before = lag.copy()
         for k in range(K):
-            hands = tuple(hands_of(one.scales, one.tracers, lag) for one in known)
-            found = parts.map(delay_evidence, dimensions, hands, kappa, k, most)
-            profile[k] = np.sum(found, axis=0) + prior[k]
+            profile[k] = counts @ looks.at(k, lag, dimensions) + prior[k]
             lag[k] = int(grid[np.argmax(profile[k])])
             if on_delay is not None:
                 on_delay(turn * K + k + 1, (turn + 1) * K)

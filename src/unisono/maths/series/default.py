@@ -34,7 +34,7 @@ Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of 
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
 MEMORY = 20.0  # seconds, where none is given; the default on two scales estimates it
-SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_GAIN_SD
+SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_UNIT
 
 
 class Settings(NamedTuple):

@@ -91,32 +91,31 @@ def error_products(part: Part, hands: tuple[Hands, ...], steps: tuple[int, ...])
     return out
 
 
-def delay_evidence(
-    part: Part, dimensions: tuple[int, ...], hands: tuple[Hands, ...], kappa: tuple[float, ...], k: int, most: int
-) -> np.ndarray:
-    """(2 most + 1,) what these dimensions say of the delay of annotator k, by delay, the others held."""
-    total = np.zeros(2 * most + 1)
+def delay_evidence(part: Part, dimensions: tuple[int, ...], hands: tuple[Hands, ...], k: int, most: int) -> np.ndarray:
+    """(n, 2 most + 1) what each of n dimensions says of the delay of annotator k, by delay, the others held."""
+    total = np.zeros((len(dimensions), 2 * most + 1))
     for dims in part.courses:
-        for d, hand, count in zip(dimensions, hands, kappa, strict=True):
+        for i, (d, hand) in enumerate(zip(dimensions, hands, strict=True)):
             courses = dims[d]
             row = np.flatnonzero(courses.who == k)
             if len(row) and not hand.flat[k]:
-                total += count * hand.weight[k] * _correlation(courses, hand, k, int(row[0]), most)
+                total[i] += hand.weight[k] * _correlation(courses, hand, int(row[0]), most)
     return total
 
 
-def _correlation(courses: Courses, hands: Hands, k: int, row: int, most: int) -> np.ndarray:
-    """(2 most + 1,) sums over frames of the course of k, moved by each delay, times what the others expect."""
-    T = courses.value.shape[1]
-    S, Q = np.zeros(T), np.full(T, 1.0 / hands.A + hands.precision[k])
-    for i, j in enumerate(courses.who.tolist()):
-        if j != k and not hands.flat[j]:
-            here, there = _overlap(int(hands.lag[j]), T)
-            S[here] += hands.weight[j] / hands.unit * courses.value[i, there]
-            Q[here] += hands.precision[j] * courses.seen[i, there]
-    expected = S / Q
+def _correlation(courses: Courses, hands: Hands, row: int, most: int) -> np.ndarray:
+    """(2 most + 1,) sums over frames of a course, moved by each delay, times what the others expect."""
+    T, who = courses.value.shape[1], courses.who
+    weight, precision, lag, flat = (v[who].tolist() for v in (hands.weight, hands.precision, hands.lag, hands.flat))
+    S, Q = np.zeros(T), np.full(T, 1.0 / hands.A + precision[row])
+    for i in range(len(who)):
+        if i != row and not flat[i]:
+            here, there = _overlap(lag[i], T)
+            S[here] += weight[i] / hands.unit * courses.value[i, there]
+            np.add(Q[here], precision[i], out=Q[here], where=courses.seen[i, there])
+    S /= Q
     n = fft.next_fast_len(T + min(most, T - 1), real=True)
-    cross = fft.irfft(fft.rfft(courses.value[row] / hands.unit, n) * np.conj(fft.rfft(expected, n)), n)
+    cross = fft.irfft(fft.rfft(courses.value[row] / hands.unit, n) * np.conj(fft.rfft(S, n)), n)
     reach, total = min(most, T - 1), np.zeros(2 * most + 1)
     total[most : most + reach + 1] = cross[: reach + 1]
     total[most - reach : most] = cross[n - reach : n]

@@ -32,8 +32,9 @@ TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as rever
 USUAL_WIDENING, WIDENING_SD = 1.15, 0.3  # of the variance of courses: left-out annotators of seven studies ask for .7
 # to 1.3 with errors of .1 to .3, simulated crowds for 1.1 to 1.7
 # What all annotators do alike, which their traces cannot show: assumptions, tested on two known signals.
-COMMON_GAIN_SD = 0.3  # of the unit they share; two tasks of green_intensity: off by 10 and 35 %
-COMMON_DELAY_SD = 2.0  # seconds that the delay convention may be off by; .5 to 4 s are published, it says .4 to .6
+COMMON_UNIT = 0.5  # variance of the unit they share over that between their units
+COMMON_DELAY_SD = 3.0  # seconds that the delay convention may be off by: it says .4 to .6 s; .5 s (brightness) to 6 s
+# (emotion) are published
 
 # ---- diagnosis; conventions, none of which the estimate rests on
 UNRELATED = 0.03  # prior probability of following nothing, and of drifting

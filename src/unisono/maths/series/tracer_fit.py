@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.em import EmTrace, OnStep, run_em
-from unisono.maths.series.common_delays import Delays, Known, common_delays, delay_interval
+from unisono.maths.series.common_delays import Delays, Looks, common_delays, delay_interval
 from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.frames import Hands
 from unisono.maths.series.independent_frames import independent_frames
@@ -92,32 +92,31 @@ def _delays(
 
     What a frame counts for depends on how long errors last, which is seen once traces are aligned: hence the rounds.
     """
-    looks = 0
+    told = 0
 
     def tell(done: int, total: int) -> None:
-        nonlocal looks
-        looks += 1
+        nonlocal told
+        told += 1
         if on_delay is not None:
-            on_delay(looks, looks - done + total)
+            on_delay(told, told - done + total)
 
-    lag = np.zeros(len(group), dtype=np.int64)
+    looks, lag = Looks(parts, all_hands(found), most), np.zeros(len(group), dtype=np.int64)
     for _ in range(DELAY_ROUNDS):
-        common = common_delays(parts, _known(parts, found, lag), group, rate, most, on_delay=tell)
+        common = common_delays(looks, _new_errors(parts, found, lag), group, rate, on_delay=tell)
         if np.array_equal(common.lag, lag):
             break
         lag = common.lag
     if len(found) == 1:
         return [common]
     return [
-        common_delays(parts, [known], group, rate, most, around=lag, on_delay=tell)
-        for known in _known(parts, found, lag)
+        common_delays(looks, {d: kappa}, group, rate, around=lag, on_delay=tell)
+        for d, kappa in _new_errors(parts, found, lag).items()
     ]
 
 
-def _known(parts: Parts, found: tuple[Dimension, ...], lag: np.ndarray) -> list[Known]:
-    """Every dimension, with the share of errors that are new in each frame at these delays."""
-    kappa = counted_frames(parts, tuple(f._replace(lag=lag) for f in found)).tolist()
-    return [Known(d, f.scales, f.tracers, share) for d, (f, share) in enumerate(zip(found, kappa, strict=True))]
+def _new_errors(parts: Parts, found: tuple[Dimension, ...], lag: np.ndarray) -> dict[int, float]:
+    """What a frame of every dimension counts for: the share of errors that are new in each at these delays."""
+    return dict(enumerate(counted_frames(parts, tuple(f._replace(lag=lag) for f in found)).tolist()))
 
 
 def _searched(found: tuple[Dimension, ...], tol: float) -> tuple[Dimension, ...]:

@@ -1,7 +1,8 @@
 """What the average annotator, whose scale, level and delay are those of the truth, may be off by.
 
 One part is seen: annotators are a sample of those who might have rated, and they differ. The other part is not: what
-all annotators do alike looks like truth. Its size is an assumption, in priors.py, which known signals alone can test.
+all annotators do alike looks like truth. Its size is an assumption, in priors.py, which known signals alone can test:
+where annotators use units that differ much, the unit they have in common is as little to be relied on.
 Imports NumPy and the sibling modules alone.
 """
 
@@ -12,7 +13,7 @@ import numpy as np
 from unisono.maths.series.bands import Spread
 from unisono.maths.series.common_delays import Delays, delay_variance
 from unisono.maths.series.default import Settings
-from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_GAIN_SD
+from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_UNIT
 from unisono.maths.series.tracer_params import Dimension
 
 
@@ -33,7 +34,8 @@ def with_common_error(sample: Spread, found: tuple[Dimension, ...], rate: float,
     """Adds what all annotators may do alike: the unit they use, and the delay, unless it is known."""  # eq. S51
     lag = sample.lag if s.lag is not None else sample.lag + (COMMON_DELAY_SD * rate) ** 2
     if s.shared is None:
-        return sample._replace(gain=sample.gain + COMMON_GAIN_SD**2, lag=lag)
+        between = np.array([f.tracers.prior.cov[0, 0] for f in found])
+        return sample._replace(gain=sample.gain + COMMON_UNIT * between, lag=lag)
     return sample._replace(bias=sample.bias + shared_error(found, s.shared), lag=lag)
 
 

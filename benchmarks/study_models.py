@@ -1,0 +1,76 @@
+"""Models of the benchmark of studies: their settings, and on which studies each of them has anything to say.
+
+A model that would be another one by its definition is not measured twice: with one dimension there is nothing to be
+independent of, thresholds need answers of a few kinds, warps need sliders and somebody who moved one often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.data import Ratings
+from unisono.fusers import Fuser, make_fuser
+from unisono.fusers.items.response import MOST_LEVELS
+from unisono.maths.items.warp import FEWEST_RATINGS
+
+SEVERAL = 2  # dimensions from which there is anything between them
+
+
+def always(ratings: Ratings) -> bool:
+    """Every study."""
+    return True
+
+
+def several_dimensions(ratings: Ratings) -> bool:
+    """Whether dimensions may have to do with each other."""
+    return ratings.D >= SEVERAL
+
+
+def few_kinds(ratings: Ratings) -> bool:
+    """Whether the answers on every dimension are of a few kinds."""
+    return bool((_kinds(ratings) <= MOST_LEVELS).all())
+
+
+def long_served_sliders(ratings: Ratings) -> bool:
+    """Whether somebody answered often on a dimension with many kinds of answers."""
+    seen = ~np.isnan(ratings.value)
+    most = [np.bincount(ratings.annotator_of[seen[:, d]], minlength=1).max() for d in range(ratings.D)]
+    return bool(((_kinds(ratings) > MOST_LEVELS) & (np.array(most) >= FEWEST_RATINGS)).any())
+
+
+def _kinds(ratings: Ratings) -> np.ndarray:
+    """(D,) different answers."""
+    return np.array([len(np.unique(column[~np.isnan(column)])) for column in ratings.value.T])
+
+
+class StudyModel(NamedTuple):
+    """A line of the table."""
+
+    where: Callable[[Ratings], bool]
+    rule: str  # the same in words
+    settings: dict[str, Any] | None = None  # of the default; None: a model by its name
+
+
+MODELS = {
+    "mean": StudyModel(always, "every study"),
+    "auto": StudyModel(always, "every study"),
+    "independent": StudyModel(several_dimensions, "two dimensions or more"),
+    "auto+leakage": StudyModel(several_dimensions, "two dimensions or more", {"transform": "full"}),
+    "auto+censored": StudyModel(always, "every study", {"censored": True}),
+    "auto+ordinal": StudyModel(few_kinds, f"answers of at most {MOST_LEVELS} kinds on every dimension"),
+    "auto+warp": StudyModel(long_served_sliders, f"a slider, and somebody with {FEWEST_RATINGS} ratings or more on it"),
+}
+
+
+def applies(model: str, ratings: Ratings) -> bool:
+    """Whether a study says anything about a model; other models than those above run everywhere."""
+    return model not in MODELS or MODELS[model].where(ratings)
+
+
+def fuser_of(model: str) -> Fuser:
+    """A model by its name, or the default with some of its settings changed."""
+    settings = MODELS[model].settings if model in MODELS else None
+    return make_fuser(model) if settings is None else make_fuser("auto", **settings)

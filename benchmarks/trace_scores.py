@@ -1,0 +1,147 @@
+"""How well a draw of traces is fused: votes of models, and what the bands of the default hold.
+
+A vote is the average of r over all frames and r inside recordings, averaged over dimensions and over two targets, the
+plain mean of those who were left out and the mean of their z-scores, so that neither way of averaging is favoured;
+or it is of the known signal. Bands are looked at in three ways:
+
+    truth      share of the target inside the band of the fused truth; the error of a left-out mean is allowed for
+    stretches  share of ratings inside what is predicted for stretches that were hidden from one annotator at a time
+    strangers  share of ratings inside what is predicted for annotators nobody has met, whole traces
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import unisono as un
+from benchmarks.study_cases import SAME_PLACE, SAME_SPREAD
+from benchmarks.trace_draws import TraceDraw, left_out_ratings
+from unisono.evaluate.compare.held_out import score_hidden
+from unisono.fusers import make_fuser
+from unisono.fusers.series.held_out import FOLDS, stretch_folds
+from unisono.fusers.series.joint import WINDOW
+from unisono.maths.metrics import pearson
+from unisono.maths.series.bands import shift_variance
+from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_UNIT
+
+Z = 1.6448536269514722  # of a 90 % band
+UNITS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5)  # values of COMMON_UNIT to choose from
+DELAYS = (1.0, 1.5, 2.0, 3.0)  # of COMMON_DELAY_SD, in seconds
+
+
+def votes(draw: TraceDraw, models: tuple[str, ...]) -> dict[str, float]:
+    targets = [draw.reference] if draw.reference is not None else [known_mean(draw.others), _z_score_mean(draw.others)]
+    found = {}
+    for model in models:
+        mean = un.fuse(draw.fused, model=model).fused.mean
+        found[model] = float(np.mean([vote(mean, target, draw.fused.length) for target in targets]))
+    return found
+
+
+def vote(mean: np.ndarray, target: np.ndarray, length: np.ndarray) -> float:
+    """Average of r over all frames and of r inside recordings. mean, target: (sum T, D)."""
+    ends = np.cumsum(length)[:-1]
+    over, inside = [], []
+    for d in range(mean.shape[1]):
+        pairs = list(zip(np.split(mean[:, d], ends), np.split(target[:, d], ends), strict=True))
+        over.append(_correlation(mean[:, d], target[:, d]))
+        inside.append(known_mean(np.array([_correlation(x, y) for x, y in pairs])))
+    return float((known_mean(np.array(over)) + known_mean(np.array(inside))) / 2)
+
+
+def bands(draw: TraceDraw, seed: int) -> dict[str, Any]:
+    """truth: of all UNITS and DELAYS, and `by_recording` at those that are used; stretches; strangers."""
+    usual, shown = un.fuse(draw.fused), un.fuse(draw.fused, shared=0.0)
+    mean, least = usual.fused.mean, shown.fused.sd**2
+    more = (usual.fused.sd**2 - least) / COMMON_UNIT  # what a unit whose variance is that between annotators' adds
+    target, noise = _target(draw, mean)
+    known = ~np.isnan(target)
+    delay = _delay_variances(draw, usual)
+
+    def inside(unit: float, seconds: float) -> np.ndarray:
+        variance = least + unit * more + delay[seconds] - delay[COMMON_DELAY_SD]
+        return np.abs(mean - target) < Z * np.sqrt(variance + noise)
+
+    recording, used = np.repeat(np.arange(draw.fused.M), draw.fused.length), inside(COMMON_UNIT, COMMON_DELAY_SD)
+    return {
+        "truth": [[float(inside(unit, seconds)[known].mean()) for seconds in DELAYS] for unit in UNITS],
+        "by_recording": {
+            name: float(used[recording == m][known[recording == m]].mean())
+            for m, name in enumerate(draw.fused.items)
+            if known[recording == m].any()
+        },
+        "stretches": _stretches(draw, seed),
+        "strangers": _strangers(draw, usual),
+    }
+
+
+def _delay_variances(draw: TraceDraw, fusion: un.Fusion) -> dict[float, np.ndarray]:
+    """(sum T, D) what an unknown delay adds to the band, for every value in DELAYS."""
+    assert draw.fused.clock is not None
+    rate, (part,) = draw.fused.clock.rate, fusion.fuser.parts_
+    own = part.model.spread.lag - (COMMON_DELAY_SD * rate) ** 2  # of the annotators' mean delay around the convention
+    mean, length = fusion.fused.mean, draw.fused.length
+    return {seconds: shift_variance(mean, length, np.sqrt(own + (seconds * rate) ** 2)) for seconds in DELAYS}
+
+
+def left_out_noise(others: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """(sum T, D) variance of the mean of those who were left out, as a sample of those who might have rated.
+
+    Of one annotator around the others, pooled over the recording, over their number; where one annotator is left of a
+    recording, pooled over all.
+    """
+    count = (~np.isnan(others)).sum(axis=0)
+    around = (others - known_mean(others)) ** 2 * count / np.maximum(count - 1, 1)
+    around = np.where(count > 1, around, np.nan)
+    whole, out = known_mean(known_mean(around)), np.zeros(count.shape)
+    ends = np.cumsum(length)
+    for lo, hi in zip((ends - length).tolist(), ends.tolist(), strict=True):
+        own = known_mean(known_mean(around[:, lo:hi]))
+        out[lo:hi] = np.where(np.isnan(own), whole, own) / np.maximum(count[lo:hi], 1)
+    return out
+
+
+def known_mean(values: np.ndarray) -> np.ndarray:
+    """Mean over the first axis of what is known, NaN where nothing is."""
+    count = (~np.isnan(values)).sum(axis=0)
+    return np.asarray(np.where(count > 0, np.nansum(values, axis=0) / np.maximum(count, 1), np.nan))
+
+
+def _target(draw: TraceDraw, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the band should hold, and the variance of its own error, each (sum T, D)."""
+    if draw.reference is None:
+        return known_mean(draw.others), left_out_noise(draw.others, draw.fused.length)
+    rated, known = draw.fused.value, draw.reference
+    sd = np.nanstd(rated, axis=0)
+    near = np.abs(np.nanmean(known, axis=0) - np.nanmean(rated, axis=0)) < SAME_PLACE * sd
+    ratio = np.nanstd(known, axis=0) / sd
+    same = near & (ratio > SAME_SPREAD[0]) & (ratio < SAME_SPREAD[1])
+    # A reference in a unit of its own can be compared once it has mean and spread of the estimate.
+    scaled = (known - np.nanmean(known, axis=0)) / np.nanstd(known, axis=0) * mean.std(axis=0) + mean.mean(axis=0)
+    return np.where(same, known, scaled), np.zeros(known.shape)
+
+
+def _stretches(draw: TraceDraw, seed: int) -> float:
+    hidden = stretch_folds(draw.fused, WINDOW, FOLDS, np.random.default_rng(seed)) == 0
+    return float(score_hidden(make_fuser("auto", series=True), draw.fused, None, hidden).coverage)
+
+
+def _strangers(draw: TraceDraw, fusion: un.Fusion) -> float:
+    traces = left_out_ratings(draw)
+    foreseen = fusion.fuser.predict_ratings(traces)
+    known = ~np.isnan(traces.value)
+    return float((np.abs(traces.value - foreseen.mean) < Z * np.sqrt(foreseen.variance))[known].mean())
+
+
+def _z_score_mean(others: np.ndarray) -> np.ndarray:
+    sd = np.nanstd(others, axis=1, keepdims=True)
+    centred = others - np.stack([known_mean(trace) for trace in others])[:, None]
+    return known_mean(np.where(sd > 0, centred / np.where(sd > 0, sd, 1.0), np.nan))
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    known = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[known], y[known]
+    return float(pearson(x, y)) if len(x) > 2 and np.ptp(x) > 0 and np.ptp(y) > 0 else np.nan
