@@ -67,8 +67,12 @@ def joint_strata(part: Part, hands: tuple[Hands, ...]) -> tuple[Stratum, ...]:
 def said(parts: Parts, scales: list[TwoScales], tracers: list[Tracers], hands: tuple[Hands, ...], kappa: float) -> Said:
     """hands: the same annotators, as frames need them."""
     K = len(hands[0].lag)
-    row = Row(*(np.concatenate([getattr(now, name) for now in tracers]) for name in Row._fields[:3]),
-              moving=np.concatenate([one.moving for one in scales]))  # fmt: skip
+    row = Row(
+        gain=np.concatenate([now.gain for now in tracers]),
+        noise=np.concatenate([now.noise for now in tracers]),
+        level_noise=np.concatenate([now.level_noise for now in tracers]),
+        moving=np.concatenate([one.moving for one in scales]),
+    )
     found = parts.map(joint_strata, hands)
     return Said(
         row=row,
@@ -104,7 +108,7 @@ def design(data: Said, now: Leakage) -> np.ndarray:
     n, D = now.share.shape
     own = np.zeros((n, D))
     own[np.arange(n), np.repeat(np.arange(D), n // D)] = data.row.gain
-    return own + now.share
+    return np.asarray(own + now.share)
 
 
 def objective(data: Said, now: Leakage) -> float:
@@ -172,7 +176,7 @@ def _step(data: Said, now: Leakage) -> tuple[np.ndarray, np.ndarray]:
         rows, others = d * K + np.flatnonzero(data.row.moving[d * K : (d + 1) * K]), np.delete(np.arange(D), d)
         if not len(rows):
             continue
-        left = b[np.ix_(rows, others)] - data.row.gain[rows, None] * H[np.ix_(rows, others, [d])][:, :, 0]
+        left = b[np.ix_(rows, others)] - data.row.gain[rows, None] * H[rows][:, others, d]
         C = np.linalg.inv(H[np.ix_(rows, others, others)] + np.eye(D - 1) / (now.variance * unit[rows[0], others] ** 2))
         free = np.einsum("kde,ke->kd", C, left)
         share[np.ix_(rows, others)] = free - C @ np.linalg.solve(C.sum(axis=0), free.sum(axis=0))
