@@ -43,6 +43,9 @@ def run() -> dict[str, Any]:
     return {
         "films_cpu_s": whole["cpu"],
         "films_mb": whole["mb"],
+        # If seconds are a constant and a share of the load, what two loads say of the constant.
+        "whatever_the_recordings_cpu_s": (LESS * fewer["cpu"] - whole["cpu"]) / (LESS - 1),
+        "whatever_the_frames_cpu_s": (LESS * shorter["cpu"] - whole["cpu"]) / (LESS - 1),
         "exponent_of_recordings": float(np.log(whole["cpu"] / fewer["cpu"]) / np.log(LESS)),
         "exponent_of_frames": float(np.log(whole["cpu"] / shorter["cpu"]) / np.log(LESS)),
         "two_workers_driver_cpu_s": two["cpu"],

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from unisono.engines.choice import open_engine
 from unisono.engines.protocol import Executor
+from unisono.errors import SettingsError
 
 Result = TypeVar("Result")
 OnTask = Callable[[int, int], None]  # tasks done, tasks in all
@@ -32,7 +33,7 @@ def run_tasks(
     jobs: processes at once, -1 for one per core, or an executor. common: what all tasks need; it reaches a worker once.
     """
     if isinstance(jobs, int) and (jobs == 0 or jobs < -1):
-        raise ValueError(f"jobs is {jobs}: give the number of processes, or -1 for one per core.")
+        raise SettingsError(f"jobs is {jobs}: give the number of processes, or -1 for one per core.")
     results: list[Result] = []
     for result in _results(function, tasks, jobs, common):
         results.append(result)

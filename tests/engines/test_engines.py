@@ -98,6 +98,11 @@ def test_tasks_are_done_in_order_with_what_they_have_in_common(executor):
     assert seen == [(done, 5) for done in range(1, 6)]
 
 
+def test_no_processes_at_all_is_a_wrong_setting():
+    with pytest.raises(SettingsError, match="jobs is 0"):
+        run_tasks(float, [(1,)], 0)
+
+
 def test_functions_of_a_script_reach_processes():
     lines = ["from unisono.tasks import run_tasks", "def f(a, b): return a + b"]
     code = "\n".join([*lines, "print(run_tasks(f, [(1,), (2,)], 2, common=(3,)))"])

@@ -134,7 +134,10 @@ def test_a_torn_result_is_computed_again(tmp_path):
 
 @pytest.mark.slow
 def test_processes_find_what_one_finds(tmp_path):
-    assert reproduced(tmp_path / "one") == reproduced(tmp_path / "two", jobs=2)
+    told = []
+    two = reproduced(tmp_path / "two", jobs=2, on_task=lambda *at: told.append(at))
+    assert reproduced(tmp_path / "one") == two
+    assert told == [(done, 4) for done in range(5)]
 
 
 def test_results_hold_every_number_with_its_seed_and_no_nan(tmp_path):

@@ -238,9 +238,9 @@ def _completed_residuals(data: ItemData, R: np.ndarray, N: np.ndarray) -> np.nda
     completed = R.copy()
     D = R.shape[1]
     for seen, at in answer_patterns(data.answered):
-        unseen = np.setdiff1d(np.arange(D), seen)
-        if not len(unseen):
+        if len(seen) == D:
             continue
+        unseen = np.setdiff1d(np.arange(D), seen)
         Nk = N[data.annotator[at]]
         A = np.zeros((len(at), D, len(seen)))
         A[:, seen, np.arange(len(seen))] = 1.0

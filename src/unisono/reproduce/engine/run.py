@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
-
-from threadpoolctl import threadpool_limits
 
 from unisono.io.atomic import atomic_path
 from unisono.io.json_text import json_text
 from unisono.reproduce.engine.claims import too_small
 from unisono.reproduce.engine.experiment import Chapter, Experiment, Numbers, Settings, Unit
 from unisono.reproduce.engine.store import read_result, unit_path, write_result
+from unisono.tasks import OnTask, run_tasks
 from unisono.version import __version__
-
-OnTask = Callable[[int, int], None]  # units done, units in all
 
 
 class Report(NamedTuple):
@@ -85,8 +82,7 @@ def results_data(reports: Iterable[Report], settings: Settings) -> Numbers:
 def do_unit(path: Path, unit: Unit) -> None:
     """Computes one unit and keeps it; a worker does both, so that a result cannot get lost on the way home."""
     start = time.process_time()
-    with threadpool_limits(limits=1):
-        result = unit.work(**unit.settings)
+    result = unit.work(**unit.settings)
     write_result(path, unit, result, time.process_time() - start)
 
 
@@ -105,25 +101,13 @@ def _do_units(
     places = [(unit_path(out, experiment.name, unit), unit) for experiment, units in planned for unit in units]
     open_units = [(path, unit) for path, unit in places if read_result(path) is None]
     done, total = len(places) - len(open_units), len(places)
-    if on_task is not None:
-        on_task(done, total)
-    for _ in _finished(open_units, jobs):
-        done += 1
+
+    def told(more: int, _: int) -> None:
         if on_task is not None:
-            on_task(done, total)
+            on_task(done + more, total)
 
-
-def _finished(open_units: Sequence[tuple[Path, Unit]], jobs: int) -> Iterator[None]:
-    """Yields whenever one more is done, in whatever order."""
-    if jobs == 1 or len(open_units) < 2:
-        for path, unit in open_units:
-            do_unit(path, unit)
-            yield
-        return
-    from joblib import Parallel, delayed
-
-    work = (delayed(do_unit)(path, unit) for path, unit in open_units)
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work)
+    told(0, total)
+    run_tasks(do_unit, open_units, jobs, told)
 
 
 def _report(experiment: Experiment, units: tuple[Unit, ...], out: Path, settings: Settings) -> Report:
