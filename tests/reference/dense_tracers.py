@@ -146,3 +146,36 @@ def left_out_fit(data, scales, now, lag, phi):
                 cross += now.gain[k] / now.noise[k] * w * x[t]
                 square += now.gain[k] ** 2 / now.noise[k] * x[t] ** 2
     return cross, square
+
+
+def log_joint(data, scales, tracers, lag, leak, kappa):
+    """kappa log p(courses) + log p(levels) of all dimensions, whose truths leak into each other, by dense matrices.
+
+    lag: (K,) frames on every dimension; leak: (K, D, D), 0 for the own dimension.
+    """
+    D, said, levels = data.D, {}, {}
+    for d in range(D):
+        for m, k, frame, course in courses(data._replace(y=data.y[:, [d]]), scales[d]):
+            at = int(frame - lag[k])
+            if not scales[d].flat[k] and 0 <= at < data.length[m]:
+                said.setdefault((m, at), []).append((k, d, course))
+        for level, m, k in zip(scales[d].level, scales[d].recording_of, scales[d].annotator_of, strict=True):
+            levels.setdefault(int(m), []).append((int(k), d, float(level - tracers[d].bias[k])))
+
+    def density(rows, noise, variance):
+        G = np.array([[tracers[d].gain[k] if e == d else leak[k, d, e] for e in range(D)] for k, d, _ in rows])
+        C = G @ np.diag(variance) @ G.T + np.diag([getattr(tracers[d], noise)[k] for k, d, _ in rows])
+        return multivariate_normal(np.zeros(len(rows)), C).logpdf([value for _, _, value in rows])
+
+    inside = sum(density(rows, "noise", [now.A for now in tracers]) for rows in said.values())
+    return kappa * inside + sum(density(rows, "level_noise", [now.AB for now in tracers]) for rows in levels.values())
+
+
+def dense_leaking_course(y, follows, noise, A, phi):
+    """(T, D) the course of one recording that all rated, before it is shrunk. y: (K, T, D), follows: (K, D, D)."""
+    K, T, D = y.shape
+    time = phi ** np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
+    prior = np.kron(time, A)  # frame after frame
+    G = np.concatenate([np.kron(np.eye(T), follows[k]) for k in range(K)])
+    N = np.diag(np.concatenate([np.tile(noise[k], T) for k in range(K)]))
+    return (prior @ G.T @ np.linalg.solve(G @ prior @ G.T + N, y.reshape(K * T * D))).reshape(T, D)

@@ -251,6 +251,7 @@ def test_levels_of_recordings_equal_the_dense_posterior():
     level[3, 0] = level[7] = np.nan
     levels = Levels(
         rng.uniform(0.5, 2, (5, 2)),
+        0.3 * rng.standard_normal((5, 2, 2)) * (1.0 - np.eye(2)),
         rng.uniform(0.2, 1, (5, 2)),
         rng.standard_normal((5, 2)),
         np.zeros((5, 2)),
@@ -263,7 +264,9 @@ def test_levels_of_recordings_equal_the_dense_posterior():
     for m in range(3):
         rows = [(j, d) for j in np.flatnonzero(data.item_of == m) for d in (0, 1) if not np.isnan(level[j, d])]
         k = [data.annotator_of[j] for j, _ in rows]
-        G = np.array([[levels.gain[a, d] * (d == e) for e in (0, 1)] for a, (_, d) in zip(k, rows, strict=True)])
+        G = np.array([levels.leak[a, d] for a, (_, d) in zip(k, rows, strict=True)])
+        for i, (a, (_, d)) in enumerate(zip(k, rows, strict=True)):
+            G[i, d] = levels.gain[a, d]
         z = np.array([level[j, d] - levels.bias[a, d] for a, (j, d) in zip(k, rows, strict=True)])
         C = G @ levels.prior @ G.T + np.diag([levels.noise[a, d] for a, (_, d) in zip(k, rows, strict=True)])
         np.testing.assert_allclose(L[m], levels.prior @ G.T @ np.linalg.solve(C, z), rtol=1e-8)

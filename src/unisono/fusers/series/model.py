@@ -126,8 +126,8 @@ def with_newcomers(model: SeriesModel, count: int) -> SeriesModel:
 
 
 def _average(rows: np.ndarray, count: int) -> np.ndarray:
-    """(count, D) the average of the rows, again and again."""
-    return np.tile(rows.mean(axis=0), (count, 1))
+    """(count, ...) the average of the rows, again and again."""
+    return np.tile(rows.mean(axis=0), (count, *(1,) * (rows.ndim - 1)))
 
 
 def _spread_of_one(rows: np.ndarray) -> np.ndarray:
@@ -140,7 +140,7 @@ def _levels_of(model: SeriesModel, change: Callable[[np.ndarray], np.ndarray]) -
     """The model's levels with the rows of annotators changed."""
     if model.levels is None:
         return None
-    rows = {name: change(getattr(model.levels, name)) for name in ("gain", "noise", "bias", "bias_variance")}
+    rows = {name: change(getattr(model.levels, name)) for name in ("gain", "leak", "noise", "bias", "bias_variance")}
     return model.levels._replace(**rows)
 
 

@@ -57,7 +57,8 @@ def left_out_products(part: Part, params: SeriesParams, structure: Structure, le
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
     level = two_scale_truth(data, params, structure, plain, none).level
     at = truth_frames(data, params.lag)
-    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
+    follows = params.F.sum(axis=1)
+    gain = np.diagonal(follows, axis1=1, axis2=2)
     noise = np.diagonal(params.N, axis1=1, axis2=2)
     fold = folds(data, ~np.isnan(level).all(axis=1))
     total = np.zeros((3, D))
@@ -70,7 +71,7 @@ def left_out_products(part: Part, params: SeriesParams, structure: Structure, le
             row = np.flatnonzero(out[judgement] & (at[:, d] >= 0) & ~np.isnan(data.y[:, d]))
             frame, k = at[row, d], data.annotator_of[judgement[row]]
             g, s2 = gain[k, d], noise[k, d]
-            left = data.y[row, d] - level[judgement[row], d] - g * fused.course[frame, d]
+            left = data.y[row, d] - level[judgement[row], d] - np.sum(follows[k, d] * fused.course[frame], axis=1)
             total[0, d] += _pairs(frame, g / s2 * left, len(V)).sum()
             total[1, d] += _pairs(frame, g**2 / s2, len(V)) @ V
             total[2, d] += 2.0 * _pairs(frame, (g / s2) ** 2 * (g**2 * V[frame] + s2), len(V)).sum()

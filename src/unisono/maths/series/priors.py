@@ -25,6 +25,7 @@ DELAY_SD = 0.5  # seconds around the median delay; 1 s cost .002
 DIMENSION_DELAY_SD = 0.3  # seconds around the annotator's delay on all dimensions: the same in studies, found where not
 MEMORY, MEMORY_SD = 60.0, 1.0  # seconds after which the truth has forgotten itself, and sd of the logarithm before
 # left-out annotators speak; around 30 s the average was .001 less; around 120 s tense_music lost .002
+LEAKAGE_SD, PRIOR_LEAKAGES = 0.1, 4.0  # between dimensions, in standard deviations, and how many these count for
 TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as reversed
 
 # ---- bands; figures and choices without each study: docs/accuracy-series.md

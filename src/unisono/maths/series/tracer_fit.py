@@ -14,6 +14,7 @@ from unisono.maths.series.common_delays import Delays, Looks, common_delays, del
 from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.frames import Hands
 from unisono.maths.series.independent_frames import independent_frames
+from unisono.maths.series.leakage import leakages, said
 from unisono.maths.series.left_out_errors import course_widening
 from unisono.maths.series.params import Priors, SeriesData, Structure
 from unisono.maths.series.parts import HeldParts, Parts
@@ -57,7 +58,8 @@ def fit_two_scales(
     if any(own.lag.any() for own in delays):
         found = _searched(_moved_by(parts, found, delays), s.tol)
     found, trace = _climbed(found, s, watch)
-    return _finished(parts, data, rate, s, structure, found, delays, group, trace)
+    leak, trace = _leaking(parts, found, trace)
+    return _finished(parts, data, rate, s, structure, found, delays, group, trace, leak)
 
 
 def _first(parts: Parts, data: SeriesData, rate: float) -> tuple[Dimension, ...]:
@@ -166,6 +168,19 @@ def _climbed(
     return tuple(f._replace(tracers=arrived(f.scales, at)) for f, at in state), trace
 
 
+def _leaking(parts: Parts, found: tuple[Dimension, ...], trace: EmTrace) -> tuple[np.ndarray, EmTrace]:
+    """(K, D, D) leakage between dimensions, everything else held; the objective goes on from where the climb ended."""
+    K, D = len(found[0].lag), len(found)
+    if D == 1:
+        return np.zeros((K, 1, 1)), trace
+    kappa = float(np.mean([f.kappa for f in found]))
+    heard = said(parts, [f.scales for f in found], [f.tracers for f in found], all_hands(found), kappa)
+    leak, values = leakages(heard)
+    after = trace.objective[-1] + np.diff(values).cumsum()
+    joined = trace._replace(objective=np.concatenate([trace.objective, after]))
+    return np.swapaxes(leak.share.reshape(D, K, D), 0, 1), joined
+
+
 def _finished(
     parts: Parts,
     data: SeriesData,
@@ -176,8 +191,9 @@ def _finished(
     delays: list[Delays],
     group: np.ndarray,
     trace: EmTrace,
+    leak: np.ndarray,
 ) -> DefaultFit:
-    params, levels = truth_params(parts, data, rate, s, structure, found, delays, group)
+    params, levels = truth_params(parts, data, rate, s, structure, found, delays, group, leak)
     used = np.any([f.scales.present for f in found], axis=0)
     for g in np.unique(group[used]):
         params, _ = to_convention(params, used & (group == g), rate, s)

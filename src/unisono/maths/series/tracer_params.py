@@ -49,7 +49,9 @@ def truth_params(
     found: tuple[Dimension, ...],
     delays: list[Delays],
     group: np.ndarray,
+    leak: np.ndarray,
 ) -> tuple[SeriesParams, Levels]:
+    """leak: (K, D, D) leakage between dimensions in their units, 0 for the own."""
     K, D, W = data.K, data.D, structure.W
     phi = _autocorrelation(parts, rate, s, found)
     lag = np.zeros((K, D))
@@ -66,15 +68,15 @@ def truth_params(
     doubt = np.stack([f.tracers.bias_variance for f in found], axis=1) * unit**2
     flat = np.stack([f.scales.flat for f in found], axis=1)
     moves = np.where(flat, 0.0, gain)  # who does not move says nothing of the course
-    F = np.zeros((K, W, D, D))
+    F, leak = np.zeros((K, W, D, D)), leak * unit[:, None] / unit
     for k, d in np.ndindex(K, D):
-        F[k, :, d, d] = moves[k, d] * lag_kernel(float(lag[k, d]), W)
+        F[k, :, d] = np.outer(lag_kernel(float(lag[k, d]), W), leak[k, d] + moves[k, d] * np.eye(D)[d])
     sd = np.sqrt([f.tracers.A for f in found]) * unit
     frames = [one for part in parts.map(joint_frames, all_hands(found)) for one in part] if D > 1 else []
     A = truth_correlation(found, frames) * sd[:, None] * sd
     params = SeriesParams(
         F=F,
-        b=centre + bias - moves * centre,
+        b=centre + bias - F.sum(axis=1) @ centre,
         N=noise[:, :, None] * np.eye(D),
         rho=np.zeros((K, D)),
         lag=lag,
@@ -85,7 +87,7 @@ def truth_params(
     )
     prior = np.diag([f.tracers.AB for f in found]) * unit**2
     lasting = lasting_errors(parts, found, phi)
-    return params, Levels(gain, level_noise, centre + bias, doubt, prior, lasting, widening=np.ones(D))
+    return params, Levels(gain, leak, level_noise, centre + bias, doubt, prior, lasting, widening=np.ones(D))
 
 
 def _autocorrelation(parts: Parts, rate: float, s: Settings, found: tuple[Dimension, ...]) -> float:

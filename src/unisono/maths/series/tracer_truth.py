@@ -26,6 +26,7 @@ class Levels(NamedTuple):
     """What annotators do to the level of a recording, in the units of the ratings."""
 
     gain: np.ndarray  # (K, D)
+    leak: np.ndarray  # (K, D, D) of the levels of other dimensions, 0 for the own
     noise: np.ndarray  # (K, D) variance
     bias: np.ndarray  # (K, D) where the level of an annotator lies when that of the truth is `mu`
     bias_variance: np.ndarray  # (K, D) of what is known of it
@@ -36,7 +37,9 @@ class Levels(NamedTuple):
 
 def rescaled_levels(levels: Levels, factor: np.ndarray) -> Levels:
     """Levels of a truth that is `factor` (D,) times as large."""
-    return levels._replace(gain=levels.gain / factor, prior=levels.prior * factor[:, None] * factor)
+    return levels._replace(
+        gain=levels.gain / factor, leak=levels.leak / factor, prior=levels.prior * factor[:, None] * factor
+    )
 
 
 class TwoScaleTruth(NamedTuple):
@@ -81,7 +84,7 @@ class _Frames(NamedTuple):
     judgement: np.ndarray  # (S,)
     given: np.ndarray  # (J, D) ratings of each trace
     at: np.ndarray  # (S, D) frame of the truth
-    gain: np.ndarray  # (K, D)
+    follows: np.ndarray  # (K, D, D) gains, and leakage
     A: np.ndarray  # (D, D) variance of the truth inside recordings
     held: np.ndarray  # (sum T, D) precision at the nearest rated frame
     far: np.ndarray  # (sum T, D) frames to it
@@ -93,12 +96,13 @@ def _frames(data: SeriesData, params: SeriesParams, levels: Levels) -> _Frames:
     judgement, seen = np.repeat(np.arange(len(length)), length), ~np.isnan(data.y)
     count = np.stack([np.bincount(judgement, seen[:, d], minlength=len(length)) for d in range(data.D)], axis=1)
     at = truth_frames(data, params.lag)
-    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
+    follows = params.F.sum(axis=1)
+    gain = np.diagonal(follows, axis1=1, axis2=2)
     precision = frame_precision(data, seen, at, gain, np.diagonal(params.N, axis1=1, axis2=2))
     A = params.sigma / (1.0 - params.phi**2)
     near, far = nearest_rated(precision, data.length)
     held = np.take_along_axis(precision, near, axis=0)  # delays leave the last frames unrated: what was known holds
-    return _Frames(judgement, count, at, gain, A, held, far, held / (held + levels.lasting / np.diagonal(A)))
+    return _Frames(judgement, count, at, follows, A, held, far, held / (held + levels.lasting / np.diagonal(A)))
 
 
 def _smoothed(
@@ -116,8 +120,8 @@ def _smoothed(
     for _ in range(ROUNDS if partial.any() else 1):
         y = data.y
         if partial.any():
-            follows = frames.gain[data.annotator_of[frames.judgement]] * _at(course, frames.at)
-            y = y - np.where(partial[frames.judgement], follows, 0.0)
+            followed = _followed(frames.follows[data.annotator_of[frames.judgement]], course, frames.at)
+            y = y - np.where(partial[frames.judgement], followed, 0.0)
         level = trace_levels(y, frames.judgement, frames.given)
         rest = bare._replace(y=data.y - level[frames.judgement])
         found = smoother(make_layout(rest, structure), rest.X, inner, structure)
@@ -217,11 +221,11 @@ def level_posterior(data: SeriesData, level: np.ndarray, levels: Levels) -> tupl
     k, m, M, D = data.annotator_of, data.item_of, len(data.length), data.D
     rated = ~np.isnan(level)
     left = np.where(rated, level - levels.bias[k], 0.0)
-    weight = np.where(rated, levels.gain[k] / levels.noise[k], 0.0)
-    Q, S = np.zeros((M, D)), np.zeros((M, D))
-    np.add.at(Q, m, weight * levels.gain[k])
-    np.add.at(S, m, weight * left)
-    V = np.linalg.inv(np.linalg.inv(levels.prior) + Q[:, :, None] * np.eye(D))
+    G, weight = _followed_levels(levels)[k], np.where(rated, 1.0 / levels.noise[k], 0.0)
+    Q, S = np.zeros((M, D, D)), np.zeros((M, D))
+    np.add.at(Q, m, np.einsum("jde,jd,jdf->jef", G, weight, G))
+    np.add.at(S, m, np.einsum("jde,jd->je", G, weight * left))
+    V = np.linalg.inv(np.linalg.inv(levels.prior) + Q)
     L = np.einsum("mde,me->md", V, S)
     noise = np.where(rated, levels.noise[k], 1.0)
     loglik = -0.5 * np.sum(np.log(2.0 * np.pi * noise)[rated]) - 0.5 * np.sum(left**2 / noise)
@@ -235,12 +239,18 @@ def bias_doubt(data: SeriesData, level: np.ndarray, levels: Levels, V: np.ndarra
     V: (M, D, D) covariances of the levels if they were.
     """  # eq. S48
     k, m = data.annotator_of, data.item_of
-    weight = np.where(np.isnan(level), 0.0, levels.gain[k] / levels.noise[k])
-    doubt = np.zeros((len(V), data.D))
-    np.add.at(doubt, m, weight**2 * levels.bias_variance[k])
-    return np.asarray((V * doubt[:, None]) @ V)
+    G, weight = _followed_levels(levels)[k], np.where(np.isnan(level), 0.0, 1.0 / levels.noise[k])
+    doubt = np.zeros(V.shape)
+    np.add.at(doubt, m, np.einsum("jde,jd,jdf->jef", G, weight**2 * levels.bias_variance[k], G))
+    return np.asarray(V @ doubt @ V)
 
 
-def _at(course: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """(S, D) the course at the frames that ratings are about, 0 outside."""
-    return np.where(at >= 0, np.take_along_axis(course, np.maximum(at, 0), axis=0), 0.0)
+def _followed_levels(levels: Levels) -> np.ndarray:
+    """(K, D, D) gains and leakage."""
+    return np.asarray(levels.gain[:, :, None] * np.eye(levels.gain.shape[1]) + levels.leak)
+
+
+def _followed(follows: np.ndarray, course: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """(S, D) what ratings owe to the course at the frames they are about, 0 outside. follows: (S, D, D)."""
+    seen = np.where(at[:, :, None] >= 0, course[np.maximum(at, 0)], 0.0)  # of every dimension, at the frame of each
+    return np.asarray(np.einsum("sde,sde->sd", follows, seen))

@@ -1,0 +1,126 @@
+"""Leakage between the dimensions of traces: its objective, its steps, and what the truth makes of it."""
+
+import numpy as np
+import pytest
+
+from reference.dense_tracers import dense_leaking_course, log_joint
+from trace_crowds import crowd, lasting
+from unisono.maths.series import priors
+from unisono.maths.series.default import Settings
+from unisono.maths.series.frames import Hands
+from unisono.maths.series.leakage import Leakage, leakages, objective, said
+from unisono.maths.series.params import SeriesData
+from unisono.maths.series.parts import HeldParts
+from unisono.maths.series.strata import placed
+from unisono.maths.series.tracer_fit import fit_two_scales
+from unisono.maths.series.tracer_search import sweep
+from unisono.maths.series.tracer_truth import two_scale_truth
+from unisono.maths.series.tracers import first_tracers, hands_of
+from unisono.maths.series.two_scales import two_scales
+
+RATE, KAPPA = 2.0, 0.05
+LAG = np.array([2, 0, 1, 3, 0])
+
+
+def leaking(seed, leak, K=6, T=300, M=4):
+    """Two dimensions of alike annotators who leak by leak (K,) from the second into the first."""
+    rng, y = np.random.default_rng(seed), []
+    for _ in range(M):
+        a = np.stack([lasting(rng, T, 15.0), lasting(rng, T, 15.0)], axis=1) + rng.standard_normal(2)
+        for k in range(K):
+            error = 0.3 * np.stack([lasting(rng, T, 3.0), lasting(rng, T, 3.0)], axis=1)
+            y.append(a + leak[k] * np.stack([a[:, 1], np.zeros(T)], axis=1) + error)
+    item_of, annotator_of = np.repeat(np.arange(M), K), np.tile(np.arange(K), M)
+    return SeriesData(np.concatenate(y), item_of, annotator_of, np.full(M, T), np.zeros((M * T, 0)), K)
+
+
+@pytest.fixture
+def heard():
+    """Three dimensions with gaps, a reversed hand, delays and an annotator who is flat on one of them."""
+    worlds = [crowd(seed, turned=(1,), gaps=seed != 1)[0] for seed in range(3)]
+    y = np.concatenate([one.y for one in worlds], axis=1)
+    y[np.repeat(worlds[0].annotator_of, worlds[0].length[worlds[0].item_of]) == 4, 2] = 1.0
+    data = worlds[0]._replace(y=y)
+    parts, ones = HeldParts(data, rows=300), np.ones(data.K)
+    scales = two_scales(parts, data.K, 3)
+    places = placed(parts, tuple(Hands(one.unit, one.flat, LAG, ones, ones, 1.0) for one in scales))
+    tracers = [first_tracers(one, place) for one, place in zip(scales, places, strict=True)]
+    for _ in range(3):
+        tracers = [sweep(s, p, KAPPA, now) for s, p, now in zip(scales, places, tracers, strict=True)]
+    hands = tuple(hands_of(one, now, LAG) for one, now in zip(scales, tracers, strict=True))
+    return data, scales, tracers, said(parts, scales, tracers, hands, KAPPA)
+
+
+def some_leakage(heard, seed, variance):
+    rng, n = np.random.default_rng(seed), len(heard.row.gain)
+    share = 0.2 * rng.standard_normal((n, 3)) * heard.row.moving[:, None]
+    share[np.arange(n), np.repeat(np.arange(3), n // 3)] = 0.0
+    return Leakage(share, 0.01 * (share != 0), variance)
+
+
+def test_the_objective_of_leakage_equals_dense_densities(heard):
+    data, scales, tracers, told = heard
+
+    def dense(now):
+        leak = np.swapaxes(now.share.reshape(3, data.K, 3), 0, 1)
+        total, A = log_joint(data, scales, tracers, LAG, leak, KAPPA), told.A
+        squares = [
+            (now.share[d * data.K + k, e] ** 2 + now.known[d * data.K + k, e]) * A[e] / A[d]
+            for d in range(3)
+            for k in np.flatnonzero(scales[d].moving)
+            for e in range(3)
+            if e != d
+        ] + [priors.LEAKAGE_SD**2] * 4
+        return total - 0.5 * sum(square / now.variance + np.log(now.variance) for square in squares)
+
+    one, other = some_leakage(told, 0, 0.02), some_leakage(told, 1, 0.05)
+    found = objective(told, other) - objective(told, one)
+    np.testing.assert_allclose(found, dense(other) - dense(one), rtol=1e-8)
+
+
+def test_no_step_falls_and_none_is_left_to_take(heard):
+    _, scales, _, told = heard
+    found, values = leakages(told)
+    assert len(values) > 2
+    assert np.diff(values).min() > -1e-9
+    assert values[-1] > values[0] + 0.01
+    share = found.share.reshape(3, -1, 3)
+    np.testing.assert_allclose(share.sum(axis=1), 0.0, atol=1e-12)  # what all have in common is not looked for
+    assert not share[[0, 1, 2], :, [0, 1, 2]].any()
+    assert not share[2, 4].any()  # who does not move does not leak
+    rng, best = np.random.default_rng(0), objective(told, found)
+    for _ in range(20):
+        away = np.where(share != 0, rng.standard_normal(share.shape), 0.0)
+        for d in range(3):
+            moving = scales[d].moving
+            away[d, moving] -= away[d, moving].mean(axis=0)
+            away[d, ~moving] = 0.0
+            away[d, :, d] = 0.0
+        moved = found._replace(share=found.share + 0.05 * away.reshape(found.share.shape))
+        assert objective(told, moved) < best
+
+
+def test_leakage_is_found_where_there_is_some_and_nowhere_else():
+    leak = np.array([0.5, -0.4, 0.1, 0.3, -0.3, -0.2])
+    for truth in (leak, 0 * leak):
+        data = leaking(0, truth)
+        fit = fit_two_scales(data, RATE, Settings(window=0.0))
+        found = fit.params.F.sum(axis=1)
+        assert np.abs(found[:, 1, 0]).max() < 0.12
+        assert np.abs(found[:, 0, 1] - truth).max() < 0.2  # drawn to nobody's leaking
+        assert np.abs(found[:, 0, 1] - truth).max() < 0.5 * np.abs(truth).max() + 0.1
+        np.testing.assert_allclose(fit.levels.leak[:, 0, 1], found[:, 0, 1], rtol=1e-12)
+        assert np.diff(fit.trace.objective).min() > -1e-9
+
+
+def test_a_truth_with_leakage_equals_the_dense_posterior():
+    data = leaking(1, np.array([0.5, -0.4, 0.1, 0.3, -0.3, -0.2]), T=40, M=2)
+    fit = fit_two_scales(data, RATE, Settings(window=0.0, memory=10.0))
+    levels = fit.levels._replace(lasting=np.zeros(2))  # nothing is shrunk
+    found = two_scale_truth(data, fit.params, fit.structure, levels, fit.spread)
+    A, noise = fit.params.sigma / (1 - fit.params.phi**2), np.diagonal(fit.params.N, axis1=1, axis2=2)
+    for m, y in enumerate(data.y.reshape(2, 6, 40, 2)):
+        course = dense_leaking_course(
+            y - y.mean(axis=1, keepdims=True), fit.params.F.sum(axis=1), noise, A, fit.params.phi
+        )
+        np.testing.assert_allclose(found.course[40 * m : 40 * (m + 1)], course, rtol=1e-8, atol=1e-10)
