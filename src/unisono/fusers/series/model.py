@@ -287,5 +287,11 @@ def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:
         mean_lag=float(arrays["mean_lag"]),
         convention=words["convention"],
         weighted=words["weighted"],
-        levels=Levels(*(arrays[f"level_{name}"] for name in Levels._fields)) if "level_gain" in arrays else None,
+        levels=_restored_levels(arrays) if "level_gain" in arrays else None,
     )
+
+
+def _restored_levels(arrays: dict[str, np.ndarray]) -> Levels:
+    found = {name: arrays[f"level_{name}"] for name in Levels._fields if f"level_{name}" in arrays}
+    K, D = found["gain"].shape
+    return Levels(**{"leak": np.zeros((K, D, D))} | found)  # fits of before leakage was estimated have none
