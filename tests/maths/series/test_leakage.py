@@ -9,17 +9,19 @@ from unisono.maths.series import priors
 from unisono.maths.series.default import Settings
 from unisono.maths.series.frames import Hands
 from unisono.maths.series.leakage import Leakage, leakages, objective, said
+from unisono.maths.series.left_out_errors import left_out_products
 from unisono.maths.series.params import SeriesData
 from unisono.maths.series.parts import HeldParts
 from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.maths.series.tracer_search import sweep
-from unisono.maths.series.tracer_truth import two_scale_truth
+from unisono.maths.series.tracer_truth import level_posterior, rescaled_levels, two_scale_truth
 from unisono.maths.series.tracers import first_tracers, hands_of
 from unisono.maths.series.two_scales import two_scales
 
 RATE, KAPPA = 2.0, 0.05
 LAG = np.array([2, 0, 1, 3, 0])
+LEAK = np.array([0.5, -0.4, 0.1, 0.3, -0.3, -0.2])
 
 
 def leaking(seed, leak, K=6, T=300, M=4):
@@ -101,8 +103,7 @@ def test_no_step_falls_and_none_is_left_to_take(heard):
 
 
 def test_leakage_is_found_where_there_is_some_and_nowhere_else():
-    leak = np.array([0.5, -0.4, 0.1, 0.3, -0.3, -0.2])
-    for truth in (leak, 0 * leak):
+    for truth in (LEAK, 0 * LEAK):
         data = leaking(0, truth)
         fit = fit_two_scales(data, RATE, Settings(window=0.0))
         found = fit.params.F.sum(axis=1)
@@ -114,7 +115,7 @@ def test_leakage_is_found_where_there_is_some_and_nowhere_else():
 
 
 def test_a_truth_with_leakage_equals_the_dense_posterior():
-    data = leaking(1, np.array([0.5, -0.4, 0.1, 0.3, -0.3, -0.2]), T=40, M=2)
+    data = leaking(1, LEAK, T=40, M=2)
     fit = fit_two_scales(data, RATE, Settings(window=0.0, memory=10.0))
     levels = fit.levels._replace(lasting=np.zeros(2))  # nothing is shrunk
     found = two_scale_truth(data, fit.params, fit.structure, levels, fit.spread)
@@ -124,3 +125,40 @@ def test_a_truth_with_leakage_equals_the_dense_posterior():
             y - y.mean(axis=1, keepdims=True), fit.params.F.sum(axis=1), noise, A, fit.params.phi
         )
         np.testing.assert_allclose(found.course[40 * m : 40 * (m + 1)], course, rtol=1e-8, atol=1e-10)
+
+
+def test_left_out_annotators_are_expected_to_leak():
+    data = leaking(1, LEAK, T=40, M=1)
+    fit = fit_two_scales(data, RATE, Settings(window=0.0, memory=10.0))
+    levels = fit.levels._replace(lasting=np.zeros(2))
+    (part,) = HeldParts(data).parts
+    A, noise = fit.params.sigma / (1 - fit.params.phi**2), np.diagonal(fit.params.N, axis1=1, axis2=2)
+    F, y, found = fit.params.F.sum(axis=1), data.y.reshape(6, 40, 2), np.zeros(2)
+    y = y - y.mean(axis=1, keepdims=True)
+    for out in ([0, 3], [1, 4], [2, 5]):
+        others = np.setdiff1d(np.arange(6), out)
+        course = dense_leaking_course(y[others], F[others], noise[others], A, fit.params.phi)
+        one, other = (np.diagonal(F[k]) / noise[k] * (y[k] - course @ F[k].T) for k in out)
+        found += 2 * np.sum(one * other, axis=0)
+    np.testing.assert_allclose(left_out_products(part, fit.params, fit.structure, levels).found, found, rtol=1e-8)
+
+
+def test_expected_traces_move_with_the_zero_of_the_scale():
+    data, left = leaking(2, LEAK), []
+    for zero in (0.0, 5.0):
+        moved = data._replace(y=data.y + zero)
+        fit = fit_two_scales(moved, RATE, Settings(window=0.0))
+        truth = two_scale_truth(moved, fit.params, fit.structure, fit.levels, fit.spread).mean.reshape(4, 1, 300, 2)
+        expected = np.einsum("kde,mkte->mktd", fit.params.F.sum(axis=1), np.tile(truth, (1, 6, 1, 1)))
+        left.append(moved.y.reshape(4, 6, 300, 2) - expected - fit.params.b[:, None])
+    np.testing.assert_allclose(left[1], left[0], atol=1e-6)
+    assert np.abs(left[0].mean(axis=(0, 2))).max() < 0.3  # biases were known before leakage was
+
+
+def test_levels_follow_the_unit_of_the_truth():
+    data = leaking(3, LEAK, T=20)
+    levels = fit_two_scales(data, RATE, Settings(window=0.0, memory=10.0)).levels
+    given, factor = data.y.reshape(-1, 20, 2).mean(axis=1), np.array([3.0, 0.5])
+    expected, _, _ = level_posterior(data, given, levels)
+    found, _, _ = level_posterior(data, given, rescaled_levels(levels, factor))
+    np.testing.assert_allclose(found, expected * factor, rtol=1e-9)
