@@ -16,13 +16,13 @@ from unisono.maths.series.frames import Hands
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.leakage import leakages, said
 from unisono.maths.series.left_out_errors import course_widening
-from unisono.maths.series.params import Priors, SeriesData, Structure
+from unisono.maths.series.params import Priors, SeriesData
 from unisono.maths.series.parts import HeldParts, Parts
 from unisono.maths.series.recordings import connected
 from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers, look_at_traces
-from unisono.maths.series.tracer_params import Dimension, all_hands, counted_frames, truth_params
+from unisono.maths.series.tracer_params import Asked, Dimension, Known, all_hands, counted_frames, truth_params
 from unisono.maths.series.tracer_search import sweep
 from unisono.maths.series.tracer_spread import annotator_sample, with_common_error
 from unisono.maths.series.tracer_truth import two_scale_truths
@@ -59,7 +59,7 @@ def fit_two_scales(
         found = _searched(_moved_by(parts, found, delays), s.tol)
     found, trace = _climbed(found, s, watch)
     leak, trace = _leaking(parts, found, trace)
-    return _finished(parts, data, rate, s, structure, found, delays, group, trace, leak)
+    return _finished(Asked(parts, data, rate, s, structure, group), Known(found, delays, leak), trace)
 
 
 def _first(parts: Parts, data: SeriesData, rate: float) -> tuple[Dimension, ...]:
@@ -181,19 +181,10 @@ def _leaking(parts: Parts, found: tuple[Dimension, ...], trace: EmTrace) -> tupl
     return np.swapaxes(leak.share.reshape(D, K, D), 0, 1), joined
 
 
-def _finished(
-    parts: Parts,
-    data: SeriesData,
-    rate: float,
-    s: Settings,
-    structure: Structure,
-    found: tuple[Dimension, ...],
-    delays: list[Delays],
-    group: np.ndarray,
-    trace: EmTrace,
-    leak: np.ndarray,
-) -> DefaultFit:
-    params, levels = truth_params(parts, data, rate, s, structure, found, delays, group, leak)
+def _finished(asked: Asked, known: Known, trace: EmTrace) -> DefaultFit:
+    parts, data, rate, s, structure, group = asked
+    found, delays, _ = known
+    params, levels = truth_params(asked, known)
     used = np.any([f.scales.present for f in found], axis=0)
     for g in np.unique(group[used]):
         params, _ = to_convention(params, used & (group == g), rate, s)

@@ -35,29 +35,38 @@ class Dimension(NamedTuple):
     lag: np.ndarray  # (K,) delays in frames at which the courses are placed
 
 
+class Asked(NamedTuple):
+    """What is to be fused, and how."""
+
+    parts: Parts
+    data: SeriesData
+    rate: float
+    settings: Settings
+    structure: Structure
+    group: np.ndarray  # (K,) who shares recordings, directly or not
+
+
+class Known(NamedTuple):
+    """What was found out about the annotators."""
+
+    dimensions: tuple[Dimension, ...]
+    delays: list[Delays]  # of every dimension
+    leak: np.ndarray  # (K, D, D) leakage between dimensions in their units, 0 for the own
+
+
 def all_hands(found: tuple[Dimension, ...]) -> tuple[Hands, ...]:
     """What frames need to know of the annotators of every dimension."""
     return tuple(hands_of(f.scales, f.tracers, f.lag) for f in found)
 
 
-def truth_params(
-    parts: Parts,
-    data: SeriesData,
-    rate: float,
-    s: Settings,
-    structure: Structure,
-    found: tuple[Dimension, ...],
-    delays: list[Delays],
-    group: np.ndarray,
-    leak: np.ndarray,
-) -> tuple[SeriesParams, Levels]:
-    """leak: (K, D, D) leakage between dimensions in their units, 0 for the own."""
-    K, D, W = data.K, data.D, structure.W
-    phi = _autocorrelation(parts, rate, s, found)
+def truth_params(asked: Asked, known: Known) -> tuple[SeriesParams, Levels]:
+    parts, found, group = asked.parts, known.dimensions, asked.group
+    K, D, W = asked.data.K, asked.data.D, asked.structure.W
+    phi = _autocorrelation(parts, asked.rate, asked.settings, found)
     lag = np.zeros((K, D))
     for g in np.unique(group):
         own = group == g
-        relative = np.stack([one.lag[own] for one in delays], axis=1)
+        relative = np.stack([one.lag[own] for one in known.delays], axis=1)
         lag[own] = relative - relative.min()
     unit = np.array([f.scales.unit for f in found])
     centre = np.array([f.scales.centre for f in found])
@@ -68,7 +77,7 @@ def truth_params(
     doubt = np.stack([f.tracers.bias_variance for f in found], axis=1) * unit**2
     flat = np.stack([f.scales.flat for f in found], axis=1)
     moves = np.where(flat, 0.0, gain)  # who does not move says nothing of the course
-    F, leak = np.zeros((K, W, D, D)), leak * unit[:, None] / unit
+    F, leak = np.zeros((K, W, D, D)), known.leak * unit[:, None] / unit
     for k, d in np.ndindex(K, D):
         F[k, :, d] = np.outer(lag_kernel(float(lag[k, d]), W), leak[k, d] + moves[k, d] * np.eye(D)[d])
     sd = np.sqrt([f.tracers.A for f in found]) * unit
