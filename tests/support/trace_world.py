@@ -68,3 +68,17 @@ def with_spoiled_annotator(ratings: Ratings, how: str, seed: int) -> Ratings:
     noise = rng.standard_normal(value[own].shape)
     value[own] = {"random": noise, "drifting": 0.1 * np.cumsum(noise, axis=0), "reversed": -value[own]}[how]
     return ratings.with_value(value)
+
+
+def by(ratings, names):
+    """The same ratings by annotators with these names."""
+    return Ratings.from_judgements(
+        ratings.value,
+        ratings.item_of,
+        ratings.annotator_of,
+        items=ratings.items,
+        annotators=names,
+        dimensions=ratings.dimensions,
+        length=ratings.length,
+        clock=ratings.clock,
+    )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unisono as un
-from trace_world import RATE, pearson, trace_world
+from trace_world import RATE, by, pearson, trace_world
 from unisono.data import Ratings
 from unisono.errors import DataError
 from unisono.fusers import make_fuser
@@ -170,17 +170,7 @@ def test_newcomers_count_as_average_annotators(world):
     assert pearson(with_newcomer.mean, world.truth.value).min() > 0.95
     assert np.abs(with_newcomer.mean - without.mean).max() > 0.01
     names = [name.replace("rater 3", "somebody") for name in r.annotators]
-    renamed = Ratings.from_judgements(
-        r.value,
-        r.item_of,
-        r.annotator_of,
-        items=r.items,
-        annotators=names,
-        dimensions=r.dimensions,
-        length=r.length,
-        clock=r.clock,
-    )
-    np.testing.assert_allclose(fuser.fuse(renamed).mean, with_newcomer.mean)
+    np.testing.assert_allclose(fuser.fuse(by(r, names)).mean, with_newcomer.mean)
     paper = make_fuser("paper-joint", series=True, width=3, restarts=1).fit(
         Ratings.from_judgements(
             known.value,

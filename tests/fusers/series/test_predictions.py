@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import unisono as un
-from trace_world import trace_world
-from unisono.data import Ratings
+from trace_world import by, trace_world
 
 pytestmark = pytest.mark.slow
 
@@ -13,19 +12,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def ratings():
     return trace_world(K=6, lengths=(90, 70, 90), gaps=False).ratings
-
-
-def by(ratings, names):
-    return Ratings.from_judgements(
-        ratings.value,
-        ratings.item_of,
-        ratings.annotator_of,
-        items=ratings.items,
-        annotators=names,
-        dimensions=ratings.dimensions,
-        length=ratings.length,
-        clock=ratings.clock,
-    )
 
 
 def strangers(ratings):
