@@ -16,24 +16,19 @@ from typing import Any, NamedTuple
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-def best_time(work: Callable[[], object], repeats: int = 3) -> float:
+def best_time(work: Callable[[], object], repeats: int = 3, clock: Callable[[], float] = time.perf_counter) -> float:
     """Seconds of the fastest of several runs; the others were disturbed."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return min(times)
 
 
 def best_cpu(work: Callable[[], object], repeats: int = 3) -> float:
     """Processor seconds of the run that took least of them."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+    return best_time(work, repeats, time.process_time)
 
 
 class Cost(NamedTuple):

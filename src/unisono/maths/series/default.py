@@ -15,13 +15,7 @@ import numpy as np
 
 from unisono.maths.em import EmTrace, OnStep, relative_change, run_em
 from unisono.maths.series.align import independent_share, relative_lags
-from unisono.maths.series.bands import (
-    Spread,
-    annotator_spread,
-    band_covariance,
-    noise_levels,
-    residual_traces,
-)
+from unisono.maths.series.bands import Spread, annotator_spread, band_covariance, noise_levels, residual_traces
 from unisono.maths.series.delays import refine_lags
 from unisono.maths.series.em import make_step, rated, start_from_truth
 from unisono.maths.series.estep import infer
@@ -29,17 +23,18 @@ from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
 from unisono.maths.series.recordings import connected, recordings_of
 from unisono.maths.series.tracer_truth import Levels
+from unisono.maths.series.truth_memory import autocorrelation
 
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
-MEMORY = 20.0  # seconds, where none is given; the default on two scales estimates it
+FIXED_MEMORY = 20.0  # seconds, where none is given; the default on two scales estimates it
 SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_UNIT
 
 
 class Settings(NamedTuple):
     window: float = 3.0  # seconds that delays may span
-    memory: float | None = None  # seconds that the truth remembers: phi = exp(-1 / (rate memory)); None: see MEMORY
+    memory: float | None = None  # seconds that the truth remembers: see `autocorrelation`; None: FIXED_MEMORY
     phi: float | None = None  # given instead of the memory
     lag: float | None = None  # mean delay of the annotators in seconds; None: by the rule of the earliest
     earliest: float = 0.2  # seconds: the rule lets the earliest annotator react this soon
@@ -252,7 +247,7 @@ def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
 
 def _start(problem: Problem) -> SeriesParams:
     s, priors, D = problem.settings, problem.priors, problem.data.D
-    phi = float(np.exp(-1.0 / (problem.rate * (MEMORY if s.memory is None else s.memory)))) if s.phi is None else s.phi
+    phi = autocorrelation(problem.rate, FIXED_MEMORY if s.memory is None else s.memory) if s.phi is None else s.phi
     start = identity_params(problem.data, problem.structure, noise=0.5, phi=phi, lag=problem.lag)
     if priors.kernel is not None:
         start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(D), (problem.data.K, 1, 1, 1)))

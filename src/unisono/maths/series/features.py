@@ -30,6 +30,7 @@ from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import Layout, make_layout
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure
 from unisono.maths.series.recordings import connected
+from unisono.maths.series.truth_memory import autocorrelation
 
 RHO_MAX = 0.995
 
@@ -105,7 +106,7 @@ def _autocorrelated(
     params = plain.params
     rho = np.clip(plain.correlation[:, 1], 0.0, RHO_MAX)
     level = np.where(np.isnan(plain.noise), 1.0, plain.noise)
-    phi = float(np.exp(-1.0 / (rate * fs.memory)))
+    phi = autocorrelation(rate, fs.memory)
     structure = plain.structure._replace(autocorrelation="shared", fixed=tuple(range(data.K)))
     return structure, params._replace(
         rho=np.tile(rho, (data.K, 1)),

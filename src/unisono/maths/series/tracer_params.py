@@ -18,7 +18,7 @@ from unisono.maths.series.parts import Parts
 from unisono.maths.series.strata import Placed
 from unisono.maths.series.tracer_truth import Levels
 from unisono.maths.series.tracers import Sums, Tracers, error_correlations, hands_of
-from unisono.maths.series.truth_memory import truth_memory
+from unisono.maths.series.truth_memory import autocorrelation, truth_memory
 from unisono.maths.series.two_scales import TwoScales
 
 CORRELATION_ROUNDS = 20  # of EM for the correlation of true dimensions
@@ -104,7 +104,7 @@ def _autocorrelation(parts: Parts, rate: float, s: Settings, found: tuple[Dimens
     if s.phi is not None:
         return s.phi
     memory = truth_memory(parts, all_hands(found), counted_frames(parts, found), rate) if s.memory is None else s.memory
-    return float(np.exp(-1.0 / (rate * memory)))
+    return autocorrelation(rate, memory)
 
 
 def counted_frames(parts: Parts, found: tuple[Dimension, ...]) -> np.ndarray:

@@ -33,9 +33,14 @@ def truth_memory(parts: Parts, hands: tuple[Hands, ...], kappa: np.ndarray, rate
     return float(MEMORY * np.exp(weight @ octaves / weight.sum()))
 
 
+def autocorrelation(rate: float, memory: float) -> float:
+    """phi: of neighbouring frames, at so many a second, of a truth that remembers for so many seconds."""
+    return float(np.exp(-1.0 / (rate * memory)))
+
+
 def autocorrelations(rate: float) -> np.ndarray:
     """(n,) of neighbouring frames of the truth, for every memory that is tried."""
-    return np.asarray(np.exp(-1.0 / (rate * MEMORY * 2.0**OCTAVES)))
+    return np.array([autocorrelation(rate, MEMORY * 2.0**octave) for octave in OCTAVES.tolist()])
 
 
 def left_out_fits(part: Part, hands: tuple[Hands, ...], phi: np.ndarray) -> np.ndarray:
@@ -55,8 +60,9 @@ def _left_out_fit(courses: Courses, hand: Hands, phi: np.ndarray) -> np.ndarray:
     said = hand.weight[courses.who][:, None] * courses.value
     Q, S, out = q.sum(axis=0), said.sum(axis=0), np.zeros((2, len(phi)))
     for i, seen in enumerate(courses.seen):
+        others = np.maximum(Q - q[i], 0.0), S - said[i]
         for j, one in enumerate(phi.tolist()):
-            x = smoothed(np.maximum(Q - q[i], 0.0), S - said[i], hand.A, one)[seen]
+            x = smoothed(*others, hand.A, one)[seen]
             out[:, j] += said[i, seen] @ x, q[i, seen] @ (x * x)
     return out
 
