@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.fusers.items.estimate import Ends
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.results import INTERVAL
-from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds
+from unisono.maths.items.data import Bounds, ItemData
 from unisono.maths.items.estep import Posterior, annotator_uncertainty
 from unisono.maths.items.predictive import half_width, residual_freedom
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
@@ -118,17 +116,3 @@ def estimated_truth(
         return estimate, cov
     open_ = np.isnan(known)
     return np.where(open_, estimate, known), cov * (open_[:, :, None] & open_[:, None, :])
-
-
-def ends_arrays(ends: Ends | None) -> dict[str, np.ndarray]:
-    """The ends of the scale as they are saved."""
-    if ends is None:
-        return {}
-    return {"end_low": ends.bounds.low, "end_high": ends.bounds.high, "end_spread": ends.spread}
-
-
-def restore_ends(arrays: dict[str, np.ndarray]) -> Ends | None:
-    """The ends of the scale of a saved fit, where ratings piled up there."""
-    if "end_low" not in arrays:
-        return None
-    return Ends(Bounds(arrays["end_low"], arrays["end_high"]), arrays["end_spread"])
