@@ -16,13 +16,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import mills_ratio, truncated_above
 from unisono.maths.items.params import Information
 
-SETTLED = 1e-6  # numerical: change of a truth below which its item is done
+# numerical: change of a truth, in standard deviations of its posterior, below which its item is done; what that leaves
+# of the bound is below the rounding of its sum
+SETTLED = 3e-5
 LENGTHENED_ROUNDS = 12  # numerical: after these, steps keep their own length, with which they converge for sure
 MOST_ROUNDS = 100  # numerical: in all
 FASTEST_RATE = 0.9  # numerical: a step is lengthened tenfold at most
@@ -31,26 +32,36 @@ FASTEST_RATE = 0.9  # numerical: a step is lengthened tenfold at most
 class Behind(NamedTuple):
     """Of a block of m items with j judgements."""
 
-    y: np.ndarray  # (j, D) ratings with those at the ends replaced by their expectations
+    y: np.ndarray  # (D, j) ratings with those at the ends replaced by their expectations
     push: np.ndarray  # (D, m) sum_n G_n (y* - y)_n
     own: np.ndarray  # (m,) what they change of the ratings' own part of eq. G6, and their entropy
     Dyy: np.ndarray  # (U, D, D) what they add to the profiles' sums of outer products
 
 
 class _AtEnds(NamedTuple):
-    """Answers at the ends of one dimension; all (n,)."""
+    """Answers at the ends of one dimension d, their numbers n last."""
 
-    row: np.ndarray  # judgement, counted in the block
-    item: np.ndarray  # the same
-    profile: np.ndarray
-    side: np.ndarray  # 1 at the lower end, -1 at the upper one
-    cut: np.ndarray
-    sd: np.ndarray  # of y* given everything else
+    row: np.ndarray  # (n,) judgement, counted in the block
+    item: np.ndarray  # (n,) the same
+    profile: np.ndarray  # (n,)
+    side: np.ndarray  # (n,) 1 at the lower end, -1 at the upper one
+    sd: np.ndarray  # (n,) of y* given everything else
+    room: np.ndarray  # (n,) side times (cut - given answer)
+    rest: np.ndarray  # (n,) c - given answer but for what moves: truths, and numbers on the other dimensions
+    slope: np.ndarray  # (D, n) of c on the truths: G_d / W_dd
+    tie: np.ndarray  # (D, n) of c on the other numbers, times -1: W_de / W_dd
 
-    def only(self, active: np.ndarray) -> _AtEnds:
-        """Those of the active (m,) items."""
-        keep = active[self.item]
-        return self if keep.all() else _AtEnds(*(part[keep] for part in self))
+    def only(self, keep: np.ndarray) -> _AtEnds:
+        return self if keep.all() else _AtEnds(*(part[..., keep] for part in self))
+
+    def center(self, at: np.ndarray, change: np.ndarray, others: list[int]) -> np.ndarray:
+        """c - given answer, for truths (D, m) and numbers that lie `change` (D, j) away from the answers."""
+        c = self.rest.copy()
+        for slope, truth in zip(self.slope, at, strict=True):
+            c += slope * truth[self.item]
+        for e in others:
+            c -= self.tie[e] * change[e][self.row]
+        return c
 
 
 def numbers_behind(
@@ -61,90 +72,98 @@ def numbers_behind(
     None where no answer is at an end.
     """
     judgements = slice(int(data.item_ptr[start]), int(data.item_ptr[stop]))
-    given, profile_of = data.y[judgements], data.profile_of[judgements]
+    given, profile_of = np.ascontiguousarray(data.y[judgements].T), data.profile_of[judgements]
     item_of = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
-    ends = {d: own for d in range(data.D) if len((own := _at_ends(data, info, given, profile_of, item_of, d)).row)}
+    found = (_at_ends(data, info, given, profile_of, item_of, d) for d in range(data.D))
+    ends = {d: own for d, own in enumerate(found) if len(own.row)}
     if not ends:
         return None
-    y, center = _settled(ends, info, given, mean, V)
-    own = np.zeros(len(item_of))  # by judgement
-    variance = np.zeros_like(given)
+    change, center = _settled(ends, given.shape, mean, V)
+    y, own, variance = given + change, np.zeros(len(item_of)), np.zeros_like(given)
     for d, at in ends.items():
-        cut = truncated_above(at.side * center[at.row, d], at.sd, at.side * at.cut)
-        variance[at.row, d] = cut.variance
-        both = y[at.row] + given[at.row]
-        change = y[at.row, d] - given[at.row, d]
-        pulled = 0.5 * np.einsum("ne,ne->n", info.W[at.profile, d], both) - info.Wb[at.profile, d]
-        own[at.row] += cut.entropy - 0.5 * cut.variance / at.sd**2 - change * pulled
-    rows = np.unique(np.concatenate([at.row for at in ends.values()]))
-    return Behind(
-        y,
-        _push(ends, info, y - given, mean.shape),
-        np.bincount(item_of, own, minlength=stop - start),
-        _added(y[rows], given[rows], variance[rows], profile_of[rows], len(data.annotator)),
-    )
+        cut = truncated_above(at.side * center[d][at.row], at.sd, at.room)
+        variance[d, at.row] = cut.variance
+        pulled = -info.Wb[at.profile, d]
+        for e in range(data.D):
+            pulled += 0.5 * info.W[at.profile, d, e] * (y[e] + given[e])[at.row]
+        own[at.row] += cut.entropy - 0.5 * cut.variance / at.sd**2 - change[d][at.row] * pulled
+    touched = np.flatnonzero(variance.any(axis=0))
+    Dyy = _added(*(part[:, touched] for part in (y, given, variance)), profile_of[touched], len(data.annotator))
+    return Behind(y, _push(ends, change, mean.shape), np.bincount(item_of, own, minlength=stop - start), Dyy)
 
 
 def _at_ends(
     data: ItemData, info: Information, given: np.ndarray, profile_of: np.ndarray, item_of: np.ndarray, d: int
 ) -> _AtEnds:
     assert data.cuts is not None
-    column, (low, high) = given[:, d], (end[d] for end in data.cuts)
-    outside = (column <= low) | (column >= high)
+    low, high = (end[d] for end in data.cuts)
+    outside = (given[d] <= low) | (given[d] >= high)
     row = np.flatnonzero(outside if data.answered[:, d].all() else outside & data.answered[profile_of, d])
-    profile, below = profile_of[row].astype(np.intp), column[row] <= low
-    side, cut = np.where(below, 1.0, -1.0), np.where(below, low, high)
-    return _AtEnds(row, item_of[row], profile, side, cut, 1 / np.sqrt(info.W[profile, d, d]))
+    profile, answer = profile_of[row].astype(np.intp), given[d][row]
+    side = np.where(answer <= low, 1.0, -1.0)
+    variance = 1 / info.W[:, d, d][profile]
+    slope = np.stack([info.G[:, i, d][profile] * variance for i in range(data.D)])
+    tie = np.stack([info.W[:, d, e][profile] * variance for e in range(data.D)])
+    rest = info.Wb[:, d][profile] * variance
+    for e in range(data.D):
+        rest -= tie[e] * given[e][row]
+    room = side * (np.where(answer <= low, low, high) - answer)
+    return _AtEnds(row, item_of[row], profile, side, np.sqrt(variance), room, rest, slope, tie)
 
 
 def _settled(
-    ends: dict[int, _AtEnds], info: Information, given: np.ndarray, mean: np.ndarray, V: np.ndarray
+    ends: dict[int, _AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ratings with those at the ends replaced by their expectations, and the centers c; (j, D) each."""
-    y, center = given.copy(), np.zeros_like(given)
+    """How far numbers and their centers c lie from the given answers, (D, j) each."""
+    change, center = np.zeros(shape), np.zeros(shape)
     at, before, step = mean.copy(), np.zeros_like(mean), np.zeros_like(mean)
-    active = np.zeros(mean.shape[1], dtype=bool)
-    for own in ends.values():
-        active[own.item] = True
+    done = SETTLED * np.sqrt(np.einsum("iim->im", V))
     for round_ in range(MOST_ROUNDS):
+        open_ = np.zeros(mean.shape)  # how much of what an answer says about its truth the cut leaves open
         for d, own in ends.items():
-            pulled = np.einsum("ne,ne->n", info.W[own.profile, d], y[own.row]) - info.Wb[own.profile, d]
-            pulled -= np.einsum("ni,in->n", info.G[own.profile, :, d], at[:, own.item])
-            c = y[own.row, d] - pulled * own.sd**2
-            center[own.row, d] = c
-            y[own.row, d] = c - own.side * own.sd * mills_ratio(own.side * (own.cut - c) / own.sd)
-        push = _push(ends, info, y - given, mean.shape)
-        miss = mean + np.einsum("ijm,jm->im", V, push) - at
-        active &= np.abs(miss).max(axis=0) > SETTLED
-        if not active.any():
+            c = own.center(at, change, [e for e in ends if e != d])
+            t = (own.room - own.side * c) / own.sd
+            ratio = mills_ratio(t)
+            center[d, own.row] = c
+            change[d, own.row] = c - own.side * own.sd * ratio
+            if not round_:
+                left = (1 - ratio * (t + ratio)) * own.slope[d] ** 2 / own.sd**2
+                open_[d] = np.bincount(own.item, left, minlength=mean.shape[1])
+        miss = mean + np.einsum("ijm,jm->im", V, _push(ends, change, mean.shape)) - at
+        active = (np.abs(miss) > done).any(axis=0)
+        ends = {d: own.only(active[own.item]) for d, own in ends.items()}
+        if not any(len(own.row) for own in ends.values()):
             break
-        rate = np.zeros_like(mean)
-        if 0 < round_ < LENGTHENED_ROUNDS:
-            moved = step != 0
-            rate[moved] = np.clip(1 + (miss - before)[moved] / step[moved], 0.0, FASTEST_RATE)
-        before, step = miss, np.where(active, miss / (1 - rate), 0.0)
+        if not round_:
+            rate = np.einsum("iim->im", V) * open_
+        elif round_ < LENGTHENED_ROUNDS:
+            rate = 1 + (miss - before) / np.where(step == 0, np.inf, step)
+        else:
+            rate = np.zeros_like(mean)
+        before, step = miss, miss / (1 - np.clip(rate, 0.0, FASTEST_RATE))
         at = at + step
-        ends = {d: own.only(active) for d, own in ends.items()}
-    return y, center
+    return change, center
 
 
-def _push(ends: dict[int, _AtEnds], info: Information, change: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _push(ends: dict[int, _AtEnds], change: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """(D, m) sum_n G_n (y* - y)_n."""
     D, m = shape
     push = np.zeros((D, m))
     for d, own in ends.items():
+        pull = change[d][own.row] / own.sd**2
         for i in range(D):
-            push[i] += np.bincount(own.item, info.G[own.profile, i, d] * change[own.row, d], minlength=m)
+            push[i] += np.bincount(own.item, own.slope[i] * pull, minlength=m)
     return push
 
 
 def _added(y: np.ndarray, given: np.ndarray, variance: np.ndarray, profile: np.ndarray, U: int) -> np.ndarray:
-    """(U, D, D) sums of y y' - given given' + diag(variance) by profile."""
-    n, D = y.shape
-    to_profile = sparse.csc_array((np.ones(n), profile, np.arange(n + 1)), shape=(U, n))
-    change, both = y - given, y + given
-    half = np.stack([to_profile @ (0.5 * change[:, [d]] * both) for d in range(D)], axis=1)
-    added = half + half.transpose(0, 2, 1)
-    dims = np.arange(D)
-    added[:, dims, dims] += to_profile @ variance
-    return np.asarray(added)
+    """(U, D, D) sums of y y' - given given' + diag(variance) by profile, from (D, n) each."""
+    D = len(y)
+    added = np.empty((U, D, D))
+    change, both = y - given, 0.5 * (y + given)
+    for d in range(D):
+        for e in range(d + 1):
+            own = change[d] * both[e] + both[d] * change[e]
+            added[:, d, e] = added[:, e, d] = np.bincount(profile, own, minlength=U)
+        added[:, d, d] += np.bincount(profile, variance[d], minlength=U)
+    return added

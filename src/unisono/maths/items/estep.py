@@ -107,7 +107,7 @@ def completed(data: ItemData, params: ItemParams) -> ItemData:
     for start, stop in item_blocks(data.M):
         behind = _posterior(data, params, info, start, stop).behind
         if behind is not None:
-            y[data.item_ptr[start] : data.item_ptr[stop]] = behind.y
+            y[data.item_ptr[start] : data.item_ptr[stop]] = behind.y.T
             Syy += behind.Dyy
     Sy, _ = profile_sums(y, data.profile_of, len(data.annotator))
     return data._replace(y=y, Sy=Sy, Syy=Syy, cuts=None)
@@ -138,7 +138,7 @@ def _posterior(data: ItemData, params: ItemParams, info: Information, start: int
         linear, h, own_numbers = linear + behind.push, h + behind.push, behind.own
         e = np.einsum("ijm,jm->im", V, h)
         for d, entries in enumerate(weighted):
-            entries.data = behind.y[:, d].copy()
+            entries.data = behind.y[d]
     logdets += np.linalg.slogdet(params.Sigma)[1]
     # r'Wr summed over judgements is y'Wy - 2 m0'(Gy - g) + m0'Q m0 + ...; the ratings' own part is added elsewhere.
     gain = -0.5 * (own + logdets - np.einsum("im,im->m", m0, h + linear) - np.einsum("im,im->m", h, e))
