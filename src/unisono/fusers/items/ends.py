@@ -29,7 +29,7 @@ def earlier_steps(ends: EndAnswers | None, scaling: Scaling) -> np.ndarray:
     """(D,) of an earlier fit: a batch is read as those before it."""
     if ends is None:
         return np.full(len(scaling.scale), np.nan)
-    return np.where(np.isfinite(ends.low) | np.isfinite(ends.high), ends.step, np.nan) * scaling.scale
+    return np.asarray(np.where(np.isfinite(ends.low) | np.isfinite(ends.high), ends.step, np.nan) * scaling.scale)
 
 
 def find_ends(step: np.ndarray, scale: Scale, scaling: Scaling) -> EndAnswers | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Typical
-from unisono.maths.items.estep import Posterior, completed, expectation, posterior
+from unisono.maths.items.estep import Posterior, completed_posterior, expectation
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.noise import own_noise
 from unisono.maths.items.params import ItemParams
@@ -32,7 +32,7 @@ class ItemPosteriors:
     def _completed(self) -> tuple[Posterior, ItemData]:
         if self.reading is not None:
             return read_posterior(self.data, self.reading, self.params)
-        return posterior(self.data, self.params), completed(self.data, self.params)
+        return completed_posterior(self.data, self.params)
 
     @cached_property
     def posterior(self) -> Posterior:

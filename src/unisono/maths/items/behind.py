@@ -88,7 +88,8 @@ def numbers_behind(
             pulled += 0.5 * info.W[at.profile, d, e] * (y[e] + given[e])[at.row]
         own[at.row] += cut.entropy - 0.5 * cut.variance / at.sd**2 - change[d][at.row] * pulled
     touched = np.flatnonzero(variance.any(axis=0))
-    Dyy = _added(*(part[:, touched] for part in (y, given, variance)), profile_of[touched], len(data.annotator))
+    own_y, own_given, open_ = (part[:, touched] for part in (y, given, variance))
+    Dyy = _added(own_y, own_given, open_, profile_of[touched], len(data.annotator))
     return Behind(y, _push(ends, change, mean.shape), np.bincount(item_of, own, minlength=stop - start), Dyy)
 
 

@@ -88,29 +88,27 @@ def expectation(data: ItemData, params: ItemParams) -> tuple[np.ndarray, Stats]:
 
 def posterior(data: ItemData, params: ItemParams) -> Posterior:
     """Means, covariances and log densities of all items under fixed parameters."""
+    return completed_posterior(data, params)[0]
+
+
+def completed_posterior(data: ItemData, params: ItemParams) -> tuple[Posterior, ItemData]:
+    """The same, and the data with what is expected of numbers behind ratings at the ends in the place of these."""
     info = information(data, params)
     mean, loglik = np.empty((data.M, data.D)), np.empty(data.M)
     cov = np.empty((data.M, data.D, data.D))
+    y, Syy = (data.y, data.Syy) if data.cuts is None else (data.y.copy(), data.Syy.copy())
     for start, stop in item_blocks(data.M):
         block = _posterior(data, params, info, start, stop)
         mean[start:stop], cov[start:stop] = block.mean.T, block.cov.transpose(2, 0, 1)
         loglik[start:stop] = block.gain + _rating_constants_by_item(data, info, block, start, stop)
-    return Posterior(mean, cov, loglik)
-
-
-def completed(data: ItemData, params: ItemParams) -> ItemData:
-    """Ratings with those at the ends of the scale replaced by what is expected of the numbers behind them."""
+        if block.behind is not None:
+            y[data.item_ptr[start] : data.item_ptr[stop]] = block.behind.y.T
+            Syy += block.behind.Dyy
+    found = Posterior(mean, cov, loglik)
     if data.cuts is None:
-        return data
-    info = information(data, params)
-    y, Syy = data.y.copy(), data.Syy.copy()
-    for start, stop in item_blocks(data.M):
-        behind = _posterior(data, params, info, start, stop).behind
-        if behind is not None:
-            y[data.item_ptr[start] : data.item_ptr[stop]] = behind.y.T
-            Syy += behind.Dyy
+        return found, data
     Sy, _ = profile_sums(y, data.profile_of, len(data.annotator))
-    return data._replace(y=y, Sy=Sy, Syy=Syy, cuts=None)
+    return found, data._replace(y=y, Sy=Sy, Syy=Syy, cuts=None)
 
 
 def item_blocks(M: int) -> Iterator[tuple[int, int]]:
