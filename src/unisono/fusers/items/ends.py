@@ -41,13 +41,19 @@ def find_ends(step: np.ndarray, scale: Scale, scaling: Scaling) -> EndAnswers | 
     return found if found.any else None
 
 
-def typical_annotators(ends: EndAnswers | None, params: ItemParams) -> Typical | None:
-    """How newcomers, the last ones of the parameters, answer on such a scale."""
+def typical_annotators(
+    ends: EndAnswers | None, params: ItemParams, observed: np.ndarray | bool = False
+) -> Typical | None:
+    """How newcomers, the last ones of the parameters, answer on such a scale.
+
+    Where known truths were `observed` (D,), truths are on their scale, whatever annotators make of it.
+    """
     if ends is None:
         return None
     assert params.cov is not None
     D = len(ends.low)
-    return Typical(ends, np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1], np.ones(D), np.zeros(D))
+    spread = np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1]
+    return Typical(ends, np.where(observed, np.inf, spread), np.ones(D), np.zeros(D))
 
 
 def ends_arrays(typical: Typical | None) -> dict[str, np.ndarray]:

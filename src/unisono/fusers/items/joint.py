@@ -10,7 +10,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
-from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, honest_posterior
+from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, predicted_answers
 from unisono.fusers.items.ends import typical_annotators
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
@@ -35,7 +35,7 @@ from unisono.maths.items.gauge import uncorrelate
 from unisono.maths.items.gold import level_map
 from unisono.maths.items.ml import MlSettings
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictive import Predictive, predicted_ratings
+from unisono.maths.items.predictive import Predictive
 from unisono.maths.items.priors import PANEL, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.structure import Structure
@@ -125,8 +125,8 @@ class Joint(Fuser):
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
         tables = as_ratings(ratings), as_item_table(features), as_item_table(gold)
         # Answers of the other readings are no numbers on the scale, and turned dimensions have no ends.
-        censored = self.censored and (self.inference, self.response) == ("bayes", "linear")
-        censored = censored and self.anchor != "uncorrelated"
+        plain = (self.inference, self.response) == ("bayes", "linear") and self.anchor != "uncorrelated"
+        censored = self.censored and plain
         given = prepared(*tables, self._earlier, paper=self.paper, response=self.response, censored=censored)
         self.forget()
 
@@ -151,14 +151,15 @@ class Joint(Fuser):
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
-        self.ends_, self.reading_ = typical_annotators(given.end_answers, estimate.params), estimate.reading
+        observed = np.broadcast_to(estimate.gold_observed, (data.D,))
+        self.ends_ = typical_annotators(given.end_answers, estimate.params, observed)
+        self.reading_ = estimate.reading
         if data.gold is None:  # known truths are on the curve of the answers themselves
             self.scaling_ = with_expected_answers(self.scaling_, self.reading_, self.params_)
         self._calibrated, self._continued = None, given.earlier is not None
         judgements = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
         behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
         self.judgements_, self.items_behind_ = behind
-        observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
         self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
         self._items = ItemPosteriors(data, self.params_, self.ends_, self.reading_)
@@ -256,28 +257,20 @@ class Joint(Fuser):
         table = self.space_.require_features(features)
         Z = self.space_.scores(table, table.items).Z
         mean = self.params_.mu + Z @ self.params_.theta
-        spread = 1 + (Z**2) @ self.theta_var_
-        return self.on_scale(mean, spread[:, None, None] * self.params_.Sigma, table)
+        cov = (1 + (Z**2) @ self.theta_var_)[:, None, None] * self.params_.Sigma
+        answer = mean if self.ends_ is None else self.ends_.answer(mean, np.diagonal(cov, axis1=1, axis2=2))
+        return self.on_scale(answer, cov, table)
 
     def score(self, ratings: Any, features: Any = None) -> float:
         items, shown = self._items_for(ratings, features)
-        numbers = int((~np.isnan(shown.value)).sum())
-        per_dimension = (~np.isnan(shown.value)).sum(axis=0)
-        total = items.posterior.loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
-        return float(total / max(numbers, 1))
+        total = items.posterior.loglik.sum() - items.densities() @ np.log(self.scaling_.scale)
+        return float(total / max(int((~np.isnan(shown.value)).sum()), 1))
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         items, fitted = self._items_for(None, None)
-        honest, params = self.calibration_, items.params
-        found = honest_posterior(items, honest)
         shown = self.known_ratings(ratings)
-        annotator_of = places(shown, self.annotators_, self.params_)
-        # The posterior's covariance is corrected already; the annotators' part of the variance is corrected here.
-        spread = (
-            params if params.cov is None else params._replace(N=honest.ratio * params.N, cov=honest.ratio * params.cov)
-        )
-        predicted = predicted_ratings(spread, found.mean, found.cov, fitted_places(shown, fitted), annotator_of)
-        return self.restored_prediction(predicted._replace(freedom=honest.freedom))
+        who = fitted_places(shown, fitted), places(shown, self.annotators_, self.params_)
+        return self.restored_prediction(predicted_answers(items, self.calibration_, *who))
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
         self.require_fitted()
@@ -288,6 +281,7 @@ class Joint(Fuser):
         items, shown = self._items_for(ratings, features)
         truth = sample_truths(items.params, items.data.scores, rng)
         z = sample_ratings(items.params, truth, shown.item_of, items.data.annotator_of, rng)
+        z = z if self.ends_ is None else self.ends_.ends.answer(z)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
     def parameters(self) -> ItemParams:

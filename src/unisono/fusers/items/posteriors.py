@@ -64,6 +64,14 @@ class ItemPosteriors:
         read = self._completed[1]
         return own_noise(read, expectation(read, self.params)[1], self.params, Priors().noise_numbers)
 
+    def densities(self) -> np.ndarray:
+        """(D,) answers whose log density is part of the posterior's; those at an end have a probability."""
+        data = self.data
+        seen = data.answered[data.profile_of]
+        if data.cuts is not None:
+            seen = seen & (data.y > data.cuts.low) & (data.y < data.cuts.high)
+        return np.asarray(seen.sum(axis=0))
+
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> ItemPosteriors:
         """The same items with truths `scale` (D,) times these plus `offset` (D,); what is known is taken along."""
         params = change_of_truth(self.params, np.diag(scale), offset)

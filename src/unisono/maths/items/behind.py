@@ -21,9 +21,7 @@ from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import mills_ratio, truncated_above
 from unisono.maths.items.params import Information
 
-# numerical: change of a truth, in standard deviations of its posterior, below which its item is done; what that leaves
-# of the bound is below the rounding of its sum
-SETTLED = 3e-5
+SETTLED = 3e-5  # numerical: change of a truth, in sd of its posterior, that ends it; it costs the bound 1e-9 of itself
 LENGTHENED_ROUNDS = 12  # numerical: after these, steps keep their own length, with which they converge for sure
 MOST_ROUNDS = 100  # numerical: in all
 FASTEST_RATE = 0.9  # numerical: a step is lengthened tenfold at most
@@ -49,19 +47,22 @@ class _AtEnds(NamedTuple):
     room: np.ndarray  # (n,) side times (cut - given answer)
     rest: np.ndarray  # (n,) c - given answer but for what moves: truths, and numbers on the other dimensions
     slope: np.ndarray  # (D, n) of c on the truths: G_d / W_dd
-    tie: np.ndarray  # (D, n) of c on the other numbers, times -1: W_de / W_dd
+    tie: np.ndarray  # (D, n) of c on the other numbers, times -1: W_de / W_dd, and 0 for e = d
 
-    def only(self, keep: np.ndarray) -> _AtEnds:
-        return self if keep.all() else _AtEnds(*(part[..., keep] for part in self))
+    def only(self, active: np.ndarray) -> _AtEnds:
+        """Those of the active (m,) items."""
+        keep = np.flatnonzero(active[self.item])
+        return self if len(keep) == len(self.row) else _AtEnds(*(part.take(keep, axis=-1) for part in self))
 
-    def center(self, at: np.ndarray, change: np.ndarray, others: list[int]) -> np.ndarray:
+    def center(self, at: np.ndarray, change: np.ndarray) -> np.ndarray:
         """c - given answer, for truths (D, m) and numbers that lie `change` (D, j) away from the answers."""
-        c = self.rest.copy()
-        for slope, truth in zip(self.slope, at, strict=True):
-            c += slope * truth[self.item]
-        for e in others:
-            c -= self.tie[e] * change[e][self.row]
-        return c
+        moved = _products(self.slope, at[:, self.item]) - _products(self.tie, change[:, self.row])
+        return np.asarray(self.rest + moved)
+
+    def push(self, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Items with such answers, and sum_n G_nd (y* - y)_nd (D, items); answers of one item stand together."""
+        first = np.flatnonzero(np.diff(self.item, prepend=-1))
+        return self.item[first], np.add.reduceat(self.slope * (change[self.row] / self.sd**2), first, axis=1)
 
 
 def numbers_behind(
@@ -83,10 +84,10 @@ def numbers_behind(
     for d, at in ends.items():
         cut = truncated_above(at.side * center[d][at.row], at.sd, at.room)
         variance[d, at.row] = cut.variance
-        pulled = -info.Wb[at.profile, d]
-        for e in range(data.D):
-            pulled += 0.5 * info.W[at.profile, d, e] * (y[e] + given[e])[at.row]
-        own[at.row] += cut.entropy - 0.5 * cut.variance / at.sd**2 - change[d][at.row] * pulled
+        both = 0.5 * (y + given)[:, at.row]
+        # (y*'W y* - y'W y) / 2 - b'W (y* - y), in units of W_dd
+        pulled = _products(at.tie, both) + both[d] - info.Wb[at.profile, d] * at.sd**2
+        own[at.row] += cut.entropy - (0.5 * cut.variance + change[d][at.row] * pulled) / at.sd**2
     touched = np.flatnonzero(variance.any(axis=0))
     own_y, own_given, open_ = (part[:, touched] for part in (y, given, variance))
     Dyy = _added(own_y, own_given, open_, profile_of[touched], len(data.annotator))
@@ -103,11 +104,10 @@ def _at_ends(
     profile, answer = profile_of[row].astype(np.intp), given[d][row]
     side = np.where(answer <= low, 1.0, -1.0)
     variance = 1 / info.W[:, d, d][profile]
-    slope = np.stack([info.G[:, i, d][profile] * variance for i in range(data.D)])
-    tie = np.stack([info.W[:, d, e][profile] * variance for e in range(data.D)])
-    rest = info.Wb[:, d][profile] * variance
-    for e in range(data.D):
-        rest -= tie[e] * given[e][row]
+    slope = np.take(info.G[:, :, d].T, profile, axis=1) * variance
+    tie = np.take(info.W[:, d].T, profile, axis=1) * variance
+    rest = info.Wb[:, d][profile] * variance - _products(tie, given[:, row])
+    tie[d] = 0.0
     room = side * (np.where(answer <= low, low, high) - answer)
     return _AtEnds(row, item_of[row], profile, side, np.sqrt(variance), room, rest, slope, tie)
 
@@ -122,7 +122,7 @@ def _settled(
     for round_ in range(MOST_ROUNDS):
         open_ = np.zeros(mean.shape)  # how much of what an answer says about its truth the cut leaves open
         for d, own in ends.items():
-            c = own.center(at, change, [e for e in ends if e != d])
+            c = own.center(at, change)
             t = (own.room - own.side * c) / own.sd
             ratio = mills_ratio(t)
             center[d, own.row] = c
@@ -132,7 +132,7 @@ def _settled(
                 open_[d] = np.bincount(own.item, left, minlength=mean.shape[1])
         miss = mean + np.einsum("ijm,jm->im", V, _push(ends, change, mean.shape)) - at
         active = (np.abs(miss) > done).any(axis=0)
-        ends = {d: own.only(active[own.item]) for d, own in ends.items()}
+        ends = {d: own.only(active) for d, own in ends.items()}
         if not any(len(own.row) for own in ends.values()):
             break
         if not round_:
@@ -148,13 +148,17 @@ def _settled(
 
 def _push(ends: dict[int, _AtEnds], change: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """(D, m) sum_n G_n (y* - y)_n."""
-    D, m = shape
-    push = np.zeros((D, m))
+    push = np.zeros(shape)
     for d, own in ends.items():
-        pull = change[d][own.row] / own.sd**2
-        for i in range(D):
-            push[i] += np.bincount(own.item, own.slope[i] * pull, minlength=m)
+        if len(own.row):
+            items, pushed = own.push(change[d])
+            push[:, items] += pushed
     return push
+
+
+def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(n,) sums over the first axis of a * b, (D, n) each."""
+    return np.asarray(np.einsum("in,in->n", a, b))
 
 
 def _added(y: np.ndarray, given: np.ndarray, variance: np.ndarray, profile: np.ndarray, U: int) -> np.ndarray:

@@ -52,15 +52,15 @@ class Typical(NamedTuple):
     """Typical annotators on a scale that ends; all (D,), in standardised units."""
 
     ends: EndAnswers
-    spread: np.ndarray  # variance of the numbers that they have in mind around the truth
+    spread: np.ndarray  # variance of the numbers that they have in mind around the truth; infinite: they do not count
     scale: np.ndarray  # truths are `scale` times what they mean to these annotators ...
     offset: np.ndarray  # ... plus `offset`, where known truths say so
 
     def answer(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """(M, D) what is expected of their answers to truths N(mean, variance), in units of the truth."""
-        meant = (mean - self.offset) / self.scale
-        found = expected_answer(meant, variance / self.scale**2 + self.spread, self.ends)
-        return np.asarray(self.scale * found + self.offset)
+        meant, counts = (mean - self.offset) / self.scale, np.isfinite(self.spread)
+        found = expected_answer(meant, variance / self.scale**2 + np.where(counts, self.spread, 1.0), self.ends)
+        return np.where(counts, self.scale * found + self.offset, mean)
 
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Typical:
         """The same for truths that are `scale` times these plus `offset`."""
