@@ -8,6 +8,7 @@ from unisono.data.scale import Scale
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.ends import EndAnswers, Typical
 from unisono.maths.items.params import ItemParams
+from unisono.maths.items.priors import SPAMMER_GAIN
 
 MOST_LEVELS = 12  # different answers up to which they are kinds, and not numbers
 FEWEST_EACH = 2  # answers of each kind, on average: the few answers of a small table are all different
@@ -44,7 +45,7 @@ def find_ends(step: np.ndarray, scale: Scale, scaling: Scaling) -> EndAnswers | 
 def typical_annotators(
     ends: EndAnswers | None, params: ItemParams, observed: np.ndarray | bool = False
 ) -> Typical | None:
-    """How newcomers, the last ones of the parameters, answer on such a scale.
+    """How competent annotators answer on such a scale: spammers would have it that nobody reaches its ends.
 
     Where known truths were `observed` (D,), truths are on their scale, whatever annotators make of it.
     """
@@ -52,7 +53,11 @@ def typical_annotators(
         return None
     assert params.cov is not None
     D = len(ends.low)
-    spread = np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1]
+    gain, noise = (np.diagonal(part[:-1], axis1=1, axis2=2) for part in (params.F, params.N))
+    weight = np.clip((gain - SPAMMER_GAIN) / (1 - SPAMMER_GAIN), 0.0, 1.0)
+    total = weight.sum(axis=0)
+    own = np.where(total > 0, (weight * noise).sum(axis=0) / np.where(total > 0, total, 1.0), np.diagonal(params.N[-1]))
+    spread = own + params.cov[-1, :, -1, -1]
     return Typical(ends, np.where(observed, np.inf, spread), np.ones(D), np.zeros(D))
 
 
