@@ -31,6 +31,7 @@ STEPS = 50  # of EM at most
 SETTLED = 1e-3  # change of a leakage or bias, in standard deviations, or of a log noise variance, that is none
 LONGEST_STEP = 1.0  # of a log variance
 HALVINGS = 5  # of a step of a log variance, until it rises
+ROUNDING = 1e-13  # share of a cost that sums may be off by; without it chance may refuse the last step
 
 
 class Moments(NamedTuple):
@@ -197,7 +198,7 @@ def greater(of: Variances, t: np.ndarray, least: np.ndarray | float, most: float
     found, todo = t.copy(), np.ones(len(t), bool)
     for _ in range(HALVINGS):
         there = np.clip(t + step, least, most)
-        better = todo & (of.cost(there) <= before)
+        better = todo & (of.cost(there) <= before + ROUNDING * np.abs(before))
         found[better], todo[better] = there[better], False
         step = 0.5 * step
     return found
