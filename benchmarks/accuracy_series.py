@@ -45,6 +45,7 @@ from benchmarks.accuracy_sets import data_folder
 from benchmarks.studies import code_digest
 from benchmarks.trace_draws import draw_traces, trace_studies
 from benchmarks.trace_scores import bands, votes
+from unisono.engines.choice import open_engine
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
 from unisono.tasks import run_tasks
@@ -60,6 +61,7 @@ Z = 1.6448536269514722  # of a 90 % band
 BATCH = 4  # draws that are written down together
 
 Draw = tuple[str, str, int]  # part, set, seed
+Case = Callable[[str, str, int], dict[str, Any]]
 
 
 def main(arguments: list[str]) -> None:
@@ -92,18 +94,23 @@ def kept(todo: list[Draw], path: Path = OUT) -> list[dict[str, Any]]:
     return [rows[draw] for draw in todo if draw in rows]
 
 
-def measure(todo: list[Draw], jobs: int, path: Path = OUT) -> None:
-    """Measures what this code has not measured yet, one task per draw, so that models are compared on the same draw."""
+def measure(todo: list[Draw], jobs: int, path: Path = OUT, case: Case | None = None) -> None:
+    """Measures what this code has not measured yet, one task per draw, so that models are compared on the same draw.
+
+    case: what is measured of a draw, with its name and the digest of the code; without it `one_case`.
+    """
+    case, engine = case or one_case, "serial" if jobs == 1 else "processes"
     done = {(row["part"], row["name"], row["seed"]) for row in kept(todo, path) if row["code"] == code_digest()}
     todo = [draw for draw in todo if draw not in done]
     columns = (TextColumn("Accuracy"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with (
         path.open("a") as file,
         Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar,
+        open_engine(engine, None if jobs < 1 else jobs) as executor,
     ):
         task = bar.add_task("", total=len(todo))
         for start in range(0, len(todo), BATCH):
-            for row in run_tasks(one_case, todo[start : start + BATCH], jobs):
+            for row in run_tasks(case, todo[start : start + BATCH], executor):
                 file.write(json.dumps(row) + "\n")
             file.flush()
             bar.update(task, completed=min(start + BATCH, len(todo)))
