@@ -40,6 +40,7 @@ from benchmarks.accuracy_series_sets import (
     made_crowd,
     mean_delay,
     realistic,
+    with_known_hands,
 )
 from benchmarks.accuracy_sets import data_folder
 from benchmarks.studies import code_digest
@@ -48,6 +49,8 @@ from benchmarks.trace_scores import bands, votes
 from unisono.engines.choice import open_engine
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
+from unisono.maths.series.default import FIXED_MEMORY
+from unisono.maths.series.truth_memory import autocorrelation
 from unisono.tasks import run_tasks
 
 OUT = Path("bench-out") / "accuracy-series.jsonl"
@@ -138,10 +141,11 @@ def _crowd(setting: str, seed: int) -> dict[str, Any]:
     ratings, truth, delay = made_crowd(setting, seed)
     assert ratings.clock is not None
     reach = round(REACH * ratings.clock.rate)
-    scores = {
-        model: best_lag(un.fuse(ratings, model=model).fused.mean[:, 0], truth[:, 0], ratings.length, reach)[1]
-        for model in VOTERS
-    }
+    former = autocorrelation(ratings.clock.rate, FIXED_MEMORY)  # given, it takes the structure of the former default
+    fused = {model: un.fuse(ratings, model=model).fused for model in VOTERS}
+    fused["who knows who is who"] = un.fuse(with_known_hands(ratings, setting)).fused
+    fused["former default"] = un.fuse(ratings, phi=former).fused
+    scores = {name: best_lag(one.mean[:, 0], truth[:, 0], ratings.length, reach)[1] for name, one in fused.items()}
     shown, usual = un.fuse(ratings, lag=delay, shared=0.0).fused, un.fuse(ratings, lag=delay).fused
     inside = [float((np.abs(truth - fused.mean) < Z * fused.sd).mean()) for fused in (shown, usual)]
     return {"scores": scores, "shown": inside[0], "coverage": inside[1]}
