@@ -22,13 +22,14 @@ def crowd(seed, M=120, K=15, n=5, level=3.0, D=2):
 
 def test_the_step_is_the_least_distance_between_answers():
     many = np.repeat(np.arange(13.0), 4)
-    table = np.full((52, 5), np.nan)
+    table = np.full((52, 6), np.nan)
     table[:40, 0] = np.tile([1.0, 2.0, 3.0, 5.0], 10)  # nobody answered 4
     table[:40, 1] = np.tile([0.0, 0.5, 1.0, 3.0], 10)
     table[:, 2] = many  # thirteen kinds: a slider
     table[:9, 3] = np.arange(9.0)  # all different: too few answers to be kinds
     table[:40, 4] = 3.0
-    np.testing.assert_array_equal(answer_steps(table), [1.0, 0.5, np.nan, np.nan, np.nan])
+    table[:40, 5] = np.tile([0.0, 1.0], 20)  # yes or no: every answer would be at an end
+    np.testing.assert_array_equal(answer_steps(table), [1.0, 0.5, np.nan, np.nan, np.nan, np.nan])
 
 
 def test_only_ends_of_the_scale_are_ends():

@@ -11,12 +11,13 @@ from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import SPAMMER_GAIN
 
 MOST_LEVELS = 12  # different answers up to which they are kinds, and not numbers
+FEWEST_INSIDE = 3  # kinds that it takes: of two, all answers are at an end, and nothing says how far beyond they lie
 FEWEST_EACH = 2  # answers of each kind, on average: the few answers of a small table are all different
 
 
 def answer_step(levels: np.ndarray, answers: int) -> float:
     """The distance between neighbouring answers, from the different ones among so many; NaN where they are numbers."""
-    few = 2 <= len(levels) <= MOST_LEVELS and answers >= FEWEST_EACH * len(levels)
+    few = FEWEST_INSIDE <= len(levels) <= MOST_LEVELS and answers >= FEWEST_EACH * len(levels)
     return float(np.diff(levels).min()) if few else np.nan
 
 
