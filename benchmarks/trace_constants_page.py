@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.accuracy_page import markdown
+from benchmarks.studies_page import signed_four
 from benchmarks.trace_tables import Rows, error, signed, three
 
 DEFAULT = "as it is"  # the setting that ships
@@ -102,7 +103,3 @@ def choices(found: dict[str, dict[str, np.ndarray]], others: dict[str, dict[str,
 
 def _change(value: float, error: float) -> str:
     return f"{signed_four(value)} ± {f'{error:.4f}'.replace('0.', '.', 1)}"
-
-
-def signed_four(value: float) -> str:
-    return f"{value:+.4f}".replace("0.", ".", 1)
