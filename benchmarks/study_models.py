@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono.data import Ratings
 from unisono.fusers import Fuser, make_fuser
-from unisono.fusers.items.response import MOST_LEVELS
+from unisono.fusers.items.ends import MOST_LEVELS, answer_steps
 from unisono.maths.items.warp import FEWEST_RATINGS
 
 SEVERAL = 2  # dimensions from which there is anything between them
@@ -32,6 +32,11 @@ def several_dimensions(ratings: Ratings) -> bool:
 def few_kinds(ratings: Ratings) -> bool:
     """Whether the answers on every dimension are of a few kinds."""
     return bool((_kinds(ratings) <= MOST_LEVELS).all())
+
+
+def some_few_kinds(ratings: Ratings) -> bool:
+    """Whether the answers on some dimension are of a few kinds, so that those at its ends say "here or beyond"."""
+    return bool(np.isfinite(answer_steps(ratings.value)).any())
 
 
 def long_served_sliders(ratings: Ratings) -> bool:
@@ -59,7 +64,7 @@ MODELS = {
     "auto": StudyModel(always, "every study"),
     "independent": StudyModel(several_dimensions, "two dimensions or more"),
     "auto+leakage": StudyModel(several_dimensions, "two dimensions or more", {"transform": "full"}),
-    "auto+censored": StudyModel(always, "every study", {"censored": True}),
+    "auto+numbers": StudyModel(some_few_kinds, "answers of few kinds on some dimension", {"censored": False}),
     "auto+ordinal": StudyModel(few_kinds, f"answers of at most {MOST_LEVELS} kinds on every dimension"),
     "auto+warp": StudyModel(long_served_sliders, f"a slider, and somebody with {FEWEST_RATINGS} ratings or more on it"),
 }

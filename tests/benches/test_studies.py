@@ -119,7 +119,7 @@ def test_models_are_held_against_the_default_on_the_studies_that_both_have():
 
 
 def test_settings_of_the_default_have_names():
-    assert fuser_of("auto+censored").censored
+    assert not fuser_of("auto+numbers").censored
     assert fuser_of("auto+leakage").structure().transform == "full"
     assert fuser_of("auto+ordinal").response == "ordinal"
     assert fuser_of("auto+warp").response == "warp"
@@ -139,11 +139,11 @@ def test_every_model_runs_where_it_has_anything_to_say():
         name: {model for model in MODELS if applies(model, study(value))}
         for name, value in {"sliders": sliders, "kinds": kinds, "both": both, "one": kinds[:, :1]}.items()
     }
-    everywhere = {"mean", "auto", "auto+censored"}
+    everywhere = {"mean", "auto"}
     assert found["sliders"] == everywhere | {"independent", "auto+leakage", "auto+warp"}
-    assert found["kinds"] == everywhere | {"independent", "auto+leakage", "auto+ordinal"}
-    assert found["both"] == everywhere | {"independent", "auto+leakage", "auto+warp"}
-    assert found["one"] == everywhere | {"auto+ordinal"}
+    assert found["kinds"] == everywhere | {"independent", "auto+leakage", "auto+numbers", "auto+ordinal"}
+    assert found["both"] == everywhere | {"independent", "auto+leakage", "auto+numbers", "auto+warp"}
+    assert found["one"] == everywhere | {"auto+numbers", "auto+ordinal"}
     few = ratings_of(sliders[:150], where[:150] // 2, where[:150] % 2)
     assert not applies("auto+warp", few)  # 75 ratings each
     assert applies("median", few)

@@ -80,6 +80,12 @@ def _structure_options(command: Any) -> Any:
 @covariate_option
 @copies_option
 @click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
+@click.option(
+    "--censored/--uncensored",
+    default=None,
+    help="Whether an answer at an end of the scale, where answers are of few kinds, says 'here or beyond' (the "
+    "default), or is a number like all others.",
+)
 @series_options
 @click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
 @click.option("--max-iter", type=click.IntRange(min=1), help="Iterations at most.")

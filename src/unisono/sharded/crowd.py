@@ -81,9 +81,10 @@ def everywhere(codes: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
     """Statistics of one shard at the places that its profiles have among all (`codes`)."""
     own, stats = found
     place = np.searchsorted(codes, own)
-    Saa, Sya = (np.zeros((len(codes), *part.shape[1:])) for part in (stats.Saa, stats.Sya))
-    Saa[place], Sya[place] = stats.Saa, stats.Sya
-    return Stats(Saa, Sya, stats.items, stats.Sza, stats.loglik)
+    given = stats.Saa, stats.Sya, stats.Dyy
+    Saa, Sya, Dyy = (np.zeros((len(codes), *part.shape[1:])) for part in given)
+    Saa[place], Sya[place], Dyy[place] = given
+    return Stats(Saa, Sya, stats.items, stats.Sza, stats.loglik, Dyy)
 
 
 def _crowd_sums(shard: ItemShard) -> tuple[ProfileSums, SharedMoments, ItemMeans]:

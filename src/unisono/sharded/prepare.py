@@ -33,7 +33,7 @@ def fuser_of(model: str, settings: dict[str, Any]) -> Joint:
     assert isinstance(fuser, Joint)
     fuser.check_settings()
     refused = {"inference": fuser.inference != "bayes", "anchor": fuser.anchor != "average"}
-    refused |= {"censored": fuser.censored, "paper": fuser.paper, "response": fuser.response != "linear"}
+    refused |= {"paper": fuser.paper, "response": fuser.response != "linear"}
     for name, wrong in refused.items():
         if wrong:
             raise SettingsError(

@@ -15,10 +15,12 @@ from unisono.engines.protocol import Executor, Shard, Task
 from unisono.engines.sums import pairwise_sum
 from unisono.fusers import Joint
 from unisono.fusers.features import learn_space
+from unisono.fusers.items.ends import answer_step, earlier_steps, find_ends, typical_annotators
 from unisono.fusers.items.estimate import anchored_settings, estimate_at
 from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts
 from unisono.fusers.scaling import Scaling
+from unisono.maths.items.ends import EndAnswers
 from unisono.maths.items.noise import own_noise
 from unisono.maths.items.priors import Priors
 from unisono.maths.raters.diagnosis import Diagnosis
@@ -76,7 +78,9 @@ def fit_default(
     ends = np.array([[one.low, one.high] if one.number else [0.0, 0.0] for one in look.answers]).T
     scaling = Scaling(*pooled_units(executor, counted.parts, np.abs(ends).max(axis=0)))
     executor.forget(counted.parts)
-    shards = _in_units(executor, counted, scaling)
+    step = np.array([_step(tally) if fuser.censored else np.nan for tally in counted.tallies])
+    at_ends = find_ends(step, counted.scale, scaling)
+    shards = _in_units(executor, counted, scaling, at_ends)
     crowd = find_crowd(executor, shards, look.items, K)
     on_phase("shared signal")
     signal, correlation = find_signal(executor, shards, crowd.data)
@@ -85,8 +89,10 @@ def fit_default(
     diagnosis = find_diagnosis(executor, shards, crowd.data, signal, correlation, (look.low, look.high), equal_pairs)
     if earlier is not None:
         scaling = earlier.scaling
+        if fuser.censored:
+            at_ends = find_ends(earlier_steps(earlier.ends, scaling), counted.scale, scaling)
         executor.forget(shards)
-        shards = _in_units(executor, counted, scaling)
+        shards = _in_units(executor, counted, scaling, at_ends)
         crowd = find_crowd(executor, shards, look.items, K)
     settings = anchored_settings(
         crowd.data,
@@ -111,12 +117,13 @@ def fit_default(
     )
     estimate = estimate_at(crowd.data, state, trace, settings)
     on_phase("calibration")
-    found = sweep(executor, shards, estimate.params)
+    typical = typical_annotators(at_ends, estimate.params)
+    found = sweep(executor, shards, estimate.params, typical)
     span = (ends[1] - ends[0]) / scaling.scale
     honest = calibrated(found, crowd, estimate.params, signal, span, fuser.panel, continued=earlier is not None)
     fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
     fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
-    fuser.ends_, fuser.reading_ = None, None
+    fuser.ends_, fuser.reading_ = typical, None
     fuser.scaling_, fuser.scale_ = scaling, counted.scale
     fuser.space_ = learn_space(None, (), intercept=True, standardise=True)[0]
     fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators
@@ -128,9 +135,15 @@ def fit_default(
     return Fitted(fuser, crowd, signal, diagnosis, noise, agreement_of(found.answers))
 
 
-def _in_units(executor: Executor, counted: Counted, scaling: Scaling) -> list[Shard]:
+def _in_units(executor: Executor, counted: Counted, scaling: Scaling, at_ends: EndAnswers | None) -> list[Shard]:
     """The parts as the item model wants them."""
-    return executor.load([Task(make_item_shard, (source, scaling.loc, scaling.scale)) for source in counted.sources])
+    how = scaling.loc, scaling.scale, None if at_ends is None else at_ends.cuts
+    return executor.load([Task(make_item_shard, (source, *how)) for source in counted.sources])
+
+
+def _step(tally: Tally) -> float:
+    """Between neighbouring answers of a dimension; NaN where they are numbers, and so many that not all are kept."""
+    return np.nan if tally.level else answer_step(tally.value, int(tally.times.sum()))
 
 
 def look_at_all(executor: Executor, parts: list[Shard]) -> tuple[Look, list[Tally]]:

@@ -16,7 +16,7 @@ from unisono.io.tables import read_ratings
 
 
 def crowd(seed, kind, M=40, K=8, n=4):
-    """Random tables: honest annotators, with spammers among them, or whole numbers that pile up at the ends."""
+    """Random tables: honest annotators, with spammers among them, whole numbers that pile up at the ends, or two."""
     rng = np.random.default_rng(seed)
     D = 3 if kind == "whole" else 2
     truth = rng.normal(size=(M, D)) @ (0.7 * np.eye(D) + 0.3)
@@ -27,17 +27,19 @@ def crowd(seed, kind, M=40, K=8, n=4):
     if kind == "spammers":
         spam = annotator_of < 3
         value[spam] = rng.normal(size=(spam.sum(), D))
-    return ratings_of(np.clip(np.round(value + 3), 1, 5) if kind == "whole" else value, item_of, annotator_of)
+    if kind in ("whole", "two"):
+        value = np.clip(np.round(value + 3), 1, 5) if kind == "whole" else np.round(value > 0.3)
+    return ratings_of(value, item_of, annotator_of)
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("kind", ["honest", "spammers", "whole"])
+@pytest.mark.parametrize("kind", ["honest", "spammers", "whole", "two"])
 @pytest.mark.parametrize("censored", [False, True])
 def test_the_bound_of_the_default_never_falls(seed, kind, censored):
     ratings = crowd(seed, kind)
     trace = Joint(censored=censored).fit(ratings).trace_
     assert trace.converged
-    assert trace.objective[-1] > trace.objective[0] + 0.05 * ratings.J
+    assert trace.objective[-1] > trace.objective[0] + (0.02 if kind == "two" else 0.05) * ratings.J
     assert trace.largest_fall == 0.0
 
 
@@ -47,13 +49,13 @@ def test_the_bound_of_the_default_never_falls(seed, kind, censored):
     K=st.integers(1, 7),
     D=st.integers(1, 4),
     missing=st.sampled_from([0.0, 0.3]),
-    whole=st.booleans(),
+    whole=st.sampled_from([None, 2, 3, 5, 9]),
     features=st.booleans(),
-    reading=st.sampled_from([{}, {"censored": True}, {"response": "ordinal"}, {"response": "warp"}]),
+    reading=st.sampled_from([{}, {}, {"censored": False}, {"response": "ordinal"}, {"response": "warp"}]),
 )
-@settings(max_examples=40, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 def test_the_bound_of_the_default_never_falls_on_random_tables(seed, M, K, D, missing, whole, features, reading):
-    whole = whole or "ordinal" in reading.values()
+    whole = whole or (5 if "ordinal" in reading.values() else None)
     rng = np.random.default_rng(seed)
     keep = rng.random((M, K)) < rng.uniform(0.3, 1.0)
     keep[np.arange(M), rng.integers(K, size=M)] = True
@@ -63,11 +65,11 @@ def test_the_bound_of_the_default_never_falls_on_random_tables(seed, M, K, D, mi
     value = truth[item_of] * rng.normal(1, 0.6, size=(K, D))[annotator_of] + rng.normal(size=(K, D))[annotator_of]
     value += rng.uniform(0.05, 2.0, size=(K, 1))[annotator_of] * rng.normal(size=value.shape)
     if whole:
-        value = np.clip(np.round(3 + value), 1, 5)
+        value = np.clip(np.round((1 + whole) / 2 + value), 1, whole)
     hidden = rng.random(value.shape) < missing
     hidden[np.arange(len(value)), rng.integers(D, size=len(value))] = False
     value[hidden] = np.nan
-    if np.isnan(value).all(axis=0).any():
+    if np.isnan(value).all(axis=0).any() or ("ordinal" in reading.values() and not np.nanstd(value, axis=0).any()):
         return
     ratings = ratings_of(value, item_of, annotator_of)
     table = ItemTable.from_rows(X, items=ratings.items, columns=("x", "y")) if features else None

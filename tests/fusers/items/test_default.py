@@ -212,7 +212,7 @@ def test_of_two_annotators_neither_is_trusted_over_the_other(scale, noise):
 @pytest.mark.parametrize("censored", [False, True])
 def test_a_saved_fit_of_a_scale_with_ends_fuses_other_ratings_alike(tmp_path, censored):
     ratings, _, _ = drawn_from_the_model(80, seed=7)
-    cut = ratings.with_value(np.clip(ratings.value, -1.2, 0.8))
+    cut = ratings.with_value(np.clip(np.round(2 * ratings.value), -2, 2))
     first, other = cut.select_items(list(cut.items[:60])), cut.select_items(list(cut.items[60:]))
     result = un.fuse(first, censored=censored)
     assert (result.fuser.ends_ is not None) == censored

@@ -1,32 +1,29 @@
-"""Ratings at the end of the scale: moments equal SciPy's, only such ratings are replaced, and the truth gets better."""
+"""Ratings at the end of the scale: moments equal SciPy's, the E-step the naive reference, and the truth gets better."""
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 from item_cases import climb, data_of, default_settings, random_case, random_raters
-from unisono.maths.items.data import prepare
-from unisono.maths.items.ends import (
-    Bounds,
-    complete,
-    completed_posterior,
-    expected_answer,
-    find_bounds,
-    truncated_above,
-)
-from unisono.maths.items.estep import posterior
+from reference import naive_ends
+from unisono.maths.items import behind
+from unisono.maths.items.data import Bounds, prepare
+from unisono.maths.items.ends import EndAnswers, Typical, expected_answer, truncated_above
+from unisono.maths.items.estep import completed_posterior, expectation, posterior
 from unisono.maths.items.start import bayes_start
 
 BOUNDS = Bounds(np.array([0.1, -np.inf]), np.array([2.0, 1.0]))  # missing answers, kept as 0, lie beyond one
+NOWHERE = Bounds(np.full(2, -np.inf), np.full(2, np.inf))
+ENDS = EndAnswers(np.array([-0.9, -np.inf]), np.array([2.5, 1.0]), np.array([0.4, 0.0]))
 
 
-def clipped_case(missing):
-    """Random parameters, and ratings cut off at BOUNDS."""
-    case = random_case(2, seed=5, missing=missing, subset=True, M=30)
-    value = np.where(case.data.answered[case.data.profile_of], case.data.y, np.nan)
-    item_of = np.repeat(np.arange(case.data.M), np.diff(case.data.item_ptr))
-    who = case.data.annotator[case.data.profile_of]
-    return prepare(np.clip(value, *BOUNDS), item_of, who, case.data.scores, case.data.K), case.params
+def clipped_case(missing, **changes):
+    """Random parameters, and ratings cut off at BOUNDS, with every item's judgements beside."""
+    case = random_case(2, seed=5, missing=missing, subset=True, M=30, **changes)
+    value = np.clip(case.data.value, *BOUNDS)
+    data = prepare(value, case.data.item_of, case.data.annotator_of, case.data.scores, case.data.K)
+    naive = [[(k, np.clip(y, *BOUNDS)) for k, y in judgements] for judgements in case.naive_y]
+    return data._replace(cuts=BOUNDS), case.params, naive
 
 
 def test_truncated_moments_equal_scipys():
@@ -60,97 +57,101 @@ def test_far_beyond_the_bound_the_moments_stay_sensible():
     assert ((variance > 0) & (variance <= 1e-3)).all()
 
 
-def test_the_expected_answer_is_the_mean_of_answers_cut_off_at_the_bounds():
+def test_the_expected_answer_has_the_end_beyond_half_a_step_inside_it():
     mean, variance = np.array([[-2.5, 0.3], [0.1, 1.4]]), np.array([[0.5, 1.2], [2.0, 0.1]])
-    found = expected_answer(mean, variance, BOUNDS)
+    found = expected_answer(mean, variance, ENDS)
     for m in range(2):
         for d in range(2):
-            law = stats.norm(mean[m, d], np.sqrt(variance[m, d]))
-            x = law.mean() + law.std() * np.linspace(-9, 9, 200_001)
-            cut = np.clip(x, BOUNDS.low[d], BOUNDS.high[d])
-            assert found[m, d] == pytest.approx(np.trapezoid(cut * law.pdf(x), x), abs=1e-7)
-    nowhere = Bounds(np.full(2, -np.inf), np.full(2, np.inf))
+            law, cuts = stats.norm(mean[m, d], np.sqrt(variance[m, d])), (ENDS.cuts.low[d], ENDS.cuts.high[d])
+            inside = integrate.quad(lambda x, law=law: x * law.pdf(x), max(cuts[0], -20), cuts[1], epsabs=1e-12)[0]
+            below = ENDS.low[d] * law.cdf(cuts[0]) if np.isfinite(cuts[0]) else 0.0
+            assert found[m, d] == pytest.approx(below + inside + ENDS.high[d] * law.sf(cuts[1]), abs=1e-8)
+    nowhere = EndAnswers(*NOWHERE, np.zeros(2))
     np.testing.assert_allclose(expected_answer(mean, variance, nowhere), mean, rtol=1e-12)
+    assert not nowhere.any
+    answers = ENDS.answer(np.array([[-0.8, -3.0], [-0.6, 0.9], [2.31, 1.2]]))
+    np.testing.assert_array_equal(answers, [[-0.9, -3.0], [-0.6, 0.9], [2.5, 1.0]])
 
 
-def found_bounds(column):
-    """Of ratings whose first dimension is this column, in its own units."""
-    column = np.asarray(column, dtype=float)
-    value = np.column_stack([column, np.linspace(0, 1, len(column))])
-    item_of = np.arange(len(column)) // 2
-    data = prepare(value, item_of, np.arange(len(column)) % 2, random_case(1, M=item_of.max() + 1).data.scores, 2)
-    bounds = find_bounds(data, Bounds(np.nanmin(value, axis=0), np.nanmax(value, axis=0)))
-    assert np.isinf([bounds.low[1], bounds.high[1]]).all()
-    return float(bounds.low[0]), float(bounds.high[0])
-
-
-def test_bounds_are_where_ratings_pile_up():
-    inside = np.linspace(-0.9, 0.9, 90)
-    assert found_bounds(np.clip(np.linspace(-1.5, 1.5, 100), -1, 1)) == (-1.0, 1.0)
-    assert found_bounds(np.r_[inside, np.full(10, 1.0)]) == (-np.inf, 1.0)
-    assert found_bounds(inside) == (-np.inf, np.inf)
-
-
-def test_ratings_that_pile_up_before_the_end_of_the_scale_are_no_bound():
-    data = prepare(np.full((20, 1), 3.0), np.arange(20) // 2, np.arange(20) % 2, random_case(1, M=10).data.scores, 2)
-    data = data._replace(y=np.where(np.arange(20) % 3 == 0, 1.0, 3.0)[:, None])
-    assert not find_bounds(data, Bounds(np.array([0.0]), np.array([5.0]))).any
-    assert find_bounds(data, Bounds(np.array([1.0]), np.array([5.0]))) == (np.array([1.0]), np.array([np.inf]))
-
-
-def test_too_few_ratings_on_an_end_or_nothing_but_one_value_are_no_bound():
-    assert found_bounds(np.r_[np.linspace(-0.9, 0.9, 18), 1.0, 1.0]) == (-np.inf, np.inf)  # 10 %, but two ratings
-    assert found_bounds(np.r_[np.linspace(-0.9, 0.9, 396), np.full(4, 1.0)]) == (-np.inf, np.inf)  # 1 %
-    assert found_bounds(np.full(20, 3.0)) == (-np.inf, np.inf)
-    assert found_bounds(np.r_[np.full(10, np.nan), np.full(5, 1.0), np.full(5, 2.0)]) == (1.0, 2.0)
+def test_typical_answers_move_with_the_truth():
+    typical = Typical(ENDS, np.array([0.3, np.inf]), np.ones(2), np.zeros(2))
+    rng = np.random.default_rng(0)
+    mean, variance = rng.normal(size=(5, 2)), rng.uniform(0.1, 1.0, size=(5, 2))
+    found = typical.answer(mean, variance)
+    np.testing.assert_array_equal(found[:, 1], mean[:, 1])  # an infinite spread: truths are what they are
+    assert np.abs(found[:, 0] - mean[:, 0]).max() > 0.01
+    scale, offset = np.array([2.0, 0.5]), np.array([1.0, -1.0])
+    moved = typical.mapped(np.sqrt(scale), offset / 2).mapped(np.sqrt(scale), offset - np.sqrt(scale) * offset / 2)
+    again = moved.answer(scale * mean + offset, scale**2 * variance)
+    np.testing.assert_allclose(again, scale * found + offset, rtol=1e-12)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_completing_moves_ratings_on_a_bound_outwards_and_no_others(missing):
-    data, params = clipped_case(missing)
-    done = complete(data, data, BOUNDS, params, posterior(data, params).mean)
-    answered = data.answered[data.profile_of]
-    low, high = answered & (data.y == BOUNDS.low), answered & (data.y == BOUNDS.high)
-    assert low.sum() > 5
-    assert high.sum() > 20
-    np.testing.assert_array_equal(done.y[~(low | high)], data.y[~(low | high)])
-    assert (done.y[low] < data.y[low]).all()
-    assert (done.y[high] > data.y[high]).all()
-    # The sums follow, and allow for not knowing the numbers exactly.
-    again = prepare(
-        np.where(answered, done.y, np.nan),
-        np.repeat(np.arange(data.M), np.diff(data.item_ptr)),
-        data.annotator[data.profile_of],
-        data.scores,
-        data.K,
-    )
-    np.testing.assert_allclose(done.Sy, again.Sy, atol=1e-12)
-    added = done.Syy - again.Syy
-    np.testing.assert_allclose(added[:, 0, 1], 0, atol=1e-12)
-    assert added.min() > -1e-12
-    assert added[:, 0, 0].sum() > 0
+@pytest.mark.parametrize("with_cov", [False, True])
+def test_truths_and_the_numbers_behind_answers_equal_the_naive_reference(missing, with_cov, monkeypatch):
+    monkeypatch.setattr(behind, "SETTLED", 1e-12)
+    data, params, judgements = clipped_case(missing, with_cov=with_cov)
+    found, read = completed_posterior(data, params)
+    known = [
+        naive_ends.item(params, prior, own, BOUNDS)
+        for prior, own in zip(params.prior_mean(data.scores), judgements, strict=True)
+    ]
+    np.testing.assert_allclose(found.mean, [own.mean for own in known], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found.cov, [own.cov for own in known], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(found.loglik, [own.bound for own in known], rtol=1e-8, atol=1e-8)
+    numbers, variances = (np.vstack([y for own in known for y in part(own)]) for part in PARTS)
+    np.testing.assert_allclose(read.value, numbers, rtol=0, atol=1e-8)
+    at_end = variances > 0
+    assert at_end.sum() > 20
+    np.testing.assert_array_equal(read.value[~at_end], data.value[~at_end])
+    # The sums follow, and allow for not knowing the numbers exactly; so do those of an E-step.
+    y, spread = np.nan_to_num(numbers), np.nan_to_num(variances)
+    Syy = np.zeros_like(data.Syy)
+    for n, u in enumerate(data.profile_of):
+        Syy[u] += np.outer(y[n], y[n]) + np.diag(spread[n])
+    np.testing.assert_allclose(read.Syy, Syy, rtol=0, atol=1e-7)
+    mean, stats_ = expectation(data, params)
+    np.testing.assert_allclose(mean, found.mean, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(data.Syy + stats_.Dyy, Syy, rtol=0, atol=1e-7)
+    assert stats_.loglik == pytest.approx(found.loglik.sum(), rel=1e-10)
+    again = expectation(read, params)[1]
+    np.testing.assert_allclose(stats_.Sya, again.Sya, rtol=0, atol=1e-9)
 
 
-def test_a_completed_rating_is_its_expectation_given_the_other_dimension():
-    data, params = clipped_case(0.0)
-    mean = posterior(data, params).mean
-    done = complete(data, data, BOUNDS, params, mean)
-    item_of = np.repeat(np.arange(data.M), np.diff(data.item_ptr))
-    j = int(np.flatnonzero((data.y[:, 0] == 2.0) & (data.y[:, 1] < 1.0))[0])
-    k = data.annotator[data.profile_of[j]]
-    expected, N = params.F[k] @ mean[item_of[j]] + params.b[k], params.N[k]
-    center = expected[0] + N[0, 1] / N[1, 1] * (data.y[j, 1] - expected[1])
-    sd = np.sqrt(N[0, 0] - N[0, 1] ** 2 / N[1, 1])
-    law = stats.truncnorm((2.0 - center) / sd, np.inf, loc=center, scale=sd)
-    assert done.y[j, 0] == pytest.approx(law.mean(), rel=1e-8)
+PARTS = (lambda own: own.numbers, lambda own: own.variances)
+
+
+def test_what_the_tolerance_leaves_of_the_bound_is_below_rounding(monkeypatch):
+    data, params, _ = clipped_case(0.1)
+    shipped = posterior(data, params).loglik
+    monkeypatch.setattr(behind, "SETTLED", 1e-13)
+    exact = posterior(data, params).loglik
+    assert (shipped <= exact + 1e-12).all()  # it is the highest bound
+    assert exact.sum() - shipped.sum() < 1e-9 * np.abs(exact).sum()
+
+
+def test_an_item_is_the_same_in_any_company():
+    data, params, _ = clipped_case(0.2)
+    whole = posterior(data, params)
+    for m in (3, 11):
+        rows = slice(data.item_ptr[m], data.item_ptr[m + 1])
+        one = prepare(
+            data.value[rows],
+            np.zeros(rows.stop - rows.start, dtype=int),
+            data.annotator_of[rows],
+            data.scores._replace(Z=data.scores.Z[[m]]),
+            data.K,
+        )
+        alone = posterior(one._replace(cuts=BOUNDS), params)
+        np.testing.assert_allclose(alone.mean[0], whole.mean[m], rtol=0, atol=1e-13)
 
 
 def test_without_bounds_nothing_is_completed():
-    data, params = clipped_case(0.2)
-    nowhere = Bounds(np.full(2, -np.inf), np.full(2, np.inf))
-    assert not nowhere.any
-    np.testing.assert_array_equal(complete(data, data, nowhere, params, posterior(data, params).mean).y, data.y)
-    np.testing.assert_array_equal(completed_posterior(data, nowhere, params)[0].mean, posterior(data, params).mean)
+    data, params, _ = clipped_case(0.2)
+    nowhere, numbers = data._replace(cuts=NOWHERE), data._replace(cuts=None)
+    assert completed_posterior(numbers, params)[1] is numbers
+    np.testing.assert_array_equal(completed_posterior(nowhere, params)[1].y, data.y)
+    np.testing.assert_array_equal(posterior(nowhere, params).mean, posterior(numbers, params).mean)
 
 
 def correlations(seed, missing):
@@ -163,10 +164,9 @@ def correlations(seed, missing):
     data = data_of(np.clip(value, -0.7, 0.7), item_of, annotator_of)
     settings = default_settings(data)
     plain, _ = climb(data, bayes_start(data, settings), settings)
-    bounds = find_bounds(data, Bounds(np.nanmin(data.value, axis=0), np.nanmax(data.value, axis=0)))
-    reading = settings._replace(bounds=bounds)
-    cut, _ = climb(data, bayes_start(data, reading), reading)
-    found = posterior(data, plain.params).mean, completed_posterior(data, bounds, cut.params)[0].mean
+    ends = data._replace(cuts=Bounds(np.nanmin(data.value, axis=0), np.nanmax(data.value, axis=0)))
+    cut, _ = climb(ends, bayes_start(ends, settings), settings)
+    found = posterior(data, plain.params).mean, posterior(ends, cut.params).mean
     return [np.mean([np.corrcoef(f[:, d], truth[:, d])[0, 1] for d in range(2)]) for f in found]
 
 

@@ -36,7 +36,7 @@ def test_the_estimate_has_the_variance_of_a_panels_mean(panel, with_ends):
     answer = np.clip(found.mean, -0.5, 0.5) if with_ends else found.mean
     estimate = panel_rescaling(data, params, found, answer, panel).apply(answer)
     held = answer.var(axis=0) / found.mean.var(axis=0)  # what a scale that ends leaves of the variance
-    np.testing.assert_allclose(estimate.var(axis=0), held * (np.diagonal(SIGMA) + NOISE / panel), rtol=0.01)
+    np.testing.assert_allclose(estimate.var(axis=0), held * np.diagonal(SIGMA) + NOISE / panel, rtol=0.01)
     assert (found.mean.var(axis=0) < np.diagonal(SIGMA)).all()
 
 

@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.fusers.items.estimate import Ends
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.results import INTERVAL
-from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds
+from unisono.maths.items.data import Bounds, ItemData
+from unisono.maths.items.ends import expected_answer
 from unisono.maths.items.estep import Posterior, annotator_uncertainty
-from unisono.maths.items.predictive import half_width, residual_freedom
+from unisono.maths.items.predictive import Predictive, half_width, predicted_ratings, residual_freedom
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
 from unisono.maths.raters.signal import SharedSignal
 from unisono.words import EstimateScale
@@ -97,6 +96,23 @@ def honest_posterior(items: ItemPosteriors, calibration: Calibration) -> Posteri
     return found._replace(cov=calibration.ratio * (found.cov + added))
 
 
+def predicted_answers(
+    items: ItemPosteriors, calibration: Calibration, item_of: np.ndarray, annotator_of: np.ndarray
+) -> Predictive:
+    """Answers of annotators to items; where the scale ends, as many of them lie at an end as numbers beyond it.
+
+    Variances are those of the numbers in mind: an end hides how far off an answer is.
+    """
+    params, found = items.params, honest_posterior(items, calibration)
+    if params.cov is not None:
+        # The posterior's covariance is corrected already; the annotators' part of the variance is corrected here.
+        params = params._replace(N=calibration.ratio * params.N, cov=calibration.ratio * params.cov)
+    predicted = predicted_ratings(params, found.mean, found.cov, item_of, annotator_of)
+    if items.ends is not None:
+        predicted = predicted._replace(mean=expected_answer(predicted.mean, predicted.variance, items.ends.ends))
+    return predicted._replace(freedom=calibration.freedom)
+
+
 def estimated_truth(
     items: ItemPosteriors, calibration: Calibration, ends: Bounds, known: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +121,7 @@ def estimated_truth(
     Stretching ends at the `ends` of the scale. Where the truth is `known` (M, D), it is the estimate, without error.
     """
     found = honest_posterior(items, calibration)
-    estimate, cov = found.mean, found.cov
+    estimate, cov = items.answer, found.cov
     if calibration.rescaling is not None:
         estimate = np.clip(calibration.rescaling.apply(items.answer), *ends)
         away = estimate - items.answer
@@ -118,17 +134,3 @@ def estimated_truth(
         return estimate, cov
     open_ = np.isnan(known)
     return np.where(open_, estimate, known), cov * (open_[:, :, None] & open_[:, None, :])
-
-
-def ends_arrays(ends: Ends | None) -> dict[str, np.ndarray]:
-    """The ends of the scale as they are saved."""
-    if ends is None:
-        return {}
-    return {"end_low": ends.bounds.low, "end_high": ends.bounds.high, "end_spread": ends.spread}
-
-
-def restore_ends(arrays: dict[str, np.ndarray]) -> Ends | None:
-    """The ends of the scale of a saved fit, where ratings piled up there."""
-    if "end_low" not in arrays:
-        return None
-    return Ends(Bounds(arrays["end_low"], arrays["end_high"]), arrays["end_spread"])

@@ -12,7 +12,6 @@ from unisono.fusers.newcomers import with_newcomer
 from unisono.maths.em import EmTrace, relative_change, run_em
 from unisono.maths.items.classes import expected_gain
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds, find_bounds
 from unisono.maths.items.gauge import recentre
 from unisono.maths.items.gold import fit_with_gold
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
@@ -31,20 +30,12 @@ from unisono.words import Anchor
 FEWEST_COMPARED = 3  # numerical: of two annotators whose answers differ nothing says which one exaggerates
 
 
-class Ends(NamedTuple):
-    """The ends of the scale, where ratings count as "at least this much"."""
-
-    bounds: Bounds
-    spread: np.ndarray  # (D,) variance of a typical annotator's answers around the truth
-
-
 class Estimate(NamedTuple):
     """What estimation gives in standardised units, whichever way it went."""
 
     params: ItemParams  # under bayes with the newcomer as one more annotator
     trace: EmTrace
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
-    ends: Ends | None = None  # where ratings pile up there
     reading: FittedReading | None = None  # of ratings that are no numbers; its last shape is the newcomer's
     gold_observed: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
     gold_missed: float | np.ndarray = np.nan  # (D,) error on known truths hidden from such a fit; NaN otherwise
@@ -70,14 +61,12 @@ def anchored_settings(
     anchor: Anchor,
     diagnosis: Callable[[], Diagnosis] | None,
     *,
-    ends: Bounds | None = None,
     items: SharedMoments | None = None,
     reading: Reading | None = None,
 ) -> BayesSettings:
     """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
 
-    Where ratings pile up at one of the `ends` of the scale, they are "at least this much". `items`: the moments of the
-    items, where the rows of the ratings lie elsewhere.
+    `items`: the moments of the items, where the rows of the ratings lie elsewhere.
     """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
@@ -86,8 +75,6 @@ def anchored_settings(
     if diagnosis is not None and anchor == "average" and raters < FEWEST_COMPARED:
         structure = structure._replace(transform="identity")
     settings = bayes_settings(data, structure, priors, floor, items=items, anchored=anchor != "none", reading=reading)
-    if ends is not None and (bounds := find_bounds(data, ends)).any:
-        settings = settings._replace(bounds=bounds)
     if diagnosis is None or anchor != "average" or settings.structure.transform == "identity":
         return settings
     return with_gain_priors(data, settings, diagnosis())
@@ -137,11 +124,8 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimat
 def estimate_at(data: ItemData, state: BayesState, trace: EmTrace, settings: BayesSettings) -> Estimate:
     """The estimate of a state: in the coordinates that the anchor promises, and with a newcomer."""
     params = reported(data, state, settings)
-    ends = None
-    if settings.bounds is not None:
-        ends = Ends(settings.bounds, np.diagonal(state.hyper.pool) + np.diagonal(state.hyper.bias))
     everybody = _with_crowd(data, params, state, settings.structure)
-    return Estimate(everybody, trace, state.hyper.theta_var, ends, _read(state, settings))
+    return Estimate(everybody, trace, state.hyper.theta_var, _read(state, settings))
 
 
 def _read(state: BayesState, settings: BayesSettings) -> FittedReading | None:

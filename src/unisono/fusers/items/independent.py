@@ -10,12 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from unisono.fusers.items.estimate import Ends, Estimate, Run
+from unisono.fusers.items.estimate import Estimate, Run
 from unisono.fusers.items.joint import Joint
 from unisono.fusers.items.prepared import Prepared
 from unisono.maths.em import EmTrace, Stop
-from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.ends import Bounds
+from unisono.maths.items.data import Bounds, ItemData, prepare
 from unisono.maths.items.params import ItemParams
 from unisono.maths.raters.diagnosis import Diagnosis, diagnose
 
@@ -32,7 +31,7 @@ class Independent(Joint):
         parts = []
         for d, own in enumerate(seen):
             keep = None if run.on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
-            part = given._replace(data=_one_dimension(data, d), ends=Bounds(*(end[[d]] for end in given.ends)))
+            part = given._replace(data=_one_dimension(data, d), ends=_bounds_of(given.ends, d))
             parts.append(super()._estimate(part, run._replace(on_estimate=keep)))
         if run.on_estimate is not None:
             # The dimensions went one after the other; told as if they had gone side by side.
@@ -46,7 +45,12 @@ class Independent(Joint):
 
 def _one_dimension(data: ItemData, d: int) -> ItemData:
     part = prepare(data.value[:, [d]], data.item_of, data.annotator_of, data.scores, data.K)
-    return part if data.gold is None else part._replace(gold=data.gold[:, [d]])
+    gold = None if data.gold is None else data.gold[:, [d]]
+    return part._replace(gold=gold, cuts=None if data.cuts is None else _bounds_of(data.cuts, d))
+
+
+def _bounds_of(bounds: Bounds, d: int) -> Bounds:
+    return Bounds(bounds.low[[d]], bounds.high[[d]])
 
 
 def _combine(parts: list[Estimate]) -> Estimate:
@@ -54,19 +58,9 @@ def _combine(parts: list[Estimate]) -> Estimate:
         params=_side_by_side([part.params for part in parts]),
         trace=sum_of_traces([part.trace for part in parts]),
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
-        ends=_combine_ends(parts),
         gold_observed=np.array([bool(part.gold_observed) for part in parts]),
         gold_missed=np.hstack([part.gold_missed for part in parts]),
     )
-
-
-def _combine_ends(parts: list[Estimate]) -> Ends | None:
-    if all(part.ends is None for part in parts):
-        return None
-    nowhere = Ends(Bounds(np.array([-np.inf]), np.array([np.inf])), np.zeros(1))
-    own = [part.ends or nowhere for part in parts]
-    bounds = Bounds(*(np.concatenate(ends) for ends in zip(*[ends.bounds for ends in own], strict=True)))
-    return Ends(bounds, np.concatenate([ends.spread for ends in own]))
 
 
 def _side_by_side(parts: list[ItemParams]) -> ItemParams:

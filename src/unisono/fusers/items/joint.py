@@ -10,7 +10,8 @@ from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
-from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, honest_posterior
+from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, predicted_answers
+from unisono.fusers.items.ends import typical_annotators
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
@@ -29,13 +30,12 @@ from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.signal import crowd_diagnosis, item_signal
-from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.ends import Bounds
+from unisono.maths.items.data import Bounds, ItemData, prepare
 from unisono.maths.items.gauge import uncorrelate
 from unisono.maths.items.gold import level_map
 from unisono.maths.items.ml import MlSettings
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictive import Predictive, predicted_ratings
+from unisono.maths.items.predictive import Predictive
 from unisono.maths.items.priors import PANEL, Priors
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.structure import Structure
@@ -49,7 +49,8 @@ class Joint(Fuser):
 
     `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
     `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
-    posterior mean. `censored=True` reads ratings at an end of the scale, where they pile up, as "at least this much".
+    posterior mean. `censored`: where answers are of few kinds, one at an end of the scale says "half a step
+    inside, or beyond"; False reads all as numbers.
     `response="ordinal"` has thresholds between answers for every annotator, "warp" a monotone function of sliders.
     `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
     previous iteration.
@@ -79,7 +80,7 @@ class Joint(Fuser):
         variance_floor: float = VARIANCE_FLOOR,
         paper: bool = False,
         priors: dict[str, Any] | None = None,
-        censored: bool = False,
+        censored: bool = True,
         response: Response = "linear",
     ) -> None:
         self.transform = transform
@@ -123,7 +124,10 @@ class Joint(Fuser):
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
         tables = as_ratings(ratings), as_item_table(features), as_item_table(gold)
-        given = prepared(*tables, self._earlier, paper=self.paper, response=self.response)
+        # Answers of the other readings are no numbers on the scale, and turned dimensions have no ends.
+        plain = (self.inference, self.response) == ("bayes", "linear") and self.anchor != "uncorrelated"
+        censored = self.censored and plain
+        given = prepared(*tables, self._earlier, paper=self.paper, response=self.response, censored=censored)
         self.forget()
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
@@ -138,7 +142,7 @@ class Joint(Fuser):
 
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
-        check_response(self.response, self.inference, self.one_by_one, self.censored)
+        check_response(self.response, self.inference, self.one_by_one)
 
     def _learnt(self, estimate: Estimate, given: Prepared) -> Self:
         ratings, data = given.ratings, given.data
@@ -147,14 +151,15 @@ class Joint(Fuser):
         turned = self.anchor == "uncorrelated" and data.gold is None
         self.params_ = uncorrelate(estimate.params) if turned else estimate.params
         self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
-        self.ends_, self.reading_ = estimate.ends, estimate.reading
+        observed = np.broadcast_to(estimate.gold_observed, (data.D,))
+        self.ends_ = typical_annotators(given.end_answers, estimate.params, observed)
+        self.reading_ = estimate.reading
         if data.gold is None:  # known truths are on the curve of the answers themselves
             self.scaling_ = with_expected_answers(self.scaling_, self.reading_, self.params_)
         self._calibrated, self._continued = None, given.earlier is not None
         judgements = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
         behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
         self.judgements_, self.items_behind_ = behind
-        observed = np.broadcast_to(estimate.gold_observed, (data.D,))
         self._known = data.gold
         self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
         self._items = ItemPosteriors(data, self.params_, self.ends_, self.reading_)
@@ -171,7 +176,7 @@ class Joint(Fuser):
         scale, offset = level_map(estimate, calibrating)
         self._calibrated = at_known_level(self.calibration_, scale, offset)
         self._items = self._items.mapped(scale, offset)
-        self.params_ = self._items.params
+        self.params_, self.ends_ = self._items.params, self._items.ends
         level = scale * estimate + offset
         self.gold_ = report_gold(
             self.dimensions_, observed, self._known, level, missed, (scale, offset), self.params_, self.scaling_
@@ -206,9 +211,8 @@ class Joint(Fuser):
             return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
         diagnosis = (lambda: self._diagnosis(data)) if given.earlier is None else None
         priors = Priors(**(self.priors or {}))
-        ends = given.ends if self.censored else None
         reading = reading_of(self.response, data, given.scaling, given.ends)
-        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, ends=ends, reading=reading)
+        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, reading=reading)
         if given.earlier is not None:
             settings = continued(settings, given.earlier, given.ratings.annotators)
         return estimate_bayes(data, settings, run)
@@ -253,28 +257,20 @@ class Joint(Fuser):
         table = self.space_.require_features(features)
         Z = self.space_.scores(table, table.items).Z
         mean = self.params_.mu + Z @ self.params_.theta
-        spread = 1 + (Z**2) @ self.theta_var_
-        return self.on_scale(mean, spread[:, None, None] * self.params_.Sigma, table)
+        cov = (1 + (Z**2) @ self.theta_var_)[:, None, None] * self.params_.Sigma
+        answer = mean if self.ends_ is None else self.ends_.answer(mean, np.diagonal(cov, axis1=1, axis2=2))
+        return self.on_scale(answer, cov, table)
 
     def score(self, ratings: Any, features: Any = None) -> float:
         items, shown = self._items_for(ratings, features)
-        numbers = int((~np.isnan(shown.value)).sum())
-        per_dimension = (~np.isnan(shown.value)).sum(axis=0)
-        total = items.posterior.loglik.sum() - per_dimension @ np.log(self.scaling_.scale)
-        return float(total / max(numbers, 1))
+        total = items.posterior.loglik.sum() - items.densities() @ np.log(self.scaling_.scale)
+        return float(total / max(int((~np.isnan(shown.value)).sum()), 1))
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         items, fitted = self._items_for(None, None)
-        honest, params = self.calibration_, items.params
-        found = honest_posterior(items, honest)
         shown = self.known_ratings(ratings)
-        annotator_of = places(shown, self.annotators_, self.params_)
-        # The posterior's covariance is corrected already; the annotators' part of the variance is corrected here.
-        spread = (
-            params if params.cov is None else params._replace(N=honest.ratio * params.N, cov=honest.ratio * params.cov)
-        )
-        predicted = predicted_ratings(spread, found.mean, found.cov, fitted_places(shown, fitted), annotator_of)
-        return self.restored_prediction(predicted._replace(freedom=honest.freedom))
+        who = fitted_places(shown, fitted), places(shown, self.annotators_, self.params_)
+        return self.restored_prediction(predicted_answers(items, self.calibration_, *who))
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
         self.require_fitted()
@@ -285,6 +281,7 @@ class Joint(Fuser):
         items, shown = self._items_for(ratings, features)
         truth = sample_truths(items.params, items.data.scores, rng)
         z = sample_ratings(items.params, truth, shown.item_of, items.data.annotator_of, rng)
+        z = z if self.ends_ is None else self.ends_.ends.answer(z)
         return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
 
     def parameters(self) -> ItemParams:
@@ -315,4 +312,5 @@ class Joint(Fuser):
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
         data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))
+        data = data._replace(cuts=None if self.ends_ is None else self.ends_.ends.cuts)
         return ItemPosteriors(data, self.params_, self.ends_, self.reading_), shown

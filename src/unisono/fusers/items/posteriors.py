@@ -6,10 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from unisono.fusers.items.estimate import Ends
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import completed_posterior, expected_answer
-from unisono.maths.items.estep import Posterior, expectation
+from unisono.maths.items.ends import Typical
+from unisono.maths.items.estep import Posterior, completed_posterior, expectation
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.noise import own_noise
 from unisono.maths.items.params import ItemParams
@@ -22,7 +21,7 @@ class ItemPosteriors:
     """What calibration, fusion and description need of the same items."""
 
     def __init__(
-        self, data: ItemData, params: ItemParams, ends: Ends | None, reading: FittedReading | None = None
+        self, data: ItemData, params: ItemParams, ends: Typical | None, reading: FittedReading | None = None
     ) -> None:
         self.data = data
         self.params = params
@@ -33,7 +32,7 @@ class ItemPosteriors:
     def _completed(self) -> tuple[Posterior, ItemData]:
         if self.reading is not None:
             return read_posterior(self.data, self.reading, self.params)
-        return completed_posterior(self.data, None if self.ends is None else self.ends.bounds, self.params)
+        return completed_posterior(self.data, self.params)
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -46,17 +45,16 @@ class ItemPosteriors:
         found = self.posterior
         if self.ends is None:
             return found.mean
-        variance = np.diagonal(found.cov, axis1=1, axis2=2) + self.ends.spread
-        return expected_answer(found.mean, variance, self.ends.bounds)
+        return self.ends.answer(found.mean, np.diagonal(found.cov, axis1=1, axis2=2))
 
     @cached_property
     def left_out(self) -> LeftOut:
         """Every judgement against the others."""
-        bounds = None if self.ends is None else self.ends.bounds
+        ends = None if self.ends is None else self.ends.ends
         read, answers = self._completed[1], self.data.y
         if self.reading is not None and self.reading.reading.exact:
             answers = read.y
-        return left_out(read, self.params, answers, bounds)
+        return left_out(read, self.params, answers, ends)
 
     @cached_property
     def noise(self) -> np.ndarray:
@@ -66,9 +64,19 @@ class ItemPosteriors:
         read = self._completed[1]
         return own_noise(read, expectation(read, self.params)[1], self.params, Priors().noise_numbers)
 
+    def densities(self) -> np.ndarray:
+        """(D,) answers whose log density is part of the posterior's; those at an end have a probability."""
+        data = self.data
+        seen = data.answered[data.profile_of]
+        if data.cuts is not None:
+            seen = seen & (data.y > data.cuts.low) & (data.y < data.cuts.high)
+        return np.asarray(seen.sum(axis=0))
+
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> ItemPosteriors:
         """The same items with truths `scale` (D,) times these plus `offset` (D,); what is known is taken along."""
-        moved = ItemPosteriors(self.data, change_of_truth(self.params, np.diag(scale), offset), self.ends, self.reading)
+        params = change_of_truth(self.params, np.diag(scale), offset)
+        ends = None if self.ends is None else self.ends.mapped(scale, offset)
+        moved = ItemPosteriors(self.data, params, ends, self.reading)
         known = vars(self)
         if "_completed" in known:
             own, answers = self._completed  # answers, and what they leave open, do not move

@@ -8,11 +8,12 @@ from unisono.data import ItemTable, Ratings
 from unisono.data.scale import Scale
 from unisono.fusers.base import gold_values
 from unisono.fusers.features import FeatureSpace, learn_space
+from unisono.fusers.items.ends import answer_steps, earlier_steps, find_ends
 from unisono.fusers.items.response import answer_curve
 from unisono.fusers.items.warm_start import PriorFit
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling, without_dust
-from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.ends import Bounds
+from unisono.maths.items.data import Bounds, ItemData, prepare
+from unisono.maths.items.ends import EndAnswers
 from unisono.words import Response
 
 
@@ -26,6 +27,7 @@ class Prepared(NamedTuple):
     earlier: PriorFit | None
     scale: Scale  # of the truth: that of the answers, made wide enough for known truths
     ends: Bounds  # of the answers, standardised
+    end_answers: EndAnswers | None  # of dimensions whose answers there say "here or beyond"
 
 
 def prepared(
@@ -36,8 +38,12 @@ def prepared(
     *,
     paper: bool,
     response: Response = "linear",
+    censored: bool = False,
 ) -> Prepared:
-    """In common units, or in those of the earlier fit; `paper` has one unit for all dimensions and no intercept."""
+    """In common units, or in those of the earlier fit; `paper` has one unit for all dimensions and no intercept.
+
+    `censored`: answers of few kinds at an end of the scale say "here or beyond".
+    """
     if earlier is not None:
         scaling = earlier.scaling
     else:
@@ -53,12 +59,17 @@ def prepared(
     if earlier is not None:
         # A batch that shows less of the scale than the one before was given on the same one.
         answers = answers.joined(earlier.scale).widened(ratings.value, ratings.dimensions, ratings.source)
+    at_ends = None
+    if censored:
+        step = answer_steps(ratings.value) if earlier is None else earlier_steps(earlier.ends, scaling)
+        at_ends = find_ends(step, answers, scaling)
     scale = answers
     if gold is not None:
         known = gold_values(gold, ratings)
         scale = scale.widened(known, ratings.dimensions, gold.source, ratings.items)
         data = data._replace(gold=scaling.standardise(known))
-    return Prepared(ratings, scaling, space, data, earlier, scale, standardised_ends(answers, scaling))
+    data = data._replace(cuts=None if at_ends is None else at_ends.cuts)
+    return Prepared(ratings, scaling, space, data, earlier, scale, standardised_ends(answers, scaling), at_ends)
 
 
 def standardised_ends(scale: Scale, scaling: Scaling) -> Bounds:

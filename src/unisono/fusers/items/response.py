@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from unisono.errors import DataError, SettingsError
+from unisono.fusers.items.ends import MOST_LEVELS
 from unisono.fusers.scaling import Curve, Scaling
-from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds
+from unisono.maths.items.data import Bounds, ItemData
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.readings import FittedReading, Reading
 from unisono.maths.items.thresholds import Thresholds, normal_scores, pool_thresholds
@@ -23,18 +23,15 @@ from unisono.maths.items.warp import FEWEST_RATINGS, Warp, pooled_knots
 from unisono.words import ITEM_WORDS, Response, require_word
 
 GRID, REACH = 81, 4.0  # points of the curve back, and standard deviations that it goes beyond the thresholds
-MOST_LEVELS = 12  # different answers up to which they are ordered kinds, and not numbers
 
 
-def check_response(response: Response, inference: str, one_by_one: bool, censored: bool) -> None:
+def check_response(response: Response, inference: str, one_by_one: bool) -> None:
     """Raises a SettingsError that says what a reading of ratings needs."""
     require_word("response", response, ITEM_WORDS["response"])
     if response == "linear":
         return
     if inference != "bayes" or one_by_one:
         raise SettingsError(f"response={response!r} needs the model 'auto' or 'joint', with inference='bayes'.")
-    if censored:
-        raise SettingsError(f"response={response!r} reads the ends of the scale already: leave out censored=True.")
 
 
 def answer_curve(value: np.ndarray, dimensions: tuple[str, ...], source: str) -> Curve:

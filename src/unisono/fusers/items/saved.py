@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unisono.fusers.features import restore_space
-from unisono.fusers.items.calibration import ends_arrays, restore_calibration, restore_ends
+from unisono.fusers.items.calibration import restore_calibration
+from unisono.fusers.items.ends import ends_arrays, restore_ends
 from unisono.fusers.items.response import response_arrays, restore_response
 from unisono.fusers.results import Fit
 from unisono.fusers.scaling import Scaling, restored_scale, scale_arrays

@@ -16,6 +16,7 @@ from unisono.data.labels import listed
 from unisono.data.scale import Scale
 from unisono.errors import DataError
 from unisono.fusers.scaling import Scaling
+from unisono.maths.items.ends import EndAnswers
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.state import BayesSettings, KnownAnnotators, Targets
@@ -36,6 +37,7 @@ class PriorFit(NamedTuple):
     params: ItemParams  # with the newcomer
     scaling: Scaling
     scale: Scale  # of answers and truth, in the user's units
+    ends: EndAnswers | None = None  # where answers of few kinds are read as "here or beyond"
 
 
 def prior_fit_of(fuser: Joint) -> PriorFit:
@@ -49,6 +51,7 @@ def prior_fit_of(fuser: Joint) -> PriorFit:
         params=fuser.params_,
         scaling=fuser.scaling_,
         scale=fuser.scale_,
+        ends=None if fuser.ends_ is None else fuser.ends_.ends,
     )
 
 

@@ -17,6 +17,13 @@ from scipy import sparse
 from unisono.maths.items.predictor import Scores, no_features
 
 
+class Bounds(NamedTuple):
+    """A lower and an upper bound on every dimension; infinite where there is none."""
+
+    low: np.ndarray  # (D,)
+    high: np.ndarray  # (D,)
+
+
 class ItemData(NamedTuple):
     """Everything about the ratings that does not change while parameters are estimated."""
 
@@ -31,6 +38,7 @@ class ItemData(NamedTuple):
     scores: Scores  # features of the items as orthogonal scores
     K: int
     gold: np.ndarray | None = None  # (M, D) truths that are known, NaN elsewhere
+    cuts: Bounds | None = None  # answers beyond say no more than that; None: every answer is a number
 
     @property
     def M(self) -> int:

@@ -1,12 +1,12 @@
-"""Ends of the scale: answers there mean "at most this much" or "at least this much".
+"""Ends of the scale: where answers are of few kinds, one at an end says "half a step inside the end, or beyond".
 
-Who would answer 7 on a scale that ends at 5 answers 5. Where a noticeable share of the ratings lies exactly on an end,
-the number y* behind such a rating is unknown, and q(y*) is a normal that is cut off there, one number at a time:
+Whoever has 7 in mind on a scale that ends at 5 answers 5, and so does whoever has 4.6 in mind. The number y* behind
+such an answer is a normal that is cut off half a step inside the end:
 
-    y*_nd ~ N(c, v) given the others, y* <= low or y* >= high                                                  eq. B14
-    H[q] = log(sd Phi(t) sqrt(2 pi e)) - t phi(t) / (2 Phi(t)),  t the distance of the end from c in sd
+    y* ~ N(c, v) given everything else, y* <= low + step/2 or y* >= high - step/2                              eq. B14
+    H[q] = log(sd Phi(t) sqrt(2 pi e)) - t phi(t) / (2 Phi(t)),  t the distance of the cut from c in sd
 
-Moments and entropy enter the bound.
+`behind` finds q(y*) in the E-step; here are its moments, and the way from truths to the answers of typical annotators.
 """
 
 from __future__ import annotations
@@ -14,43 +14,57 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
-from unisono.maths.items.data import ItemData, profile_sums
-from unisono.maths.items.estep import Posterior, posterior
-from unisono.maths.items.params import LOG_2PI, ItemParams, noise_precision
+from unisono.maths.items.data import Bounds
+from unisono.maths.items.params import LOG_2PI
 
-PILE_SHARE = 0.02  # of `censored` alone: share of a dimension's ratings exactly on an end from which it is a bound ...
-PILE_RATINGS = 3  # ... and the least number of them
-COMPLETION_ROUNDS = 50  # numerical: rounds of completing ratings under fixed parameters, at most
-COMPLETION_TOLERANCE = 1e-3  # numerical: change of any truth that ends them
 FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
 
 
-class Bounds(NamedTuple):
-    """Where the scale ends, in standardised units; infinite where nobody gets there."""
+class EndAnswers(NamedTuple):
+    """Answers at the ends of the scale, where they are of few kinds; all (D,), in standardised units."""
 
-    low: np.ndarray  # (D,)
-    high: np.ndarray  # (D,)
+    low: np.ndarray  # infinite where answers are numbers
+    high: np.ndarray
+    step: np.ndarray  # between neighbouring answers
+
+    @property
+    def cuts(self) -> Bounds:
+        """Half a step inside the ends: the numbers beyond are answered with the end."""
+        return Bounds(self.low + self.step / 2, self.high - self.step / 2)
 
     @property
     def any(self) -> bool:
         return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
+    def of(self, d: int) -> EndAnswers:
+        """Those of one dimension."""
+        return EndAnswers(*(part[[d]] for part in self))
 
-class Completed(NamedTuple):
-    """Ratings with those on an end replaced by expectations."""
+    def answer(self, number: np.ndarray) -> np.ndarray:
+        """(J, D) answers of whoever has these numbers (J, D) in mind; inside the cuts the numbers themselves."""
+        low, high = self.cuts
+        return np.where(number <= low, self.low, np.where(number >= high, self.high, number))
 
-    y: np.ndarray  # (J, D)
-    Sy: np.ndarray  # (U, D)
-    Syy: np.ndarray  # (U, D, D) what is unknown of replaced ones included
-    entropy: float  # of the numbers behind them
-    log_prior: float = 0.0  # of what was learned of annotators by another reading of ratings ...
-    shape: np.ndarray | None = None  # ... and that itself; see `readings`
 
-    def of(self, data: ItemData) -> ItemData:
-        """The data with these ratings."""
-        return data._replace(y=self.y, Sy=self.Sy, Syy=self.Syy)
+class Typical(NamedTuple):
+    """Typical annotators on a scale that ends; all (D,), in standardised units."""
+
+    ends: EndAnswers
+    spread: np.ndarray  # variance of the numbers that they have in mind around the truth; infinite: they do not count
+    scale: np.ndarray  # truths are `scale` times what they mean to these annotators ...
+    offset: np.ndarray  # ... plus `offset`, where known truths say so
+
+    def answer(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """(M, D) what is expected of their answers to truths N(mean, variance), in units of the truth."""
+        meant, counts = (mean - self.offset) / self.scale, np.isfinite(self.spread)
+        found = expected_answer(meant, variance / self.scale**2 + np.where(counts, self.spread, 1.0), self.ends)
+        return np.where(counts, self.scale * found + self.offset, mean)
+
+    def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Typical:
+        """The same for truths that are `scale` times these plus `offset`."""
+        return self._replace(scale=scale * self.scale, offset=scale * self.offset + offset)
 
 
 class Truncated(NamedTuple):
@@ -61,81 +75,26 @@ class Truncated(NamedTuple):
     entropy: np.ndarray
 
 
-def find_bounds(data: ItemData, ends: Bounds) -> Bounds:
-    """Those `ends` of the scale on which ratings pile up."""
-    low, high = np.full(data.D, -np.inf), np.full(data.D, np.inf)
-    answered = data.answered[data.profile_of]
-    for d in range(data.D):
-        y = data.y[answered[:, d], d]
-        if not len(y) or y.min() == y.max():
-            continue
-        enough = max(PILE_SHARE * len(y), PILE_RATINGS)
-        low[d] = ends.low[d] if (y <= ends.low[d]).sum() >= enough else -np.inf
-        high[d] = ends.high[d] if (y >= ends.high[d]).sum() >= enough else np.inf
-    return Bounds(low, high)
+def mills_ratio(t: np.ndarray) -> np.ndarray:
+    """phi(t) / Phi(t), with all digits however far out."""
+    return np.asarray(np.sqrt(2 / np.pi) / erfcx(-t / np.sqrt(2)))
 
 
-def complete(current: ItemData, given: ItemData, bounds: Bounds, params: ItemParams, mean: np.ndarray) -> Completed:
-    """One sweep over dimensions: q(y*) of ratings `given` on an end, with others at their current expectation.
-
-    `mean` (M, D) expected truths.
-    """
-    y, added = current.y.copy(), np.zeros((len(given.annotator), given.D))
-    W, _ = noise_precision(params.N, given.annotator, given.answered)
-    answered = given.answered[given.profile_of]
-    low, high = answered & (given.y <= bounds.low), answered & (given.y >= bounds.high)
-    rows = np.flatnonzero((low | high).any(axis=1))
-    profile, seen = given.profile_of[rows], answered[rows]
-    abar = np.hstack([mean[given.item_of[rows]], np.ones((len(rows), 1))])
-    expected = np.einsum("ndi,ni->nd", params.B[given.annotator[profile]], abar)
-    error = np.where(seen, y[rows] - expected, 0.0)
-    entropy = 0.0
-    for d in range(given.D):
-        for at_end, end, sign in ((low, bounds.low, 1.0), (high, bounds.high, -1.0)):
-            here = np.flatnonzero(at_end[rows, d])
-            own = W[profile[here], d]
-            weight = own[:, d]
-            center = expected[here, d] - (np.einsum("ne,ne->n", own, error[here]) - weight * error[here, d]) / weight
-            cut = truncated_above(sign * center, 1 / np.sqrt(weight), sign * end[d])
-            y[rows[here], d] = sign * cut.mean
-            error[here, d] = sign * cut.mean - expected[here, d]
-            added[:, d] += np.bincount(profile[here], weights=cut.variance, minlength=len(added))
-            entropy += float(cut.entropy.sum())
-    Sy, Syy = profile_sums(y, given.profile_of, len(given.annotator))
-    dims = np.arange(given.D)
-    Syy[:, dims, dims] += added
-    return Completed(y, Sy, Syy, entropy)
-
-
-def completed_posterior(data: ItemData, bounds: Bounds | None, params: ItemParams) -> tuple[Posterior, ItemData]:
-    """Truths of items under fixed parameters, and their ratings with those on an end completed, until nothing moves."""
-    found, completed = posterior(data, params), data
-    if bounds is None or not bounds.any:
-        return found, data
-    for _ in range(COMPLETION_ROUNDS):
-        completed = complete(completed, data, bounds, params, found.mean).of(data)
-        before, found = found, posterior(completed, params)
-        if np.max(np.abs(found.mean - before.mean), initial=0.0) < COMPLETION_TOLERANCE:
-            break
-    return found, completed
-
-
-def truncated_above(center: np.ndarray, sd: np.ndarray, bound: float) -> Truncated:
+def truncated_above(center: np.ndarray, sd: np.ndarray, bound: np.ndarray | float) -> Truncated:
     """N(center, sd^2) given that it is at most `bound`."""
     t = (bound - center) / sd
-    log_mass = log_ndtr(t)
-    ratio = np.exp(-0.5 * t**2 - 0.5 * LOG_2PI - log_mass)
+    ratio = mills_ratio(t)
     far = np.minimum(t, FAR_BEYOND)
     variance = np.where(t < FAR_BEYOND, (1 - 6 / far**2) / far**2, 1 - t * ratio - ratio**2)
-    entropy = 0.5 * (LOG_2PI + 1) + np.log(sd) + log_mass - 0.5 * t * ratio
+    entropy = 0.5 * (LOG_2PI + 1) + np.log(sd) + log_ndtr(t) - 0.5 * t * ratio
     return Truncated(center - sd * ratio, sd**2 * variance, entropy)
 
 
-def expected_answer(mean: np.ndarray, variance: np.ndarray, bounds: Bounds) -> np.ndarray:
-    """(M, D) what a typical annotator answers: E of N(mean, variance) cut off at the bounds."""
-    sd = np.sqrt(variance)
-    a, b = (bounds.low - mean) / sd, (bounds.high - mean) / sd
+def expected_answer(mean: np.ndarray, variance: np.ndarray, ends: EndAnswers) -> np.ndarray:
+    """(M, D) E of the answer of whoever has N(mean, variance) in mind: an end beyond the cuts, else the number."""
+    sd, cuts = np.sqrt(variance), ends.cuts
+    a, b = (cuts.low - mean) / sd, (cuts.high - mean) / sd
     below, above = ndtr(a), ndtr(-b)
-    low, high = (np.where(np.isfinite(bound), bound, 0.0) for bound in bounds)
+    low, high = (np.where(np.isfinite(end), end, 0.0) for end in (ends.low, ends.high))
     density = (np.exp(-0.5 * a**2) - np.exp(-0.5 * b**2)) / np.sqrt(2 * np.pi)
     return np.asarray(low * below + high * above + mean * (1 - below - above) + sd * density)

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from unisono.maths.items.data import ItemData
+from unisono.maths.items.behind import Behind, numbers_behind
+from unisono.maths.items.data import ItemData, profile_sums
 from unisono.maths.items.params import LOG_2PI, Information, ItemParams, information, row_spread
 from unisono.maths.linalg.small_spd import inverse_of_entries
 
@@ -36,6 +37,7 @@ class Stats:
     items: np.ndarray  # (q, q) sum of E[abar abar'] over items
     Sza: np.ndarray  # (R, D) sum of z E[a]' over items
     loglik: float
+    Dyy: np.ndarray  # (U, D, D) what numbers behind answers at the ends add to the sums of outer products of ratings
 
     def __add__(self, other: Stats) -> Stats:
         return Stats(
@@ -44,6 +46,7 @@ class Stats:
             self.items + other.items,
             self.Sza + other.Sza,
             self.loglik + other.loglik,
+            self.Dyy + other.Dyy,
         )
 
 
@@ -62,7 +65,8 @@ class _Block(NamedTuple):
     weighted: list[sparse.csr_array]  # D of (m, U): the same with the ratings of one dimension as entries
     mean: np.ndarray  # (D, m) entries of one place next to each other, as in everything here
     cov: np.ndarray  # (D, D, m)
-    gain: np.ndarray  # (m,) everything in eq. G6 but the ratings' own constants
+    gain: np.ndarray  # (m,) everything in eq. G6 but the own constants of ratings that are numbers
+    behind: Behind | None  # numbers behind ratings at the ends of the scale
 
 
 def expectation(data: ItemData, params: ItemParams) -> tuple[np.ndarray, Stats]:
@@ -75,6 +79,8 @@ def expectation(data: ItemData, params: ItemParams) -> tuple[np.ndarray, Stats]:
         mean[start:stop] = block.mean.T
         part = statistics(block.rows, block.weighted, block.mean, block.cov, data.scores.Z[start:stop])
         part = replace(part, loglik=float(block.gain.sum()))
+        if block.behind is not None:
+            part = replace(part, Dyy=block.behind.Dyy)
         total = part if total is None else total + part
     assert total is not None
     return mean, replace(total, loglik=total.loglik + _rating_constants(data, info))
@@ -82,14 +88,27 @@ def expectation(data: ItemData, params: ItemParams) -> tuple[np.ndarray, Stats]:
 
 def posterior(data: ItemData, params: ItemParams) -> Posterior:
     """Means, covariances and log densities of all items under fixed parameters."""
+    return completed_posterior(data, params)[0]
+
+
+def completed_posterior(data: ItemData, params: ItemParams) -> tuple[Posterior, ItemData]:
+    """The same, and the data with what is expected of numbers behind ratings at the ends in the place of these."""
     info = information(data, params)
     mean, loglik = np.empty((data.M, data.D)), np.empty(data.M)
     cov = np.empty((data.M, data.D, data.D))
+    y, Syy = (data.y, data.Syy) if data.cuts is None else (data.y.copy(), data.Syy.copy())
     for start, stop in item_blocks(data.M):
         block = _posterior(data, params, info, start, stop)
         mean[start:stop], cov[start:stop] = block.mean.T, block.cov.transpose(2, 0, 1)
         loglik[start:stop] = block.gain + _rating_constants_by_item(data, info, block, start, stop)
-    return Posterior(mean, cov, loglik)
+        if block.behind is not None:
+            y[data.item_ptr[start] : data.item_ptr[stop]] = block.behind.y.T
+            Syy += block.behind.Dyy
+    found = Posterior(mean, cov, loglik)
+    if data.cuts is None:
+        return found, data
+    Sy, _ = profile_sums(y, data.profile_of, len(data.annotator))
+    return found, data._replace(y=y, Sy=Sy, Syy=Syy, cuts=None)
 
 
 def item_blocks(M: int) -> Iterator[tuple[int, int]]:
@@ -111,10 +130,17 @@ def _posterior(data: ItemData, params: ItemParams, info: Information, start: int
     V, logdets = inverse_of_entries(seen + np.linalg.inv(params.Sigma)[:, :, None])
     h = linear - np.einsum("ijm,jm->im", seen, m0)
     e = np.einsum("ijm,jm->im", V, h)
+    behind = None if data.cuts is None else numbers_behind(data, info, start, stop, m0 + e, V)
+    own_numbers: np.ndarray | float = 0.0
+    if behind is not None:
+        linear, h, own_numbers = linear + behind.push, h + behind.push, behind.own
+        e = np.einsum("ijm,jm->im", V, h)
+        for d, entries in enumerate(weighted):
+            entries.data = behind.y[d]
     logdets += np.linalg.slogdet(params.Sigma)[1]
     # r'Wr summed over judgements is y'Wy - 2 m0'(Gy - g) + m0'Q m0 + ...; the ratings' own part is added elsewhere.
     gain = -0.5 * (own + logdets - np.einsum("im,im->m", m0, h + linear) - np.einsum("im,im->m", h, e))
-    return _Block(rows, weighted, m0 + e, V, gain)
+    return _Block(rows, weighted, m0 + e, V, gain + own_numbers, behind)
 
 
 def add_gold(data: ItemData, start: int, stop: int, seen: np.ndarray, linear: np.ndarray) -> np.ndarray | float:
@@ -165,6 +191,7 @@ def statistics(
         items=items,
         Sza=Z.T @ mean.T,
         loglik=0.0,
+        Dyy=np.zeros((rows.shape[1], D, D)),
     )
 
 
@@ -178,13 +205,15 @@ def _rating_constants_by_item(data: ItemData, info: Information, block: _Block, 
     """(m,) the same, item by item."""
     own = block.rows @ (info.logdet + info.bb)
     y = data.y[data.item_ptr[start] : data.item_ptr[stop]]
+    entries = (
+        block.rows.copy()
+    )  # they stand in the order of the judgements, so ratings and products can take their place
     for d in range(data.D):
-        own -= 2 * (block.weighted[d] @ info.Wb[:, d])
+        entries.data = y[:, d].copy()
+        own -= 2 * (entries @ info.Wb[:, d])
         for c in range(data.D):
-            # The entries of `weighted` stand in the order of the judgements, so products can take their place.
-            pair = block.weighted[d].copy()
-            pair.data = y[:, c] * y[:, d]
-            own += pair @ info.W[:, c, d]
+            entries.data = y[:, c] * y[:, d]
+            own += entries @ info.W[:, c, d]
     return np.asarray(-0.5 * own)
 
 

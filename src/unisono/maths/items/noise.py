@@ -31,7 +31,7 @@ def residual_moments(data: ItemData, stats: Stats, B: np.ndarray, cov: np.ndarra
     """
     Bu = B[data.annotator]
     cross = Bu @ np.swapaxes(stats.Sya, 1, 2)
-    R = data.Syy - cross - np.swapaxes(cross, 1, 2) + Bu @ stats.Saa @ np.swapaxes(Bu, 1, 2)
+    R = data.Syy + stats.Dyy - cross - np.swapaxes(cross, 1, 2) + Bu @ stats.Saa @ np.swapaxes(Bu, 1, 2)
     if cov is not None:
         extra = np.einsum("udij,uij->ud", cov[data.annotator], stats.Saa)
         dims = np.arange(R.shape[1])

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln, ndtri, stdtrit
 
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds
+from unisono.maths.items.ends import EndAnswers
 from unisono.maths.items.leave_out import left_out_blocks
 from unisono.maths.items.params import LOG_2PI, ItemParams, row_spread
 from unisono.maths.items.priors import LEAST_FREEDOM
@@ -77,11 +77,11 @@ def _predicted(
 
 
 def left_out(
-    data: ItemData, params: ItemParams, answers: np.ndarray | None = None, bounds: Bounds | None = None
+    data: ItemData, params: ItemParams, answers: np.ndarray | None = None, ends: EndAnswers | None = None
 ) -> LeftOut:
     """Truths and predicted answers of all judgements, each without itself; eq. B16 is the ratio.
 
-    `answers` (J, D) as they were given, where `data` has those at the ends of the scale (`bounds`) completed.
+    `answers` (J, D) as they were given, where `data` has those at the `ends` of the scale completed.
     """
     means = np.empty_like(data.y)
     answers = data.y if answers is None else answers
@@ -90,7 +90,7 @@ def left_out(
         means[judgements] = mean.T
         profile = data.profile_of[judgements]
         answer, variance = _predicted(params, mean, cov, data.annotator[profile].astype(np.intp))
-        answer = answer.T if bounds is None else np.clip(answer.T, *bounds)
+        answer = answer.T if ends is None else np.clip(answer.T, ends.low, ends.high)
         ratio = (answers[judgements] - answer) ** 2 / variance.T
         seen = data.answered[profile]
         total += float(ratio.sum() if seen.all() else ratio[seen].sum())

@@ -15,9 +15,26 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from unisono.maths.items.data import ItemData, profile_sums
-from unisono.maths.items.ends import COMPLETION_ROUNDS, COMPLETION_TOLERANCE, Completed
 from unisono.maths.items.estep import Posterior, posterior
 from unisono.maths.items.params import ItemParams, noise_precision
+
+COMPLETION_ROUNDS = 50  # numerical: rounds of reading ratings under fixed parameters, at most
+COMPLETION_TOLERANCE = 1e-3  # numerical: change of any truth that ends them
+
+
+class Completed(NamedTuple):
+    """Ratings with the numbers behind them in their place."""
+
+    y: np.ndarray  # (J, D)
+    Sy: np.ndarray  # (U, D)
+    Syy: np.ndarray  # (U, D, D) what is unknown of the numbers included
+    entropy: float  # of the numbers
+    log_prior: float  # of what was learned of annotators ...
+    shape: np.ndarray  # ... and that itself
+
+    def of(self, data: ItemData) -> ItemData:
+        """The data with these ratings."""
+        return data._replace(y=self.y, Sy=self.Sy, Syy=self.Syy)
 
 
 class Numbers(NamedTuple):

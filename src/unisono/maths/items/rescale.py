@@ -65,10 +65,10 @@ def panel_rescaling_from(
 ) -> Rescaling:
     """The same from sums over items; of the ratings the sums of their profiles are enough."""
     truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
-    target = truth + np.diagonal(params.N[-1]) / panel
+    noise = np.diagonal(params.N[-1]) / panel
     # The level is that of the crowd; in a later batch its biases are known, and the answers expected say more.
     center = moments.middle if continued else means.average()
-    return _rescaling(data, params, moments, target, center, continued=continued)
+    return _rescaling(data, params, moments, truth, center, noise, continued=continued)
 
 
 def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray:
@@ -123,16 +123,18 @@ def _rescaling(
     moments: TruthMoments,
     target: np.ndarray,
     center: np.ndarray,
+    noise: np.ndarray | float = 0.0,
     *,
     continued: bool = False,
 ) -> Rescaling:
+    """Answers with the variance `target` (D,), as much of it as a scale that ends leaves, and that of `noise` (D,)."""
     middle, answer_sd, spread, variance = moments
     # A scale that ends holds less of the variance than the truth has.
     held = np.where(spread > NO_SPREAD, answer_sd / np.maximum(spread, NO_SPREAD), 1.0) ** 2
     expected = np.maximum(np.diagonal(truth_covariance(data, params)) - variance, 0.0) * held
     seen = (data.M * answer_sd**2 + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
     own = expected if continued else seen
-    stretch = np.where(own > NO_SPREAD, np.sqrt(target * held / np.maximum(own, NO_SPREAD)), 1.0)
+    stretch = np.where(own > NO_SPREAD, np.sqrt((target * held + noise) / np.maximum(own, NO_SPREAD)), 1.0)
     return Rescaling(middle, stretch, center)
 
 

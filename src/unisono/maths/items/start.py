@@ -8,7 +8,6 @@ import numpy as np
 
 from unisono.maths.items.classes import usual_classes
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import complete
 from unisono.maths.items.latent import shape_latent
 from unisono.maths.items.noise import scaled_noise
 from unisono.maths.items.params import ItemParams
@@ -66,12 +65,10 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
     )
     start = BayesState(params, hyper, np.broadcast_to(np.nan, (data.M, D)))
     nothing = np.broadcast_to(0.0, (data.M, D))  # truths before any look at the ratings: their mean
-    if settings.reading is not None:
-        fitted = start.read(settings.reading)
-        return start._replace(completed=complete_reading(data, data, fitted, params, nothing, learn=False))
-    if settings.bounds is None:
+    if settings.reading is None:
         return start
-    return start._replace(completed=complete(data, data, settings.bounds, params, nothing))
+    fitted = start.read(settings.reading)
+    return start._replace(completed=complete_reading(data, data, fitted, params, nothing, learn=False))
 
 
 def _row_covariances(data: ItemData, hyper: Hyper, settings: BayesSettings) -> np.ndarray:

@@ -11,10 +11,9 @@ import numpy as np
 
 from unisono.maths.items.classes import class_centers
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import Bounds, Completed
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import Priors
-from unisono.maths.items.readings import FittedReading, Reading
+from unisono.maths.items.readings import Completed, FittedReading, Reading
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.structure import Structure
 
@@ -51,15 +50,15 @@ class Hyper(NamedTuple):
 
 
 class BayesState(NamedTuple):
-    """Parameters, hyper-parameters, the truths that the last E-step found, and ratings as completed."""
+    """Parameters, hyper-parameters, the truths that the last E-step found, and ratings as they are read."""
 
     params: ItemParams
     hyper: Hyper
     mean: np.ndarray  # (M, D) NaN before the first step
-    completed: Completed | None = None  # ratings with those at the ends of the scale completed
+    completed: Completed | None = None  # numbers behind ratings; None: they are numbers themselves
 
     def seen(self, data: ItemData) -> ItemData:
-        """The ratings with those at the ends of the scale completed."""
+        """The ratings with the numbers behind them in their place."""
         return data if self.completed is None else self.completed.of(data)
 
     def read(self, reading: Reading) -> FittedReading:
@@ -91,7 +90,6 @@ class BayesSettings(NamedTuple):
     targets: Targets
     anchored: bool = True  # coordinates of the truth are moved to where the bound is highest
     classes: np.ndarray | None = None  # (K, D, Z) p(z_kd); None: everybody is usual
-    bounds: Bounds | None = None  # ratings there are "at most" and "at least"
     reading: Reading | None = None  # what ratings stand for; None: numbers on a straight scale
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
     earlier: KnownAnnotators | None = None

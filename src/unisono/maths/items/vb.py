@@ -6,7 +6,8 @@
 q(a) q(theta) q(y*) prod_kd q(B_kd) q(z_kd); everything else is a point estimate under a prior. g_kd = E[m_kz], what is
 expected of the classes that annotators may be of (`classes`). A step is a sweep of updates, each the maximum while the
 rest is held: truths, their mean and covariance, annotators row by row, their classes, noise, how annotators differ,
-coordinates (`anchor`), and, where that is asked for, numbers behind ratings (`ends`, `readings`).
+coordinates (`anchor`), and, where that is asked for, numbers behind ratings (`readings`). Numbers behind ratings at the
+ends of the scale (`ends`) belong to the truths' update.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from unisono.maths.items.anchor import best_coordinates, highest
 from unisono.maths.items.bound import lower_bound
 from unisono.maths.items.classes import CLASS_GAINS, NOISE_EXPONENTS, expected_gain, gain_variance, update_classes
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.ends import complete
 from unisono.maths.items.estep import Stats, expectation
 from unisono.maths.items.latent import fit_predictor, latent_moments, shape_latent
 from unisono.maths.items.noise import (
@@ -43,8 +43,6 @@ def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> t
     data = state.seen(given)
     mean, stats = expectation(data, state.params)
     after, bound = maximised(data, stats, mean, state, settings)
-    if settings.bounds is not None:
-        after = after._replace(completed=complete(data, given, settings.bounds, after.params, after.mean))
     if settings.reading is not None:
         fitted = state.read(settings.reading)
         done = complete_reading(data, given, fitted, after.params, after.mean, learn=True)

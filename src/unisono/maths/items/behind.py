@@ -1,0 +1,174 @@
+"""Numbers behind answers at the ends of the scale, found together with the truths of their items in the E-step.
+
+Under fixed parameters q(a_m) has a covariance V_m that does not depend on the answers, and its mean moves with the
+numbers y* behind them, as these do with it:
+
+    E[a_m] = m_m + V_m sum_n G_n (E[y*_n] - y_n),     m_m the mean for the answers as numbers
+    E[y*_nd] = mean of N(c_nd, 1/W_dd) beyond the cut,  c_nd = y*_nd - [W (y* - B E[abar])]_nd / W_dd          eq. B24
+
+What stays open of y* enters the residuals, and its entropy the bound. The map from means to means is a contraction;
+steps are lengthened by its rate, dimension by dimension (secant), until an item moves no more. Every item starts from
+its answers as numbers, so an E-step depends on parameters and answers alone: not on who computes it, nor on the past.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.items.data import ItemData
+from unisono.maths.items.ends import mills_ratio, truncated_above
+from unisono.maths.items.params import Information
+
+SETTLED = 3e-5  # numerical: change of a truth, in sd of its posterior, that ends it; it costs the bound 1e-9 of itself
+LENGTHENED_ROUNDS = 12  # numerical: after these, steps keep their own length, with which they converge for sure
+MOST_ROUNDS = 100  # numerical: in all
+FASTEST_RATE = 0.9  # numerical: a step is lengthened tenfold at most
+
+
+class Behind(NamedTuple):
+    """Of a block of m items with j judgements."""
+
+    y: np.ndarray  # (D, j) ratings with those at the ends replaced by their expectations
+    push: np.ndarray  # (D, m) sum_n G_n (y* - y)_n
+    own: np.ndarray  # (m,) what they change of the ratings' own part of eq. G6, and their entropy
+    Dyy: np.ndarray  # (U, D, D) what they add to the profiles' sums of outer products
+
+
+class _AtEnds(NamedTuple):
+    """Answers at the ends of one dimension d, their numbers n last."""
+
+    row: np.ndarray  # (n,) judgement, counted in the block
+    item: np.ndarray  # (n,) the same
+    profile: np.ndarray  # (n,)
+    side: np.ndarray  # (n,) 1 at the lower end, -1 at the upper one
+    sd: np.ndarray  # (n,) of y* given everything else
+    room: np.ndarray  # (n,) side times (cut - given answer)
+    rest: np.ndarray  # (n,) c - given answer but for what moves: truths, and numbers on the other dimensions
+    slope: np.ndarray  # (D, n) of c on the truths: G_d / W_dd
+    tie: np.ndarray  # (D, n) of c on the other numbers, times -1: W_de / W_dd, and 0 for e = d
+
+    def only(self, active: np.ndarray) -> _AtEnds:
+        """Those of the active (m,) items."""
+        keep = np.flatnonzero(active[self.item])
+        return self if len(keep) == len(self.row) else _AtEnds(*(part.take(keep, axis=-1) for part in self))
+
+    def center(self, at: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """c - given answer, for truths (D, m) and numbers that lie `change` (D, j) away from the answers."""
+        moved = _products(self.slope, at[:, self.item]) - _products(self.tie, change[:, self.row])
+        return np.asarray(self.rest + moved)
+
+    def push(self, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Items with such answers, and sum_n G_nd (y* - y)_nd (D, items); answers of one item stand together."""
+        first = np.flatnonzero(np.diff(self.item, prepend=-1))
+        return self.item[first], np.add.reduceat(self.slope * (change[self.row] / self.sd**2), first, axis=1)
+
+
+def numbers_behind(
+    data: ItemData, info: Information, start: int, stop: int, mean: np.ndarray, V: np.ndarray
+) -> Behind | None:
+    """Of the items from `start` to `stop`, whose answers as numbers give means (D, m) and covariances V (D, D, m).
+
+    None where no answer is at an end.
+    """
+    judgements = slice(int(data.item_ptr[start]), int(data.item_ptr[stop]))
+    given, profile_of = np.ascontiguousarray(data.y[judgements].T), data.profile_of[judgements]
+    item_of = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
+    found = (_at_ends(data, info, given, profile_of, item_of, d) for d in range(data.D))
+    ends = {d: own for d, own in enumerate(found) if len(own.row)}
+    if not ends:
+        return None
+    change, center = _settled(ends, given.shape, mean, V)
+    y, own, variance = given + change, np.zeros(len(item_of)), np.zeros_like(given)
+    for d, at in ends.items():
+        cut = truncated_above(at.side * center[d][at.row], at.sd, at.room)
+        variance[d, at.row] = cut.variance
+        both = 0.5 * (y + given)[:, at.row]
+        # (y*'W y* - y'W y) / 2 - b'W (y* - y), in units of W_dd
+        pulled = _products(at.tie, both) + both[d] - info.Wb[at.profile, d] * at.sd**2
+        own[at.row] += cut.entropy - (0.5 * cut.variance + change[d][at.row] * pulled) / at.sd**2
+    touched = np.flatnonzero(variance.any(axis=0))
+    own_y, own_given, open_ = (part[:, touched] for part in (y, given, variance))
+    Dyy = _added(own_y, own_given, open_, profile_of[touched], len(data.annotator))
+    return Behind(y, _push(ends, change, mean.shape), np.bincount(item_of, own, minlength=stop - start), Dyy)
+
+
+def _at_ends(
+    data: ItemData, info: Information, given: np.ndarray, profile_of: np.ndarray, item_of: np.ndarray, d: int
+) -> _AtEnds:
+    assert data.cuts is not None
+    low, high = (end[d] for end in data.cuts)
+    outside = (given[d] <= low) | (given[d] >= high)
+    row = np.flatnonzero(outside if data.answered[:, d].all() else outside & data.answered[profile_of, d])
+    profile, answer = profile_of[row].astype(np.intp), given[d][row]
+    side = np.where(answer <= low, 1.0, -1.0)
+    variance = 1 / info.W[:, d, d][profile]
+    slope = np.take(info.G[:, :, d].T, profile, axis=1) * variance
+    tie = np.take(info.W[:, d].T, profile, axis=1) * variance
+    rest = info.Wb[:, d][profile] * variance - _products(tie, given[:, row])
+    tie[d] = 0.0
+    room = side * (np.where(answer <= low, low, high) - answer)
+    return _AtEnds(row, item_of[row], profile, side, np.sqrt(variance), room, rest, slope, tie)
+
+
+def _settled(
+    ends: dict[int, _AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far numbers and their centers c lie from the given answers, (D, j) each."""
+    change, center = np.zeros(shape), np.zeros(shape)
+    at, before, step = mean.copy(), np.zeros_like(mean), np.zeros_like(mean)
+    done = SETTLED * np.sqrt(np.einsum("iim->im", V))
+    for round_ in range(MOST_ROUNDS):
+        open_ = np.zeros(mean.shape)  # how much of what an answer says about its truth the cut leaves open
+        for d, own in ends.items():
+            c = own.center(at, change)
+            t = (own.room - own.side * c) / own.sd
+            ratio = mills_ratio(t)
+            center[d, own.row] = c
+            change[d, own.row] = c - own.side * own.sd * ratio
+            if not round_:
+                left = (1 - ratio * (t + ratio)) * own.slope[d] ** 2 / own.sd**2
+                open_[d] = np.bincount(own.item, left, minlength=mean.shape[1])
+        miss = mean + np.einsum("ijm,jm->im", V, _push(ends, change, mean.shape)) - at
+        active = (np.abs(miss) > done).any(axis=0)
+        ends = {d: own.only(active) for d, own in ends.items()}
+        if not any(len(own.row) for own in ends.values()):
+            break
+        if not round_:
+            rate = np.einsum("iim->im", V) * open_
+        elif round_ < LENGTHENED_ROUNDS:
+            rate = 1 + (miss - before) / np.where(step == 0, np.inf, step)
+        else:
+            rate = np.zeros_like(mean)
+        before, step = miss, miss / (1 - np.clip(rate, 0.0, FASTEST_RATE))
+        at = at + step
+    return change, center
+
+
+def _push(ends: dict[int, _AtEnds], change: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """(D, m) sum_n G_n (y* - y)_n."""
+    push = np.zeros(shape)
+    for d, own in ends.items():
+        if len(own.row):
+            items, pushed = own.push(change[d])
+            push[:, items] += pushed
+    return push
+
+
+def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(n,) sums over the first axis of a * b, (D, n) each."""
+    return np.asarray(np.einsum("in,in->n", a, b))
+
+
+def _added(y: np.ndarray, given: np.ndarray, variance: np.ndarray, profile: np.ndarray, U: int) -> np.ndarray:
+    """(U, D, D) sums of y y' - given given' + diag(variance) by profile, from (D, n) each."""
+    D = len(y)
+    added = np.empty((U, D, D))
+    change, both = y - given, 0.5 * (y + given)
+    for d in range(D):
+        for e in range(d + 1):
+            own = change[d] * both[e] + both[d] * change[e]
+            added[:, d, e] = added[:, e, d] = np.bincount(profile, own, minlength=U)
+        added[:, d, d] += np.bincount(profile, variance[d], minlength=U)
+    return added
