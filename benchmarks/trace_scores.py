@@ -20,8 +20,10 @@ from benchmarks.study_cases import SAME_PLACE, SAME_SPREAD
 from benchmarks.trace_draws import TraceDraw, left_out_ratings
 from unisono.evaluate.compare.held_out import score_hidden
 from unisono.fusers import make_fuser
+from unisono.fusers.results import INTERVAL
 from unisono.fusers.series.held_out import FOLDS, stretch_folds
 from unisono.fusers.series.joint import WINDOW
+from unisono.maths.items.predictive import half_widths
 from unisono.maths.metrics import pearson
 from unisono.maths.series.bands import shift_variance
 from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_UNIT
@@ -132,7 +134,8 @@ def _strangers(draw: TraceDraw, fusion: un.Fusion) -> float:
     traces = left_out_ratings(draw)
     foreseen = fusion.fuser.predict_ratings(traces)
     known = ~np.isnan(traces.value)
-    return float((np.abs(traces.value - foreseen.mean) < Z * np.sqrt(foreseen.variance))[known].mean())
+    reach = half_widths(INTERVAL, np.asarray(foreseen.freedom)) * np.sqrt(foreseen.variance)
+    return float((np.abs(traces.value - foreseen.mean) < reach)[known].mean())
 
 
 def _z_score_mean(others: np.ndarray) -> np.ndarray:
