@@ -88,6 +88,32 @@ def test_scale_and_tails_are_found_as_far_as_they_are_told():
     assert student(as_sure * narrow).scale ** 2 == pytest.approx((0.8**2 + 1.0) / 2, rel=0.06)
 
 
+@pytest.mark.parametrize(("freedom", "scale", "n"), [(3.0, 0.6, 300), (10.0, 1.2, 80), (2.2, 0.3, 500)])
+def test_no_other_scale_and_freedom_is_more_probable(freedom, scale, n):
+    rng = np.random.default_rng(0)
+    weight = n * np.diff(stats.t(freedom).cdf(SIZES / scale)) * 2 * rng.uniform(0.7, 1.3, len(SIZES) - 1)
+    before = 2.0 / priors.WIDENING_SD**2 * np.diff(stats.norm.cdf(SIZES)) * 2
+
+    def probability(scale, tail):
+        inside = np.diff(stats.t(1.0 / tail).cdf(SIZES / scale)) * 2
+        return (weight + before) @ np.log(np.maximum(inside, 1e-300))
+
+    found = student(weight)
+    best = probability(found.scale, 1.0 / found.freedom)
+    around = [0.8, 0.9, 0.97, 1.03, 1.1, 1.25]
+    for other in [(a, b) for a in around for b in [1.0, *around]] + [(1.0, b) for b in around]:
+        tail = other[1] / found.freedom
+        assert tail > 0.5 or probability(found.scale * other[0], tail) < best
+
+
+def test_last_digits_decide_nothing():
+    rng = np.random.default_rng(1)
+    weight = 100 * np.diff(stats.t(5.0).cdf(SIZES / 0.8)) * 2 * rng.uniform(0.7, 1.3, len(SIZES) - 1)
+    for _ in range(10):
+        other = weight * (1.0 + 1e-14 * rng.standard_normal(len(weight)))
+        np.testing.assert_allclose(student(other), student(weight), rtol=1e-10)
+
+
 @pytest.mark.parametrize(("stays", "counts"), [(0.0, 40.0), (1.0, 4.0)])
 def test_ratings_that_share_a_level_count_once(stays, counts):
     """Four traces of 100 ratings, ten of them independent: forty strangers' ratings, or four where levels decide."""
