@@ -7,7 +7,7 @@ CORES  := $(shell getconf _NPROCESSORS_ONLN)
 PYTEST := $(BIN)/python -m pytest -n $(shell expr $(CORES) + 1) --maxprocesses 4 --dist worksteal
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-fast lint types docs bench bench-studies bench-accuracy bench-accuracy-series clean
+.PHONY: demo test test-fast lint types docs bench bench-studies bench-study-constants bench-accuracy bench-accuracy-series bench-trace-constants clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,11 @@ bench-studies: SEEDS = 2
 bench-studies: $(VENV)/dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.studies $(STUDIES) --seeds $(SEEDS) $(if $(MODELS),--models $(MODELS))
 
+# What the default for items owes to the choice of its constants, on the studies of the same folder: the same page.
+bench-study-constants: SEEDS = 2
+bench-study-constants: $(VENV)/dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study_constants $(STUDIES) --seeds $(SEEDS)
+
 # Data sets that are not bundled are looked for in the folder UNISONO_DATA; see benchmarks/accuracy_sets.py.
 SEEDS ?= 20
 bench-accuracy: $(VENV)/dev
@@ -57,6 +62,11 @@ bench-accuracy: $(VENV)/dev
 bench-accuracy-series: SEEDS = 10
 bench-accuracy-series: $(VENV)/dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.accuracy_series --seeds $(SEEDS)
+
+# What the default for traces owes to the choice of its constants, on the studies in UNISONO_DATA: the same page.
+bench-trace-constants: SEEDS = 10
+bench-trace-constants: $(VENV)/dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.trace_constants --seeds $(SEEDS)
 
 clean:
 	rm -rf $(VENV) demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -41,14 +41,18 @@ from benchmarks.accuracy_series_sets import (
     mean_delay,
     raters_only,
     realistic,
+    with_known_hands,
 )
 from benchmarks.accuracy_sets import data_folder
 from benchmarks.studies import code_digest
 from benchmarks.trace_draws import draw_traces, trace_studies
 from benchmarks.trace_scores import bands, strangers, stretches, votes
 from unisono.data import Ratings
+from unisono.engines.choice import open_engine
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
+from unisono.maths.series.default import FIXED_MEMORY
+from unisono.maths.series.truth_memory import autocorrelation
 from unisono.tasks import run_tasks
 
 OUT = Path("bench-out") / "accuracy-series.jsonl"
@@ -62,6 +66,7 @@ Z = 1.6448536269514722  # of a 90 % band
 BATCH = 4  # draws that are written down together
 
 Draw = tuple[str, str, int]  # part, set, seed
+Case = Callable[[str, str, int], dict[str, Any]]
 
 
 def main(arguments: list[str]) -> None:
@@ -94,18 +99,23 @@ def kept(todo: list[Draw], path: Path = OUT) -> list[dict[str, Any]]:
     return [rows[draw] for draw in todo if draw in rows]
 
 
-def measure(todo: list[Draw], jobs: int, path: Path = OUT) -> None:
-    """Measures what this code has not measured yet, one task per draw, so that models are compared on the same draw."""
+def measure(todo: list[Draw], jobs: int, path: Path = OUT, case: Case | None = None) -> None:
+    """Measures what this code has not measured yet, one task per draw, so that models are compared on the same draw.
+
+    case: what is measured of a draw, with its name and the digest of the code; without it `one_case`.
+    """
+    case, engine = case or one_case, "serial" if jobs == 1 else "processes"
     done = {(row["part"], row["name"], row["seed"]) for row in kept(todo, path) if row["code"] == code_digest()}
     todo = [draw for draw in todo if draw not in done]
     columns = (TextColumn("Accuracy"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with (
         path.open("a") as file,
         Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar,
+        open_engine(engine, None if jobs < 1 else jobs) as executor,
     ):
         task = bar.add_task("", total=len(todo))
         for start in range(0, len(todo), BATCH):
-            for row in run_tasks(one_case, todo[start : start + BATCH], jobs):
+            for row in run_tasks(case, todo[start : start + BATCH], executor):
                 file.write(json.dumps(row) + "\n")
             file.flush()
             bar.update(task, completed=min(start + BATCH, len(todo)))
@@ -133,10 +143,11 @@ def _crowd(setting: str, seed: int) -> dict[str, Any]:
     ratings, truth, delay = made_crowd(setting, seed)
     assert ratings.clock is not None
     reach = round(REACH * ratings.clock.rate)
-    scores = {
-        model: best_lag(un.fuse(ratings, model=model).fused.mean[:, 0], truth[:, 0], ratings.length, reach)[1]
-        for model in VOTERS
-    }
+    former = autocorrelation(ratings.clock.rate, FIXED_MEMORY)  # given, it takes the structure of the former default
+    fused = {model: un.fuse(ratings, model=model).fused for model in VOTERS}
+    fused["who knows who is who"] = un.fuse(with_known_hands(ratings, setting)).fused
+    fused["former default"] = un.fuse(ratings, phi=former).fused
+    scores = {name: best_lag(one.mean[:, 0], truth[:, 0], ratings.length, reach)[1] for name, one in fused.items()}
     shown, usual = un.fuse(ratings, lag=delay, shared=0.0).fused, un.fuse(ratings, lag=delay).fused
     inside = [float((np.abs(truth - fused.mean) < Z * fused.sd).mean()) for fused in (shown, usual)]
     return {

@@ -27,6 +27,7 @@ REALISTIC: dict[str, dict[str, Any]] = {
     "1 of 6 a spammer": {"spammers": 1},
 }
 CROWDS = ("private gains, reversed, noise, drift, delays", "alike annotators")  # six annotators, six recordings
+TURNED, UNRELATED = 3, 1  # of the annotators with private gains: who is reversed, who follows something else
 WIDTHS = (5, 10, 20, 50)  # of the true filters in the paper's simulation
 TASKS = ("A", "B")
 FOUR = 4  # annotators of the film who are fused
@@ -44,7 +45,8 @@ def made_crowd(setting: str, seed: int, K: int = 6, M: int = 6, T: int = 400) ->
     """
     rng, private, rate = np.random.default_rng(1000 + seed), setting == CROWDS[0], 2.0
     late = rng.integers(0, 4, K) if private else np.zeros(K, dtype=int)
-    gain = np.exp((0.5 if private else 0.1) * rng.standard_normal(K)) * np.where(private & (np.arange(K) == 3), -1, 1)
+    sign = np.where(private & (np.arange(K) == TURNED), -1, 1)
+    gain = np.exp((0.5 if private else 0.1) * rng.standard_normal(K)) * sign
     bias, noise = 0.3 * rng.standard_normal(K), 0.6 * np.exp(0.3 * rng.standard_normal(K))
     truth, traces = np.zeros((M, T)), np.zeros((M, K, T))
     for m in range(M):
@@ -57,7 +59,7 @@ def made_crowd(setting: str, seed: int, K: int = 6, M: int = 6, T: int = 400) ->
             seen = path[10 - late[k] : 10 - late[k] + T]
             if private:
                 error += 0.5 * np.cumsum(rng.standard_normal(T)) / np.sqrt(T)
-                seen = 0.7 * rng.standard_normal() + _lasting(rng, T, 30) if k == 1 else seen
+                seen = 0.7 * rng.standard_normal() + _lasting(rng, T, 30) if k == UNRELATED else seen
             traces[m, k] = gain[k] * (seen + error) if private else gain[k] * seen + error
     ratings = Ratings.from_judgements(
         traces.reshape(-1, 1),
@@ -71,6 +73,15 @@ def made_crowd(setting: str, seed: int, K: int = 6, M: int = 6, T: int = 400) ->
         source=setting,
     )
     return ratings, truth.reshape(-1, 1), float(late.mean() / rate)
+
+
+def with_known_hands(ratings: Ratings, setting: str) -> Ratings:
+    """The same crowd for who knows who is who: the reversed hand turned, without the one who follows something else."""
+    if setting != CROWDS[0]:
+        return ratings
+    who = np.repeat(ratings.annotator_of, ratings.length[ratings.item_of])
+    turned = ratings.with_value(np.where((who == TURNED)[:, None], -ratings.value, ratings.value))
+    return raters_only(turned.select_judgements(ratings.annotator_of != UNRELATED))
 
 
 def _lasting(rng: np.random.Generator, T: int, memory: float) -> np.ndarray:

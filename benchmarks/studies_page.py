@@ -70,7 +70,7 @@ def study_table(rows: list[dict[str, Any]], model: str = DEFAULT) -> str:
         row = next(r for r in rows if r["study"] == study and r["model"] == model)
         cells = [study, row["M"], row["K"], row["D"], _plain(measures["pearson"][study])]
         cells += [_signed(above["pearson"][study]), _plain(measures["ccc"].get(study))]
-        cells += [_signed(above["ccc"].get(study)), _share(above["error"].get(study))]
+        cells += [_signed(above["ccc"].get(study)), share(above["error"].get(study))]
         cells += [_plain(measures["cover"].get(study), 2)]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
@@ -91,7 +91,7 @@ def model_table(rows: list[dict[str, Any]]) -> str:
         cells = [model, len(r), _signed(np.mean(list(r.values()))), sum(x < LOSING for x in r.values())]
         cells += [f"{_signed(r[worst])} {worst}", _signed(np.mean(list(ccc.values())))]
         cells += [
-            _share(np.median(list(error.values()))),
+            share(np.median(list(error.values()))),
             _plain(np.mean(list(votes(rows, model, "cover").values())), 2),
         ]
         cells += [", ".join(_ahead(found, default[name]) for name, found in (("pearson", r), ("ccc", ccc)))]
@@ -113,5 +113,11 @@ def _signed(value: float | None) -> str:
     return "" if value is None else f"{value:+.3f}".replace("0.", ".")
 
 
-def _share(value: float | None) -> str:
+def signed_four(value: float | None) -> str:
+    """With a sign and four digits; nothing for what is unknown."""
+    return "" if value is None else f"{value:+.4f}".replace("0.", ".", 1)
+
+
+def share(value: float | None) -> str:
+    """In per cent; nothing for what is unknown."""
     return "" if value is None else f"{100 * value:.0f} %"

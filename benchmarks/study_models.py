@@ -64,13 +64,29 @@ MODELS = {
     "auto+warp": StudyModel(long_served_sliders, f"a slider, and somebody with {FEWEST_RATINGS} ratings or more on it"),
 }
 
+# Neighbours of every constant of the default that a fit takes as a setting: half and double, or about as far.
+NEIGHBOURS: dict[str, tuple[float, ...]] = {
+    "gain_variance": (0.01, 0.04),
+    "noise_numbers": (4.0, 16.0),
+    "noise_share": (0.25, 1.0),
+    "latent_items": (10.0, 40.0),
+    "bias_annotators": (2.5, 10.0),
+    "gain_follows_noise": (False,),
+}
+CONSTANTS = {
+    f"{name} {value:g}": StudyModel(always, "every study", {"priors": {name: value}})
+    for name, values in NEIGHBOURS.items()
+    for value in values
+} | {f"panel {value:g}": StudyModel(always, "every study", {"panel": value}) for value in (5.0, 20.0)}
+_KNOWN = MODELS | CONSTANTS
+
 
 def applies(model: str, ratings: Ratings) -> bool:
     """Whether a study says anything about a model; other models than those above run everywhere."""
-    return model not in MODELS or MODELS[model].where(ratings)
+    return model not in _KNOWN or _KNOWN[model].where(ratings)
 
 
 def fuser_of(model: str) -> Fuser:
     """A model by its name, or the default with some of its settings changed."""
-    settings = MODELS[model].settings if model in MODELS else None
+    settings = _KNOWN[model].settings if model in _KNOWN else None
     return make_fuser(model) if settings is None else make_fuser("auto", **settings)

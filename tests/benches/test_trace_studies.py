@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import unisono as un
-from benchmarks.accuracy_series_sets import CROWDS, made_crowd
+from benchmarks.accuracy_series_sets import CROWDS, TURNED, UNRELATED, made_crowd, with_known_hands
 from benchmarks.trace_draws import draw_traces, left_out_ratings, trace_studies
 from benchmarks.trace_scores import UNITS, bands, left_out_noise, vote, votes
 from benchmarks.trace_tables import choice
@@ -109,3 +109,13 @@ def test_a_made_crowd_is_what_it_says():
     alike, truth, delay = made_crowd(CROWDS[1], 3)
     assert delay == 0
     assert np.corrcoef(alike.value.reshape(6, K, T).mean(axis=1).ravel(), truth.ravel())[0, 1] > 0.9
+
+
+def test_who_knows_the_hands_sees_them_turned_and_without_the_noise():
+    for setting in CROWDS:
+        ratings, _, _ = made_crowd(setting, 0)
+        known, private = with_known_hands(ratings, setting), setting == CROWDS[0]
+        assert (ratings.annotators[UNRELATED] in known.annotators) != private
+        first = known.value[known.offset[:-1], 0]
+        expected = ratings.value[ratings.offset[:-1], 0] * np.where((ratings.annotator_of == TURNED) & private, -1, 1)
+        np.testing.assert_array_equal(first, expected[(ratings.annotator_of != UNRELATED) | (not private)])

@@ -142,6 +142,9 @@ def test_advice_on_recordings_and_annotators(folder, fused):
         (("--transform", "gain", "--lag", "1"), "lag needs a transform with delays"),
         (("--window", "wide"), "is not a valid float"),
         (("--window", "1", "--lag", "2"), "does not fit into a window"),
+        (("--lag", "nan"), "lag=nan: give seconds from 0 on, or leave it out."),
+        (("--window", "inf"), "window=inf: give seconds, or 'choose'."),
+        (("--tol", "nan"), "tol=nan: give a relative change"),
     ],
 )
 def test_usage_errors(folder, arguments, words):

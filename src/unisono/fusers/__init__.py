@@ -4,8 +4,8 @@ items     fusers of ratings of items: joint, independent, averages; their names 
 groups    fusers of ratings of items by several kinds of annotators
 series    fusers of traces, under the same names: joint, independent, as published, averages
 
-Beside the rooms: what all fusers share (base), their settings (params), models by name (registry), what they give
-(results), units (scaling).
+Beside the rooms: what all fusers share (base), their settings (params, number_settings), models by name (registry),
+what they give (results), units (scaling).
 """
 
 from unisono.fusers import series

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from unisono.data.labels import listed
 from unisono.data.scale import Scale
 from unisono.errors import ConvergenceWarning, DataError, NotFittedError
 from unisono.fusers.features import FeatureSpace
+from unisono.fusers.number_settings import Number, require_numbers
 from unisono.fusers.params import Parameterised
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling
@@ -36,6 +37,7 @@ class Fuser(Parameterised, ABC):
     """An estimator of the truth behind ratings."""
 
     kind: ClassVar[str]
+    numbers: ClassVar[Mapping[str, Number]] = {}  # settings that are numbers, and which of them
 
     dimensions_: tuple[str, ...]
     annotators_: tuple[str, ...]
@@ -112,7 +114,8 @@ class Fuser(Parameterised, ABC):
         return (self,)
 
     def check_settings(self) -> None:
-        """Raises a SettingsError for settings that make no sense, whatever the ratings are. Default: no check."""
+        """Raises a SettingsError for settings that make no sense, whatever the ratings are. Default: `numbers`."""
+        require_numbers(self.get_params(), self.default_params(), self.numbers)
 
     def notes(self) -> dict[str, Any]:
         """Numbers that the summary has beyond those of every model; words are made of them in `report`."""

@@ -210,7 +210,7 @@ def _pairs_of_part(
     part: Part, sd: tuple[np.ndarray, ...], least_sd: np.ndarray, share: np.ndarray
 ) -> list[list[PairSums]]:
     found: list[list[PairSums]] = [[] for _ in sd]
-    for dims, outline in zip(part.courses, outlines(part), strict=True):
+    for dims, outline in zip(part.courses, part.outlines, strict=True):
         for d, (own, seen) in enumerate(zip(dims, outline, strict=True)):
             moves = seen.square > seen.given * least_sd[d] ** 2
             rows = slice(None) if moves.all() else moves  # no copy of all traces

@@ -274,6 +274,7 @@ def test_the_band_allows_for_what_all_annotators_do_alike(world, default):
         ({"restarts": -1}, "number of random starts"),
         ({"restarts": 2}, "has no random starts"),
         ({"shared": 1.0}, "a share from 0 up to"),
+        ({"memory": 0}, "memory=0: give seconds above 0, or leave it out"),
     ],
 )
 def test_settings_that_make_no_sense(world, words, message):

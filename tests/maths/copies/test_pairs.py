@@ -57,6 +57,22 @@ def test_who_differs_often_is_no_copy_however_many_answers_they_share():
         assert copy_pairs(value, item_of, who, 3).probability.max() < 0.5
 
 
+@pytest.mark.parametrize("seed", [71, 141])
+def test_two_who_differ_on_a_third_of_their_answers_are_two_opinions(seed):
+    """Two of five see a quarter of the cells in a way of their own, and agree there on what nobody else answers."""
+    rng = np.random.default_rng(seed)
+    truth, theirs = rng.normal(size=(2, 100, 5))
+    apart = rng.random((100, 5)) < 0.25
+    item_of, who = np.repeat(np.arange(100), 5), np.tile(np.arange(5), 100)
+    own = np.isin(who, [0, 3])[:, None] & apart[item_of]
+    seen = np.where(own, 1.6 * np.sign(theirs[item_of]), 0.8 * truth[item_of])
+    value = np.clip(np.round(seen + np.where(own, 0.3, 0.55) * rng.normal(size=seen.shape) + 1), 0, 2)
+    found = copy_pairs(value, item_of, who, 5)
+    pair = (found.pair == [0, 3]).all(axis=1)
+    assert 0.65 < found.equal[pair] < 0.7
+    assert found.probability[pair] < 0.5
+
+
 def test_exact_copies_are_certain():
     for seed in range(5):
         planted = with_copy(np.random.default_rng(seed), changed=0.0)

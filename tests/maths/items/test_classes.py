@@ -12,7 +12,6 @@ from unisono.maths.items.classes import (
     CLASS_GAINS,
     CLASSES,
     FLIPPED_CLASS,
-    PARTIAL_CLASS,
     SPAMMER_CLASS,
     USUAL_CLASS,
     class_centers,
@@ -23,7 +22,7 @@ from unisono.maths.items.classes import (
     usual_classes,
 )
 from unisono.maths.items.estep import expectation
-from unisono.maths.items.priors import Priors
+from unisono.maths.items.priors import SPAMMER_GAIN, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.structure import Structure
 from unisono.maths.items.vb import bayes_step, row_prior, settled
@@ -34,7 +33,7 @@ from unisono.maths.raters.gain_prior import with_gain_priors
 def random_classes(seed, K=4, D=3):
     rng = np.random.default_rng(seed)
     prior, q = (rng.dirichlet(np.ones(len(CLASSES)), size=(K, D)) for _ in range(2))
-    centers = class_centers(np.exp(0.6 * rng.normal(size=K)), 0.5)
+    centers = class_centers(np.exp(0.6 * rng.normal(size=K)))
     return prior, q, rng.normal(0.6, 0.5, size=(K, D)), centers, rng.uniform(5, 60)
 
 
@@ -70,7 +69,7 @@ def test_moments_of_the_centers():
     _, q, _, centers, _ = random_classes(7)
     second = expected_gain(q, centers**2)
     np.testing.assert_allclose(gain_variance(q, centers), second - expected_gain(q, centers) ** 2, atol=1e-12)
-    usual, typical = usual_classes(2, 3), class_centers(np.ones(2), 0.5)
+    usual, typical = usual_classes(2, 3), class_centers(np.ones(2))
     assert (expected_gain(usual) == 1).all()
     assert (gain_variance(usual, typical) == 0).all()
     # Who is usual for sure remains so, whatever the gains.
@@ -78,11 +77,12 @@ def test_moments_of_the_centers():
     assert class_term(usual, usual, typical, 50.0) == 0.0
 
 
-def test_gains_go_with_the_noise_and_on_part_of_the_scale_as_much_as_it_does():
-    centers = class_centers(np.array([1.0, 0.16]), 0.5)
+def test_gains_are_as_small_as_errors_but_not_those_of_spammers():
+    centers = class_centers(np.array([1.0, 0.16]))
     np.testing.assert_allclose(centers[0], CLASS_GAINS)
-    np.testing.assert_allclose(centers[1, [USUAL_CLASS, SPAMMER_CLASS, FLIPPED_CLASS]], CLASS_GAINS[:3] * 0.16**0.25)
-    assert centers[1, PARTIAL_CLASS] == pytest.approx(0.4)
+    assert centers[1, USUAL_CLASS] == pytest.approx(0.4)
+    assert centers[1, FLIPPED_CLASS] == pytest.approx(-0.4)
+    assert centers[1, SPAMMER_CLASS] == SPAMMER_GAIN
 
 
 def planted_fit(priors):
@@ -122,7 +122,6 @@ def test_the_fit_goes_on_where_the_diagnosis_ended(estimated):
     if estimated:  # gains that spread widely tell classes less well
         return
     planted = np.where((crowd.kind == "spammer")[:, None], SPAMMER_CLASS, USUAL_CLASS)
-    planted = np.where((crowd.kind == "compressed")[:, None], PARTIAL_CLASS, planted)
     planted = np.where(crowd.flipped, FLIPPED_CLASS, planted)
     right = [np.take_along_axis(q, planted[:, :, None], 2).mean() for q in (before, after)]
     assert right[1] > right[0] > 0.8

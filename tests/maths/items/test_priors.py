@@ -11,7 +11,7 @@ from unisono.maths.items import priors
 PLACE = Path(priors.__file__)
 ROOMS = (PLACE.parent, PLACE.parents[1] / "raters")
 # Numbers of a definition rather than choices, and those of a reading of ratings that is not the default.
-ELSEWHERE = {"LOG_2PI", "CLASS_GAINS", "PILE_SHARE", "PILE_RATINGS", "STYLE_PRIORS"}
+ELSEWHERE = {"LOG_2PI", "CLASS_GAINS", "NOISE_EXPONENTS", "PILE_SHARE", "PILE_RATINGS", "STYLE_PRIORS"}
 RESPONSES = {"thresholds.py", "warp.py"}  # readings of ratings that are not the default
 EVIDENCE = re.compile(r"\[[DA]\]|convention|floor|ceiling|numerical|accuracy\.md")
 

@@ -7,7 +7,7 @@ import unisono as un
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import data_of, random_case
 from unisono.data import Ratings
-from unisono.maths.items.classes import FLIPPED_CLASS, PARTIAL_CLASS, SPAMMER_CLASS, expected_gain
+from unisono.maths.items.classes import FLIPPED_CLASS, SPAMMER_CLASS, expected_gain
 from unisono.maths.items.priors import SPAMMER_GAIN, Priors
 from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.structure import Structure
@@ -18,8 +18,14 @@ from unisono.maths.raters.gain_prior import class_priors, competence, with_gain_
 BAD = {"spammer": 0.3, "flipped": 0.1}
 
 
+def given(crowd):
+    """(K,) judgements of everybody."""
+    return np.bincount(crowd.annotator_of, minlength=crowd.K).astype(float)
+
+
 def gains(crowd):
-    return expected_gain(class_priors(diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)))
+    found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
+    return expected_gain(class_priors(found, given(crowd)))
 
 
 def test_of_a_clean_crowd_nothing_else_is_expected():
@@ -102,22 +108,27 @@ def test_the_fused_truth_is_nearly_as_good_as_without_the_planted(integer):
     assert np.mean(lost) < 0.02
 
 
-def test_a_scale_is_flipped_or_a_spammers_or_partial_or_usual():
+def test_a_scale_is_flipped_or_a_spammers_or_usual():
     crowd = planted_crowd(0, BAD)
     found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
-    classes = class_priors(found)
+    classes = class_priors(found, given(crowd))
     np.testing.assert_allclose(classes.sum(axis=2), 1)
     np.testing.assert_array_equal(classes[:, :, FLIPPED_CLASS], found.flipped)
     assert (classes[:, :, SPAMMER_CLASS] <= found.spammer[:, None]).all()
-    np.testing.assert_array_equal(classes[:, :, PARTIAL_CLASS], found.compressed)
     none = np.zeros((crowd.K, 2))
-    nobody = found._replace(spammer=np.zeros(crowd.K), flipped=none, compressed=none)
-    np.testing.assert_array_equal(expected_gain(class_priors(nobody)), 1)
+    nobody = found._replace(spammer=np.zeros(crowd.K), flipped=none)
+    np.testing.assert_array_equal(expected_gain(class_priors(nobody, given(crowd))), 1)
     spammers = nobody._replace(spammer=np.ones(crowd.K))
-    np.testing.assert_allclose(expected_gain(class_priors(spammers)), SPAMMER_GAIN)
-    # How small a part of the scale is, the noise says; until then it hides nothing of the truth's variance.
-    partial = nobody._replace(compressed=np.ones((crowd.K, 2)))
-    np.testing.assert_array_equal(expected_gain(class_priors(partial)), 1)
+    np.testing.assert_allclose(expected_gain(class_priors(spammers, np.full(crowd.K, 1e12))), SPAMMER_GAIN)
+
+
+def test_who_said_little_has_the_benefit_of_the_doubt():
+    crowd = planted_crowd(0, BAD)
+    found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
+    suspected = found._replace(spammer=np.full(crowd.K, 0.6), flipped=np.zeros((crowd.K, 2)))
+    few = np.tile([0.0, 2.0, 18.0, 1e9], crowd.K)[: crowd.K]
+    believed = class_priors(suspected, few)[:, :, SPAMMER_CLASS]
+    np.testing.assert_allclose(believed[:4], np.array([0.0, 0.3, 0.54, 0.6])[:, None] * np.ones(2), atol=1e-8)
 
 
 def test_missing_answers_and_a_constant_annotator_are_no_obstacle():

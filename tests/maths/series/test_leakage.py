@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal, norm
 
 from reference.dense_tracers import dense_leaking_course, log_joint
 from trace_crowds import crowd, lasting
 from unisono.maths.series import priors
 from unisono.maths.series.default import Settings
 from unisono.maths.series.frames import Hands
-from unisono.maths.series.leakage import Leakage, leakages, objective, said
+from unisono.maths.series.leakage import nobody_leaks, objective, said
+from unisono.maths.series.leakage_steps import leakages
 from unisono.maths.series.left_out_errors import left_out
 from unisono.maths.series.params import SeriesData
 from unisono.maths.series.parts import HeldParts
@@ -53,19 +55,45 @@ def heard():
     return data, scales, tracers, said(parts, scales, tracers, hands, KAPPA)
 
 
-def some_leakage(heard, seed, variance):
-    rng, n = np.random.default_rng(seed), len(heard.row.gain)
+def some_leakage(tracers, heard, seed, variance):
+    """Leakage of everybody who moves, and biases and noise that are not those the rows were found with."""
+    rng, n, now = np.random.default_rng(seed), len(heard.row.gain), nobody_leaks(tracers)
     share = 0.2 * rng.standard_normal((n, 3)) * heard.row.moving[:, None]
     share[np.arange(n), np.repeat(np.arange(3), n // 3)] = 0.0
-    return Leakage(share, 0.01 * (share != 0), variance)
+    return now._replace(
+        share=share,
+        known=0.01 * (share != 0),
+        variance=variance,
+        bias=now.bias + 0.3 * rng.standard_normal(n),
+        beta=now.beta + 0.3 * rng.standard_normal(n) * heard.row.moving,
+        eta=now.eta * np.exp(0.3 * rng.standard_normal(3)),
+        tau2=now.tau2 * np.exp(0.3 * rng.standard_normal(3)),
+    )
+
+
+def with_rows_of(tracers, now):
+    """The annotators of every dimension with these biases and noise."""
+    bias, beta = now.bias.reshape(len(tracers), -1), now.beta.reshape(len(tracers), -1)
+    return [
+        one._replace(bias=bias[d], beta=beta[d], eta=float(now.eta[d]), tau2=float(now.tau2[d]))
+        for d, one in enumerate(tracers)
+    ]
 
 
 def test_the_objective_of_leakage_equals_dense_densities(heard):
     data, scales, tracers, told = heard
 
     def dense(now):
-        leak = np.swapaxes(now.share.reshape(3, data.K, 3), 0, 1)
-        total, A = log_joint(data, scales, tracers, LAG, leak, KAPPA), told.A
+        leak, rows = np.swapaxes(now.share.reshape(3, data.K, 3), 0, 1), with_rows_of(tracers, now)
+        total, A = log_joint(data, scales, rows, LAG, leak, KAPPA), told.A
+        for one, row in zip(scales, rows, strict=True):
+            for k in np.flatnonzero(one.present):
+                spread = row.bias_variance[k] / row.tau2  # of what is known of the bias
+                total += norm(0.0, np.sqrt(row.tau2)).logpdf(row.bias[k]) - 0.5 * spread
+                if one.moving[k]:
+                    total += multivariate_normal(*row.prior).logpdf([row.alpha[k], row.beta[k]])
+            for value, usual in [(row.eta, 1.0), (row.tau2, priors.BIAS_VARIANCE)]:
+                total -= 0.5 * 4 * (np.log(value) + usual / value)  # four imaginary levels, four biases
         squares = [
             (now.share[d * data.K + k, e] ** 2 + now.known[d * data.K + k, e]) * A[e] / A[d]
             for d in range(3)
@@ -75,14 +103,14 @@ def test_the_objective_of_leakage_equals_dense_densities(heard):
         ] + [priors.LEAKAGE_SD**2] * 4
         return total - 0.5 * sum(square / now.variance + np.log(now.variance) for square in squares)
 
-    one, other = some_leakage(told, 0, 0.02), some_leakage(told, 1, 0.05)
+    one, other = some_leakage(tracers, told, 0, 0.02), some_leakage(tracers, told, 1, 0.05)
     found = objective(told, other) - objective(told, one)
     np.testing.assert_allclose(found, dense(other) - dense(one), rtol=1e-8)
 
 
 def test_no_step_falls_and_none_is_left_to_take(heard):
-    _, scales, _, told = heard
-    found, values = leakages(told)
+    _, scales, tracers, told = heard
+    found, values = leakages(told, nobody_leaks(tracers))
     assert len(values) > 2
     assert np.diff(values).min() > -1e-9
     assert values[-1] > values[0] + 0.01
@@ -100,6 +128,16 @@ def test_no_step_falls_and_none_is_left_to_take(heard):
             away[d, :, d] = 0.0
         moved = found._replace(share=found.share + 0.05 * away.reshape(found.share.shape))
         assert objective(told, moved) < best
+    for d, (one, now) in enumerate(zip(scales, tracers, strict=True)):
+        square = (found.bias.reshape(3, -1)[d] ** 2 + now.bias_variance)[one.present].sum() + 4 * priors.BIAS_VARIANCE
+        assert found.tau2[d] == pytest.approx(square / (one.present.sum() + 4), rel=1e-12)
+    free = found.beta > told.row.least + 1e-6  # who counts for as much as anybody may is held there
+    for _ in range(20):
+        away = rng.standard_normal(len(found.beta))
+        assert objective(told, found._replace(bias=found.bias + 0.05 * away * told.row.present)) < best
+        assert objective(told, found._replace(beta=found.beta + 0.1 * away * (told.row.moving & free))) < best
+        assert objective(told, found._replace(tau2=found.tau2 * np.exp(0.1 * away[:3]))) < best
+        assert objective(told, found._replace(eta=found.eta * np.exp(0.1 * away[:3]))) < best
 
 
 def test_leakage_is_found_where_there_is_some_and_nowhere_else():
@@ -152,7 +190,16 @@ def test_expected_traces_move_with_the_zero_of_the_scale():
         expected = np.einsum("kde,mkte->mktd", fit.params.F.sum(axis=1), np.tile(truth, (1, 6, 1, 1)))
         left.append(moved.y.reshape(4, 6, 300, 2) - expected - fit.params.b[:, None])
     np.testing.assert_allclose(left[1], left[0], atol=1e-6)
-    assert np.abs(left[0].mean(axis=(0, 2))).max() < 0.3  # biases were known before leakage was
+    assert np.abs(left[0].mean(axis=(0, 2))).max() < 0.05
+
+
+def test_what_was_noise_and_bias_while_nobody_leaked_is_neither_when_somebody_does():
+    for seed in range(3):
+        fit = fit_two_scales(leaking(seed, LEAK), RATE, Settings(window=0.0))
+        noise = np.diagonal(fit.params.N, axis1=1, axis2=2)
+        assert noise[0, 0] < 1.5 * noise[2, 0]  # who leaks most is as exact as who hardly leaks
+        # A truth of 0 on the other dimension is leaked as 0: what lies between it and its centre is bias.
+        np.testing.assert_allclose((fit.levels.bias - fit.params.mu)[:, 0], LEAK * fit.params.mu[1], atol=0.06)
 
 
 def test_levels_follow_the_unit_of_the_truth():

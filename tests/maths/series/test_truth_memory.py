@@ -14,7 +14,7 @@ from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.maths.series.tracer_search import sweep
 from unisono.maths.series.tracers import first_tracers, hands_of
-from unisono.maths.series.truth_memory import left_out_fits, truth_memory
+from unisono.maths.series.truth_memory import left_out_fits, smoothed, truth_memory
 from unisono.maths.series.two_scales import two_scales
 
 RATE = 10.0
@@ -38,19 +38,68 @@ def memory_of(fit):
     return -1.0 / (RATE * np.log(fit.params.phi))
 
 
+def known_hands(data, lag):
+    """Parts, and scales and rows of every dimension after a few sweeps."""
+    ones, parts = np.ones(data.K), HeldParts(data, rows=300)
+    scales = two_scales(parts, data.K, data.D)
+    places = placed(parts, tuple(Hands(one.unit, one.flat, lag, ones, ones, 1.0) for one in scales))
+    rows = [first_tracers(one, place) for one, place in zip(scales, places, strict=True)]
+    for _ in range(3):
+        rows = [sweep(one, place, 0.05, now) for one, place, now in zip(scales, places, rows, strict=True)]
+    return parts, scales, rows
+
+
+def two_dimensions():
+    """Traces on two dimensions with gaps; a recording that two annotators rated, another that one did."""
+    one, other = crowd(0, turned=(1,))[0], crowd(1)[0]
+    y = np.concatenate([one.y, other.y], axis=1)
+    judgement = np.repeat(np.arange(len(one.item_of)), one.length[one.item_of])
+    y[np.isin(judgement, [5, 6, 8])] = np.nan  # of the second recording, two annotators remain
+    y[np.isin(judgement, [11, 12, 13]), 1] = np.nan
+    return one._replace(y=y)
+
+
 @pytest.mark.parametrize("lag", [[0, 0, 0, 0, 0], [2, 0, 1, 5, 3]])
 def test_what_left_out_annotators_say_equals_the_dense_reference(lag):
-    data, _, _ = crowd(turned=(1,))
-    lag, ones, parts = np.array(lag), np.ones(data.K), HeldParts(data, rows=300)
-    scales = two_scales(parts, data.K, 1)[0]
-    place = placed(parts, (Hands(scales.unit, scales.flat, lag, ones, ones, 1.0),))[0]
-    now = first_tracers(scales, place)
-    for _ in range(3):
-        now = sweep(scales, place, 0.05, now)
-    phi = np.array([0.5, 0.98])
-    found = np.sum(parts.map(left_out_fits, (hands_of(scales, now, lag),), phi), axis=0)[:, 0]
-    dense = np.array([left_out_fit(data, scales, now, lag, one) for one in phi.tolist()]).T
-    np.testing.assert_allclose(found, dense, rtol=1e-8)
+    data, lag, phi = two_dimensions(), np.array(lag), np.array([0.5, 0.98])
+    parts, scales, rows = known_hands(data, lag)
+    assert len(parts.parts) > 1
+    hands = tuple(hands_of(one, now, lag) for one, now in zip(scales, rows, strict=True))
+    found = np.sum(parts.map(left_out_fits, hands, phi), axis=0)
+    for d, (one, now) in enumerate(zip(scales, rows, strict=True)):
+        own = data._replace(y=data.y[:, [d]])
+        dense = np.array([left_out_fit(own, one, now, lag, one_phi) for one_phi in phi.tolist()]).T
+        np.testing.assert_allclose(found[:, d], dense, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kappa", [[0.4, 0.1], [0.02, 0.3]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_memory_is_the_mean_of_its_logarithm_over_octaves(kappa, turned):
+    data, lag = two_dimensions(), np.zeros(5, dtype=int)
+    parts, scales, rows = known_hands(data, lag)
+    if turned:  # annotators who contradict each other say nothing of how far to smooth
+        rows[0] = rows[0]._replace(sign=np.array([1.0, -1.0, 1.0, -1.0, -1.0]))
+    hands = tuple(hands_of(one, now, lag) for one, now in zip(scales, rows, strict=True))
+    weight, logarithm = [], []
+    for octave in range(-5, 7):
+        memory, log = 60.0 * 2.0**octave, -0.5 * (octave * np.log(2.0)) ** 2
+        for d, (one, now) in enumerate(zip(scales, rows, strict=True)):
+            own = data._replace(y=data.y[:, [d]])
+            cross, square = left_out_fit(own, one, now, lag, np.exp(-1.0 / (RATE * memory)))
+            log += 0.5 * kappa[d] * max(cross, 0.0) ** 2 / square
+            assert d == 1 or (cross < 0) == turned
+        weight.append(np.exp(log))
+        logarithm.append(np.log(memory))
+    expected = np.exp(np.average(logarithm, weights=weight))
+    assert truth_memory(parts, hands, np.array(kappa), RATE) == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_single_frame_is_drawn_to_the_mean_as_any_other():
+    assert smoothed(np.array([2.0]), np.array([3.0]), 0.5, 0.9) == pytest.approx(3.0 / (2.0 + 1.0 / 0.5))
+    Q, S, time = np.array([2.0, 0.0, 1.0]), np.array([3.0, 0.0, -1.0]), np.arange(3)
+    prior = 0.5 * 0.9 ** np.abs(np.subtract.outer(time, time))
+    dense = np.linalg.solve(np.linalg.inv(prior) + np.diag(Q), S)
+    np.testing.assert_allclose(smoothed(Q, S, 0.5, 0.9), dense, rtol=1e-10)
 
 
 def test_a_slow_truth_is_taken_for_slow_and_a_fast_one_for_fast():

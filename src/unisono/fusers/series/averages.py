@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ from unisono.fusers.features import FeatureSpace
 from unisono.fusers.items import averages as of_items
 from unisono.fusers.items.averaging import Baseline
 from unisono.fusers.newcomers import places_by_label
+from unisono.fusers.number_settings import Number
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.series.data import in_own_units, require_series
 from unisono.fusers.series.joint import WINDOW
@@ -45,6 +47,7 @@ class SeriesAverage(Fuser):
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
+        self.check_settings()
         if gold is not None:
             raise DataError(f"The model '{self.average.kind}' cannot use gold frames; 'joint' can.")
         ratings, table = as_ratings(ratings), as_item_table(features)
@@ -163,6 +166,9 @@ class AlignedMean(SeriesAverage):
 
     kind: ClassVar[str] = "aligned-mean"
     average = of_items.Mean
+    numbers: ClassVar[Mapping[str, Number]] = {
+        name: Number("give seconds from 0 on, or leave it out") for name in ("window", "lag")
+    }
 
     def __init__(self, *, window: float | None = None, lag: float | None = None) -> None:
         self.window = window

@@ -6,6 +6,7 @@ be known: features may show the common delay, gold frames make free filters safe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.base import OnState
+from unisono.fusers.number_settings import ITERATIONS, JOBS, SEED, TOLERANCE, Number
 from unisono.fusers.series.base import SeriesFuser
 from unisono.fusers.series.estimated import Estimated, finished, whole
 from unisono.fusers.series.gold import calibrated
@@ -51,6 +53,18 @@ class Joint(SeriesFuser):
     """
 
     kind: ClassVar[str] = "series-joint"
+    numbers: ClassVar[Mapping[str, Number]] = {
+        "window": Number("give seconds, or 'choose'", others=("choose",)),
+        "lag": Number("give seconds from 0 on, or leave it out"),
+        "phi": Number("give a number between -1 and 1, or 'estimated'", -1, 1, with_least=False, others=("estimated",)),
+        "memory": Number("give seconds above 0, or leave it out: it is then estimated", with_least=False),
+        "restarts": Number("give the number of random starts, 0 for none", whole=True),
+        "shared": Number("give a share from 0 up to, but not including, 1", below=1),
+        "tol": TOLERANCE,
+        "max_iter": ITERATIONS,
+        "seed": SEED,
+        "jobs": JOBS,
+    }
     window_: float | None
 
     def __init__(
@@ -93,21 +107,14 @@ class Joint(SeriesFuser):
     # ---- sense
 
     def check_settings(self) -> None:
+        super().check_settings()
         for name, words in SERIES_WORDS.items():
             if name != "transform" or self.transform is not None:
                 require_word(name, getattr(self, name), words)
         if self.lag is not None and self.transform not in (None, "delay", "taps"):
             raise SettingsError(f"lag needs a transform with delays (delay, taps), not {self.transform}.")
-        if isinstance(self.phi, str) and self.phi != "estimated":
-            raise SettingsError(f"phi={self.phi!r}: give a number below 1, or 'estimated'.")
-        if isinstance(self.window, str) and self.window != "choose":
-            raise SettingsError(f"window={self.window!r}: give seconds, or 'choose'.")
         if self.lag is not None and isinstance(self.window, float | int) and self.lag > self.window:
             raise SettingsError(f"A lag of {self.lag:g} s does not fit into a window of {self.window:g} s.")
-        if self.shared is not None and not 0 <= self.shared < 1:
-            raise SettingsError(f"shared is {self.shared}: give a share from 0 up to, but not including, 1.")
-        if self.restarts < 0:
-            raise SettingsError(f"restarts is {self.restarts}: give the number of random starts, 0 for none.")
         if self.restarts and self._is_default:
             raise SettingsError(
                 "The default for traces starts from the traces themselves and has no random starts: leave out restarts "
@@ -286,8 +293,6 @@ def require_window(ratings: Ratings, window: float | None, name: str = "window")
     """Refuses a window, or a delay, that no recording can fill."""
     assert ratings.clock is not None
     longest = float(ratings.length.max() / ratings.clock.rate)
-    if window is not None and window < 0:
-        raise SettingsError(f"{name} is {window:g}: seconds from 0 on.")
     if window is not None and window >= longest:
         raise DataError(
             f"{ratings.source}: a {name} of {window:g} s is longer than every recording, of which the longest has "

@@ -7,6 +7,7 @@ start by the log-likelihood; `un.cross_validate` chooses both on validation reco
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import OnState
+from unisono.fusers.number_settings import ITERATIONS, JOBS, SEED, TOLERANCE, Number
 from unisono.fusers.scaling import Scaling, identity_scaling
 from unisono.fusers.series.base import SeriesFuser
 from unisono.fusers.series.data import one_dimension
@@ -43,6 +45,15 @@ class PaperJoint(SeriesFuser):
     """All dimensions together. `width` is the number of frames a filter sees; None chooses from 5, 10, 20 and 50."""
 
     kind: ClassVar[str] = "series-paper-joint"
+    numbers: ClassVar[Mapping[str, Number]] = {
+        "width": Number("give a number of frames from 1 on, or leave it out", least=1, whole=True),
+        "restarts": Number("give the number of random starts, at least 1", least=1, whole=True),
+        "tol": TOLERANCE,
+        "max_iter": ITERATIONS,
+        "variance_floor": Number("give a share of the ratings' variance above 0", with_least=False),
+        "seed": SEED,
+        "jobs": JOBS,
+    }
     standardise_features = False
     width_: int | None
     report_: tuple[HeldOutError, ...]

@@ -9,8 +9,9 @@ where p is the chance of eq. Q9 and t the excess of the pair: how often the one 
 that neither others' answers nor habits know, because good annotators know more of the item than the others' answers
 show; the crowd's own pairs say how large it is, t0 in the middle. Of copies the share s of answers was left as it was,
 whatever the item; where even honest pairs agree more often, a difference is no sign of a copy. The probability of a
-copy weighs the two by the likelihood of the answers of the pair, integrated over t and s on a grid. Agreement on a
-likely answer says little, on a rare one much.
+copy weighs the two by the likelihood of the answers of the pair, integrated over t and s on a grid; a pair alike with
+so small an s that too many answers differ is two opinions. Agreement on a likely answer says little, on a rare one
+much.
 
     J judgements sorted by item, K annotators, D dimensions, P pairs, N meetings of pairs, T values of t
 """
@@ -184,19 +185,26 @@ def _judged(counts: _Counts, crowd: _Crowd, partners: float) -> CopyPairs:
     excess = agreed - counts.expected >= LEAST_EXCESS * (counts.shared - counts.expected)
     asked = np.flatnonzero(excess & (counts.shared >= LEAST_ANSWERS))
     log_odds = np.full(len(agreed), -np.inf)
-    log_odds[asked] = _log_bayes_factor(_some(counts, asked), crowd) + np.log(COPIED / partners)
+    log_odds[asked] = _log_odds(_some(counts, asked), crowd, COPIED / partners)
     safe = np.maximum(counts.shared, 1)
     return CopyPairs(counts.pair, expit(log_odds), log_odds, counts.shared, agreed / safe, counts.expected / safe)
 
 
-def _log_bayes_factor(counts: _Counts, crowd: _Crowd) -> np.ndarray:
-    """(P,) how much better copies explain the answers than honest pairs do.                             eq. Q8"""
+def _log_odds(counts: _Counts, crowd: _Crowd, expected: float) -> np.ndarray:
+    """(P,) of copies against two opinions, where so many copies per opinion are `expected`.              eq. Q8
+
+    Two of a kind among others who see things another way agree on what is rare in that crowd, whatever the item, but
+    on fewer answers than copies do.
+    """
     honest = _log_likelihood(counts, _equal_by_honesty(EXCESS), crowd.together)
     # Where even honest pairs agree more often than answers were left unchanged, a difference is no sign of a copy.
     equal = np.maximum(EXCESS, _equal_by_honesty(crowd.excess))
-    copied = _log_likelihood(counts, equal, crowd.together)
-    unchanged = np.where(EXCESS >= 1 - MOST_CHANGED, EXCESS**COPY_POWER, 0.0)
-    return np.asarray(_log_mean(copied, unchanged) - _log_mean(honest, crowd.density))
+    alike = _log_likelihood(counts, equal, crowd.together)
+    copy, unchanged = EXCESS >= 1 - MOST_CHANGED, EXCESS**COPY_POWER
+    copies, of_a_kind = np.where(copy, unchanged, 0.0), np.where(copy, 0.0, unchanged)
+    weight = expected * (of_a_kind @ _cell_widths()) / (copies @ _cell_widths())
+    opinions = np.logaddexp(_log_mean(honest, crowd.density), _log_mean(alike, of_a_kind) + np.log(weight))
+    return np.asarray(_log_mean(alike, copies) + np.log(expected) - opinions)
 
 
 def _some(counts: _Counts, rows: np.ndarray | slice) -> _Counts:

@@ -1,10 +1,11 @@
-"""Latent classes of annotators, dimension by dimension: usual, a spammer, flipped, or on a small part of the scale.
+"""Latent classes of annotators, dimension by dimension: usual, a spammer, or flipped.
 
     F_kdd given z_kd = z  ~  N(m_kz, 1/gain),      m_kz = c_z r_k^(e_z/2)                                     eq. B18
 
-with c = (1, .3, -1, 1) and e = (kappa, kappa, kappa, 1): who uses part of the scale has gains as small as the standard
-deviation of his errors. p(z_kd) is fixed before the first step; q(z_kd) has its place in the bound and is updated with
-everything else. Given q(z), gains have a normal prior around E[m_kz]; given the gains, q(z) has a closed form:
+with c = (1, .3, -1) and e = (1, 0, 1): who follows the truth on a small part of the scale, or on all of it, has gains
+as small or as large as the standard deviation of his errors; what a spammer answers has no such scale. p(z_kd) is fixed
+before the first step; q(z_kd) has its place in the bound and is updated with everything else. Given q(z), gains have a
+normal prior around E[m_kz]; given the gains, q(z) has a closed form:
 
     log q(z_kd = z) = log p(z_kd = z) + gain (m_kz E[F_kdd] - 1/2 m_kz^2) + constant                          eq. B22
 
@@ -18,9 +19,10 @@ from scipy.special import rel_entr
 
 from unisono.maths.items.priors import SPAMMER_GAIN
 
-CLASSES = ("usual", "spammer", "flipped", "partial")
-USUAL_CLASS, SPAMMER_CLASS, FLIPPED_CLASS, PARTIAL_CLASS = range(len(CLASSES))
-CLASS_GAINS = np.array([1.0, SPAMMER_GAIN, -1.0, 1.0])  # c_z; 1 and -1 are what the words mean
+CLASSES = ("usual", "spammer", "flipped")
+USUAL_CLASS, SPAMMER_CLASS, FLIPPED_CLASS = range(len(CLASSES))
+CLASS_GAINS = np.array([1.0, SPAMMER_GAIN, -1.0])  # c_z; 1 and -1 are what the words mean
+NOISE_EXPONENTS = np.array([1.0, 0.0, 1.0])  # e_z: 1 is as the standard deviation of the errors, 0 not at all
 
 
 def usual_classes(K: int, D: int) -> np.ndarray:
@@ -28,16 +30,9 @@ def usual_classes(K: int, D: int) -> np.ndarray:
     return np.tile(np.eye(len(CLASSES))[USUAL_CLASS], (K, D, 1))
 
 
-def noise_exponents(kappa: float) -> np.ndarray:
-    """(Z,) e_z: how the gains of each class go with the noise; 1 is as its standard deviation."""
-    exponents = np.full(len(CLASSES), kappa)
-    exponents[PARTIAL_CLASS] = 1.0
-    return exponents
-
-
-def class_centers(r: np.ndarray, kappa: float) -> np.ndarray:
+def class_centers(r: np.ndarray) -> np.ndarray:
     """(K, Z) m_kz, the gains expected of annotators with noise scales r (K,) if they are of a class."""
-    return np.asarray(CLASS_GAINS * r[:, None] ** (noise_exponents(kappa) / 2))
+    return np.asarray(CLASS_GAINS * r[:, None] ** (NOISE_EXPONENTS / 2))
 
 
 def expected_gain(classes: np.ndarray, centers: np.ndarray = CLASS_GAINS) -> np.ndarray:

@@ -88,7 +88,7 @@ def rotating_fit(data: ItemData, settings: BayesSettings, climb: Climb) -> Fit:
 def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
     """Settings under which annotators may mix the dimensions."""
     priors = settings.priors._replace(
-        leak_variance=MIXING_START, gain_variance=MIXING_START, estimated=True, gain_follows_noise=0.0
+        leak_variance=MIXING_START, gain_variance=MIXING_START, estimated=True, gain_follows_noise=False
     )
     # Ratings of dimensions that annotators mix are correlated whatever the truth is: they say nothing about targets.
     structure = settings.structure._replace(transform="full", noise="scaled")

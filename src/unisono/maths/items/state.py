@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.classes import class_centers, noise_exponents
+from unisono.maths.items.classes import class_centers
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Bounds, Completed
 from unisono.maths.items.params import ItemParams
@@ -99,11 +99,12 @@ class BayesSettings(NamedTuple):
 
     def class_centers(self, r: np.ndarray) -> np.ndarray:
         """(K, Z) gains expected of every class, from noise scales r (K,): both follow the scale used."""
-        return class_centers(r, self.priors.gain_follows_noise if self.structure.transform != "identity" else 0.0)
+        return class_centers(r if self.gains_follow_noise else np.ones_like(r))
 
-    def noise_exponents(self) -> np.ndarray:
-        """(Z,) how the gains of every class go with the noise."""
-        return noise_exponents(self.priors.gain_follows_noise)
+    @property
+    def gains_follow_noise(self) -> bool:
+        """Whether gains are expected to go with the noise; those that are fixed at 1 do not."""
+        return self.priors.gain_follows_noise and self.structure.transform != "identity"
 
     def noise_judgements(self, data: ItemData) -> float:
         """Imaginary judgements behind the target of the errors' covariance, which has no correlations."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono.maths.items.anchor import best_coordinates, highest
 from unisono.maths.items.bound import lower_bound
-from unisono.maths.items.classes import CLASS_GAINS, expected_gain, gain_variance, update_classes
+from unisono.maths.items.classes import CLASS_GAINS, NOISE_EXPONENTS, expected_gain, gain_variance, update_classes
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import complete
 from unisono.maths.items.estep import Stats, expectation
@@ -153,14 +153,14 @@ def _noise(
 
 def _gain_pull(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> GainPull | None:
     """What gains say about the noise of their annotators; None where they are fixed or do not go with it."""
-    if settings.structure.transform == "identity" or settings.mixing is not None:
+    if not settings.gains_follow_noise or settings.mixing is not None:
         return None
     free = data.answers().sum(axis=1) > 0
     if settings.earlier is not None:
         free &= ~settings.earlier.known
     weight = hyper.gain * hyper.classes * free[:, None, None]
     product = CLASS_GAINS * np.einsum("kdz,kdd->kz", weight, params.F)
-    return GainPull(product, CLASS_GAINS**2 * weight.sum(axis=1), settings.noise_exponents())
+    return GainPull(product, CLASS_GAINS**2 * weight.sum(axis=1), NOISE_EXPONENTS)
 
 
 def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:

@@ -12,7 +12,6 @@ import numpy as np
 
 from unisono.maths.items.classes import (
     FLIPPED_CLASS,
-    PARTIAL_CLASS,
     SPAMMER_CLASS,
     USUAL_CLASS,
     expected_gain,
@@ -20,22 +19,22 @@ from unisono.maths.items.classes import (
 )
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import SPAMMER_GAIN
+from unisono.maths.items.priors import DOUBTED_JUDGEMENTS, SPAMMER_GAIN
 from unisono.maths.items.state import BayesSettings
 from unisono.maths.raters.diagnosis import Diagnosis
 
 
-def class_priors(found: Diagnosis) -> np.ndarray:
-    """(K, D, Z) p(z_kd): flipped and partial as the diagnosis says, spammers as far as they are not flipped.
+def class_priors(found: Diagnosis, judgements: np.ndarray) -> np.ndarray:
+    """(K, D, Z) p(z_kd): flipped as the diagnosis says, spammers as far as they are not flipped.
 
-    eq. B18
+    Who gave few `judgements` (K,) is suspected because others are, more than by anything he said: he has the benefit of
+    the doubt, and the fit may come to think otherwise.                                                     eq. B18
     """
+    spammer = found.spammer * judgements / (judgements + DOUBTED_JUDGEMENTS)
     classes = usual_classes(*found.flipped.shape)
     classes[:, :, FLIPPED_CLASS] = found.flipped
-    classes[:, :, SPAMMER_CLASS] = found.spammer[:, None] * (1 - found.flipped)
-    classes[:, :, PARTIAL_CLASS] = found.compressed
-    others = (1 - found.spammer)[:, None] * (1 - found.flipped) - found.compressed
-    classes[:, :, USUAL_CLASS] = np.maximum(others, 0.0)  # below 0 by rounding alone
+    classes[:, :, SPAMMER_CLASS] = spammer[:, None] * (1 - found.flipped)
+    classes[:, :, USUAL_CLASS] = (1 - spammer)[:, None] * (1 - found.flipped)
     return classes
 
 
@@ -46,7 +45,7 @@ def with_gain_priors(data: ItemData, settings: BayesSettings, found: Diagnosis) 
 
     eq. B20
     """
-    classes = class_priors(found)
+    classes = class_priors(found, data.by_annotator(data.judgements))
     average = np.clip(data.shares() @ expected_gain(classes), SPAMMER_GAIN, 1.0)
     targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
     return settings._replace(classes=classes, targets=targets)

@@ -13,7 +13,7 @@ tracer_search, tracer_climb           rows of all annotators: a search for signs
 tracer_population                     what annotators have in common, and the objective
 common_delays                         one delay per annotator: a search that settles, intervals
 tracer_truth, tracer_params           the truth of annotators that are known, and its parameters
-leakage                               what annotators put into a dimension of what is true on another
+leakage, leakage_steps                what annotators put into a dimension of what is true on another; steps that rise
 truth_memory                          how slowly it changes, by annotators who were left out
 left_out_errors, tracer_spread        its band: what left-out annotators show of courses; what the average may be off by
 left_out_ratings                      what predicted ratings are off by, by annotators who were left out

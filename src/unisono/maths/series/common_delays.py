@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.series import priors
 from unisono.maths.series.frames import Hands, delay_evidence
 from unisono.maths.series.parts import Parts
-from unisono.maths.series.priors import DELAY_SD, DIMENSION_DELAY_SD
 
 ROUNDS = 50  # at most; frames at the edges of recordings can make two delays take turns
 
@@ -66,7 +66,9 @@ def common_delays(
     around: (K,) delays on all dimensions, where those of one of them are looked for.
     """  # eq. S41
     K, most, grid = len(group), looks.most, np.arange(-looks.most, looks.most + 1)
-    sd, middle = (DELAY_SD, np.zeros(K, dtype=np.int64)) if around is None else (DIMENSION_DELAY_SD, around)
+    sd, middle = priors.DIMENSION_DELAY_SD, around
+    if middle is None:
+        sd, middle = priors.DELAY_SD, np.zeros(K, dtype=np.int64)
     prior = -(((grid - middle[:, None]) / rate) ** 2) / (2.0 * sd**2)
     lag, profile = middle.copy(), np.zeros((K, len(grid)))
     if most == 0:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from unisono.maths.series import priors
 from unisono.maths.series.frames import autocorrelations
 from unisono.maths.series.parts import Parts
-from unisono.maths.series.priors import EVIDENCE, LONGEST_CORRELATION, UNCORRELATED
 from unisono.maths.series.two_scales import TwoScales
 
 
@@ -18,14 +18,14 @@ def independent_frames(parts: Parts, scales: list[TwoScales], rate: float, longe
 
     longest: frames of the longest recording.
     """
-    most = int(LONGEST_CORRELATION * rate)  # eq. S36
+    most = int(priors.LONGEST_CORRELATION * rate)  # eq. S36
     return [_share(rho) for rho in mean_autocorrelation(parts, scales, min(most, max(longest - 1, 0)))]
 
 
 def _share(rho: np.ndarray) -> float:
-    low = np.flatnonzero(rho < UNCORRELATED)
+    low = np.flatnonzero(rho < priors.UNCORRELATED)
     until = int(low[0]) if len(low) else len(rho)
-    return float(EVIDENCE / (1.0 + 2.0 * np.sum(rho[1:until] ** 2)))
+    return float(priors.EVIDENCE / (1.0 + 2.0 * np.sum(rho[1:until] ** 2)))
 
 
 def mean_autocorrelation(parts: Parts, scales: list[TwoScales], most: int) -> np.ndarray:

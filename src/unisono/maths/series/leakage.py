@@ -1,9 +1,10 @@
-"""Leakage: what an annotator puts into one dimension of what is true on another, once gains and noise are known.
+"""Leakage: what an annotator puts into one dimension of what is true on another, once gains are known.
 
     w_kd = g_kd x_d + sum_e c_kde x_e + noise,   c_kde ~ N(0, omega2 A_d / A_e),   sum_k c_kde = 0,
-levels of recordings likewise. Leakage that all annotators have in common looks like truth and is not looked for. EM
-over all dimensions together, the truth integrated out; the constraint is linear, so that no step of it falls. If nobody
-leaks, omega2 says so and draws everybody to 0.
+levels of recordings likewise. Leakage that all annotators have in common looks like truth and is not looked for. Where
+nobody leaks yet, leakage counts as noise and, where the other dimension is not 0 on average, as bias: so that noise,
+biases and their spreads are open again. Rows are annotators on dimensions, dimension after dimension; here is what is
+said of them, and the objective; leakage_steps.py climbs it.
 Imports NumPy and the sibling modules alone.
 """
 
@@ -13,24 +14,25 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.series import priors
 from unisono.maths.series.frames import Hands, aligned
 from unisono.maths.series.parts import Courses, Part, Parts
-from unisono.maths.series.priors import LEAKAGE_SD, PRIOR_LEAKAGES
 from unisono.maths.series.strata import Stratum, merged, strata_of
 from unisono.maths.series.tracers import Tracers
 from unisono.maths.series.two_scales import TwoScales
 
-STEPS = 50  # of EM at most
-SETTLED = 1e-3  # change of a leakage, in standard deviations, that is none
-
 
 class Row(NamedTuple):
-    """One annotator on one dimension; everything there is of courses and levels has a row of its own."""
+    """What is held of every row."""
 
-    gain: np.ndarray  # (K D,) dimension after dimension
-    noise: np.ndarray  # (K D,)
-    level_noise: np.ndarray  # (K D,)
+    gain: np.ndarray  # (K D,)
+    unsigned: np.ndarray  # (K D,) what an uncertain sign makes of the truth's variance
     moving: np.ndarray  # (K D,) bool
+    present: np.ndarray  # (K D,) bool
+    bias_variance: np.ndarray  # (K D,)
+    expected: np.ndarray  # (K D,) mean of the log noise variance, given the gain
+    precision: np.ndarray  # (K D,) of that
+    least: np.ndarray  # (K D,) of log noise variances: nobody counts for more
 
 
 class Said(NamedTuple):
@@ -38,7 +40,9 @@ class Said(NamedTuple):
 
     row: Row
     strata: tuple[Stratum, ...]  # of frames, `who` are rows
-    level: np.ndarray  # (J,) less the bias
+    frames: np.ndarray  # (K D,) that each speaks of
+    square: np.ndarray  # (K D,) of the courses
+    level: np.ndarray  # (J,)
     recording: np.ndarray  # (J,)
     of: np.ndarray  # (J,) row
     recordings: int
@@ -51,6 +55,10 @@ class Leakage(NamedTuple):
     share: np.ndarray  # (K D, D) c, 0 for the own dimension
     known: np.ndarray  # (K D, D) variance of what is known of it, held
     variance: float  # omega2
+    bias: np.ndarray  # (K D,)
+    beta: np.ndarray  # (K D,) log noise variance of a frame
+    eta: np.ndarray  # (D,) variance of a level's error over that of a frame
+    tau2: np.ndarray  # (D,) of biases
 
 
 def joint_strata(part: Part, hands: tuple[Hands, ...]) -> tuple[Stratum, ...]:
@@ -67,17 +75,17 @@ def joint_strata(part: Part, hands: tuple[Hands, ...]) -> tuple[Stratum, ...]:
 def said(parts: Parts, scales: list[TwoScales], tracers: list[Tracers], hands: tuple[Hands, ...], kappa: float) -> Said:
     """hands: the same annotators, as frames need them."""
     K = len(hands[0].lag)
-    row = Row(
-        gain=np.concatenate([now.gain for now in tracers]),
-        noise=np.concatenate([now.noise for now in tracers]),
-        level_noise=np.concatenate([now.level_noise for now in tracers]),
-        moving=np.concatenate([one.moving for one in scales]),
-    )
-    found = parts.map(joint_strata, hands)
+    strata = merged([one for part in parts.map(joint_strata, hands) for one in part])
+    frames, square = np.zeros(K * len(hands)), np.zeros(K * len(hands))
+    for one in strata:
+        frames[one.who] += one.frames
+        square[one.who] += np.einsum("rn,rn->n", one.rows, one.rows)
     return Said(
-        row=row,
-        strata=merged([one for part in found for one in part]),
-        level=np.concatenate([s.level - now.bias[s.annotator_of] for s, now in zip(scales, tracers, strict=True)]),
+        row=_rows(scales, tracers),
+        strata=strata,
+        frames=frames,
+        square=square,
+        level=np.concatenate([s.level for s in scales]),
         recording=np.concatenate([s.recording_of for s in scales]),
         of=np.concatenate([s.annotator_of + d * K for d, s in enumerate(scales)]),
         recordings=scales[0].recordings,
@@ -87,20 +95,38 @@ def said(parts: Parts, scales: list[TwoScales], tracers: list[Tracers], hands: t
     )
 
 
-def leakages(data: Said) -> tuple[Leakage, list[float]]:
-    """The most probable leakage, and the objective on the way."""  # eq. S53
-    n, D = len(data.row.gain), len(data.A)
-    now = Leakage(np.zeros((n, D)), np.zeros((n, D)), LEAKAGE_SD**2)
-    now = now._replace(known=_step(data, now)[1])
-    values = [objective(data, now)]
-    for _ in range(STEPS):
-        share, _ = _step(data, now)
-        before, now = now, now._replace(share=share)
-        now = now._replace(variance=_variance(data, now))
-        values.append(objective(data, now))
-        if np.abs((now.share - before.share) / _unit(data)).max() < SETTLED:
-            break
-    return now, values
+def _rows(scales: list[TwoScales], tracers: list[Tracers]) -> Row:
+    parts = []
+    for one, now in zip(scales, tracers, strict=True):
+        (vg, between), (_, vn) = now.prior.cov
+        relative = (now.beta - 2.0 * now.alpha)[one.moving]
+        typical = float(np.median(relative)) if len(relative) else 0.0
+        least = min([typical - np.log(priors.MOST_WEIGHT), *relative])  # rounding may leave somebody below
+        expected = now.prior.mean[1] + between / vg * (now.alpha - now.prior.mean[0])
+        precision = np.full(len(now.alpha), 1.0 / (vn - between**2 / vg))
+        unsigned = (1.0 - now.sign**2) * np.exp(2.0 * now.alpha)
+        held = now.gain, unsigned, one.moving, one.present, now.bias_variance
+        parts.append((*held, expected, precision, 2.0 * now.alpha + least))
+    return Row(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+
+def nobody_leaks(tracers: list[Tracers]) -> Leakage:
+    """Annotators as they were found, every dimension by itself."""
+    D, n = len(tracers), sum(len(now.alpha) for now in tracers)
+    return Leakage(
+        share=np.zeros((n, D)),
+        known=np.zeros((n, D)),
+        variance=priors.LEAKAGE_SD**2,
+        bias=np.concatenate([now.bias for now in tracers]),
+        beta=np.concatenate([now.beta for now in tracers]),
+        eta=np.array([now.eta for now in tracers]),
+        tau2=np.array([now.tau2 for now in tracers]),
+    )
+
+
+def of_rows(data: Said, value: np.ndarray) -> np.ndarray:
+    """(K D,) a number of every dimension, for every row of it."""
+    return np.repeat(value, len(data.row.gain) // len(value))
 
 
 def design(data: Said, now: Leakage) -> np.ndarray:
@@ -111,74 +137,64 @@ def design(data: Said, now: Leakage) -> np.ndarray:
     return np.asarray(own + now.share)
 
 
+def noises(data: Said, now: Leakage) -> tuple[np.ndarray, np.ndarray]:
+    """(K D,) twice: noise variance of a frame and of a level."""
+    own, AB = np.exp(now.beta), of_rows(data, data.AB)
+    return own + data.row.unsigned * of_rows(data, data.A), of_rows(data, now.eta) * own + data.row.unsigned * AB
+
+
 def objective(data: Said, now: Leakage) -> float:
-    """kappa log p(courses) + log p(levels) + log priors of leakage, up to a constant."""
-    G, total = design(data, now), 0.0
+    """kappa log p(courses) + log p(levels) + log prior, up to a constant."""
+    G, (noise, level_noise), moving = design(data, now), noises(data, now), data.row.moving
+    total = -data.kappa * float(np.sum((data.frames * np.log(noise) + data.square / noise)[moving]))
     for one in data.strata:
-        h = one.rows @ (G[one.who] / data.row.noise[one.who, None])
-        P = np.diag(1.0 / data.A) + G[one.who].T @ (G[one.who] / data.row.noise[one.who, None])
+        g = G[one.who] / noise[one.who, None]
+        P, h = np.diag(1.0 / data.A) + G[one.who].T @ g, one.rows @ g
         total += data.kappa * (float(np.sum(h * np.linalg.solve(P, h.T).T)) - one.frames * np.linalg.slogdet(P)[1])
-    P, h = _levels(data, G)
+    P, h = level_system(data, G, now.bias, level_noise)
+    left, variance = data.level - now.bias[data.of], level_noise[data.of]
+    total -= float(np.sum(np.log(variance) + left**2 / variance))
     total += float(np.sum(h * np.linalg.solve(P, h[:, :, None])[:, :, 0]) - np.sum(np.linalg.slogdet(P)[1]))
-    square, count = _squares(data, now)
-    total -= (square + PRIOR_LEAKAGES * LEAKAGE_SD**2) / now.variance + (count + PRIOR_LEAKAGES) * np.log(now.variance)
+    return 0.5 * total + log_prior(data, now)
+
+
+def log_prior(data: Said, now: Leakage) -> float:
+    """Of leakage, noise, biases and their spreads."""
+    square, count = squares(data, now)
+    total = -square / now.variance - count * np.log(now.variance)
+    away = (now.beta - data.row.expected)[data.row.moving]
+    total -= float(np.sum(away**2 * data.row.precision[data.row.moving]))
+    biases, people = bias_squares(data, now)
+    total -= float(np.sum(biases / now.tau2 + people * np.log(now.tau2)))
+    total -= priors.PRIOR_LEVELS * float(np.sum(np.log(now.eta) + 1.0 / now.eta))
     return 0.5 * float(total)
 
 
-def _levels(data: Said, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def level_system(data: Said, G: np.ndarray, bias: np.ndarray, level_noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, D, D), (M, D) precision of the levels of recordings, and what is said of them."""
-    D, g = len(data.A), G[data.of] / data.row.level_noise[data.of, None]
+    g = G[data.of] / level_noise[data.of, None]
     P = np.tile(np.diag(1.0 / data.AB), (data.recordings, 1, 1))
-    h = np.zeros((data.recordings, D))
+    h = np.zeros((data.recordings, len(data.A)))
     np.add.at(P, data.recording, g[:, :, None] * G[data.of][:, None])
-    np.add.at(h, data.recording, g * data.level[:, None])
+    np.add.at(h, data.recording, g * (data.level - bias[data.of])[:, None])
     return P, h
 
 
-def _unit(data: Said) -> np.ndarray:
+def unit(data: Said) -> np.ndarray:
     """(K D, D) the leakage that moves a row by a standard deviation of its dimension for one of the other."""
-    D = len(data.A)
-    return np.asarray(np.sqrt(np.repeat(data.A, len(data.row.gain) // D)[:, None] / data.A))
+    return np.asarray(np.sqrt(of_rows(data, data.A)[:, None] / data.A))
 
 
-def _squares(data: Said, now: Leakage) -> tuple[float, int]:
-    """Squares of all leakages in their unit, with what is unknown of them; and how many there are."""
-    D = len(data.A)
-    square = (now.share**2 + now.known) / _unit(data) ** 2
-    return float(np.sum(square[data.row.moving])), int(data.row.moving.sum()) * (D - 1)
+def squares(data: Said, now: Leakage) -> tuple[float, float]:
+    """Squares of all leakages in their unit, with what is unknown of them; and how many. Imaginary ones included."""
+    square = (now.share**2 + now.known) / unit(data) ** 2
+    count = int(data.row.moving.sum()) * (len(data.A) - 1) + priors.PRIOR_LEAKAGES
+    return float(np.sum(square[data.row.moving])) + priors.PRIOR_LEAKAGES * priors.LEAKAGE_SD**2, count
 
 
-def _variance(data: Said, now: Leakage) -> float:
-    square, count = _squares(data, now)
-    return (square + PRIOR_LEAKAGES * LEAKAGE_SD**2) / (count + PRIOR_LEAKAGES)
-
-
-def _step(data: Said, now: Leakage) -> tuple[np.ndarray, np.ndarray]:
-    """(K D, D) twice: leakage after a step of EM, and the variance of what is known of it."""
-    n, D = now.share.shape
-    K, G = n // D, design(data, now)
-    H, b = np.zeros((n, D, D)), np.zeros((n, D))
-    for one in data.strata:
-        g = G[one.who] / data.row.noise[one.who, None]
-        V = np.linalg.inv(np.diag(1.0 / data.A) + G[one.who].T @ g)
-        m = one.rows @ g @ V
-        weight = data.kappa / data.row.noise[one.who]
-        H[one.who] += weight[:, None, None] * (m.T @ m + one.frames * V)
-        b[one.who] += weight[:, None] * (one.rows.T @ m)
-    P, h = _levels(data, G)
-    V = np.linalg.inv(P)
-    L = np.einsum("mde,me->md", V, h)
-    second = (L[:, :, None] * L[:, None] + V)[data.recording] / data.row.level_noise[data.of, None, None]
-    np.add.at(H, data.of, second)
-    np.add.at(b, data.of, L[data.recording] * (data.level / data.row.level_noise[data.of])[:, None])
-    share, known, unit = np.zeros((n, D)), np.zeros((n, D)), _unit(data)
-    for d in range(D):
-        rows, others = d * K + np.flatnonzero(data.row.moving[d * K : (d + 1) * K]), np.delete(np.arange(D), d)
-        if not len(rows):
-            continue
-        left = b[np.ix_(rows, others)] - data.row.gain[rows, None] * H[rows][:, others, d]
-        C = np.linalg.inv(H[np.ix_(rows, others, others)] + np.eye(D - 1) / (now.variance * unit[rows[0], others] ** 2))
-        free = np.einsum("kde,ke->kd", C, left)
-        share[np.ix_(rows, others)] = free - C @ np.linalg.solve(C.sum(axis=0), free.sum(axis=0))
-        known[np.ix_(rows, others)] = np.diagonal(C, axis1=1, axis2=2)
-    return share, known
+def bias_squares(data: Said, now: Leakage) -> tuple[np.ndarray, np.ndarray]:
+    """(D,) twice: squares of biases, with what is unknown of them; and how many. Imaginary ones included."""
+    D, present = len(data.A), data.row.present
+    square = np.where(present, now.bias**2 + data.row.bias_variance, 0.0).reshape(D, -1).sum(axis=1)
+    people = present.reshape(D, -1).sum(axis=1)
+    return square + priors.PRIOR_BIASES * priors.BIAS_VARIANCE, people + priors.PRIOR_BIASES

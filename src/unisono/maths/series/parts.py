@@ -30,10 +30,20 @@ class Courses(NamedTuple):
     seen: np.ndarray  # (n, T) bool
 
 
+class Outline(NamedTuple):
+    """Of the n traces of one recording and dimension."""
+
+    who: np.ndarray  # (n,)
+    mean: np.ndarray  # (n,)
+    given: np.ndarray  # (n,) ratings
+    square: np.ndarray  # (n,) sum of squares of the course
+
+
 class Part(NamedTuple):
     first: int  # frame of the study, recordings end to end, that its frames begin with
     data: SeriesData
     courses: tuple[tuple[Courses, ...], ...]  # of every recording, of every dimension
+    outlines: tuple[tuple[Outline, ...], ...]  # of the same
 
     @property
     def nbytes(self) -> int:
@@ -107,7 +117,7 @@ def make_part(piece: tuple[int, SeriesData]) -> Part:
         who = data.annotator_of[js[m] : js[m + 1]]
         y = data.y[first[js[m]] : first[js[m + 1]]].reshape(len(who), T, data.D)
         found.append(tuple(_courses(who, y[:, :, d]) for d in range(data.D)))
-    return Part(begin, data, tuple(found))
+    return Part(begin, data, tuple(found), tuple(tuple(map(_outline, dims)) for dims in found))
 
 
 def _courses(who: np.ndarray, y: np.ndarray) -> Courses:
@@ -118,3 +128,7 @@ def _courses(who: np.ndarray, y: np.ndarray) -> Courses:
     y = np.where(given, y[rated], 0.0)
     mean = y.sum(axis=1) / np.maximum(given.sum(axis=1), 1)
     return Courses(who, mean, np.where(given, y - mean[:, None], 0.0), given)
+
+
+def _outline(own: Courses) -> Outline:
+    return Outline(own.who, own.mean, own.seen.sum(axis=1), np.einsum("nt,nt->n", own.value, own.value))

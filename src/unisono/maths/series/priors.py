@@ -1,31 +1,40 @@
 """What the default for traces takes for granted of annotators: every constant of its priors, with its evidence.
 
-Chosen on seven studies of traces (docs/accuracy-series.md), ten draws each; votes are averages over them. Where a value
-is said to matter little, half and double of it moved that average by less than .003.
+Chosen on seven studies of traces, ten draws each. docs/accuracy-series.md has what half and double of each value, or
+its neighbours, change on every study, and what studies have that are left out of the choice; figures here are averages
+over studies. Where a value is said to matter little, its neighbours move that average by less than .003, and by less
+than twice the standard error.
+Read through the module (`priors.NAME`), so that a benchmark can vary them: benchmarks/trace_constants.py.
 Imports nothing.
 """
 
 from __future__ import annotations
 
-REVERSED = 0.01  # prior probability of tracing upside down; .03 turned a good annotator, .0001 left a reversed one
-GAIN_SD, NOISE_SD = 0.3, 0.6  # of log gains and log noise variances before the data speak; matter little
-GAIN_NOISE = 0.8  # their correlation: who exaggerates exaggerates errors too; .5 cost .003
+REVERSED = 0.01  # prior probability of tracing upside down; .03 turned a good annotator, .0001 left a reversed one;
+# .003 and .03 move the average by .001
+GAIN_SD, NOISE_SD = 0.3, 0.6  # of log gains and log noise variances before the data speak; .15 costs .002 (ceap360vr
+# .006), 1.2 costs .004, the others matter little
+GAIN_NOISE = 0.8  # their correlation: who exaggerates exaggerates errors too; .5 and .9 matter little
 PRIOR_ANNOTATORS = 4.0  # how many annotators these three count for; matters little
 MOST_WEIGHT = 3.0  # nobody counts for more than this many typical annotators: one of six became the truth without
-EVIDENCE = 0.25  # of Bartlett's number of independent frames, since truth and errors both last; 1 cost .009, .5 .002
+EVIDENCE = 0.25  # of Bartlett's number of independent frames, since truth and errors both last; 1 cost .009, .5 costs
+# .002; .125 gains .002 on average and loses .001 to .002 on the three studies whose figures are exact
 UNCORRELATED = 0.05  # the autocorrelation of a trace counts up to its first value below this
 LONGEST_CORRELATION = 60.0  # seconds after which it is not looked at
 FLAT = 0.02  # share of the usual spread inside a recording below which a trace has no course
-LEVEL_VARIANCE, PRIOR_RECORDINGS = 1.0, 2.0  # of recordings, in variances of the course, and how many these count for
-BIAS_VARIANCE, PRIOR_BIASES = 0.1, 4.0  # of annotators; without them levels and biases trade places for ever
+LEVEL_VARIANCE, PRIOR_RECORDINGS = 1.0, 2.0  # of recordings, in variances of the course, and how many these count for;
+# half and double matter little
+BIAS_VARIANCE, PRIOR_BIASES = 0.1, 4.0  # of annotators; without them levels and biases trade places for ever; .05 gains
+# .003 (two standard errors) on the two weakest studies and nothing elsewhere
 PRIOR_FRAMES = 4.0  # independent frames that a truth of half the variance of a course counts for; 0 let it die out
-PRIOR_LEVELS = 4.0  # levels that a level's error equal to a frame's counts for
+PRIOR_LEVELS = 4.0  # levels that a level's error equal to a frame's counts for; matters little
 LEAST_LEVEL_ERROR, MOST_LEVEL_ERROR = 0.05, 20.0  # variance of a level's error over that of a frame
-DELAY_SD = 0.5  # seconds around the median delay; 1 s cost .002
+DELAY_SD = 0.5  # seconds around the median delay; .25 s costs green_intensity .005, 1 s tense_music .002
 DIMENSION_DELAY_SD = 0.3  # seconds around the annotator's delay on all dimensions: the same in studies, found where not
 MEMORY, MEMORY_SD = 60.0, 1.0  # seconds after which the truth has forgotten itself, and sd of the logarithm before
-# left-out annotators speak; around 30 s the average was .001 less; around 120 s tense_music lost .002
-LEAKAGE_SD, PRIOR_LEAKAGES = 0.1, 4.0  # between dimensions, in standard deviations, and how many these count for
+# left-out annotators speak; around 30 s the average is .001 less; around 120 s tense_music loses .002
+LEAKAGE_SD, PRIOR_LEAKAGES = 0.15, 4.0  # between dimensions, in standard deviations, and how many these count for; few
+# independent frames say little of the spread, so that it stays near; .05 costs case_va .005, .1 .002; .2 is as good
 TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as reversed
 
 # ---- bands; figures and choices without each study: docs/accuracy-series.md

@@ -14,7 +14,8 @@ from unisono.maths.series.common_delays import Delays, Looks, common_delays, del
 from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
 from unisono.maths.series.frames import Hands
 from unisono.maths.series.independent_frames import independent_frames
-from unisono.maths.series.leakage import leakages, said
+from unisono.maths.series.leakage import nobody_leaks, said
+from unisono.maths.series.leakage_steps import leakages
 from unisono.maths.series.left_out_errors import course_widening, left_out
 from unisono.maths.series.left_out_ratings import rating_errors
 from unisono.maths.series.params import Priors, SeriesData
@@ -59,8 +60,9 @@ def fit_two_scales(
     if any(own.lag.any() for own in delays):
         found = _searched(_moved_by(parts, found, delays), s.tol)
     found, trace = _climbed(found, s, watch)
-    leak, trace = _leaking(parts, found, trace)
-    return _finished(Asked(parts, data, rate, s, structure, group), Known(found, delays, leak), trace)
+    diagnosis = _diagnosed(parts, found, rate)  # every dimension by itself, as its rows were found
+    found, leak, trace = _leaking(parts, found, trace)
+    return _finished(Asked(parts, data, rate, s, structure, group), Known(found, delays, leak), trace, diagnosis)
 
 
 def _first(parts: Parts, data: SeriesData, rate: float) -> tuple[Dimension, ...]:
@@ -169,20 +171,34 @@ def _climbed(
     return tuple(f._replace(tracers=arrived(f.scales, at)) for f, at in state), trace
 
 
-def _leaking(parts: Parts, found: tuple[Dimension, ...], trace: EmTrace) -> tuple[np.ndarray, EmTrace]:
-    """(K, D, D) leakage between dimensions, everything else held; the objective goes on from where the climb ended."""
+def _leaking(
+    parts: Parts, found: tuple[Dimension, ...], trace: EmTrace
+) -> tuple[tuple[Dimension, ...], np.ndarray, EmTrace]:
+    """Noise and biases once leakage (K, D, D) is known, gains held; the objective goes on from the climb's end."""
     K, D = len(found[0].lag), len(found)
     if D == 1:
-        return np.zeros((K, 1, 1)), trace
-    kappa = float(np.mean([f.kappa for f in found]))
-    heard = said(parts, [f.scales for f in found], [f.tracers for f in found], all_hands(found), kappa)
-    leak, values = leakages(heard)
+        return found, np.zeros((K, 1, 1)), trace
+    tracers, kappa = [f.tracers for f in found], float(np.mean([f.kappa for f in found]))
+    heard = said(parts, [f.scales for f in found], tracers, all_hands(found), kappa)
+    leak, values = leakages(heard, nobody_leaks(tracers))
     after = trace.objective[-1] + np.diff(values).cumsum()
     joined = trace._replace(objective=np.concatenate([trace.objective, after]))
-    return np.swapaxes(leak.share.reshape(D, K, D), 0, 1), joined
+    biases, betas = leak.bias.reshape(D, K), leak.beta.reshape(D, K)
+    new = [
+        f._replace(tracers=f.tracers._replace(bias=bias, beta=beta, eta=float(eta), tau2=float(tau2)))
+        for f, bias, beta, eta, tau2 in zip(found, biases, betas, leak.eta, leak.tau2, strict=True)
+    ]
+    return tuple(new), np.swapaxes(leak.share.reshape(D, K, D), 0, 1), joined
 
 
-def _finished(asked: Asked, known: Known, trace: EmTrace) -> DefaultFit:
+def _diagnosed(parts: Parts, found: tuple[Dimension, ...], rate: float) -> np.ndarray:
+    """(K, D, 5) probabilities, see tracer_diagnosis.py."""
+    seen = look_at_traces(parts, all_hands(found))
+    own = [diagnose_tracers(f.scales, f.place, f.kappa, f.tracers, rate, of) for f, of in zip(found, seen, strict=True)]
+    return np.stack(own, axis=1)
+
+
+def _finished(asked: Asked, known: Known, trace: EmTrace, diagnosis: np.ndarray) -> DefaultFit:
     parts, data, rate, s, structure, group = asked
     found, delays, _ = known
     params, levels = truth_params(asked, known)
@@ -198,7 +214,6 @@ def _finished(asked: Asked, known: Known, trace: EmTrace) -> DefaultFit:
     noise = np.where(present, np.diagonal(params.N, axis1=1, axis2=2) + levels.noise, np.nan)
     relative = np.stack([own.lag for own in delays], axis=1)
     ends = np.stack([delay_interval(own, INTERVAL) for own in delays], axis=1) + (params.lag - relative)[:, :, None]
-    seen = look_at_traces(parts, all_hands(found))
     return DefaultFit(
         mean=mean,
         cov=cov,
@@ -215,12 +230,6 @@ def _finished(asked: Asked, known: Known, trace: EmTrace) -> DefaultFit:
         priors=Priors(kappa=float(np.mean([f.kappa for f in found]))),
         levels=levels,
         lag_range=ends,
-        diagnosis=np.stack(
-            [
-                diagnose_tracers(f.scales, f.place, f.kappa, f.tracers, rate, own)
-                for f, own in zip(found, seen, strict=True)
-            ],
-            axis=1,
-        ),
+        diagnosis=diagnosis,
         rating_errors=rating_errors(shown.deviates, kappa),
     )

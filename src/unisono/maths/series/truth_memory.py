@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solveh_banded
 
+from unisono.maths.series import priors
 from unisono.maths.series.frames import Hands, aligned
 from unisono.maths.series.parts import Courses, Part, Parts
-from unisono.maths.series.priors import MEMORY, MEMORY_SD
 
 OCTAVES = np.arange(-5, 7)  # of memories that are tried, around the usual one: 2 seconds to an hour
 
@@ -28,9 +28,9 @@ def truth_memory(parts: Parts, hands: tuple[Hands, ...], kappa: np.ndarray, rate
     octaves = np.log(2.0) * OCTAVES
     cross, square = np.sum(parts.map(left_out_fits, hands, autocorrelations(rate)), axis=0)
     told = np.where(square > 0, np.maximum(cross, 0.0) ** 2 / np.where(square > 0, square, 1.0), 0.0)
-    log = 0.5 * kappa @ told - 0.5 * (octaves / MEMORY_SD) ** 2
+    log = 0.5 * kappa @ told - 0.5 * (octaves / priors.MEMORY_SD) ** 2
     weight = np.exp(log - log.max())
-    return float(MEMORY * np.exp(weight @ octaves / weight.sum()))
+    return float(priors.MEMORY * np.exp(weight @ octaves / weight.sum()))
 
 
 def autocorrelation(rate: float, memory: float) -> float:
@@ -40,7 +40,7 @@ def autocorrelation(rate: float, memory: float) -> float:
 
 def autocorrelations(rate: float) -> np.ndarray:
     """(n,) of neighbouring frames of the truth, for every memory that is tried."""
-    return np.array([autocorrelation(rate, MEMORY * 2.0**octave) for octave in OCTAVES.tolist()])
+    return np.array([autocorrelation(rate, priors.MEMORY * 2.0**octave) for octave in OCTAVES.tolist()])
 
 
 def left_out_fits(part: Part, hands: tuple[Hands, ...], phi: np.ndarray) -> np.ndarray:

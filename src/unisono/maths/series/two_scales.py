@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.parts import Part, Parts
+from unisono.maths.series.parts import Outline, Part, Parts
 from unisono.maths.series.priors import FLAT
 
 
@@ -33,21 +33,9 @@ class TwoScales(NamedTuple):
         return np.asarray(self.present & ~self.flat)
 
 
-class Outline(NamedTuple):
-    """Of the n traces of one recording and dimension."""
-
-    who: np.ndarray  # (n,)
-    mean: np.ndarray  # (n,)
-    given: np.ndarray  # (n,) ratings
-    square: np.ndarray  # (n,) sum of squares of the course
-
-
-def outlines(part: Part) -> list[tuple[Outline, ...]]:
+def outlines(part: Part) -> tuple[tuple[Outline, ...], ...]:
     """Of every recording, of every dimension."""
-    return [
-        tuple(Outline(c.who, c.mean, c.seen.sum(axis=1), np.einsum("nt,nt->n", c.value, c.value)) for c in dims)
-        for dims in part.courses
-    ]
+    return part.outlines
 
 
 def two_scales(parts: Parts, K: int, D: int) -> list[TwoScales]:
