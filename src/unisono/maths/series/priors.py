@@ -41,7 +41,8 @@ TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as rever
 USUAL_WIDENING, WIDENING_SD = 1.15, 0.3  # of the variance of courses: left-out annotators of seven studies ask for .7
 # to 1.3 with errors of .1 to .3, simulated crowds for 1.1 to 1.7; predicted ratings are drawn to the model as much
 INDEPENDENT = 0.5  # of Bartlett's number of frames: what made both differ between draws as much as they did
-# What all annotators do alike, which their traces cannot show: assumptions. Known signals test them and chose neither.
+# What all annotators do alike, which their traces cannot show: assumptions. The rules below do without the known
+# signals, which test them.
 COMMON_UNIT = 0.5  # variance of the unit they share over that between their units: the greatest of 0, 1/8, ..., 2 with
 # which means of left-out annotators, who share it, are inside the band in no more than .93 of frames of any study
 COMMON_DELAY_SD = 3.0  # seconds that the delay convention may be off by: it says about half a second, and .5 s
