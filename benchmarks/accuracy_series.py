@@ -39,13 +39,15 @@ from benchmarks.accuracy_series_sets import (
     lagged,
     made_crowd,
     mean_delay,
+    raters_only,
     realistic,
     with_known_hands,
 )
 from benchmarks.accuracy_sets import data_folder
 from benchmarks.studies import code_digest
 from benchmarks.trace_draws import draw_traces, trace_studies
-from benchmarks.trace_scores import bands, votes
+from benchmarks.trace_scores import bands, strangers, stretches, votes
+from unisono.data import Ratings
 from unisono.engines.choice import open_engine
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
@@ -137,7 +139,7 @@ def _study(study: str, seed: int) -> dict[str, Any]:
 
 
 def _crowd(setting: str, seed: int) -> dict[str, Any]:
-    """Correlation at the best lag, and the band where the annotators' mean delay is given."""
+    """Correlation at the best lag, the band where the annotators' mean delay is given, and predicted ratings."""
     ratings, truth, delay = made_crowd(setting, seed)
     assert ratings.clock is not None
     reach = round(REACH * ratings.clock.rate)
@@ -148,7 +150,20 @@ def _crowd(setting: str, seed: int) -> dict[str, Any]:
     scores = {name: best_lag(one.mean[:, 0], truth[:, 0], ratings.length, reach)[1] for name, one in fused.items()}
     shown, usual = un.fuse(ratings, lag=delay, shared=0.0).fused, un.fuse(ratings, lag=delay).fused
     inside = [float((np.abs(truth - fused.mean) < Z * fused.sd).mean()) for fused in (shown, usual)]
-    return {"scores": scores, "shown": inside[0], "coverage": inside[1]}
+    return {
+        "scores": scores,
+        "shown": inside[0],
+        "coverage": inside[1],
+        "stretches": stretches(ratings, seed),
+        "strangers": float(np.mean([_stranger(ratings, k) for k in range(ratings.K)])),
+    }
+
+
+def _stranger(ratings: Ratings, k: int) -> float:
+    """What is predicted for annotator k by those who are left."""
+    own = ratings.annotator_of == k
+    others, traces = (raters_only(ratings.select_judgements(chosen)) for chosen in (~own, own))
+    return strangers(traces, un.fuse(others))
 
 
 def _realistic(setting: str, seed: int) -> dict[str, Any]:

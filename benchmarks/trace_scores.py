@@ -18,17 +18,18 @@ import numpy as np
 import unisono as un
 from benchmarks.study_cases import SAME_PLACE, SAME_SPREAD
 from benchmarks.trace_draws import TraceDraw, left_out_ratings
+from unisono.data import Ratings
 from unisono.evaluate.compare.held_out import score_hidden
 from unisono.fusers import make_fuser
+from unisono.fusers.results import INTERVAL
 from unisono.fusers.series.held_out import FOLDS, stretch_folds
 from unisono.fusers.series.joint import WINDOW
+from unisono.maths.items.predictive import half_widths
 from unisono.maths.metrics import pearson
-from unisono.maths.series.bands import shift_variance
-from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_UNIT
+from unisono.maths.series.priors import COMMON_UNIT
 
 Z = 1.6448536269514722  # of a 90 % band
-UNITS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5)  # values of COMMON_UNIT to choose from
-DELAYS = (1.0, 1.5, 2.0, 3.0)  # of COMMON_DELAY_SD, in seconds
+UNITS = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0)  # values of COMMON_UNIT to choose from
 
 
 def votes(draw: TraceDraw, models: tuple[str, ...]) -> dict[str, float]:
@@ -52,38 +53,27 @@ def vote(mean: np.ndarray, target: np.ndarray, length: np.ndarray) -> float:
 
 
 def bands(draw: TraceDraw, seed: int) -> dict[str, Any]:
-    """truth: of all UNITS and DELAYS, and `by_recording` at those that are used; stretches; strangers."""
+    """truth: of all UNITS, and `by_recording` at the one that is used; stretches; strangers."""
     usual, shown = un.fuse(draw.fused), un.fuse(draw.fused, shared=0.0)
     mean, least = usual.fused.mean, shown.fused.sd**2
     more = (usual.fused.sd**2 - least) / COMMON_UNIT  # what a unit whose variance is that between annotators' adds
     target, noise = _target(draw, mean)
     known = ~np.isnan(target)
-    delay = _delay_variances(draw, usual)
 
-    def inside(unit: float, seconds: float) -> np.ndarray:
-        variance = least + unit * more + delay[seconds] - delay[COMMON_DELAY_SD]
-        return np.abs(mean - target) < Z * np.sqrt(variance + noise)
+    def inside(unit: float) -> np.ndarray:
+        return np.abs(mean - target) < Z * np.sqrt(least + unit * more + noise)
 
-    recording, used = np.repeat(np.arange(draw.fused.M), draw.fused.length), inside(COMMON_UNIT, COMMON_DELAY_SD)
+    recording, used = np.repeat(np.arange(draw.fused.M), draw.fused.length), inside(COMMON_UNIT)
     return {
-        "truth": [[float(inside(unit, seconds)[known].mean()) for seconds in DELAYS] for unit in UNITS],
+        "truth": [float(inside(unit)[known].mean()) for unit in UNITS],
         "by_recording": {
             name: float(used[recording == m][known[recording == m]].mean())
             for m, name in enumerate(draw.fused.items)
             if known[recording == m].any()
         },
-        "stretches": _stretches(draw, seed),
-        "strangers": _strangers(draw, usual),
+        "stretches": stretches(draw.fused, seed),
+        "strangers": strangers(left_out_ratings(draw), usual),
     }
-
-
-def _delay_variances(draw: TraceDraw, fusion: un.Fusion) -> dict[float, np.ndarray]:
-    """(sum T, D) what an unknown delay adds to the band, for every value in DELAYS."""
-    assert draw.fused.clock is not None
-    rate, (part,) = draw.fused.clock.rate, fusion.fuser.parts_
-    own = part.model.spread.lag - (COMMON_DELAY_SD * rate) ** 2  # of the annotators' mean delay around the convention
-    mean, length = fusion.fused.mean, draw.fused.length
-    return {seconds: shift_variance(mean, length, np.sqrt(own + (seconds * rate) ** 2)) for seconds in DELAYS}
 
 
 def left_out_noise(others: np.ndarray, length: np.ndarray) -> np.ndarray:
@@ -123,16 +113,18 @@ def _target(draw: TraceDraw, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(same, known, scaled), np.zeros(known.shape)
 
 
-def _stretches(draw: TraceDraw, seed: int) -> float:
-    hidden = stretch_folds(draw.fused, WINDOW, FOLDS, np.random.default_rng(seed)) == 0
-    return float(score_hidden(make_fuser("auto", series=True), draw.fused, None, hidden).coverage)
+def stretches(ratings: Ratings, seed: int) -> float:
+    """Share of hidden stretches inside what is predicted for them."""
+    hidden = stretch_folds(ratings, WINDOW, FOLDS, np.random.default_rng(seed)) == 0
+    return float(score_hidden(make_fuser("auto", series=True), ratings, None, hidden).coverage)
 
 
-def _strangers(draw: TraceDraw, fusion: un.Fusion) -> float:
-    traces = left_out_ratings(draw)
+def strangers(traces: Ratings, fusion: un.Fusion) -> float:
+    """Share of whole traces, of people the fusion has not met, inside what is predicted for them."""
     foreseen = fusion.fuser.predict_ratings(traces)
     known = ~np.isnan(traces.value)
-    return float((np.abs(traces.value - foreseen.mean) < Z * np.sqrt(foreseen.variance))[known].mean())
+    reach = half_widths(INTERVAL, np.asarray(foreseen.freedom)) * np.sqrt(foreseen.variance)
+    return float((np.abs(traces.value - foreseen.mean) < reach)[known].mean())
 
 
 def _z_score_mean(others: np.ndarray) -> np.ndarray:

@@ -109,6 +109,39 @@ def left_out_products(courses, folds, gain, noise, A, phi, lasting):
     return found, expected, variance
 
 
+def left_out_deviates(traces, folds, person, A, AB, phi, lasting):
+    """By loops, of one dimension without delays: deviates of ratings whose level is known, and of strangers' ratings.
+
+    traces: (K, T) of every recording; person: gain, noise, level, bias, bias_variance, each (K,). Two more columns have
+    the shares of a stranger's variance that stay for a recording, and with the annotator.
+    """
+    gain, noise, level, bias, doubt = person
+    rows = []
+    for y, fold in zip(traces, folds, strict=True):
+        means = y.mean(axis=1)
+        for f in range(max(fold) + 1):
+            out = [k for k in range(len(fold)) if fold[k] == f]
+            rest = [k for k in range(len(fold)) if fold[k] != f and not np.isnan(means[k])]
+            others = y - means[:, None]
+            others[out] = np.nan
+            x, V = dense_course(others, gain, noise, A, phi, lasting)
+            VL = 1.0 / (1.0 / AB + sum(gain[k] ** 2 / level[k] for k in rest))
+            L = VL * sum(gain[k] / level[k] * (means[k] - bias[k]) for k in rest)
+            VL += VL**2 * sum(gain[k] ** 2 / level[k] ** 2 * doubt[k] for k in rest)
+            for k in out:
+                crowd = [j for j in range(len(fold)) if j != k]
+                n, g = len(crowd), np.mean(gain[crowd])
+                gains, biases = (v[crowd].var(ddof=1) * (1 + 1 / n) for v in (gain, bias))
+                biases += np.mean(doubt[crowd])
+                stays = biases + np.mean(level[crowd]) + gains * AB + g**2 * VL
+                for t in range(y.shape[1]):
+                    whole = stays + np.mean(noise[crowd]) + gains * A + g**2 * V[t]
+                    known = (y[k, t] - means[k] - gain[k] * x[t]) / np.sqrt(gain[k] ** 2 * V[t] + noise[k])
+                    new = (y[k, t] - np.mean(bias[crowd]) - g * (L + x[t])) / np.sqrt(whole)
+                    rows.append((known, new, stays / whole, biases / whole))
+    return np.array(rows)
+
+
 def uncondensed(data, scales, lag):
     """Courses by the frames of the truth they speak of, every frame by itself."""
     said = {}

@@ -32,7 +32,7 @@ class Number(NamedTuple):
             return value in self.others
         number = float(value)
         above = number >= self.least if self.with_least else number > self.least
-        return above and number < self.below and np.isfinite(number)
+        return above and number < self.below  # NaN is neither, infinity not below
 
 
 TOLERANCE = Number("give a relative change from 0 on, or leave it out")

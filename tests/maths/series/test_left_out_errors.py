@@ -8,7 +8,7 @@ from trace_crowds import crowd, lasting, white_crowd
 from unisono.maths.series import priors
 from unisono.maths.series.bands import shift_variance, slope
 from unisono.maths.series.default import Settings
-from unisono.maths.series.left_out_errors import course_widening, folds, left_out_products
+from unisono.maths.series.left_out_errors import course_widening, folds, left_out
 from unisono.maths.series.params import SeriesData
 from unisono.maths.series.parts import HeldParts
 from unisono.maths.series.tracer_fit import fit_two_scales
@@ -24,8 +24,7 @@ def fitted(data, **settings):
 
 
 def products(data, fit):
-    (part,) = HeldParts(data).parts
-    return left_out_products(part, fit.params, fit.structure, fit.levels)
+    return left_out(HeldParts(data), fit.params, fit.structure, fit.levels, ~np.isnan(fit.noise)).products
 
 
 def test_products_of_left_out_annotators_equal_the_naive_reference():
@@ -87,12 +86,9 @@ def test_left_out_annotators_know_the_error_of_the_course():
 
 def test_the_band_is_widened_by_as_much_as_is_told():
     data, fit = fitted(crowd(1, K=6, gaps=False)[0])
-    words = HeldParts(data), fit.params, fit.structure, fit.levels
-    assert course_widening(*words, np.zeros(1)) == pytest.approx(priors.USUAL_WIDENING)
     told = products(data, fit)
-    assert course_widening(*words, np.full(1, 1e9)) == pytest.approx(
-        max(told.found[0] / told.expected[0], 1.0), rel=1e-4
-    )
+    assert course_widening(told, np.zeros(1)) == pytest.approx(priors.USUAL_WIDENING)
+    assert course_widening(told, np.full(1, 1e9)) == pytest.approx(max(told.found[0] / told.expected[0], 1.0), rel=1e-4)
     twice = fit.levels._replace(widening=2.0 * fit.levels.widening)
     wide = two_scale_truth(data, fit.params, fit.structure, twice, fit.spread)
     np.testing.assert_allclose(wide.cov[:, 0, 0] - fit.cov[:, 0, 0], 0.5 * wide.inside[:, 0], rtol=1e-8)

@@ -30,7 +30,6 @@ from unisono.fusers.series.estimated import DimensionModel, Estimated
 from unisono.fusers.series.model import (
     SeriesModel,
     drawn_truth,
-    expected_ratings,
     fused_truth,
     log_density,
     model_arrays,
@@ -40,6 +39,7 @@ from unisono.fusers.series.model import (
     with_inactive,
     with_newcomers,
 )
+from unisono.fusers.series.predicted import predicted_ratings
 from unisono.fusers.series.progress import Watcher
 from unisono.fusers.series.spread import WorksOnParts
 from unisono.fusers.series.table import describe_annotators, series_annotators, side_by_side
@@ -171,12 +171,13 @@ class SeriesFuser(WorksOnParts, Fuser):
         mean, cov = self._fitted_truth()
         variance = np.diagonal(cov, axis1=1, axis2=2)
         data, newcomers = to_known_series(shown, self.scaling_, self._data.X, self.annotators_)
-        predicted = Predictive(np.empty_like(data.y), np.empty_like(data.y))
+        whole = [np.empty_like(data.y) for _ in Predictive._fields]
         for part in self.parts_:
             d, model = list(part.dims), self._with(part.model, newcomers)
-            own = expected_ratings(model, _of(data, part), mean[:, d], variance[:, d], _of(self._data, part))
-            predicted.mean[:, d], predicted.variance[:, d] = own
-        return self.restored_prediction(predicted)
+            own = predicted_ratings(model, _of(data, part), mean[:, d], variance[:, d], _of(self._data, part))
+            for all_dimensions, some in zip(whole, own, strict=True):
+                all_dimensions[:, d] = some
+        return self.restored_prediction(Predictive(*whole))
 
     def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """(count, sum of frames, D) paths of the fitted truth, drawn from the posterior of the model.

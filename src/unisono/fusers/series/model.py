@@ -18,6 +18,7 @@ from unisono.maths.series.design import stretches_of
 from unisono.maths.series.em import unweighted
 from unisono.maths.series.estep import draw_truth, infer, posterior_mean
 from unisono.maths.series.layout import make_layout
+from unisono.maths.series.left_out_ratings import Errors, RatingErrors
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.tracer_truth import (
     Levels,
@@ -27,7 +28,6 @@ from unisono.maths.series.tracer_truth import (
 )
 
 STRETCH = 10.0  # seconds of a recording that advice speaks of at a time
-EPS = float(np.finfo(float).tiny)
 
 
 class SeriesModel(NamedTuple):
@@ -45,13 +45,16 @@ class SeriesModel(NamedTuple):
     levels: Levels | None = None  # of recordings, where they err by themselves
     lag_range: np.ndarray | None = None  # (K, D, 2) ends of the intervals of the delays, in frames; not saved
     diagnosis: np.ndarray | None = None  # (K, D, 5) probabilities of what is unusual about annotators; not saved
+    rating_errors: RatingErrors | None = None  # what predicted ratings are off by; None: as the model says
 
 
 def model_of(fit: DefaultFit) -> SeriesModel:
     """What a finished default fit knows."""
     words = fit.mean_lag, fit.convention, fit.priors
     model = SeriesModel(fit.params, fit.structure, fit.noise, fit.extra, fit.spread, *words)
-    return model._replace(levels=fit.levels, lag_range=fit.lag_range, diagnosis=fit.diagnosis)
+    return model._replace(
+        levels=fit.levels, lag_range=fit.lag_range, diagnosis=fit.diagnosis, rating_errors=fit.rating_errors
+    )
 
 
 def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = True) -> SeriesModel:
@@ -179,75 +182,6 @@ def pooled_noise(model: SeriesModel) -> np.ndarray:
     return np.where(count > 0, total / np.maximum(count, 1), 1.0)
 
 
-def expected_ratings(
-    model: SeriesModel, data: SeriesData, mean: np.ndarray, variance: np.ndarray, fitted: SeriesData | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """What the annotators of the traces are expected to answer at every frame, and its variance, each (S, D).
-
-    mean, variance: (sum T, D) of the truth; before the first frame it is held. The frames in a filter's window are
-    taken to err alike, which is close for a slow truth and exact for delays. fitted: traces of the same recordings,
-    which show how far off the level of each annotator is in each of them.
-    """
-    if fitted is not None and model.levels is not None:
-        return _around_levels(model, data, mean, variance, fitted)
-    first = np.concatenate([[0], np.cumsum(data.length)])
-    held = 1.0 if model.structure.start == "preroll" else 0.0
-    p, W = model.params, model.params.F.shape[1]
-    noise = np.where(np.isnan(model.noise), pooled_noise(model), model.noise)
-    expected, uncertain = [], []
-    for m, k in zip(data.item_of.tolist(), data.annotator_of.tolist(), strict=True):
-        a, sd = mean[first[m] : first[m + 1]], np.sqrt(variance[first[m] : first[m + 1]])
-        expected.append(p.b[k] + _filtered(p.F[k], a, W, held))
-        uncertain.append(_filtered(np.abs(p.F[k]), sd, W, held) ** 2 + noise[k])
-    return np.concatenate(expected), np.concatenate(uncertain)
-
-
-def _around_levels(
-    model: SeriesModel, data: SeriesData, mean: np.ndarray, variance: np.ndarray, fitted: SeriesData
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same where annotators' levels err by themselves.
-
-    The level of a trace is known from what the annotator rated of the recording, or from what is known of their bias.
-    What all annotators do alike is no error of what one of them will say, so that it is not in the variance.
-    """
-    assert model.levels is not None
-    truth = two_scale_truth(fitted, model.params, model.structure, model.levels, no_spread(data.D))
-    expected, uncertain = expected_ratings(model, data, mean, np.diagonal(truth.cov, axis1=1, axis2=2))
-    uncertain += np.repeat(model.levels.bias_variance[data.annotator_of], data.length[data.item_of], axis=0)
-    _, around = expected_ratings(model, data, mean, truth.inside)
-    own, _ = expected_ratings(model, fitted, mean, variance)
-    kappa = 1.0 if model.priors is None else model.priors.kappa
-    known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
-    row = 0
-    for m, k in zip(fitted.item_of.tolist(), fitted.annotator_of.tolist(), strict=True):
-        T = int(fitted.length[m])
-        left = fitted.y[row : row + T] - own[row : row + T]
-        count = (~np.isnan(left)).sum(axis=0)
-        level, noise = model.levels.noise[k], np.diagonal(model.params.N[k])
-        # One level's error against what the mean of so many frames, few of them independent, may be off by.
-        shown = level / (level + noise / np.maximum(kappa * count, EPS)) * (count > 0)
-        known[m, k] = shown * np.nansum(left, axis=0) / np.maximum(count, 1), shown * level
-        row += T
-    row = 0
-    for m, k in zip(data.item_of.tolist(), data.annotator_of.tolist(), strict=True):
-        T = int(data.length[m])
-        if (m, k) in known:
-            offset, less = known[m, k]
-            expected[row : row + T] += offset
-            uncertain[row : row + T] = around[row : row + T] - less
-        row += T
-    return expected, uncertain
-
-
-def _filtered(F: np.ndarray, a: np.ndarray, W: int, held: float) -> np.ndarray:
-    """(T, D) sum over w of F[w] a[t-w]. F: (W, D, D), a: (T, D)."""
-    padded = np.concatenate([np.repeat(held * a[:1], W - 1, axis=0), a])
-    out = np.zeros_like(a)
-    for w in np.flatnonzero(np.any(F != 0, axis=(1, 2))).tolist():
-        out += padded[W - 1 - w : len(padded) - w] @ F[w].T
-    return out
-
-
 # ---- saving
 
 
@@ -261,6 +195,7 @@ def model_arrays(model: SeriesModel) -> dict[str, np.ndarray]:
         "extra": model.extra,
         "mean_lag": np.array(model.mean_lag),
         **({} if model.levels is None else {f"level_{name}": v for name, v in model.levels._asdict().items()}),
+        **({} if model.rating_errors is None else {"rating_errors": np.array(model.rating_errors)}),
         "words": np.array(json.dumps(words)),
     }
 
@@ -288,6 +223,7 @@ def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:
         convention=words["convention"],
         weighted=words["weighted"],
         levels=_restored_levels(arrays) if "level_gain" in arrays else None,
+        rating_errors=_restored_errors(arrays) if "rating_errors" in arrays else None,
     )
 
 
@@ -295,3 +231,7 @@ def _restored_levels(arrays: dict[str, np.ndarray]) -> Levels:
     found = {name: arrays[f"level_{name}"] for name in Levels._fields if f"level_{name}" in arrays}
     K, D = found["gain"].shape
     return Levels(**{"leak": np.zeros((K, D, D))} | found)  # fits of before leakage was estimated have none
+
+
+def _restored_errors(arrays: dict[str, np.ndarray]) -> RatingErrors:
+    return RatingErrors(*(Errors(*kind) for kind in arrays["rating_errors"].tolist()))

@@ -11,7 +11,8 @@ from unisono.data import Ratings
 from unisono.fusers.results import Annotators
 from unisono.fusers.scaling import Scaling
 from unisono.fusers.series.data import rated_traces
-from unisono.fusers.series.model import SeriesModel, expected_ratings, fused_mean
+from unisono.fusers.series.model import SeriesModel, fused_mean
+from unisono.fusers.series.predicted import expected_ratings
 from unisono.fusers.series.progress import Watcher
 from unisono.maths.grouped import PairedSums, add_paired, correlation_of_sums, paired_sums
 from unisono.maths.series.delays import DelayTrials, lag_interval, lag_profile

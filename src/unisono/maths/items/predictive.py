@@ -26,7 +26,7 @@ class Predictive(NamedTuple):
 
     mean: np.ndarray  # (J, D)
     variance: np.ndarray  # (J, D)
-    freedom: float = np.inf
+    freedom: float | np.ndarray = np.inf  # of all, or (J, D)
 
 
 class HeldOut(NamedTuple):
@@ -112,22 +112,28 @@ def held_out_scores(predicted: Predictive, answers: np.ndarray, level: float) ->
     seen = ~np.isnan(answers)
     error = (answers - predicted.mean)[seen]
     variance = predicted.variance[seen]
+    freedom = np.broadcast_to(predicted.freedom, seen.shape)[seen]
     if not len(error):
         return HeldOut(float("nan"), float("nan"), float("nan"), 0)
-    density = log_density(error**2 / variance, predicted.freedom) - 0.5 * np.log(variance)
-    inside = np.abs(error) <= half_width(level, predicted.freedom) * np.sqrt(variance)
+    density = log_density(error**2 / variance, freedom) - 0.5 * np.log(variance)
+    inside = np.abs(error) <= half_widths(level, freedom) * np.sqrt(variance)
     return HeldOut(float(density.mean()), float(np.sqrt(np.mean(error**2))), float(inside.mean()), len(error))
 
 
 def half_width(level: float, freedom: float) -> float:
     """Half-width of the central interval with this probability, in units of the standard deviation."""
-    upper = 0.5 + level / 2
-    return float(stdtrit(freedom, upper) if np.isfinite(freedom) else ndtri(upper))
+    return float(half_widths(level, np.array(freedom)))
 
 
-def log_density(square: np.ndarray, freedom: float) -> np.ndarray:
+def half_widths(level: float, freedom: np.ndarray) -> np.ndarray:
+    """The same for many of them."""
+    upper, (kinds, kind) = 0.5 + level / 2, np.unique(freedom, return_inverse=True)
+    return np.where(np.isfinite(kinds), stdtrit(kinds, upper), ndtri(upper))[kind].reshape(freedom.shape)
+
+
+def log_density(square: np.ndarray, freedom: float | np.ndarray) -> np.ndarray:
     """Log density of Student's t, or of the normal for infinite freedom, from squared standard deviates."""
-    if not np.isfinite(freedom):
-        return np.asarray(-0.5 * (LOG_2PI + square))
-    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
-    return np.asarray(constant - (freedom + 1) / 2 * np.log1p(square / freedom))
+    few = np.isfinite(freedom)
+    nu = np.where(few, freedom, 1.0)
+    constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+    return np.where(few, constant - (nu + 1) / 2 * np.log1p(square / nu), -0.5 * (LOG_2PI + square))

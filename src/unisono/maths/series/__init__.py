@@ -16,6 +16,7 @@ tracer_truth, tracer_params           the truth of annotators that are known, an
 leakage, leakage_steps                what annotators put into a dimension of what is true on another; steps that rise
 truth_memory                          how slowly it changes, by annotators who were left out
 left_out_errors, tracer_spread        its band: what left-out annotators show of courses; what the average may be off by
+left_out_ratings                      what predicted ratings are off by, by annotators who were left out
 tracer_fit                            the default fit
 design                                what one more annotator would tell, and so many of them
 tracer_diagnosis                      what is unusual about annotators, as probabilities

@@ -20,6 +20,7 @@ from unisono.maths.series.delays import refine_lags
 from unisono.maths.series.em import make_step, rated, start_from_truth
 from unisono.maths.series.estep import infer
 from unisono.maths.series.layout import Layout, make_layout
+from unisono.maths.series.left_out_ratings import RatingErrors
 from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params, lag_kernel
 from unisono.maths.series.recordings import connected, recordings_of
 from unisono.maths.series.tracer_truth import Levels
@@ -73,6 +74,7 @@ class DefaultFit(NamedTuple):
     levels: Levels | None = None  # of recordings, where they err by themselves
     lag_range: np.ndarray | None = None  # (K, D, 2) ends of the 90 % intervals of the delays, in frames
     diagnosis: np.ndarray | None = None  # (K, D, 5) probabilities, see tracer_diagnosis.py; NaN without ratings
+    rating_errors: RatingErrors | None = None  # what predicted ratings are off by
 
     @property
     def sd(self) -> np.ndarray:

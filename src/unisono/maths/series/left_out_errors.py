@@ -11,18 +11,21 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from unisono.maths.series.bands import no_spread
+from unisono.maths.series.left_out_ratings import Deviates, Stranger, deviates, no_deviates, stranger_to_each
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
 from unisono.maths.series.parts import Part, Parts
-from unisono.maths.series.priors import EVIDENCE, USUAL_WIDENING, WIDENING_SD
-from unisono.maths.series.tracer_truth import Levels, truth_frames, two_scale_truth
+from unisono.maths.series.priors import EVIDENCE, INDEPENDENT, USUAL_WIDENING, WIDENING_SD
+from unisono.maths.series.tracer_truth import Levels, TwoScaleTruth, truth_frames, two_scale_truth
+
+Sums = TypeVar("Sums")
 
 FOLDS = 3  # at most: six annotators are left out in pairs
-INDEPENDENT = 0.5  # of Bartlett's number of frames: what made the ratio differ between draws as much as it did
 FEWEST = 3  # annotators of a recording: two who are left out, and one who is not
 
 
@@ -34,48 +37,73 @@ class Products(NamedTuple):
     variance: np.ndarray  # (D,) of what is found, if every frame were new
 
 
-def course_widening(
-    parts: Parts, params: SeriesParams, structure: Structure, levels: Levels, kappa: np.ndarray
-) -> np.ndarray:
+class LeftOut(NamedTuple):
+    """What annotators who were left out show."""
+
+    products: Products
+    deviates: Deviates
+
+
+def left_out(parts: Parts, params: SeriesParams, structure: Structure, levels: Levels, present: np.ndarray) -> LeftOut:
+    """Of all traces. present: (K, D) bool, who rated what."""
+    found = parts.map(left_out_part, params, structure, levels, stranger_to_each(params, levels, present))
+    return LeftOut(_total(Products, [one.products for one in found]), _total(Deviates, [one.deviates for one in found]))
+
+
+def course_widening(found: Products, kappa: np.ndarray) -> np.ndarray:
     """(D,) error variance of courses over that of the model, drawn to the usual one.
 
     kappa: (D,) what a frame counts for.
     """  # eq. S47
-    products = [np.array(own) for own in parts.map(left_out_products, params, structure, levels)]
-    total = np.sum(products, axis=0)
-    found, expected, variance = np.where(total[2] > 0, total, 1.0)
-    told = np.where(total[2] > 0, INDEPENDENT / EVIDENCE * kappa * expected**2 / variance, 0.0)
+    seen = found.variance > 0
+    products, expected, variance = (np.where(seen, v, 1.0) for v in found)
+    told = np.where(seen, INDEPENDENT / EVIDENCE * kappa * expected**2 / variance, 0.0)
     before = 1.0 / WIDENING_SD**2
-    return np.asarray(np.maximum((told * found / expected + before * USUAL_WIDENING) / (told + before), 1.0))
+    return np.asarray(np.maximum((told * products / expected + before * USUAL_WIDENING) / (told + before), 1.0))
 
 
-def left_out_products(part: Part, params: SeriesParams, structure: Structure, levels: Levels) -> Products:
+def left_out_part(
+    part: Part, params: SeriesParams, structure: Structure, levels: Levels, stranger: Stranger
+) -> LeftOut:
     """Every annotator of a recording is left out once, together with others."""
     data = part.data
-    D, none = data.D, no_spread(data.D)
-    plain = levels._replace(widening=np.ones(D))
+    none, plain = no_spread(data.D), levels._replace(widening=np.ones(data.D))
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
     level = two_scale_truth(data, params, structure, plain, none).level
-    at = truth_frames(data, params.lag)
-    follows = params.F.sum(axis=1)
-    gain = np.diagonal(follows, axis1=1, axis2=2)
-    noise = np.diagonal(params.N, axis1=1, axis2=2)
     fold = folds(data, ~np.isnan(level).all(axis=1))
-    total = np.zeros((3, D))
+    products, apart = [no_products(data.D)], [no_deviates(data.K, data.D)]
     for f in range(int(fold.max(initial=-1)) + 1):
         out = fold == f
         others = data._replace(y=np.where(out[judgement][:, None], np.nan, data.y))
         fused = two_scale_truth(others, params, structure, plain, none)
-        for d in range(D):
-            V = fused.inside[:, d]
-            row = np.flatnonzero(out[judgement] & (at[:, d] >= 0) & ~np.isnan(data.y[:, d]))
-            frame, k = at[row, d], data.annotator_of[judgement[row]]
-            g, s2 = gain[k, d], noise[k, d]
-            left = data.y[row, d] - level[judgement[row], d] - np.sum(follows[k, d] * fused.course[frame], axis=1)
-            total[0, d] += _pairs(frame, g / s2 * left, len(V)).sum()
-            total[1, d] += _pairs(frame, g**2 / s2, len(V)) @ V
-            total[2, d] += 2.0 * _pairs(frame, (g / s2) ** 2 * (g**2 * V[frame] + s2), len(V)).sum()
-    return Products(*total)
+        products.append(left_out_products(data, params, out[judgement], level[judgement], fused))
+        apart.append(deviates(data, params, stranger, out, level, fused))
+    return LeftOut(_total(Products, products), _total(Deviates, apart))
+
+
+def no_products(D: int) -> Products:
+    """Of nobody."""
+    return Products(*np.zeros((3, D)))
+
+
+def left_out_products(
+    data: SeriesData, params: SeriesParams, out: np.ndarray, level: np.ndarray, fused: TwoScaleTruth
+) -> Products:
+    """Of ratings that were left `out` (S,) of what was fused. level: (S, D) of their traces."""
+    at, follows = truth_frames(data, params.lag), params.F.sum(axis=1)
+    gain, noise = np.diagonal(follows, axis1=1, axis2=2), np.diagonal(params.N, axis1=1, axis2=2)
+    annotator = np.repeat(data.annotator_of, data.length[data.item_of])
+    total = no_products(data.D)
+    for d in range(data.D):
+        V = fused.inside[:, d]
+        row = np.flatnonzero(out & (at[:, d] >= 0) & ~np.isnan(data.y[:, d]))
+        frame, k = at[row, d], annotator[row]
+        g, s2 = gain[k, d], noise[k, d]
+        left = data.y[row, d] - level[row, d] - np.sum(follows[k, d] * fused.course[frame], axis=1)
+        total.found[d] = _pairs(frame, g / s2 * left, len(V)).sum()
+        total.expected[d] = _pairs(frame, g**2 / s2, len(V)) @ V
+        total.variance[d] = 2.0 * _pairs(frame, (g / s2) ** 2 * (g**2 * V[frame] + s2), len(V)).sum()
+    return total
 
 
 def folds(data: SeriesData, rated: np.ndarray) -> np.ndarray:
@@ -97,3 +125,8 @@ def _pairs(frame: np.ndarray, value: np.ndarray, frames: int) -> np.ndarray:
     """(frames,) sum of v_j v_k over pairs of different annotators who speak of a frame."""
     one = np.bincount(frame, value, minlength=frames)
     return np.asarray(one**2 - np.bincount(frame, value**2, minlength=frames))
+
+
+def _total(kind: Callable[..., Sums], found: Iterable[Iterable[np.ndarray]]) -> Sums:
+    """Sums, field by field."""
+    return kind(*(np.sum(field, axis=0) for field in zip(*found, strict=True)))

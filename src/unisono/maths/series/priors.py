@@ -39,11 +39,14 @@ TURNED = 0.3  # a loading below minus this over sqrt(annotators) starts as rever
 
 # ---- bands; figures and choices without each study: docs/accuracy-series.md
 USUAL_WIDENING, WIDENING_SD = 1.15, 0.3  # of the variance of courses: left-out annotators of seven studies ask for .7
-# to 1.3 with errors of .1 to .3, simulated crowds for 1.1 to 1.7
-# What all annotators do alike, which their traces cannot show: assumptions, tested on two known signals.
-COMMON_UNIT = 0.5  # variance of the unit they share over that between their units
-COMMON_DELAY_SD = 3.0  # seconds that the delay convention may be off by: it says .4 to .6 s; .5 s (brightness) to 6 s
-# (emotion) are published
+# to 1.3 with errors of .1 to .3, simulated crowds for 1.1 to 1.7; predicted ratings are drawn to the model as much
+INDEPENDENT = 0.5  # of Bartlett's number of frames: what made both differ between draws as much as they did
+# What all annotators do alike, which their traces cannot show: assumptions. The rules below do without the known
+# signals, which test them.
+COMMON_UNIT = 0.5  # variance of the unit they share over that between their units: the greatest of 0, 1/8, ..., 2 with
+# which means of left-out annotators, who share it, are inside the band in no more than .93 of frames of any study
+COMMON_DELAY_SD = 3.0  # seconds that the delay convention may be off by: it says about half a second, and .5 s
+# (brightness) to 6 s (emotion) are published; if all of these are as likely, the root of the mean square is 3.2 s
 
 # ---- diagnosis; conventions, none of which the estimate rests on
 UNRELATED = 0.03  # prior probability of following nothing, and of drifting

@@ -16,7 +16,8 @@ from unisono.maths.series.frames import Hands
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.leakage import nobody_leaks, said
 from unisono.maths.series.leakage_steps import leakages
-from unisono.maths.series.left_out_errors import course_widening
+from unisono.maths.series.left_out_errors import course_widening, left_out
+from unisono.maths.series.left_out_ratings import rating_errors
 from unisono.maths.series.params import Priors, SeriesData
 from unisono.maths.series.parts import HeldParts, Parts
 from unisono.maths.series.recordings import connected
@@ -205,10 +206,11 @@ def _finished(asked: Asked, known: Known, trace: EmTrace, diagnosis: np.ndarray)
     for g in np.unique(group[used]):
         params, _ = to_convention(params, used & (group == g), rate, s)
     kappa = np.array([f.kappa for f in found])
-    levels = levels._replace(widening=course_widening(parts, params, structure, levels, kappa))
+    present = np.stack([f.scales.present for f in found], axis=1)
+    shown = left_out(parts, params, structure, levels, present)
+    levels = levels._replace(widening=course_widening(shown.products, kappa))
     spread = with_common_error(annotator_sample(found, delays), found, rate, s)
     mean, cov = two_scale_truths(parts, params, structure, levels, spread)
-    present = np.stack([f.scales.present for f in found], axis=1)
     noise = np.where(present, np.diagonal(params.N, axis1=1, axis2=2) + levels.noise, np.nan)
     relative = np.stack([own.lag for own in delays], axis=1)
     ends = np.stack([delay_interval(own, INTERVAL) for own in delays], axis=1) + (params.lag - relative)[:, :, None]
@@ -229,4 +231,5 @@ def _finished(asked: Asked, known: Known, trace: EmTrace, diagnosis: np.ndarray)
         levels=levels,
         lag_range=ends,
         diagnosis=diagnosis,
+        rating_errors=rating_errors(shown.deviates, kappa),
     )
