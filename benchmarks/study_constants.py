@@ -20,10 +20,12 @@ import numpy as np
 from benchmarks.accuracy_page import PAGE, fill_page, markdown
 from benchmarks.studies import OUT, all_fits, asked_for, kept, measure
 from benchmarks.studies_page import BASE, DEFAULT, gains, share, signed_four
+from benchmarks.study_cases import load_study
 from benchmarks.study_models import CONSTANTS
 from unisono.engines.choice import open_engine
 
 MEASURES = ("pearson", "ccc", "error")
+MOST_DIMENSIONS = 12  # of a study: those with more take nine tenths of the time, and are left out
 
 Rows = list[dict[str, Any]]
 Gains = dict[str, dict[str, dict[str, float]]]  # setting, measure, study
@@ -45,7 +47,11 @@ def main(arguments: list[str]) -> None:
     ask.add_argument("--render", action="store_true")
     given = ask.parse_args(arguments)
     OUT.parent.mkdir(exist_ok=True)
-    fits = all_fits(given.folder, [BASE, DEFAULT, *CONSTANTS], given.seeds)
+    fits = [
+        fit
+        for fit in all_fits(given.folder, [BASE, DEFAULT, *CONSTANTS], given.seeds)
+        if load_study(given.folder, fit[0].study)[0].D <= MOST_DIMENSIONS
+    ]
     if not given.render:
         only = set(filter(None, given.only.split(",")))
         with open_engine("processes", given.jobs if given.jobs > 0 else None) as executor:
