@@ -62,6 +62,18 @@ def test_where_the_scale_has_no_ends_answers_are_as_before(settings):
     np.testing.assert_array_equal(plain.fused.mean, asked.fused.mean)
 
 
+def test_the_summary_and_the_methods_say_how_ends_are_read(tmp_path):
+    value, item_of, annotator_of, _ = crowd(0)
+    value[:, 1] += 0.01 * np.arange(len(value))
+    ratings = ratings_of(value, item_of, annotator_of)
+    result = un.fuse(ratings)
+    assert result.summary_data["response"] == {"kind": "ends", "dimensions": 1}
+    assert "mean half a step inside it, or beyond, on 1 of 2 dimensions." in result.summary()
+    result.report(tmp_path / "report.html")
+    assert "were read as half a step inside it, or beyond" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "response" not in un.fuse(ratings, censored=False).summary_data
+
+
 @pytest.mark.slow
 def test_a_ceiling_costs_less():
     """Where half of the answers lie at the upper end, errors against the mean answer of a large panel are smaller."""

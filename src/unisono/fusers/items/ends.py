@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from unisono.data.scale import Scale
@@ -60,6 +62,14 @@ def typical_annotators(
     own = np.where(total > 0, (weight * noise).sum(axis=0) / np.where(total > 0, total, 1.0), np.diagonal(params.N[-1]))
     spread = own + params.cov[-1, :, -1, -1]
     return Typical(ends, np.where(observed, np.inf, spread), np.ones(D), np.zeros(D))
+
+
+def ends_note(typical: Typical | None) -> dict[str, Any]:
+    """What the summary says of dimensions on which answers at an end stand for numbers beyond as well."""
+    if typical is None:
+        return {}
+    dimensions = int((np.isfinite(typical.ends.low) | np.isfinite(typical.ends.high)).sum())
+    return {"response": {"kind": "ends", "dimensions": dimensions}}
 
 
 def ends_arrays(typical: Typical | None) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
 from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, predicted_answers
-from unisono.fusers.items.ends import typical_annotators
+from unisono.fusers.items.ends import ends_note, typical_annotators
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
 from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
@@ -183,7 +183,7 @@ class Joint(Fuser):
         )
 
     def notes(self) -> dict[str, Any]:
-        found = response_note(self.response, self.reading_, self._items.data.answers())
+        found = response_note(self.response, self.reading_, self._items.data.answers()) or ends_note(self.ends_)
         if self.gold_ is not None:
             found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
         return found

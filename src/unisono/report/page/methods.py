@@ -92,6 +92,10 @@ def methods_paragraph(data: dict[str, Any]) -> str:
         f"{as_share(summary['missing_share'])} of the answers are missing.",
         f"They were fused with unisono {version} by {MODELS.get(data['model'], data['model'])}.",
     ]
+    if summary.get("response", {}).get("kind") == "ends":
+        sentences.append(
+            "Answers at an end of the scale were read as half a step inside it, or beyond, since nobody can answer more."
+        )
     if summary["iterations"]:
         settled = "estimates settled" if summary["stop"] == "converged" else "estimation was stopped"
         sentences.append(
