@@ -94,7 +94,7 @@ def methods_paragraph(data: dict[str, Any]) -> str:
     ]
     if summary.get("response", {}).get("kind") == "ends":
         sentences.append(
-            "Answers at an end of the scale were read as half a step inside it, or beyond, since nobody can answer more."
+            "Answers at an end of the scale were read as half a step inside it, or beyond: nobody can answer more."
         )
     if summary["iterations"]:
         settled = "estimates settled" if summary["stop"] == "converged" else "estimation was stopped"
