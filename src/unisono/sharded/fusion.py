@@ -28,6 +28,7 @@ from unisono.fusers import Annotators, Fit, Fused, Joint
 from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 from unisono.fusers.copies import Copies, everybody_described, named_copies
 from unisono.fusers.items.annotators import described
+from unisono.fusers.items.ends import ends_note
 from unisono.io.shards import ShardFolder
 from unisono.io.writing import rounded_figures, write_results
 from unisono.publish import report_files
@@ -191,7 +192,7 @@ class ShardedFusion:
             look.judgements * D,
             self._reading(),
         )
-        return summary_of(self.fit, counts, self.described, self.alerts)
+        return summary_of(self.fit, counts, self.described, self.alerts, ends_note(self.fuser.ends_))
 
     def summary(self) -> str:
         """The result in words."""
