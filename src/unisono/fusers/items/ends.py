@@ -8,9 +8,9 @@ import numpy as np
 
 from unisono.data.scale import Scale
 from unisono.fusers.scaling import Scaling
+from unisono.maths.items.classes import weight_of_gain
 from unisono.maths.items.ends import EndAnswers, Typical
 from unisono.maths.items.params import ItemParams
-from unisono.maths.items.priors import SPAMMER_GAIN
 
 MOST_LEVELS = 12  # different answers up to which they are kinds, and not numbers
 FEWEST_INSIDE = 3  # kinds that it takes: of two, all answers are at an end, and nothing says how far beyond they lie
@@ -33,7 +33,7 @@ def earlier_steps(ends: EndAnswers | None, scaling: Scaling) -> np.ndarray:
     """(D,) of an earlier fit: a batch is read as those before it."""
     if ends is None:
         return np.full(len(scaling.scale), np.nan)
-    return np.asarray(np.where(np.isfinite(ends.low) | np.isfinite(ends.high), ends.step, np.nan) * scaling.scale)
+    return np.asarray(np.where(ends.read, ends.step, np.nan) * scaling.scale)
 
 
 def find_ends(step: np.ndarray, scale: Scale, scaling: Scaling) -> EndAnswers | None:
@@ -57,7 +57,7 @@ def typical_annotators(
     assert params.cov is not None
     D = len(ends.low)
     gain, noise = (np.diagonal(part[:-1], axis1=1, axis2=2) for part in (params.F, params.N))
-    weight = np.clip((gain - SPAMMER_GAIN) / (1 - SPAMMER_GAIN), 0.0, 1.0)
+    weight = weight_of_gain(gain)
     total = weight.sum(axis=0)
     own = np.where(total > 0, (weight * noise).sum(axis=0) / np.where(total > 0, total, 1.0), np.diagonal(params.N[-1]))
     spread = own + params.cov[-1, :, -1, -1]
@@ -68,8 +68,7 @@ def ends_note(typical: Typical | None) -> dict[str, Any]:
     """What the summary says of dimensions on which answers at an end stand for numbers beyond as well."""
     if typical is None:
         return {}
-    dimensions = int((np.isfinite(typical.ends.low) | np.isfinite(typical.ends.high)).sum())
-    return {"response": {"kind": "ends", "dimensions": dimensions}}
+    return {"response": {"kind": "ends", "dimensions": int(typical.ends.read.sum())}}
 
 
 def ends_arrays(typical: Typical | None) -> dict[str, np.ndarray]:

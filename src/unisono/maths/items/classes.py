@@ -35,6 +35,11 @@ def class_centers(r: np.ndarray) -> np.ndarray:
     return np.asarray(CLASS_GAINS * r[:, None] ** (NOISE_EXPONENTS / 2))
 
 
+def weight_of_gain(gain: np.ndarray) -> np.ndarray:
+    """How much gains say of following the truth: 0 at a spammer's and below, 1 from the usual one on."""
+    return np.clip((gain - SPAMMER_GAIN) / (1 - SPAMMER_GAIN), 0.0, 1.0)
+
+
 def expected_gain(classes: np.ndarray, centers: np.ndarray = CLASS_GAINS) -> np.ndarray:
     """(K, D) E[m_kz] under probabilities (K, D, Z); `centers` (K, Z), or of everybody with the noise of the pool."""
     return np.asarray((classes * centers[..., None, :]).sum(axis=2))

@@ -35,8 +35,13 @@ class EndAnswers(NamedTuple):
         return Bounds(self.low + self.step / 2, self.high - self.step / 2)
 
     @property
+    def read(self) -> np.ndarray:
+        """(D,) bool, whether a dimension has such an end."""
+        return np.asarray(np.isfinite(self.low) | np.isfinite(self.high))
+
+    @property
     def any(self) -> bool:
-        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
+        return bool(self.read.any())
 
     def of(self, d: int) -> EndAnswers:
         """Those of one dimension."""

@@ -16,6 +16,7 @@ from unisono.maths.items.classes import (
     USUAL_CLASS,
     expected_gain,
     usual_classes,
+    weight_of_gain,
 )
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.params import ItemParams
@@ -54,4 +55,4 @@ def with_gain_priors(data: ItemData, settings: BayesSettings, found: Diagnosis) 
 def competence(params: ItemParams, expected: np.ndarray) -> np.ndarray:
     """(K,) from 1 for annotators who follow the truth to 0 for those who do not, or are not `expected` (K, D) to."""
     found = np.clip(np.einsum("kdd->k", params.F) / params.F.shape[1], 0.0, 1.0)
-    return np.asarray(found * np.clip((expected.mean(axis=1) - SPAMMER_GAIN) / (1 - SPAMMER_GAIN), 0.0, 1.0))
+    return np.asarray(found * weight_of_gain(expected.mean(axis=1)))
