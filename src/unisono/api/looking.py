@@ -47,6 +47,7 @@ def agreement(
     fit: Any = None,
     draws: int = 1000,
     level: float = 0.95,
+    these_annotators: bool = False,
     seed: int = 0,
     matrices: bool = False,
     window: float | None = None,
@@ -58,8 +59,9 @@ def agreement(
 
     `fit` is a `Fusion`, a `Fused` or the directory of a saved fusion of the same items: the figure 'reliability' is
     then that of its estimate, otherwise that of the mean rating. Items are drawn again `draws` times for the `level`
-    intervals (0: none), with `seed`. `matrices` keeps the figures of every pair of annotators. For traces, `window` is
-    how many seconds apart delays may lie (3 by default). `on_task(done, total)` is called after every dimension.
+    intervals (0: none), with `seed`; annotators count as a sample of those who might have rated, or as
+    `these_annotators` and nobody else. `matrices` keeps the figures of every pair of annotators. For traces, `window`
+    is how many seconds apart delays may lie (3 by default). `on_task(done, total)` is called after every dimension.
     `scale` and `reading` say how to read a table of ratings, as in `read_ratings`.
     """
     from unisono.evaluate.agreement.figures import Drawing
@@ -68,7 +70,7 @@ def agreement(
     table = rating_table(ratings, scale, **reading)
     require_overlap(table)
     fused, shrunk = (None, False) if fit is None else _estimate_of(fit)
-    drawing = Drawing(draws, level, seed)
+    drawing = Drawing(draws, level, seed, these_annotators)
     asked: dict[str, Any] = {"matrices": matrices, "window": window}
     with watching_tasks("Measuring agreement", on_task) as watcher:
         return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, on_task=watcher, **asked)

@@ -33,6 +33,11 @@ WORST = 10  # annotators shown, those with the largest misfit first
     help="Draws behind the intervals; 0 for none.",
 )
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@click.option(
+    "--these-annotators",
+    is_flag=True,
+    help="Intervals for other items and these very annotators.  [default: other annotators as well]",
+)
 @seed_option
 @click.option(
     "--fit",
@@ -46,9 +51,10 @@ WORST = 10  # annotators shown, those with the largest misfit first
 def command(ratings: str, reading: dict[str, Any], out: Path | None, as_json: bool, **settings: Any) -> None:
     """Measure how far the annotators of RATINGS agree: ICC under both names, alpha, AC2, pairs, fit of annotators.
 
-    Every figure has a bootstrap interval over items (over recordings or stretches of them for traces, which are also
-    compared with relative delays taken out). A sentence in APA style is printed; --json also has a fragment for the
-    Human Evaluation Datasheet. docs/agreement.md says which figure answers which question.
+    Every figure has an interval that holds for other items and other annotators of the same kind (for traces, other
+    recordings or stretches of them; they are also compared with relative delays taken out). A sentence in APA style is
+    printed; --json also has a fragment for the Human Evaluation Datasheet. docs/agreement.md says which figure answers
+    which question.
     """
     from unisono.api import agreement
     from unisono.io.tables import read_ratings
@@ -63,7 +69,9 @@ def _print(found: Agreement) -> None:
     what = "recording" if found.kind == "traces" else "item"
     counts = [(found.items, what), (len(found.annotators), "annotator"), (found.judgements, "judgement")]
     tell(f"{found.source}: {', '.join(counted(n, one) for n, one in counts)}; {found.design} design")
-    tell(f"In brackets: {found.level:.0%} intervals over {found.resampled}, {found.draws} draws.")
+    whom = "these" if found.these_annotators else "other"
+    of = f"other {found.resampled} and {whom} annotators"
+    tell(f"In brackets: {found.level:.0%} intervals for {of}, {found.draws} draws.")
     _print_design(found.dimensions)
     _print_figures(found.dimensions)
     if found.lag_corrected:

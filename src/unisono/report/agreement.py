@@ -40,19 +40,29 @@ def apa_sentences(data: dict[str, Any]) -> str:
     opening = (
         f"Agreement between {_count(data['annotators'], 'annotator')} on "
         f"{_count(data['items'], 'item' if data['kind'] == 'items' else 'recording')} was estimated from a two-way "
-        f"random-effects model ({data['design']} design); {percent}% confidence intervals are from a bootstrap over "
-        f"{data['resampled']} ({data['draws']:,} draws, bias-corrected and accelerated)."
+        f"random-effects model ({data['design']} design); {percent}% confidence intervals {_sampled(data)}."
     )
     corrected = {one["name"]: one for one in data["lag_corrected"]}
     sentences = [_apa_sentence(one, corrected.get(one["name"]), percent, data) for one in data["dimensions"]]
     return " ".join([opening, *sentences])
 
 
+def _sampled(data: dict[str, Any]) -> str:
+    """What the intervals generalise to, and how they were made."""
+    bootstrap = f"a bootstrap over {data['resampled']} ({data['draws']:,} draws, bias-corrected and accelerated)"
+    if data["these_annotators"]:
+        return f"hold for these annotators and are from {bootstrap}"
+    return (
+        f"treat {data['resampled']} and annotators as samples: {bootstrap}, with the variance between annotators drawn "
+        "from its chi-squared pivot"
+    )
+
+
 def heds_fragment(data: dict[str, Any]) -> dict[str, Any]:
     """Per quality criterion: how agreement was measured, and the scores."""
     method = (
         f"Two-way random-effects intraclass correlations (absolute agreement; {data['design']} design) and "
-        f"Krippendorff's alpha, {100 * data['level']:g} % intervals by bootstrap over {data['resampled']}"
+        f"Krippendorff's alpha, {100 * data['level']:g} % intervals {_sampled(data)}"
     )
     criteria = []
     for one in data["dimensions"]:

@@ -16,6 +16,7 @@ from unisono.maths.agreement.bootstrap import (
     bootstrap,
     bootstrap_weights,
     make_blocks,
+    reach,
 )
 from unisono.maths.agreement.chance_corrected import gwet_ac2
 from unisono.maths.agreement.coded import coded
@@ -86,10 +87,18 @@ def test_blocks_give_the_interval_that_units_give(monkeypatch):
 def test_bca_equals_scipy():
     rng = np.random.default_rng(0)
     x = rng.exponential(size=30)
-    theirs = scipy.stats.bootstrap((x,), np.mean, n_resamples=20_000, method="BCa", rng=1).confidence_interval
+    wider = 2 * scipy.stats.norm.cdf(reach(0.95, 30)) - 1  # 30 values are few: theirs stays as narrow as with many
+    theirs = scipy.stats.bootstrap(
+        (x,), np.mean, n_resamples=20_000, method="BCa", rng=1, confidence_level=wider
+    ).confidence_interval
     (ours,) = bootstrap(lambda W: (W @ x / W.sum(axis=1))[:, None], 30, 20_000, 0.95, rng)
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02)
     assert ours.value == pytest.approx(x.mean())
+
+
+def test_ends_reach_as_far_as_students_t_and_with_many_blocks_as_the_normal():
+    assert reach(0.95, 12) == pytest.approx(np.sqrt(12 / 11) * scipy.stats.t.ppf(0.975, 11))
+    assert reach(0.95, 10**6) == pytest.approx(scipy.stats.norm.ppf(0.975), rel=1e-4)
 
 
 def test_an_undefined_figure_has_no_interval_and_neither_have_few_units():

@@ -89,6 +89,7 @@ def measure_agreement(
         draws=drawing.draws,
         level=drawing.level,
         seed=drawing.seed,
+        these_annotators=drawing.these_annotators,
         lag_corrected=tuple(corrected),
         delay=None if moved is None else moved.delay,
     )
@@ -220,7 +221,13 @@ def _together(ratings: Ratings, drawing: Drawing) -> dict[str, Interval]:
         return dict.fromkeys(COMPOSITES, Interval(*[float("nan")] * 3))
     rng = np.random.default_rng([drawing.seed, ratings.D])
     blocks = make_blocks(clusters(ratings.length, ratings.clock)[data[0].units], rng)
-    found = bootstrap(lambda W: multivariate_agreement(data, blocks, W), blocks.G, drawing.draws, drawing.level, rng)
+    found = bootstrap(
+        lambda W: multivariate_agreement(data, blocks, W, drawing.chance(data[0], len(W), rng)),
+        blocks.G,
+        drawing.draws,
+        drawing.level,
+        rng,
+    )
     return dict(zip(COMPOSITES, found, strict=True))
 
 

@@ -71,6 +71,7 @@ class Agreement:
     draws: int
     level: float
     seed: int
+    these_annotators: bool = False  # intervals as if nobody else could have rated
     lag_corrected: tuple[DimensionAgreement, ...] = ()  # traces alone
     delay: np.ndarray | None = None  # (K, D) seconds taken out for that
 
@@ -130,7 +131,7 @@ class Agreement:
 
     def _plain(self) -> dict[str, Any]:
         own = ("source", "kind", "items", "judgements", "design", "groups", "filled", "per_item", "per_annotator")
-        made = ("reliability_of", "resampled", "draws", "level", "seed")
+        made = ("reliability_of", "resampled", "draws", "level", "seed", "these_annotators")
         return {
             **{name: getattr(self, name) for name in own},
             "annotators": len(self.annotators),

@@ -4,6 +4,11 @@ Units that belong together (the frames of a stretch of a recording) are drawn to
 than `MOST_BLOCKS` units they are dealt out to so many blocks at random: the sum over drawn blocks varies as the sum
 over drawn units would, and the cost no longer grows with the number of units.
 
+Raters are few, and drawing them again would draw the same ones: what other raters would have given is known from how
+far these differ (`icc.other_raters`). A figure then has two sets of draws: with the same raters, from which bias and
+skewness are told, and with other raters, of which the ends are quantiles. Ends are widened as Student's t is for so
+many blocks: the spread of few drawn blocks is too small.
+
 Symbols: G blocks, B rows of weights.
 Imports NumPy and SciPy alone.
 """
@@ -14,7 +19,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 MOST_BLOCKS = 500
 LEAST_BLOCKS = 5  # below, draws repeat each other and an interval would pretend
@@ -26,6 +31,13 @@ class Blocks(NamedTuple):
 
     of: np.ndarray  # (I,) block of each unit
     G: int
+
+
+class Draws(NamedTuple):
+    """P figures for every row of weights, (B, P) each."""
+
+    same: np.ndarray  # of the raters at hand
+    other: np.ndarray  # of other raters, where a row is a draw
 
 
 class Interval(NamedTuple):
@@ -57,30 +69,48 @@ def bootstrap_weights(G: int, draws: int, rng: np.random.Generator) -> np.ndarra
 
 
 def bootstrap(
-    figures: Callable[[np.ndarray], np.ndarray], G: int, draws: int, level: float, rng: np.random.Generator
+    figures: Callable[[np.ndarray], np.ndarray | Draws], G: int, draws: int, level: float, rng: np.random.Generator
 ) -> list[Interval]:
-    """Intervals of P figures. `figures` takes weights (B, G) and gives (B, P)."""
+    """Intervals of P figures. `figures` takes weights (B, G) and gives (B, P), or both kinds of draws."""
     enough = draws > 0 and G >= LEAST_BLOCKS
     W = bootstrap_weights(G, draws if enough else 0, rng)
     found = figures(W)
+    same, other = found if isinstance(found, Draws) else (found, found)
     if not enough:
-        return [Interval(float(value), float("nan"), float("nan")) for value in found[0]]
-    columns = (found[:, p] for p in range(found.shape[1]))
-    return [bca_interval(float(one[0]), one[1 : 1 + draws], one[1 + draws :], level) for one in columns]
+        return [Interval(float(value), float("nan"), float("nan")) for value in same[0]]
+    columns = ((same[:, p], other[1 : 1 + draws, p]) for p in range(same.shape[1]))
+    return [
+        bca_interval(float(one[0]), one[1 : 1 + draws], one[1 + draws :], level, quantiles_of=them)
+        for one, them in columns
+    ]
 
 
-def bca_interval(value: float, drawn: np.ndarray, left_out: np.ndarray, level: float) -> Interval:
-    """Efron's interval, corrected for bias and acceleration, from figures (B,) of draws and (G,) with one left out."""
-    draws, drawn = len(drawn), drawn[np.isfinite(drawn)]
+def bca_interval(
+    value: float, drawn: np.ndarray, left_out: np.ndarray, level: float, *, quantiles_of: np.ndarray | None = None
+) -> Interval:
+    """Efron's interval, corrected for bias and acceleration, from figures (B,) of draws and (G,) with one left out.
+
+    Ends are quantiles of the draws, or of others (B,) that spread more for what these leave out.
+    """
+    draws, other = len(drawn), drawn if quantiles_of is None else quantiles_of
+    defined = np.isfinite(drawn) & np.isfinite(other)
+    drawn, other = drawn[defined], other[defined]
     if not np.isfinite(value) or len(drawn) < max(LEAST_DEFINED * draws, 2):
         return Interval(value, float("nan"), float("nan"))
     below = np.mean(drawn < value) + np.mean(drawn == value) / 2
     z0 = ndtri(np.clip(below, 1 / (len(drawn) + 1), 1 - 1 / (len(drawn) + 1)))
-    z = z0 + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    z = z0 + np.array([-1.0, 1.0]) * reach(level, len(left_out))
     share = ndtr(z0 + z / np.maximum(1 - acceleration(left_out) * z, 0.1))
-    low, high = np.quantile(drawn, share)
+    low, high = np.quantile(other, share)
     # Draws are of these units, so the interval may miss the value by a hair where all draws are alike.
     return Interval(value, float(min(low, value)), float(max(high, value)))
+
+
+def reach(level: float, G: int) -> float:
+    """Standard deviations to the ends of an interval from G blocks: Student's t on the spread that n - 1 would give."""
+    if G < LEAST_BLOCKS:
+        return float(ndtri((1 + level) / 2))
+    return float(np.sqrt(G / (G - 1)) * stdtrit(G - 1, (1 + level) / 2))
 
 
 def acceleration(left_out: np.ndarray) -> float:

@@ -9,10 +9,13 @@ Imports NumPy and the sibling modules alone.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from unisono.maths.agreement.bootstrap import Blocks
+from unisono.maths.agreement.bootstrap import Blocks, Draws
 from unisono.maths.agreement.coded import Coded, coded
+from unisono.maths.agreement.icc import other_raters
 from unisono.maths.agreement.variance_components import variance_components
 
 SINGULAR = 1e-9  # eigenvalue, as a share of the largest, below which dimensions repeat each other
@@ -25,24 +28,45 @@ def standardised(value: np.ndarray, unit: np.ndarray, rater: np.ndarray) -> list
     return [coded(y, unit[whole], rater[whole])._replace(center=0.0, scale=1.0) for y in columns]
 
 
-def covariance_components(data: list[Coded], blocks: Blocks, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(B, D, D) covariance between units, and of all error (raters and the rest), for weights W (B, G)."""
+class CovarianceComponents(NamedTuple):
+    """Covariances, (B, D, D) each; estimates need not be positive definite."""
+
+    unit: np.ndarray
+    rater: np.ndarray
+    residual: np.ndarray
+
+
+def covariance_components(data: list[Coded], blocks: Blocks, W: np.ndarray) -> CovarianceComponents:
+    """Between units, between raters, and of the rest, for weights W (B, G)."""
     D = len(data)
-    unit, error = np.empty((len(W), D, D)), np.empty((len(W), D, D))
+    found = CovarianceComponents(*(np.empty((len(W), D, D)) for _ in CovarianceComponents._fields))
     for d in range(D):
-        own = variance_components(data[d], blocks, W)
-        unit[:, d, d], error[:, d, d] = own.unit, own.rater + own.residual
+        for S, variance in zip(found, variance_components(data[d], blocks, W), strict=True):
+            S[:, d, d] = variance
     for d in range(D):
         for e in range(d):
             both = variance_components(data[d]._replace(y=data[d].y + data[e].y), blocks, W)
-            for S, total in ((unit, both.unit), (error, both.rater + both.residual)):
+            for S, total in zip(found, both, strict=True):
                 S[:, d, e] = S[:, e, d] = (total - S[:, d, d] - S[:, e, e]) / 2
-    return unit, error
+    return found
 
 
-def multivariate_agreement(data: list[Coded], blocks: Blocks, W: np.ndarray) -> np.ndarray:
-    """(B, 3) share of variance between units, reliability of the least and of the most reliable composite."""
-    unit, error = (_not_negative(S) for S in covariance_components(data, blocks, W))
+def multivariate_agreement(
+    data: list[Coded], blocks: Blocks, W: np.ndarray, chance: np.ndarray | None = None
+) -> np.ndarray | Draws:
+    """(B, 3) share of variance between units, reliability of the least and of the most reliable composite.
+
+    With `chance` (B,) of drawing other raters, for these raters and for others.
+    """
+    unit, rater, residual = covariance_components(data, blocks, W)
+    same = _composites(_not_negative(unit), _not_negative(rater + residual))
+    if chance is None:
+        return same
+    other = other_raters(data[0], rater, residual, chance)
+    return Draws(same, _composites(_not_negative(unit), _not_negative(other + residual)))
+
+
+def _composites(unit: np.ndarray, error: np.ndarray) -> np.ndarray:
     total = unit + error
     value, vector = np.linalg.eigh(_finite(total))
     defined = np.isfinite(total).all(axis=(1, 2)) & (value[:, 0] > SINGULAR * value[:, -1]) & (value[:, -1] > 0)
