@@ -70,8 +70,8 @@ class Ratings:
         `scale` is (low, high), "none", a mapping from dimensions to these, or a `Scale`; what is not said of a
         dimension is inferred from its answers.
         """
-        item_of = np.asarray(item_of, dtype=np.int32)
-        annotator_of = np.asarray(annotator_of, dtype=np.int32)
+        item_of = _numbers(item_of, items, "items", source)
+        annotator_of = _numbers(annotator_of, annotators, "annotators", source)
         lengths = np.ones(len(items), dtype=np.int64) if length is None else np.asarray(length, dtype=np.int64)
         value = np.asarray(value, dtype=np.float64)
         if value.ndim != 2 or value.shape[1] != len(dimensions):
@@ -264,6 +264,15 @@ def _described(name: str, value: np.ndarray) -> tuple[str, ...]:
     known = value[~np.isnan(value)]
     where = (f"{float(x):.4g}" for x in (known.min(), known.mean(), known.max())) if len(known) else ("",) * 3
     return (name, f"{len(known):,}", *where)
+
+
+def _numbers(of: Any, labels: Sequence[str], what: str, source: str) -> np.ndarray:
+    """Numbers of labels as small integers; others would count from the end, or wrap around."""
+    numbers = np.asarray(of)
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(labels):
+        wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise DataError(f"{source}: there are {len(labels):,} {what}, numbered from 0, but a judgement has {wrong}.")
+    return numbers.astype(np.int32)
 
 
 def _is_sorted(item_of: np.ndarray, annotator_of: np.ndarray) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from unisono.data import Ratings
 from unisono.data.checks import Alert, check_ratings
 from unisono.data.labels import listed
@@ -52,11 +50,10 @@ def signal_alerts(dimensions: Sequence[str], signal: SharedSignal | None) -> lis
     """
     if signal is None:
         return []
-    told = np.isfinite(signal.share) & np.isfinite(signal.error)
     return [
         Alert(NO_SIGNAL, "warning", _words(name, float(share), float(error)), (name,))
         for name, share, error, unclear in zip(
-            dimensions, signal.share, signal.error, told & ~signal.clear, strict=True
+            dimensions, signal.share, signal.error, signal.told & ~signal.clear, strict=True
         )
         if unclear
     ]
@@ -65,6 +62,6 @@ def signal_alerts(dimensions: Sequence[str], signal: SharedSignal | None) -> lis
 def _words(dimension: str, share: float, error: float) -> str:
     return (
         f"Annotators do not clearly agree on {dimension}: they share {max(share, 0.0):.2f} of the variance "
-        f"of an answer, with a standard error of {error:.2f}; it may well be nothing. If so, the fused {dimension} is "
-        "noise, and nothing can be said about single annotators."
+        f"of an answer, and answers that share nothing would show {error:.2f} by chance; it may well be nothing. "
+        f"If so, the fused {dimension} is noise, and nothing can be said about single annotators."
     )

@@ -59,7 +59,8 @@ def calibrated(
         max(found.errors / found.numbers if found.numbers else 1.0, 1.0),  # intervals are never narrowed
         freedom,
         panel_rescaling_from(crowd.data, params, moments, crowd.means, panel, continued=continued),
-        variance_without_signal(span, signal, freedom),
+        variance_without_signal(span, freedom),
+        signal.probability,
     )
 
 

@@ -54,9 +54,9 @@ def _part_moments(part: Part, unit: np.ndarray) -> Moments:
 
 
 class ProfileSums(NamedTuple):
-    """Sums over the judgements of profiles, by their codes."""
+    """Sums over the judgements of profiles, by their keys."""
 
-    codes: np.ndarray  # (U,)
+    keys: np.ndarray  # (U,)
     judgements: np.ndarray  # (U,)
     Sy: np.ndarray  # (U, D)
     Syy: np.ndarray  # (U, D, D)
@@ -66,7 +66,7 @@ class Crowd(NamedTuple):
     """All that an M-step and the priors need of the ratings."""
 
     data: ItemData  # its rows are elsewhere
-    codes: np.ndarray  # (U,) of its profiles
+    keys: np.ndarray  # (U,) of its profiles
     moments: SharedMoments  # of items
     means: ItemMeans
 
@@ -74,34 +74,34 @@ class Crowd(NamedTuple):
 def find_crowd(executor: Executor, shards: list[Shard], M: int, K: int) -> Crowd:
     """Sums over all shards."""
     sums, moments, means = pairwise_sum(executor.map(_crowd_sums, shards), _joined)
-    return Crowd(rows_elsewhere(sums.codes, sums.judgements, sums.Sy, sums.Syy, M, K), sums.codes, moments, means)
+    return Crowd(rows_elsewhere(sums.keys, sums.judgements, sums.Sy, sums.Syy, M, K), sums.keys, moments, means)
 
 
-def everywhere(codes: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
-    """Statistics of one shard at the places that its profiles have among all (`codes`)."""
+def everywhere(keys: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
+    """Statistics of one shard at the places that its profiles have among all (`keys`)."""
     own, stats = found
-    place = np.searchsorted(codes, own)
+    place = np.searchsorted(keys, own)
     given = stats.Saa, stats.Sya, stats.Dyy
-    Saa, Sya, Dyy = (np.zeros((len(codes), *part.shape[1:])) for part in given)
+    Saa, Sya, Dyy = (np.zeros((len(keys), *part.shape[1:])) for part in given)
     Saa[place], Sya[place], Dyy[place] = given
     return Stats(Saa, Sya, stats.items, stats.Sza, stats.loglik, Dyy)
 
 
 def _crowd_sums(shard: ItemShard) -> tuple[ProfileSums, SharedMoments, ItemMeans]:
     data = shard.data
-    sums = ProfileSums(shard.codes, data.judgements, data.Sy, data.Syy)
+    sums = ProfileSums(shard.keys, data.judgements, data.Sy, data.Syy)
     return sums, shared_moments(data, data.item_of, data.M), item_means(data)
 
 
 def _joined(
     one: tuple[ProfileSums, SharedMoments, ItemMeans], other: tuple[ProfileSums, SharedMoments, ItemMeans]
 ) -> tuple[ProfileSums, SharedMoments, ItemMeans]:
-    codes, place = np.unique(np.concatenate([one[0].codes, other[0].codes]), return_inverse=True)
+    keys, place = np.unique(np.concatenate([one[0].keys, other[0].keys]), return_inverse=True)
     parts = []
     for a, b in zip(one[0][1:], other[0][1:], strict=True):
-        total = np.zeros((len(codes), *a.shape[1:]))
+        total = np.zeros((len(keys), *a.shape[1:]))
         total[place[: len(a)]] += a
         total[place[len(a) :]] += b
         parts.append(total)
     moments = SharedMoments(*(a + b for a, b in zip(one[1], other[1], strict=True)))
-    return ProfileSums(codes, *parts), moments, ItemMeans(*(a + b for a, b in zip(one[2], other[2], strict=True)))
+    return ProfileSums(keys, *parts), moments, ItemMeans(*(a + b for a, b in zip(one[2], other[2], strict=True)))

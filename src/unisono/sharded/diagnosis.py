@@ -13,15 +13,12 @@ from unisono.maths.raters.diagnosis import Diagnosis, FirstLook, log_sameness, s
 from unisono.maths.raters.signal import (
     AnnotatorMeans,
     DimensionProducts,
-    ItemProducts,
-    Jackknife,
     SharedSignal,
+    SignalSums,
     correlation_from,
     dimension_products,
-    item_products,
-    jackknifed,
-    joined_jackknife,
     signal_from,
+    signal_sums,
     without_annotator_means,
 )
 from unisono.maths.raters.style_sums import Sums, held_answers, joined_sums, sums_against
@@ -32,9 +29,8 @@ def find_signal(executor: Executor, shards: list[Shard], data: ItemData) -> tupl
     """What annotators have in common, and its correlations (D, D) between dimensions. `data` of all shards."""
     n = data.answers()
     means = AnnotatorMeans(n, data.by_annotator(data.Sy) / np.maximum(n, 1))
-    totals, products = pairwise_sum(executor.map(_signal_sums, shards, means), _added)
-    found = pairwise_sum(executor.map(_jackknife, shards, means, totals), joined_jackknife)
-    return signal_from(totals, found), correlation_from(products)
+    sums, products = pairwise_sum(executor.map(_signal_sums, shards, means), _added)
+    return signal_from(sums), correlation_from(products)
 
 
 def find_diagnosis(
@@ -70,18 +66,10 @@ def style_sums(shard: ItemShard, params: ItemParams) -> Sums:
     return sums_against(held, left_out_truths(data, params))
 
 
-def _signal_sums(shard: ItemShard, means: AnnotatorMeans) -> tuple[ItemProducts, DimensionProducts]:
+def _signal_sums(shard: ItemShard, means: AnnotatorMeans) -> tuple[SignalSums, DimensionProducts]:
     data = shard.data
     y, seen = without_annotator_means(data.value, data.annotator_of, means)
-    items = item_products(y, seen, data.item_of, data.M)
-    totals = ItemProducts(*(part.sum(axis=0) for part in items))
-    return totals, dimension_products(y, seen, data.item_of, data.M)
-
-
-def _jackknife(shard: ItemShard, means: AnnotatorMeans, totals: ItemProducts) -> Jackknife:
-    data = shard.data
-    y, seen = without_annotator_means(data.value, data.annotator_of, means)
-    return jackknifed(item_products(y, seen, data.item_of, data.M), totals)
+    return signal_sums(y, seen, data.item_of, data.M), dimension_products(y, seen, data.item_of, data.M)
 
 
 def _fourth_powers(shard: ItemShard) -> np.ndarray:
@@ -90,6 +78,6 @@ def _fourth_powers(shard: ItemShard) -> np.ndarray:
 
 
 def _added(
-    one: tuple[ItemProducts, DimensionProducts], other: tuple[ItemProducts, DimensionProducts]
-) -> tuple[ItemProducts, DimensionProducts]:
+    one: tuple[SignalSums, DimensionProducts], other: tuple[SignalSums, DimensionProducts]
+) -> tuple[SignalSums, DimensionProducts]:
     return add_fields(one[0], other[0]), add_fields(one[1], other[1])

@@ -74,15 +74,15 @@ def statistics_of(
 ) -> Stats:
     """Sufficient statistics of all shards, by the profiles of the whole crowd."""
     parts = executor.map(e_step, shards, params, key)
-    found: Stats = pairwise_sum((everywhere(crowd.codes, part) for part in parts), Stats.__add__)
+    found: Stats = pairwise_sum((everywhere(crowd.keys, part) for part in parts), Stats.__add__)
     return found
 
 
 def e_step(shard: ItemShard, params: ItemParams, key: str) -> tuple[np.ndarray, Stats]:
-    """Sufficient statistics of a shard by profile, with the codes of its profiles; its truths are kept as `key`."""
+    """Sufficient statistics of a shard by profile, with the keys of its profiles; its truths are kept as `key`."""
     mean, stats = expectation(shard.data, params)
     shard.means = dict([*shard.means.items(), (key, mean)][-2:])
-    return shard.codes, stats
+    return shard.keys, stats
 
 
 def largest_move(

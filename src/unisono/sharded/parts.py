@@ -9,7 +9,7 @@ import numpy as np
 
 from unisono.io.shards import read_part
 from unisono.maths.copies.voices import one_voice
-from unisono.maths.items.data import Bounds, ItemData, prepare, profile_codes
+from unisono.maths.items.data import Bounds, ItemData, prepare, profile_keys
 from unisono.maths.items.predictor import no_features
 
 
@@ -55,7 +55,7 @@ class ItemShard:
     """A part in standardised units, as sparse rows and profiles, and truths that its last E-steps found."""
 
     data: ItemData
-    codes: np.ndarray  # (U,) of its profiles
+    keys: np.ndarray  # (U,) of its profiles
     # By E-step; only to save computing them again, which whoever does not have them does.
     means: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ def make_item_shard(source: Source, loc: np.ndarray, scale: np.ndarray, cuts: Bo
     part = make_part(source)
     value = (part.value - loc) / scale
     data = prepare(value, part.item_of, part.annotator_of, no_features(part.M), part.K)
-    return ItemShard(data._replace(cuts=cuts), profile_codes(data))
+    return ItemShard(data._replace(cuts=cuts), profile_keys(data))
 
 
 def of_part(part: Any, name: str) -> Any:

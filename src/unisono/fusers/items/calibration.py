@@ -11,7 +11,13 @@ from unisono.fusers.results import INTERVAL
 from unisono.maths.items.data import Bounds, ItemData
 from unisono.maths.items.ends import expected_answer
 from unisono.maths.items.estep import Posterior, annotator_uncertainty
-from unisono.maths.items.predictive import Predictive, half_width, predicted_ratings, residual_freedom
+from unisono.maths.items.predictive import (
+    Predictive,
+    half_width,
+    mixture_half_width,
+    predicted_ratings,
+    residual_freedom,
+)
 from unisono.maths.items.rescale import Rescaling, panel_rescaling, truth_rescaling
 from unisono.maths.raters.signal import SharedSignal
 from unisono.words import EstimateScale
@@ -23,13 +29,15 @@ class Calibration(NamedTuple):
     ratio: float = 1.0  # squared errors of left-out answers over the variance claimed for them, at least 1
     freedom: float = np.inf  # degrees of freedom behind the variances
     rescaling: Rescaling | None = None  # None: the posterior mean is the estimate
-    least_variance: np.ndarray | float = 0.0  # (D,) of an error; as wide as the scale where nothing is shared
+    least_variance: np.ndarray | float = 0.0  # (D,) of an error if annotators share nothing: as wide as the scale
+    shared: np.ndarray | float = 1.0  # (D,) probability that they share anything
 
     def arrays(self) -> dict[str, np.ndarray]:
         table = {
             "interval_ratio": np.array(self.ratio),
             "interval_freedom": np.array(self.freedom),
             "interval_least_variance": np.asarray(self.least_variance),
+            "interval_shared": np.asarray(self.shared),
         }
         if self.rescaling is not None:
             table |= {f"matched_{name}": value for name, value in self.rescaling._asdict().items()}
@@ -44,7 +52,9 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
     if "matched_stretch" in arrays:
         rescaling = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
     honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
-    return Calibration(*honesty, rescaling, arrays["interval_least_variance"])
+    least = arrays["interval_least_variance"]
+    # Fits of older versions had such a variance where they were sure that nothing is shared.
+    return Calibration(*honesty, rescaling, least, arrays.get("interval_shared", np.where(least > 0, 0.0, 1.0)))
 
 
 def calibrate(
@@ -62,7 +72,8 @@ def calibrate(
     honest = Calibration(
         max(items.left_out.ratio, 1.0),  # left-out errors widen intervals and never narrow them
         freedom,
-        least_variance=variance_without_signal(_spans(data), signal, freedom),
+        least_variance=variance_without_signal(_spans(data), freedom),
+        shared=signal.probability,
     )
     if scale == "posterior":
         return honest
@@ -78,15 +89,33 @@ def _spans(data: ItemData) -> np.ndarray:
     return np.array([np.ptp(seen) if len(seen := column[~np.isnan(column)]) else 0.0 for column in value.T])
 
 
-def variance_without_signal(span: np.ndarray, signal: SharedSignal, freedom: float) -> np.ndarray:
-    """(D,) the error variance whose interval spans the scale, where annotators do not clearly share anything; else 0.
+def variance_without_signal(span: np.ndarray, freedom: float) -> np.ndarray:
+    """(D,) the error variance whose interval spans the scale: all that is known where annotators share nothing.
 
     A model that finds no signal concludes that all truths are equal, and is sure of it. All it knows is that it does
     not know.
     """
-    told = np.isfinite(signal.share) & np.isfinite(signal.error)
     # Twice the scale: wherever the estimate lies, the interval then holds all of it.
-    return np.where(told & ~signal.clear, (span / half_width(INTERVAL, freedom)) ** 2, 0.0)
+    return np.asarray((span / half_width(INTERVAL, freedom)) ** 2)
+
+
+def doubted_variance(variance: np.ndarray, calibration: Calibration) -> np.ndarray:
+    """(M, D) variances of errors, for posterior ones, that allow for annotators who may share nothing.
+
+    An error comes from the posterior with the probability that they share anything, and is as wide as the scale
+    otherwise. Of the mixture the interval counts, whose half-width x has
+
+        shared P(|t| < x / sd) + (1 - shared) P(|t| < x / least sd) = INTERVAL                          eq. Q14
+    """
+    shape = variance.shape
+    least = np.maximum(np.broadcast_to(calibration.least_variance, shape), variance)
+    shared = np.broadcast_to(calibration.shared, shape)
+    found, open_ = variance.copy(), (shared < 1) & (least > variance)
+    if open_.any():
+        p, narrow, wide = shared[open_], np.sqrt(variance[open_]), np.sqrt(least[open_])
+        found[open_] = (mixture_half_width(INTERVAL, calibration.freedom, p, narrow, wide)) ** 2
+        found[open_] /= half_width(INTERVAL, calibration.freedom) ** 2
+    return found
 
 
 def honest_posterior(items: ItemPosteriors, calibration: Calibration) -> Posterior:
@@ -127,9 +156,9 @@ def estimated_truth(
         away = estimate - items.answer
         cov = cov + away[:, :, None] * away[:, None, :]
     variance = np.diagonal(cov, axis1=1, axis2=2)
-    short = np.maximum(calibration.least_variance - variance, 0.0)
-    if short.any():
-        cov = cov + short[:, :, None] * np.eye(items.data.D)
+    added = doubted_variance(variance, calibration) - variance
+    if added.any():
+        cov = cov + added[:, :, None] * np.eye(items.data.D)
     if known is None:
         return estimate, cov
     open_ = np.isnan(known)

@@ -157,7 +157,7 @@ class Joint(Fuser):
         if data.gold is None:  # known truths are on the curve of the answers themselves
             self.scaling_ = with_expected_answers(self.scaling_, self.reading_, self.params_)
         self._calibrated, self._continued = None, given.earlier is not None
-        judgements = np.bincount(ratings.annotator_of, minlength=ratings.K).astype(float)
+        judgements = data.by_annotator(data.judgements)
         behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
         self.judgements_, self.items_behind_ = behind
         self._known = data.gold

@@ -67,7 +67,7 @@ def _best_scales(
     weight = np.einsum("kdii->kdi", prior.precision)[rated][:, :, :D] * free
     F = state.params.F[rated]
     lin = np.einsum("kdi,kdi,kdi->i", weight, F, prior.center[rated][..., :D])
-    square = F**2 + np.einsum("kdii->kdi", cov[rated])[..., :D]
+    square = F**2 + np.einsum("kdii->kdi", cov)[rated][..., :D]
     items = settings.priors.latent_items
     target = settings.targets.latent * state.hyper.unexplained[:, None] * state.hyper.unexplained
     H = np.diag(np.einsum("kdi,kdi->i", weight, square)) + items * np.linalg.inv(state.params.Sigma) * target

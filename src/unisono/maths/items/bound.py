@@ -46,15 +46,17 @@ def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: Bay
         return 0.0
     B, cov = state.params.B, state.params.cov
     assert cov is not None
-    away, cov, precision = (B - prior.center)[rated], cov[rated], prior.precision[rated]
-    # E[(B - center)' precision (B - center)]; precisions and covariances are symmetric.
-    total = -np.sum(precision * (away[..., :, None] * away[..., None, :] + cov))
+    away, total = (B - prior.center)[rated], 0.0
     if free[:, -1].all():
         total -= np.einsum("kd,kde,ke->", away[:, :, -1], prior.coupling[rated], away[:, :, -1])
     for d in range(data.D):
         at = np.flatnonzero(free[d])
         if len(at):
-            total += np.sum(logdets(cov[:, d][:, at[:, None], at]) + len(at))
+            # E[(B - center)' precision (B - center)]; precisions and covariances are symmetric.
+            own, precision = (part[:, d, at[:, None], at][rated] for part in (cov, prior.precision))
+            off = away[:, d][:, at]
+            total -= np.sum(precision * (off[:, :, None] * off[:, None] + own))
+            total += np.sum(logdets(own) + len(at))
     return float(0.5 * total) + log_precision(prior, free, rated)
 
 

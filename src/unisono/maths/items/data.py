@@ -16,6 +16,9 @@ from scipy import sparse
 
 from unisono.maths.items.predictor import Scores, no_features
 
+WORD_BITS = 30  # numerical: dimensions of a pattern that are read at once, into integers of 64 bits
+KEY_ANNOTATOR = ">u4"  # the annotator in the key of a profile, its highest byte first, so that bytes sort as numbers do
+
 
 class Bounds(NamedTuple):
     """A lower and an upper bound on every dimension; infinite where there is none."""
@@ -32,7 +35,7 @@ class ItemData(NamedTuple):
     profile_of: np.ndarray  # (J,) profile of each judgement
     annotator: np.ndarray  # (U,) annotator of each profile
     answered: np.ndarray  # (U, D) dimensions answered in each profile
-    judgements: np.ndarray  # (U,) how many each profile has
+    judgements: np.ndarray  # (U,) how many each profile has; one that answers nothing has none
     Sy: np.ndarray  # (U, D) sums of ratings
     Syy: np.ndarray  # (U, D, D) sums of their outer products
     scores: Scores  # features of the items as orthogonal scores
@@ -72,12 +75,12 @@ class ItemData(NamedTuple):
 
     def shares(self) -> np.ndarray:
         """(K,) share of all judgements that each annotator gave."""
-        return np.asarray(self.by_annotator(self.judgements) / max(len(self.y), 1))
+        return np.asarray(self.by_annotator(self.judgements) / max(self.judgements.sum(), 1))
 
     @property
     def per_item(self) -> float:
         """Judgements that an item has on average, at least one."""
-        return max(len(self.y) / max(self.M, 1), 1.0)
+        return max(float(self.judgements.sum()) / max(self.M, 1), 1.0)
 
     def answers(self) -> np.ndarray:
         """(K, D) numbers given by each annotator on each dimension."""
@@ -100,21 +103,19 @@ def answer_patterns(answered: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarr
 
 def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, scores: Scores, K: int) -> ItemData:
     """From ratings with NaN (J, D), sorted by item, to sparse rows and profiles. M is the number of score rows."""
-    D = value.shape[1]
     observed = ~np.isnan(value)
-    pattern = observed @ (1 << np.arange(D, dtype=np.int64))
-    code = annotator_of.astype(np.int64) * (1 << D) + pattern
-    profiles, profile_of = _distinct(code, K << D)
+    annotator, answered, profile_of = distinct_profiles(annotator_of, observed)
     y = np.where(observed, value, 0.0)
-    U = len(profiles)
+    U = len(annotator)
     Sy, Syy = profile_sums(y, profile_of, U)
+    per_item = np.bincount(item_of, minlength=scores.M)
     return ItemData(
         y=y,
-        item_ptr=np.concatenate([[0], np.cumsum(np.bincount(item_of, minlength=scores.M))]).astype(np.int32),
+        item_ptr=np.concatenate([[0], np.cumsum(per_item)]).astype(index_type(len(y))),
         profile_of=profile_of,
-        annotator=(profiles >> D).astype(np.int32),
-        answered=(profiles[:, None] >> np.arange(D) & 1).astype(bool),
-        judgements=np.bincount(profile_of, minlength=U).astype(np.float64),
+        annotator=annotator,
+        answered=answered,
+        judgements=np.bincount(profile_of, minlength=U) * answered.any(axis=1).astype(np.float64),
         Sy=Sy,
         Syy=Syy,
         scores=scores,
@@ -123,19 +124,20 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
 
 
 def rows_elsewhere(
-    codes: np.ndarray, judgements: np.ndarray, Sy: np.ndarray, Syy: np.ndarray, M: int, K: int
+    keys: np.ndarray, judgements: np.ndarray, Sy: np.ndarray, Syy: np.ndarray, M: int, K: int
 ) -> ItemData:
     """What an M-step needs of ratings whose rows lie elsewhere: sums of their profiles, and how many rows there are.
 
-    `codes` (U,) of the profiles as `profile_codes` has them. Rows are NaN and take no memory.
+    `keys` (U,) of the profiles as `profile_keys` has them. Rows are NaN and take no memory.
     """
     J, D = int(judgements.sum()), Sy.shape[1]
+    annotator, answered = _read_keys(keys, D)
     return ItemData(
         y=np.broadcast_to(np.nan, (J, D)),
         item_ptr=np.broadcast_to(np.int64(-1), (M + 1,)),
         profile_of=np.broadcast_to(np.int32(-1), (J,)),
-        annotator=(codes >> D).astype(np.int32),
-        answered=(codes[:, None] >> np.arange(D) & 1).astype(bool),
+        annotator=annotator,
+        answered=answered,
         judgements=judgements,
         Sy=Sy,
         Syy=Syy,
@@ -144,9 +146,48 @@ def rows_elsewhere(
     )
 
 
-def profile_codes(data: ItemData) -> np.ndarray:
-    """(U,) annotator and pattern of answered dimensions of every profile as one number: the same in every shard."""
-    return np.asarray((data.annotator.astype(np.int64) << data.D) + data.answered @ (1 << np.arange(data.D)))
+def distinct_profiles(annotator_of: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Profiles of judgements by annotators (J,) on dimensions (J, D): their annotators (U,), their dimensions (U, D),
+    and the profile of each judgement (J,).
+
+    They stand in order of annotators. Patterns are numbered as they occur, WORD_BITS dimensions at a time: however many
+    dimensions and annotators there are, no number comes near 2^63.
+    """
+    J, D = answered.shape
+    pattern, patterns = np.zeros(J, dtype=np.int64), 1
+    for start in () if answered.all() else range(0, D, WORD_BITS)[::-1]:
+        word = answered[:, start : start + WORD_BITS]
+        bits = word.astype(np.int64) @ (1 << np.arange(word.shape[1], dtype=np.int64))
+        pattern = _places(pattern << word.shape[1] | bits, patterns << word.shape[1])
+        patterns = int(pattern.max(initial=0)) + 1
+    annotators = int(annotator_of.max(initial=-1)) + 1
+    profile_of = _places(annotator_of.astype(np.int64) * patterns + pattern, annotators * patterns)
+    first = np.zeros(int(profile_of.max(initial=-1)) + 1, dtype=np.intp)
+    first[profile_of[::-1]] = np.arange(J)[::-1]
+    return annotator_of[first].astype(np.int32), answered[first], profile_of.astype(index_type(J))
+
+
+def index_type(largest: int) -> type[np.signedinteger]:
+    """The smaller type of integers that counts so far; sparse products are faster with the smaller one."""
+    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
+
+
+def profile_keys(data: ItemData) -> np.ndarray:
+    """(U,) annotator and pattern of answered dimensions of every profile as so many bytes: the same in every shard.
+
+    Bytes sort as profiles do: by annotator, then by pattern.
+    """
+    who = data.annotator.astype(KEY_ANNOTATOR)[:, None].view(np.uint8)
+    key = np.ascontiguousarray(np.hstack([who, np.packbits(data.answered[:, ::-1], axis=1)]))
+    return key.view(f"V{key.shape[1]}")[:, 0]
+
+
+def _read_keys(keys: np.ndarray, D: int) -> tuple[np.ndarray, np.ndarray]:
+    """Annotators (U,) and answered dimensions (U, D) of keys (U,)."""
+    key = np.ascontiguousarray(keys).view(np.uint8).reshape(len(keys), -1)
+    who, bits = np.split(key, [np.dtype(KEY_ANNOTATOR).itemsize], axis=1)
+    answered = np.unpackbits(bits, axis=1, count=D)[:, ::-1].astype(bool)
+    return np.ascontiguousarray(who).view(KEY_ANNOTATOR)[:, 0].astype(np.int32), answered
 
 
 def profile_sums(y: np.ndarray, profile_of: np.ndarray, U: int) -> tuple[np.ndarray, np.ndarray]:
@@ -157,10 +198,9 @@ def profile_sums(y: np.ndarray, profile_of: np.ndarray, U: int) -> tuple[np.ndar
     return np.asarray(to_profile @ y), pairs
 
 
-def _distinct(code: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct codes in order, and the place of each code among them; by counting where that is cheaper."""
+def _places(code: np.ndarray, limit: int) -> np.ndarray:
+    """(J,) the place of each code below `limit` among those that occur, in order; by counting where that is cheaper."""
     if limit > 8 * max(len(code), 1024):
-        distinct, place = np.unique(code, return_inverse=True)
-        return distinct, place.reshape(-1).astype(np.int32)
+        return np.unique(code, return_inverse=True)[1].reshape(-1)
     present = np.bincount(code, minlength=limit) > 0
-    return np.flatnonzero(present), (np.cumsum(present) - 1).astype(np.int32)[code]
+    return np.asarray((np.cumsum(present) - 1)[code])

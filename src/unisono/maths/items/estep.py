@@ -227,17 +227,19 @@ def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) 
         return added
     D, weight = data.D, np.diagonal(information(data, params).W, axis1=1, axis2=2)
     F = params.F[data.annotator]
-    pull = np.einsum("ud,udi,udj->ijdu", weight**2, F, F)  # what the variance of an answer adds to P
+    F, weight = np.ascontiguousarray(F.transpose(1, 2, 0)), np.ascontiguousarray(weight.T**2)
+    follows = np.asarray(F.any(axis=2))  # (D, D) whether any answer on d goes with the truth of i
     for start, stop in item_blocks(data.M):
         judgements, m = slice(data.item_ptr[start], data.item_ptr[stop]), stop - start
         own = np.repeat(np.arange(m), np.diff(data.item_ptr[start : stop + 1]))
         profile = data.profile_of[judgements].astype(np.intp)
         truth = np.ascontiguousarray(found.mean[start:stop].T)[:, own]
         spread = row_spread(params.cov, data.annotator[profile].astype(np.intp), truth)
-        P = np.empty((m, D, D))
-        for i in range(D):
-            for j in range(i + 1):
-                share = sum(pull[i, j, d][profile] * spread[d] for d in range(D))
-                P[:, i, j] = P[:, j, i] = np.bincount(own, share, minlength=m)
+        P = np.zeros((m, D, D))
+        for i, j in zip(*np.nonzero(np.tril(follows.T @ follows)), strict=True):
+            # What the variance of an answer adds to P, in turn for all dimensions.
+            dims = np.flatnonzero(follows[:, i] & follows[:, j])
+            share = sum((weight[d] * F[d, i] * F[d, j])[profile] * spread[d] for d in dims)
+            P[:, i, j] = P[:, j, i] = np.bincount(own, share, minlength=m)
         added[start:stop] = found.cov[start:stop] @ P @ found.cov[start:stop]
     return added

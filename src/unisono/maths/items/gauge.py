@@ -23,13 +23,21 @@ def change_of_truth(params: ItemParams, A: np.ndarray, c: np.ndarray) -> ItemPar
     back = np.linalg.inv(A)
     T = np.eye(D + 1)
     T[:D, :D], T[:D, D] = back, -back @ c
+    turn = _shifted if np.count_nonzero(A - np.diag(np.diagonal(A))) == 0 else np.matmul
     return params._replace(
-        B=params.B @ T,
+        B=turn(params.B, T),
         theta=params.theta @ A.T,
         mu=A @ params.mu + c,
         Sigma=A @ params.Sigma @ A.T,
-        cov=None if params.cov is None else T.T @ params.cov @ T,
+        cov=None if params.cov is None else np.swapaxes(turn(np.swapaxes(turn(params.cov, T), -1, -2), T), -1, -2),
     )
+
+
+def _shifted(rows: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """rows @ T where T mixes no dimensions, so that a row costs D and not D^2."""
+    found = rows * np.diagonal(T)
+    found[..., -1] += rows[..., :-1] @ T[:-1, -1]
+    return np.asarray(found)
 
 
 def recentre(params: ItemParams, structure: Structure, weight: np.ndarray) -> ItemParams:

@@ -151,7 +151,7 @@ def _item_rows(data: ItemData, start: int, stop: int) -> tuple[sparse.csr_array,
     """For a block of items: sums over judgements (m, j), which answers there are (j, D), the item of each (j,)."""
     ptr = data.item_ptr[start : stop + 1] - data.item_ptr[start]
     j, m = int(ptr[-1]), stop - start
-    to_item = sparse.csr_array((np.ones(j), np.arange(j, dtype=np.int32), ptr), shape=(m, j))
+    to_item = sparse.csr_array((np.ones(j), np.arange(j, dtype=ptr.dtype), ptr), shape=(m, j))
     observed = data.answered[data.profile_of[data.item_ptr[start] : data.item_ptr[stop]]]
     return to_item, observed, np.repeat(np.arange(m), np.diff(ptr))
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from unisono.maths.items.data import ItemData, answer_patterns
 from unisono.maths.items.estep import Stats
-from unisono.maths.items.params import ItemParams, noise_precision
+from unisono.maths.items.params import ItemParams, expected_spread, noise_precision
 from unisono.words import Noise
 
 NEWTON_STEPS = 12  # numerical: towards the most probable noise scale of an annotator
@@ -33,9 +33,8 @@ def residual_moments(data: ItemData, stats: Stats, B: np.ndarray, cov: np.ndarra
     cross = Bu @ np.swapaxes(stats.Sya, 1, 2)
     R = data.Syy + stats.Dyy - cross - np.swapaxes(cross, 1, 2) + Bu @ stats.Saa @ np.swapaxes(Bu, 1, 2)
     if cov is not None:
-        extra = np.einsum("udij,uij->ud", cov[data.annotator], stats.Saa)
         dims = np.arange(R.shape[1])
-        R[:, dims, dims] += extra
+        R[:, dims, dims] += expected_spread(cov, stats.Saa, data.annotator)
     return np.asarray(R * (data.answered[:, :, None] & data.answered[:, None, :]))
 
 

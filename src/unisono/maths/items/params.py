@@ -8,6 +8,7 @@ Rows of an annotator are kept together as B_k = [F_k, b_k], and abar = [a; 1], s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ from unisono.maths.items.predictor import Scores
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
 LOG_2PI = float(np.log(2 * np.pi))
+# Numerical: from here on covariances of rows are not copied for every profile, and BLAS wins.
+MANY_DIMENSIONS = 16
 
 
 class ItemParams(NamedTuple):
@@ -46,16 +49,44 @@ class ItemParams(NamedTuple):
 
 def row_spread(cov: np.ndarray, annotator: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """(D, j) variances abar' Cov_kd abar of answers to truths (D, j), from not knowing the rows of B exactly."""
-    entries = np.ascontiguousarray(cov.transpose(1, 2, 3, 0))
-    found = np.empty((len(entries), len(annotator)))
-    for d, own in enumerate(entries):
+    found = np.empty((cov.shape[1], len(annotator)))
+    for d in range(len(found)):
+        own = np.ascontiguousarray(cov[:, d].transpose(1, 2, 0))
+        some = np.asarray(own.any(axis=2))  # most are zero where gains alone are free
         found[d] = own[-1, -1][annotator]
-        for i, a in enumerate(truth):
-            term = 2 * own[i, -1][annotator] + own[i, i][annotator] * a
-            for j in range(i):
+        for i in np.flatnonzero(some[:-1].any(axis=1)):
+            term = 2 * own[i, -1][annotator] + own[i, i][annotator] * truth[i]
+            for j in np.flatnonzero(some[i, :i]):
                 term += 2 * own[i, j][annotator] * truth[j]
-            found[d] += a * term
+            found[d] += truth[i] * term
     return found
+
+
+def weighted_covariances(weight: np.ndarray, cov: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+    """(U, q, q) sums over d of weight (U, D) times Cov_kd, with k the annotator (U,) of a profile."""
+    if len(cov[0]) < MANY_DIMENSIONS:
+        return np.asarray(np.einsum("ud,udij->uij", weight, cov[annotator]))
+    found = np.empty((len(annotator), *cov.shape[2:]))
+    for k, own in _by_annotator(annotator):
+        found[own] = np.tensordot(weight[own], cov[k], 1)
+    return found
+
+
+def expected_spread(cov: np.ndarray, Saa: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+    """(U, D) sums of abar' Cov_kd abar over judgements, from those of abar abar' (U, q, q)."""
+    if len(cov[0]) < MANY_DIMENSIONS:
+        return np.asarray(np.einsum("udij,uij->ud", cov[annotator], Saa))
+    found = np.empty((len(annotator), cov.shape[1]))
+    for k, own in _by_annotator(annotator):
+        found[own] = np.tensordot(Saa[own], cov[k], ((1, 2), (1, 2)))
+    return found
+
+
+def _by_annotator(annotator: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Annotators of profiles (U,) one by one, with their profiles."""
+    order = np.argsort(annotator, kind="stable")
+    for own in np.split(order, np.flatnonzero(np.diff(annotator[order])) + 1):
+        yield int(annotator[own[0]]), own
 
 
 class Information(NamedTuple):
@@ -82,7 +113,7 @@ def information(data: ItemData, params: ItemParams) -> Information:
     bb = np.einsum("ui,ui->u", b, Wb)
     if params.cov is not None:
         # Rows are independent under q, so their covariances enter with the diagonal of W.
-        C = np.einsum("udd,udij->uij", W, params.cov[data.annotator])
+        C = weighted_covariances(np.einsum("udd->ud", W), params.cov, data.annotator)
         Q, g, bb = Q + C[:, :-1, :-1], g + C[:, :-1, -1], bb + C[:, -1, -1]
     return Information(W, G, Q, g, Wb, bb, logdet + LOG_2PI * data.answered.sum(axis=1))
 

@@ -12,13 +12,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, ndtri, stdtrit
+from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import EndAnswers
 from unisono.maths.items.leave_out import left_out_blocks
 from unisono.maths.items.params import LOG_2PI, ItemParams, row_spread
 from unisono.maths.items.priors import LEAST_FREEDOM
+
+MIXTURE_STEPS = 50  # numerical: towards the half-width of a mixture; a handful suffices
+MIXTURE_TOLERANCE = 1e-9  # numerical: share of the half-width that the last step may add
 
 
 class Predictive(NamedTuple):
@@ -60,18 +63,20 @@ def _predicted(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Means and variances (D, j) of answers to truths with these means (D, j) and covariances (D, D, j)."""
     B, F = np.ascontiguousarray(params.B.transpose(1, 2, 0)), params.F
-    about_rows = F[:, :, :, None] * F[:, :, None, :]  # (K, D, D, D) E[F_d F_d'], once per annotator
     variance = np.diagonal(params.N, axis1=1, axis2=2).T[:, annotator]
     if params.cov is not None:
-        about_rows = about_rows + params.cov[:, :, :-1, :-1]
         variance = variance + row_spread(params.cov, annotator, truth)
-    about_rows = np.ascontiguousarray(about_rows.transpose(1, 2, 3, 0))
     centre = B[:, -1][:, annotator]
-    for d, row in enumerate(about_rows):
-        for i in range(len(truth)):
+    for d in range(len(truth)):
+        row = F[:, d, :, None] * F[:, d, None, :]  # (K, D, D) E[F_d F_d'], once per annotator
+        if params.cov is not None:
+            row = row + params.cov[:, d, :-1, :-1]
+        row = np.ascontiguousarray(row.transpose(1, 2, 0))
+        some = np.asarray(row.any(axis=2))  # most are zero where gains alone are free
+        for i in np.flatnonzero(some.any(axis=1)):
             centre[d] += B[d, i][annotator] * truth[i]
             variance[d] += row[i, i][annotator] * V[i, i]
-            for j in range(i):
+            for j in np.flatnonzero(some[i, :i]):
                 variance[d] += 2 * row[i, j][annotator] * V[i, j]
     return centre, variance
 
@@ -123,6 +128,28 @@ def held_out_scores(predicted: Predictive, answers: np.ndarray, level: float) ->
 def half_width(level: float, freedom: float) -> float:
     """Half-width of the central interval with this probability, in units of the standard deviation."""
     return float(half_widths(level, np.array(freedom)))
+
+
+def mixture_half_width(level: float, freedom: float, p: np.ndarray, narrow: np.ndarray, wide: np.ndarray) -> np.ndarray:
+    """(n,) the same of mixtures: with probability p of standard deviation `narrow`, otherwise `wide`, (n,) each.
+
+    The probability inside is concave in the half-width, so Newton's method climbs to it from below.
+    """
+    x = half_width(level, freedom) * narrow
+    for _ in range(MIXTURE_STEPS):
+        inside = p * _inside(x / narrow, freedom) + (1 - p) * _inside(x / wide, freedom)
+        densities = (np.exp(log_density((x / sd) ** 2, freedom)) / sd for sd in (narrow, wide))
+        slope = sum(weight * density for weight, density in zip((p, 1 - p), densities, strict=True))
+        step = (level - inside) / (2 * slope)
+        x = x + step
+        if (step <= MIXTURE_TOLERANCE * x).all():
+            break
+    return np.asarray(x)
+
+
+def _inside(z: np.ndarray, freedom: float) -> np.ndarray:
+    """Probability of at most z standard deviations from the middle."""
+    return np.asarray(2 * (stdtr(freedom, z) if np.isfinite(freedom) else ndtr(z)) - 1)
 
 
 def half_widths(level: float, freedom: np.ndarray) -> np.ndarray:

@@ -66,7 +66,7 @@ CLEARLY_BETTER = 3.5  # convention: standard errors; a few known items often fav
 # ---- Signal that annotators share (eq. Q1, Q2)
 
 SIGNAL_BELIEF = 0.9  # convention: probability, before looking, that people who rate the same things share anything
-CLEAR_ERRORS = 2.0  # convention: standard errors above zero from which a shared signal is clear
+CLEAR_ERRORS = 2.0  # convention: a shared signal is clear if it is above so many deviations of what chance would show
 
 # ---- Styles: what an annotator's answers may make of the truth (eq. Q3, Q4)
 # [A] Areas under the curve and calibration. [D] Widths and shares of its own for every style had the same

@@ -70,17 +70,19 @@ def replaced(prior: RowPrior, at: np.ndarray, other: RowPrior) -> RowPrior:
 def log_precision(prior: RowPrior, free: np.ndarray, rated: np.ndarray) -> float:
     """1/2 log determinant of the prior's precision, summed over the annotators `rated` (K,)."""
     total = 0.0
-    precision, coupling = prior.precision[rated], prior.coupling[rated]
+    precision, coupling = prior.precision, prior.coupling[rated]
     tied = coupling.any(axis=(1, 2)) if free[:, -1].all() else np.zeros(len(coupling), dtype=bool)
     for d in range(len(free)):
         at = np.flatnonzero(free[d])
         if len(at):
-            total += logdets(precision[~tied, d][:, at[:, None], at]).sum()
+            own = precision[:, d, at[:, None], at][rated]
+            total += logdets(own[~tied]).sum()
             # Where biases are tied over dimensions, coefficients within a row are not: `common_prior`.
-            total += np.log(precision[tied, d][:, at[:-1], at[:-1]]).sum()
+            within = np.arange(len(at) - 1)
+            total += np.log(own[tied][:, within, within]).sum()
     if tied.any():
         D = len(free)
-        between = coupling[tied] + precision[tied, :, -1, -1][:, :, None] * np.eye(D)
+        between = coupling[tied] + precision[:, :, -1, -1][rated][tied][:, :, None] * np.eye(D)
         total += logdets(between).sum()
     return float(0.5 * total)
 
@@ -115,7 +117,7 @@ def coupled_rows(data: ItemData, stats: Stats, W: np.ndarray, free: np.ndarray, 
     """All rows of an annotator at once, for noise with correlations: W (U, D, D) ties the dimensions together.
 
     Under `bayes` the rows are independent in q; their means are then those of the coupled system, and each row's
-    covariance is the inverse of its own block.                                                      eq. G10
+    covariance is the inverse of its own block.                                              eq. G10, eq. B3
     """
     D, q = free.shape
     d_of, i_of = np.nonzero(free)
@@ -155,10 +157,10 @@ def row_by_row(data: ItemData, stats: Stats, W: np.ndarray, B: np.ndarray, prior
         if free[d, -1]:
             rhs[:, -1] -= np.einsum("ke,ke->k", prior.coupling[:, d], B[:, :, -1] - prior.center[:, :, -1])
         own, _ = inverse_and_logdet(S + P)
-        before = B[:, d].copy()
+        before = B[:, d, at]
         B[:, d, at] = np.einsum("kij,kj->ki", own, rhs)
         cov[:, d, at[:, None], at] = own
-        left[:, d] -= np.einsum("ui,uij->uj", (B[:, d] - before)[data.annotator], stats.Saa)
+        left[:, d] -= np.einsum("ui,uij->uj", (B[:, d, at] - before)[data.annotator], stats.Saa[:, at])
     return Rows(B, cov)
 
 

@@ -33,9 +33,11 @@ from unisono.maths.items.noise import (
 )
 from unisono.maths.items.params import ItemParams, noise_precision
 from unisono.maths.items.readings import complete_reading
-from unisono.maths.items.rows import RowPrior, common_prior, replaced, row_by_row
+from unisono.maths.items.rows import RowPrior, common_prior, coupled_rows, replaced, row_by_row
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import free_coefficients
+
+MOST_MIXED = 6  # numerical: dimensions up to which rows that mix all of them are found together
 
 
 def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> tuple[BayesState, float]:
@@ -111,9 +113,16 @@ def _truth(data: ItemData, stats: Stats, state: BayesState, settings: BayesSetti
 def _annotators(
     data: ItemData, stats: Stats, params: ItemParams, prior: RowPrior, settings: BayesSettings
 ) -> ItemParams:
-    """Posterior of the rows [F_k, b_k]."""
+    """Posterior of the rows [F_k, b_k]: means together, so that the order of dimensions does not matter.
+
+    Where everybody may mix many dimensions, that would cost D^6, and rows take turns.
+    """
     W, _ = noise_precision(params.N, data.annotator, data.answered)
-    rows = row_by_row(data, stats, W, params.B, prior, free_coefficients(settings.structure, data.D))
+    free = free_coefficients(settings.structure, data.D)
+    if settings.structure.transform == "full" and data.D > MOST_MIXED:
+        rows = row_by_row(data, stats, W, params.B, prior, free)
+    else:
+        rows = coupled_rows(data, stats, W, free, prior)
     return params._replace(B=rows.B, cov=rows.cov)
 
 
@@ -146,7 +155,9 @@ def _noise(
         return params._replace(N=scaled_noise(r, pool)), hyper._replace(r=r, pool=pool)
     nu = priors.noise_numbers * (data.D if noise == "isotropic" else 1)
     N = update_noise(noise, data, R, params.N, floor=floor, nu=nu, pool=hyper.pool)
-    return params._replace(N=N), hyper._replace(pool=pooled_noise(N))
+    rated = data.answers().sum(axis=1) > 0
+    pool = pooled_noise(N[rated])
+    return params._replace(N=np.where(rated[:, None, None], N, pool)), hyper._replace(pool=pool)
 
 
 def _gain_pull(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> GainPull | None:

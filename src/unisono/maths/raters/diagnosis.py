@@ -105,7 +105,7 @@ def settled_diagnosis(data: ItemData, first: FirstLook, sums_at: Callable[[ItemP
         sums = sums_at(params)
         evidence = style_evidence(sums, noise, same, effective)
         member = fit_mixture(evidence, answered)
-        change = np.max(np.abs(member.style[:, :, USUAL] - usual), initial=0.0)
+        change = np.max(np.abs(member.style[:, :, USUAL] - usual)[answered], initial=0.0)
         usual = member.style[:, :, USUAL]
         if change < DIAGNOSIS_TOLERANCE:
             break

@@ -1,11 +1,17 @@
-"""Signal that annotators share: the intraclass share of variance, with its standard error.
+"""Signal that annotators share: the intraclass share of variance, and how large it gets by chance.
 
 Answers y (J, D) lose their annotator's mean. Two different annotators of one item then share its truth and nothing
 else, so the mean product of such pairs is the variance of what they share:
 
     share = sum_m [(sum_n y)^2 - sum_n y^2] / sum_m n_m (n_m - 1)  /  mean of y^2                    eq. Q1
 
-with a standard error by the jackknife over items. Nothing is fitted, so nothing can be fooled by a fit.
+If they share nothing, the sign of every answer is as good as the other one, and the sum has mean 0 and variance
+
+    2 sum_m [(sum_n y^2)^2 - sum_n y^4] M / (M - 1)                                                  eq. Q13
+
+over the M items with two answers or more; the last factor is what taking means off costs, exactly so where everybody
+answers everything. A standard error at the share that was found would be no test of whether there is any: an item on
+which all agree most makes it larger. Nothing is fitted, so nothing can be fooled by a fit.
 """
 
 from __future__ import annotations
@@ -18,41 +24,41 @@ from scipy.special import ndtr
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.priors import CLEAR_ERRORS, IMAGINARY_ITEMS, LEAST_SHARE, SIGNAL_BELIEF
 
-FEWEST_SIGNAL_ITEMS = 8  # numerical: items with two ratings below which a standard error means little
-
 
 class SharedSignal(NamedTuple):
     """Per dimension (D,): NaN share where no item has two answers by people who answered twice."""
 
     share: np.ndarray  # of an answer's variance that annotators have in common; about 0 for pure noise
-    error: np.ndarray  # its standard error, infinite with too few items
+    error: np.ndarray  # its standard deviation where they have nothing in common; infinite with less than two items
+
+    @property
+    def told(self) -> np.ndarray:
+        """(D,) whether answers say anything about it."""
+        return np.asarray(np.isfinite(self.share) & np.isfinite(self.error))
 
     @property
     def clear(self) -> np.ndarray:
-        """(D,) whether the share is above zero by more than CLEAR_ERRORS standard errors."""
+        """(D,) whether the share is larger than chance would have it, by more than CLEAR_ERRORS of its deviations."""
         return np.asarray(np.nan_to_num(self.share, nan=0.0) > CLEAR_ERRORS * self.error)
 
     @property
     def probability(self) -> np.ndarray:
         """(D,) that annotators share anything: share 0 against any share from 0 to 1.                   eq. Q2"""
-        known = np.isfinite(self.share) & np.isfinite(self.error) & (self.error > 0)
+        known = self.told & (self.error > 0)
         share = np.where(known, np.clip(self.share, -1.0, 1.0), 0.0)
         error = np.where(known, self.error, 1.0)
         inside = ndtr((1 - share) / error) - ndtr(-share / error)
         # N(share; s, error) averaged over s in (0, 1), over N(share; 0, error).
         log_factor = np.log(error * np.sqrt(2 * np.pi)) + 0.5 * (share / error) ** 2
         log_odds = np.log(SIGNAL_BELIEF / (1 - SIGNAL_BELIEF)) + log_factor + np.log(np.maximum(inside, 1e-300))
-        sure = (self.error == 0) & (np.nan_to_num(self.share, nan=0.0) > 0)
-        return np.where(known, np.exp(-np.logaddexp(0.0, -log_odds)), np.where(sure, 1.0, SIGNAL_BELIEF))
+        return np.where(known, np.exp(-np.logaddexp(0.0, -log_odds)), SIGNAL_BELIEF)
 
 
 def shared_signal(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> SharedSignal:
     """The share of variance that annotators have in common, per dimension of value (J, D), NaN where missing."""
     M, K = (int(of.max(initial=-1)) + 1 for of in (item_of, annotator_of))
     y, seen = without_annotator_means(value, annotator_of, annotator_means(value, annotator_of, K))
-    items = item_products(y, seen, item_of, M)
-    totals = ItemProducts(*(part.sum(axis=0) for part in items))
-    return signal_from(totals, jackknifed(items, totals))
+    return signal_from(signal_sums(y, seen, item_of, M))
 
 
 class AnnotatorMeans(NamedTuple):
@@ -62,52 +68,32 @@ class AnnotatorMeans(NamedTuple):
     mean: np.ndarray
 
 
-class ItemProducts(NamedTuple):
-    """Sums over the answers to items, (M, D) each, or over items, (D,) each."""
+class SignalSums(NamedTuple):
+    """Sums over the answers to items, (D,) each; they add up over items."""
 
     products: np.ndarray  # of two different answers, both ways round
+    chance: np.ndarray  # variance of these if every answer might as well have the other sign
     pairs: np.ndarray  # how many of these there are
+    items: np.ndarray  # with two answers or more
     squares: np.ndarray
     n: np.ndarray  # answers
 
 
-class Jackknife(NamedTuple):
-    """The share without one item at a time, over the items that matter to it; (D,) each."""
-
-    items: np.ndarray
-    centre: np.ndarray  # their mean
-    spread: np.ndarray  # their sum of squares around it
-
-
-def item_products(y: np.ndarray, seen: np.ndarray, item_of: np.ndarray, M: int) -> ItemProducts:
-    """Of every item, from answers (J, D) without their annotators' means."""
-    n = segment_sum(seen.astype(float), item_of, M)
-    squares = segment_sum(y**2, item_of, M)
-    return ItemProducts(segment_sum(y, item_of, M) ** 2 - squares, n * (n - 1), squares, n)
+def signal_sums(y: np.ndarray, seen: np.ndarray, item_of: np.ndarray, M: int) -> SignalSums:
+    """From answers (J, D) without their annotators' means."""
+    n, square = segment_sum(seen.astype(float), item_of, M), y**2
+    squares, fourth = segment_sum(square, item_of, M), segment_sum(square**2, item_of, M)
+    products, chance = segment_sum(y, item_of, M) ** 2 - squares, 2 * np.maximum(squares**2 - fourth, 0.0)
+    return SignalSums(*(part.sum(axis=0) for part in (products, chance, n * (n - 1), n > 1, squares, n)))
 
 
-def jackknifed(items: ItemProducts, totals: ItemProducts) -> Jackknife:
-    """What one item less would leave, for all of these items, which may be some of those behind the totals."""
-    without = _ratio(*(total - part for total, part in zip(totals, items, strict=True)))
-    usable = items.pairs > 0
-    count = usable.sum(axis=0)
-    centre = np.where(usable, without, 0.0).sum(axis=0) / np.maximum(count, 1)
-    spread = np.where(usable, without - centre, 0.0) ** 2
-    return Jackknife(count, centre, spread.sum(axis=0))
-
-
-def joined_jackknife(one: Jackknife, other: Jackknife) -> Jackknife:
-    """Of the items of both."""
-    n = one.items + other.items
-    away = other.centre - one.centre
-    share = other.items / np.maximum(n, 1)
-    return Jackknife(n, one.centre + away * share, one.spread + other.spread + away**2 * one.items * share)
-
-
-def signal_from(totals: ItemProducts, found: Jackknife) -> SharedSignal:
-    """Share and standard error from sums over all items."""
-    error = np.sqrt(found.spread * (found.items - 1) / np.maximum(found.items, 1))
-    return SharedSignal(_ratio(*totals), np.where(found.items >= FEWEST_SIGNAL_ITEMS, error, np.inf))
+def signal_from(sums: SignalSums) -> SharedSignal:
+    """Share and what chance makes of it, from sums over all items.                                    eq. Q1, Q13"""
+    known = (sums.pairs > 0) & (sums.squares > 0)
+    unit = np.where(known, sums.pairs * sums.squares, 1.0) / np.maximum(sums.n, 1)  # mean squares, times pairs
+    means_taken = np.where(sums.items > 1, sums.items / np.maximum(sums.items - 1, 1), np.inf)
+    error = np.sqrt(np.where(known, sums.chance, 1.0) * means_taken) / unit
+    return SharedSignal(np.where(known, sums.products / unit, np.nan), np.where(known, error, np.inf))
 
 
 def signal_correlation(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> np.ndarray:
@@ -168,9 +154,3 @@ def without_annotator_means(value: np.ndarray, of: np.ndarray, means: AnnotatorM
     counted = ~np.isnan(y)
     y[~counted] = 0.0
     return y, counted
-
-
-def _ratio(products: np.ndarray, pairs: np.ndarray, squares: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """eq. Q1 from its sums; NaN where it is not defined."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where((pairs > 0) & (squares > 0), products / pairs * n / squares, np.nan))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 BLOCK_ROWS = 1 << 17  # numerical: keeps memory small, and what is worked on in the cache
+MANY_DIMENSIONS = 16  # numerical: from here on matrix products win
 
 
 class Sums(NamedTuple):
@@ -66,17 +67,9 @@ def sums_against(held: HeldAnswers, truths: Iterable[tuple[slice, np.ndarray]]) 
     """
     (D, K), dims = held.n.shape, range(len(held.n))
     x, xx, xy = np.zeros((D, D, K)), np.zeros((D, D, D, K)), np.zeros((D, D, K))
+    add = _add_products if D < MANY_DIMENSIONS else _add_by_annotator
     for judgements, truth in truths:
-        of, y = held.of[judgements], held.y[:, judgements]
-        for own, counts in held.patterns:
-            counted = truth if counts is None else truth * counts[judgements]
-            for e in dims:
-                x[own, e] += np.bincount(of, counted[e], minlength=K)
-                for f in range(e, D):
-                    xx[own, e, f] += np.bincount(of, counted[e] * truth[f], minlength=K)
-        for d in dims:
-            for e in dims:
-                xy[d, e] += np.bincount(of, truth[e] * y[d], minlength=K)
+        add(held, judgements, truth, x, xx, xy)
     x /= np.maximum(held.n, 1)[:, None]
     for e in dims:
         for f in range(e, D):
@@ -84,6 +77,37 @@ def sums_against(held: HeldAnswers, truths: Iterable[tuple[slice, np.ndarray]]) 
             xx[:, f, e] = xx[:, e, f]
     by_annotator = (np.ascontiguousarray(np.moveaxis(part, -1, 0)) for part in (held.n, held.yy, xx, xy, held.mean, x))
     return Sums(*by_annotator)
+
+
+def _add_products(
+    held: HeldAnswers, judgements: slice, truth: np.ndarray, x: np.ndarray, xx: np.ndarray, xy: np.ndarray
+) -> None:
+    """Adds the sums over these judgements, one product of two dimensions at a time; of xx the upper triangles."""
+    of, y, (D, K) = held.of[judgements], held.y[:, judgements], held.n.shape
+    for own, counts in held.patterns:
+        counted = truth if counts is None else truth * counts[judgements]
+        for e in range(D):
+            x[own, e] += np.bincount(of, counted[e], minlength=K)
+            for f in range(e, D):
+                xx[own, e, f] += np.bincount(of, counted[e] * truth[f], minlength=K)
+    for d in range(D):
+        for e in range(D):
+            xy[d, e] += np.bincount(of, truth[e] * y[d], minlength=K)
+
+
+def _add_by_annotator(
+    held: HeldAnswers, judgements: slice, truth: np.ndarray, x: np.ndarray, xx: np.ndarray, xy: np.ndarray
+) -> None:
+    """The same by matrix products, one annotator at a time."""
+    of, y = held.of[judgements], held.y[:, judgements]
+    order = np.argsort(of, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(order) else ():
+        k, own_truth = of[rows[0]], truth[:, rows]
+        xy[:, :, k] += y[:, rows] @ own_truth.T
+        for own, counts in held.patterns:
+            counted = own_truth if counts is None else own_truth * counts[judgements][rows]
+            x[own, :, k] += counted.sum(axis=1)
+            xx[own, :, :, k] += counted @ own_truth.T
 
 
 def centred_sums(answers: np.ndarray, truth: np.ndarray, of: np.ndarray, K: int) -> Sums:

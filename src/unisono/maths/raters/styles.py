@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.items.priors import IMAGINARY_ANNOTATORS, LARGE_SCALE, LEAK_SD, NOISE_SD, SLOPE_SD, SMALL_SCALE
-from unisono.maths.raters.style_sums import Sums
+from unisono.maths.raters.style_sums import MANY_DIMENSIONS, Sums
 
 NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
 NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
@@ -165,8 +165,7 @@ class _Regression(NamedTuple):
 
     def explained(self, t: np.ndarray, axes: _Axes, priors: _Priors) -> np.ndarray:
         """(D, H, K) what slopes other than the center take off the sum of squares if the noise is t (D, H, K)."""
-        inverse = 1 / (t[:, :, None] + priors.weak[:, :, None] * axes.stretch[:, None])  # (D, H, i, K)
-        b, a, along = (np.einsum("dhik,dhik->dhk", inverse, weight) for weight in self.weights)
+        b, a, along = _along_axes(t[:, :, None], axes, priors, self.weights)[0][:, :, :, 0]
         return np.asarray(priors.weak * along + t * priors.more * b**2 / (1 + priors.more * a))
 
 
@@ -203,21 +202,12 @@ def _integrated(
     scale, freedom = 1 / np.sqrt(freedom / 2 + precision)[:, None], freedom[:, None]  # (D, 1, 1, K)
     grid = log_t[:, :, None] + scale * NOISE_NODES[:, None]  # (D, H, T, K)
     t = np.exp(grid)
-    # Along one axis after the other: without the rank, b = x_e'M^-1 r, a = x_e'M^-1 x_e, r'XX'M^-1 r, and what the
-    # slope on the own truth shares with them.
-    b, a, along, pull, cross, known = (np.zeros(t.shape) for _ in range(6))
-    ratio = np.ones(t.shape)
+    # Without the rank, b = x_e'M^-1 r, a = x_e'M^-1 x_e, r'XX'M^-1 r, and what the slope on the own truth shares with
+    # them.
     dims = np.arange(len(t))
-    for i in range(axes.stretch.shape[1]):
-        stretch, row = axes.stretch[:, None, None, i], axes.U[dims, dims, i][:, None, None]
-        inverse = 1 / (t + weak * stretch)
-        e, r = own[:, :, None, i], lean[:, :, None, i]
-        for part, weight in zip((b, a, along), weights, strict=True):
-            part += inverse * weight[:, :, None, i]
-        pull += inverse * (row * r)
-        cross += inverse * (row * stretch * e)
-        known += inverse * (row**2 * stretch)
-        ratio *= t * inverse
+    row, stretch = axes.U[dims, dims][:, None], axes.stretch[:, None]  # (D, 1, i, K)
+    shared = row * lean, row * stretch * own, np.broadcast_to(row**2 * stretch, own.shape)
+    (b, a, along, pull, cross, known), ratio = _along_axes(t, axes, priors, (*weights, *shared))
     rank = more / (1 + more * a)
     log_density = (rest[:, :, None] - weak * along - t * rank * b**2) / t + freedom * (np.log(2 * np.pi) + grid)
     log_density = -0.5 * (log_density + np.log1p(more * a) - np.log(ratio))
@@ -234,6 +224,27 @@ def _integrated(
     mean = center * itself + variance * (pull - rank * b * cross)
     spread = variance - variance**2 * (known - rank * cross**2)
     return total, (weight * mean).sum(axis=2), (weight * (mean**2 + spread)).sum(axis=2), np.exp(log_t)
+
+
+def _along_axes(
+    t: np.ndarray, axes: _Axes, priors: _Priors, weights: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over the axes i of weights (D, H, i, K) over t + weak stretch_i, for each of them, and the product of
+    t / (t + weak stretch_i), for noise t (D, H, T, K)."""
+    sums, ratio = np.zeros((len(weights), *t.shape)), np.ones(t.shape)
+    if len(t) < MANY_DIMENSIONS:
+        for i in range(axes.stretch.shape[1]):
+            inverse = 1 / (t + priors.weak[:, :, None] * axes.stretch[:, None, None, i])
+            for part, weight in zip(sums, weights, strict=True):
+                part += inverse * weight[:, :, None, i]
+            ratio *= t * inverse
+        return sums, ratio
+    for d, k in np.ndindex(len(t), t.shape[-1]):
+        own = t[d, :, :, k, None]
+        inverse = 1 / (own + priors.weak[d, :, :, None] * axes.stretch[d, :, k])  # (H, T, i)
+        sums[:, d, :, :, k] = np.moveaxis(inverse @ np.stack([w[d, :, :, k] for w in weights], axis=-1), -1, 0)
+        ratio[d, :, :, k] = np.prod(own * inverse, axis=2)
+    return sums, ratio
 
 
 def typical_noise(
