@@ -13,7 +13,8 @@ import numpy as np
 
 from unisono.data import Ratings
 from unisono.fusers import Fuser, make_fuser
-from unisono.fusers.items.ends import MOST_LEVELS, answer_steps
+from unisono.fusers.items.ends import answer_kinds
+from unisono.fusers.items.response import MOST_LEVELS
 from unisono.maths.items.warp import FEWEST_RATINGS
 
 SEVERAL = 2  # dimensions from which there is anything between them
@@ -36,7 +37,7 @@ def few_kinds(ratings: Ratings) -> bool:
 
 def some_few_kinds(ratings: Ratings) -> bool:
     """Whether the answers on some dimension are of a few kinds, so that those at its ends say "here or beyond"."""
-    return bool(np.isfinite(answer_steps(ratings.value)).any())
+    return any(own.weight > 0 for own in answer_kinds(ratings.value, ratings.scale))
 
 
 def long_served_sliders(ratings: Ratings) -> bool:

@@ -15,7 +15,8 @@ from unisono.data.scale_words import said_scale
 def ends_of(*columns):
     """What is inferred from columns of answers, cut to the same length."""
     n = min(len(column) for column in columns)
-    return infer_scale(np.stack([np.asarray(column, dtype=float)[:n] for column in columns], axis=1)).ends
+    value = np.stack([np.asarray(column, dtype=float)[:n] for column in columns], axis=1)
+    return infer_scale(value, np.arange(n) % 4).ends
 
 
 def rated(value, scale=None, dimensions=("v",)):
@@ -97,7 +98,8 @@ def test_other_numbers_have_another_scale():
     ratings = rated([1, 5, 3, 4, 2, 2, 5, 1] * 3)
     assert list(ratings.scale) == [(1.0, 5.0)]
     assert list(ratings.with_value(ratings.value * 1e4).scale) == [(1e4, 5e4)]
-    assert list(ratings.with_value(ratings.value + np.linspace(0, 0.01, 24)[:, None]).scale) == [None]
+    assert list(ratings.with_value(ratings.value + np.linspace(0, 0.004, 24)[:, None]).scale) == [(1.0, 5.0)]
+    assert list(ratings.with_value(ratings.value + np.linspace(0, 9, 24)[:, None]).scale) == [None]
     given = ratings.with_scale((0, 10))
     assert list(given.with_value(given.value + 1).scale) == [(0.0, 10.0)]
     assert given.with_value(given.value + 1e4).scale.given == (False,)
@@ -160,3 +162,54 @@ def test_dimensions_of_one_questionnaire_help_each_other():
     assert ends_of(rng.integers(0, 3, 300), rare) == ((0, 2), (0, 2))
     assert ends_of(rng.integers(0, 101, 300), rng.integers(3, 90, 300)) == ((0, 100), (0, 100))
     assert ends_of(rng.integers(0, 101, 300), rng.integers(1, 8, 300)) == ((0, 100), (1, 7))
+
+
+# ---- what must not matter
+
+
+def people(seed=0, K=6, n=40, grades=5):
+    """Grades from 1 to `grades` by K annotators, with who gave them."""
+    rng = np.random.default_rng(seed)
+    value = np.clip(np.round((1 + grades) / 2 + 1.5 * rng.normal(size=K * n)), 1, grades)
+    return value, np.repeat(np.arange(K), n)
+
+
+def slider(value):
+    """The same answers on a slider from 0 to 100, many of them at its ends."""
+    return np.clip(25 * (value - 1) + 9 * np.random.default_rng(1).normal(size=len(value)), 0, 100)
+
+
+def scale_by(value, annotator_of):
+    (ends,) = infer_scale(value[:, None], annotator_of).ends
+    return ends
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_disturbance_that_nobody_sees_leaves_the_scale_as_it_is(seed):
+    value, annotator_of = people(seed)
+    for answers, ends in ((value, (1.0, 5.0)), (slider(value), (0.0, 100.0))):
+        tiny = 1e-6 * answers.std() * np.random.default_rng(seed).normal(size=len(answers))
+        assert scale_by(answers, annotator_of) == scale_by(answers + tiny, annotator_of) == ends
+
+
+@pytest.mark.parametrize("wild", [55.0, 2100.0, -400.0])
+def test_a_typing_error_does_not_stretch_the_scale(wild):
+    value, annotator_of = people()
+    for answers, ends in ((value, (1.0, 5.0)), (slider(value), (0.0, 100.0))):
+        answers = answers.copy()
+        answers[17] = wild if ends[1] == 5 else 10 * wild
+        assert scale_by(answers, annotator_of) == ends
+
+
+@pytest.mark.parametrize("K", [4, 12])
+def test_an_annotator_with_an_origin_of_his_own_does_not_stretch_the_scale(K):
+    value, annotator_of = people(K=K)
+    for answers, ends in ((value, (1.0, 5.0)), (slider(value), (0.0, 100.0))):
+        own = answers + 2.9 * answers.std() * (annotator_of == 2)
+        assert scale_by(own, annotator_of) == ends
+
+
+def test_a_grade_that_one_annotator_alone_uses_is_on_the_scale():
+    value, annotator_of = people(grades=6)
+    value = np.where((value == 6) & (annotator_of > 0), 5.0, value)
+    assert scale_by(value, annotator_of)[1] >= 6

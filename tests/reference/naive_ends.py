@@ -38,20 +38,23 @@ def cut_moments(center, sd, low, high):
     return mean, share @ (x - mean) ** 2, share @ (np.log(mass) - log_density)
 
 
-def item(params, prior_mean, judgements, cuts, rounds=100):
-    """The truth of one item and the numbers behind its answers, in turn."""
+def item(params, prior_mean, judgements, cuts, rounds=100, weight=(1.0, 1.0)):
+    """The truth of one item and the numbers behind its answers, in turn.
+
+    With probability 1 - `weight` (one per dimension) a number at an end is the answer itself.
+    """
     D = len(prior_mean)
     cov_rows = np.zeros((len(params.B), D, D + 1, D + 1)) if params.cov is None else params.cov
     numbers = [answers.copy() for _, answers in judgements]
     variances = [np.where(np.isnan(answers), np.nan, 0.0) for _, answers in judgements]
     entropy = {}
     for _ in range(rounds):
-        mean, cov = _truth(params, cov_rows, prior_mean, judgements, numbers)
+        truth, cov = _truth(params, cov_rows, prior_mean, judgements, numbers)
         before = [own.copy() for own in numbers]
         for n, (k, answers) in enumerate(judgements):
             seen = np.flatnonzero(~np.isnan(answers))
             W = np.linalg.inv(params.N[k][np.ix_(seen, seen)])
-            expected = params.F[k] @ mean + params.b[k]
+            expected = params.F[k] @ truth + params.b[k]
             for i, d in enumerate(seen):
                 at_low, at_high = answers[d] <= cuts.low[d], answers[d] >= cuts.high[d]
                 if not (at_low or at_high):
@@ -59,7 +62,10 @@ def item(params, prior_mean, judgements, cuts, rounds=100):
                 error = numbers[n][seen] - expected[seen]
                 center = expected[d] - sum(W[i, j] * error[j] for j in range(len(seen)) if j != i) / W[i, i]
                 inside = (-np.inf, cuts.low[d]) if at_low else (cuts.high[d], np.inf)
-                numbers[n][d], variances[n][d], entropy[n, d] = cut_moments(center, W[i, i] ** -0.5, *inside)
+                mean, variance, surprise = cut_moments(center, W[i, i] ** -0.5, *inside)
+                numbers[n][d] = weight[d] * mean + (1 - weight[d]) * answers[d]
+                squares = weight[d] * (variance + mean**2) + (1 - weight[d]) * answers[d] ** 2
+                variances[n][d], entropy[n, d] = squares - numbers[n][d] ** 2, weight[d] * surprise
         moved = [np.nanmax(np.abs(a - b), initial=0.0) for a, b in zip(numbers, before, strict=True)]
         if max(moved, default=0.0) < 1e-13:
             break

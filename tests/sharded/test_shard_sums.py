@@ -8,13 +8,14 @@ import pytest
 from sharded_cases import crowd_table
 from unisono.data.checks import check_ratings
 from unisono.data.coverage import connected_groups
-from unisono.data.scale_inference import infer_scale, joined_answers, scale_of_answers, seen_answers
+from unisono.data.scale_inference import infer_scale
 from unisono.io.tables import read_ratings
 from unisono.maths.raters.style_sums import centred_sums, joined_sums
 from unisono.sharded.crowd import joined_moments, moments_of
 from unisono.sharded.look import groups_of, joined_looks, look_at
 from unisono.sharded.parts import Part
-from unisono.sharded.tally import Tally, joined_tallies, tallied
+from unisono.sharded.prepare import scale_of
+from unisono.sharded.tally import Tally, _at, joined_tallies, tallied
 
 
 def parts_of(ratings, pieces):
@@ -64,9 +65,22 @@ def test_groups_that_share_no_item_are_found_across_parts():
 @pytest.mark.parametrize("values", [[1, 2, 7, 7, 7, 1, 1], [0.5, 0.25, 100.0, 100.0, 3], [-1e9, 2.5, 2.5], []])
 def test_scales_are_inferred_from_parts(values):
     column = np.array([*values, np.nan] * 9, dtype=float)
-    halves = joined_answers(seen_answers(column[:11]), seen_answers(column[11:]))
-    assert halves == seen_answers(column)
-    assert scale_of_answers([halves]) == infer_scale(column[:, None])
+    annotator_of = np.arange(len(column)) % 4
+    parts = [
+        Part(column[rows, None], np.arange(len(column[rows])), annotator_of[rows], len(column[rows]), 4, 0)
+        for rows in (slice(11), slice(11, None))
+    ]
+    look, (tally,) = joined_looks(*map(look_at, parts)), joined_tallies(*map(tallied, parts))
+    expected = infer_scale(column[:, None], annotator_of)
+    assert scale_of(look, [tally], {}, None) == expected
+
+
+def test_the_ends_of_a_slider_are_found_where_not_all_answers_are_kept():
+    column = np.clip(np.random.default_rng(0).normal(50, 40, 4000), 0, 100)
+    part = Part(column[:, None], np.arange(4000), np.arange(4000) % 9, 4000, 9, 0)
+    (tally,) = tallied(part)
+    for level in (0, 3):
+        assert scale_of(look_at(part), [_at(tally, level)], {}, None).ends == ((0.0, 100.0),)
 
 
 def test_tallies_are_those_of_all_answers(ratings):

@@ -89,8 +89,9 @@ class Ratings:
         labels = tuple(items), tuple(annotators), tuple(dimensions)
         if kinds is not None and len(kinds) != len(annotators):
             raise DataError(f"{source}: {len(kinds)} kinds for {len(annotators)} annotators. Give one kind each.")
+        whose = np.repeat(annotator_of, lengths[item_of])
         of = None if kinds is None else tuple(kinds)
-        known = scale if isinstance(scale, Scale) else _scale_of(value, dimensions, scale)
+        known = scale if isinstance(scale, Scale) else _scale_of(value, whose, dimensions, scale)
         made = cls(value, item_of, annotator_of, lengths, *labels, known, clock, source, frame_kind, reading, of)
         if any(known.given):
             made._refuse_outside()
@@ -216,7 +217,7 @@ class Ratings:
         if value.shape != self.value.shape or bool((np.isnan(value) | (value == self.value)).all()):
             return self._rebuilt(value=value)
         kept = np.array(self.scale.given) & ~self.scale.leaves(value).any(axis=0)
-        anew = infer_scale(value)
+        anew = infer_scale(value, np.repeat(self.annotator_of, self.length[self.item_of]))
         ends = tuple(old if keep else new for old, new, keep in zip(self.scale, anew, kept, strict=True))
         return self._rebuilt(value=value, scale=Scale(ends, tuple(kept.tolist())))
 
@@ -251,9 +252,9 @@ class Ratings:
         return np.array([place[name] for name in names], dtype=np.int64)
 
 
-def _scale_of(value: np.ndarray, dimensions: Sequence[str], words: ScaleWords) -> Scale:
+def _scale_of(value: np.ndarray, whose: np.ndarray, dimensions: Sequence[str], words: ScaleWords) -> Scale:
     """What the user says, and for the rest what the answers show."""
-    said, seen = scale_by_dimension(said_scale(words), dimensions), infer_scale(value)
+    said, seen = scale_by_dimension(said_scale(words), dimensions), infer_scale(value, whose)
     return Scale(
         tuple(said.get(d, own) for d, own in enumerate(seen)), tuple(d in said for d in range(len(dimensions)))
     )

@@ -2,7 +2,11 @@
 
 Nobody answers beyond the ends of a scale, and some answer on them: ends show by answers that pile up there, by numbers
 that people make scales of, and by the other dimensions of the same questionnaire. Where answers show nothing of the
-kind, nothing is inferred: a truth outside the observed range would be cut off. Imports NumPy and the sibling modules.
+kind, nothing is inferred: a truth outside the observed range would be cut off.
+
+What one annotator alone does says nothing about the scale where the others show one: answers beyond, as typing errors
+and private origins are, do not stretch it. Answers are on an end that lie close to it, for nobody hits it to the last
+digit. Imports NumPy and the sibling modules.
 """
 
 from __future__ import annotations
@@ -15,10 +19,13 @@ import numpy as np
 
 from unisono.data.scale import Ends, Scale
 
-PILE_SHARE = 0.02  # share of the answers exactly on their lowest or highest number that makes it an end ...
+PILE_SHARE = 0.02  # share of the answers on their lowest or highest number that makes it an end ...
 PILE_RATINGS = 3  # ... and the least number of them: two may be chance
 NEAR = 0.05  # of the width: answers that come so close to both ends of a usual scale have been asked on it
 SAME = 0.02  # of the width: a pile so close to a usual end is there because of rounding
+CLOSE = 0.001  # of the width: answers so close to the last one are on the same end
+ON_STEP = 0.02  # of the distance between quarter numbers: so close to one an answer is a grade
+MOST_GRADES = 2 / 3  # share of the answers in whole, half and quarter numbers that makes these grades
 ENOUGH = 50  # answers without a single one on an end, from which coming near both is no chance
 STEPS = 4  # whole, half and quarter numbers are grades; finer ones come from a slider
 WIDEST = 20.0  # a scale of grades; more grades are a slider in whole numbers
@@ -47,7 +54,8 @@ class _Seen(NamedTuple):
     sure: bool = False  # both ends are in use
 
     def within(self, ends: Ends) -> bool:
-        return ends[0] <= self.low and self.high <= ends[1]
+        slack = CLOSE * _width(ends)
+        return ends[0] - slack <= self.low and self.high <= ends[1] + slack
 
     def could_be_on(self, ends: Ends) -> bool:
         """Whether another dimension's scale may be that of these answers too."""
@@ -56,55 +64,96 @@ class _Seen(NamedTuple):
         return alike and self.within(ends)
 
 
+class Reach(NamedTuple):
+    """The lowest and the highest answer of every annotator to one dimension, (K,) each; infinite of who gave none."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    def of_others(self) -> Ends:
+        """Where at least two annotators come to, on both sides; nowhere where there are not three."""
+        if np.isfinite(self.low).sum() < 3:
+            return np.inf, -np.inf
+        return float(np.partition(self.low, 1)[1]), float(-np.partition(-self.high, 1)[1])
+
+
 class SeenAnswers(NamedTuple):
-    """All that the ends of a scale show by; that of parts of the answers adds up."""
+    """All that the ends of a scale show by."""
 
     low: float  # infinite without answers
     high: float
-    on_low: int  # answers exactly there
-    on_high: int
-    number: int
-    stepped: bool  # whole, half and quarter numbers alone
+    on_low: float  # answers close to it
+    on_high: float
+    number: float
+    stepped: bool  # whole, half and quarter numbers, the lowest and the highest among them
 
 
-def seen_answers(answers: np.ndarray) -> SeenAnswers:
-    """Of a column of answers, missing ones aside."""
-    y = answers[~np.isnan(answers)]
-    low, high = float(y.min(initial=np.inf)), float(y.max(initial=-np.inf))
-    stepped = bool((y * STEPS == np.round(y * STEPS)).all())
-    return SeenAnswers(low, high, _on(y, low), _on(y, high), len(y), stepped)
-
-
-def joined_answers(one: SeenAnswers, other: SeenAnswers) -> SeenAnswers:
-    """Of the answers of both."""
-    low, high = min(one.low, other.low), max(one.high, other.high)
-    return SeenAnswers(
-        low,
-        high,
-        sum(part.on_low for part in (one, other) if part.low == low),
-        sum(part.on_high for part in (one, other) if part.high == high),
-        one.number + other.number,
-        one.stepped and other.stepped,
+def seen_answers(value: np.ndarray, times: np.ndarray) -> SeenAnswers:
+    """Of different answers (n,) in order, given so many `times` (n,)."""
+    if not len(value):
+        return SeenAnswers(np.inf, -np.inf, 0, 0, 0, True)
+    close = CLOSE * (value[-1] - value[0])
+    on = (
+        slice(0, np.searchsorted(value, value[0] + close, "right")),
+        slice(np.searchsorted(value, value[-1] - close), None),
     )
+    low, high = (_middle(value[part], times[part]) for part in on)
+    number = times.sum()
+    steps = np.abs(value * STEPS - np.round(value * STEPS)) <= ON_STEP
+    stepped = steps @ times >= MOST_GRADES * number and _is_step(low) and _is_step(high)
+    return SeenAnswers(low, high, times[on[0]].sum(), times[on[1]].sum(), number, bool(stepped))
 
 
-def infer_scale(value: np.ndarray) -> Scale:
-    """The scale of every column of answers (S, D), missing ones aside."""
-    return scale_of_answers([seen_answers(value[:, d]) for d in range(value.shape[1])])
+def infer_scale(value: np.ndarray, annotator_of: np.ndarray) -> Scale:
+    """The scale of every column of answers (S, D), missing ones aside, by annotators (S,)."""
+    dimensions = range(value.shape[1])
+    counted = [np.unique(column[~np.isnan(column)], return_counts=True) for column in value.T]
+    return scale_of_answers(counted, [reach_of(value[:, d], annotator_of) for d in dimensions])
 
 
-def scale_of_answers(answers: Sequence[SeenAnswers]) -> Scale:
-    """The scale of every dimension."""
-    seen = [_look_at(one) for one in answers]
+def reach_of(answers: np.ndarray, annotator_of: np.ndarray) -> Reach:
+    """Of answers (S,), missing ones aside."""
+    K = int(annotator_of.max(initial=-1)) + 1
+    low, high = np.full(K, np.inf), np.full(K, -np.inf)
+    np.fmin.at(low, annotator_of, answers)
+    np.fmax.at(high, annotator_of, answers)
+    return Reach(low, high)
+
+
+def scale_of_answers(counted: Sequence[tuple[np.ndarray, np.ndarray]], reach: Sequence[Reach]) -> Scale:
+    """The scale of every dimension, from its different answers in order, how often each was given, and by whom."""
+    seen = [_look_at(*own, by.of_others()) for own, by in zip(counted, reach, strict=True)]
     return Scale(tuple(_like_the_others(own, seen) for own in seen), (False,) * len(seen))
 
 
-def _look_at(y: SeenAnswers) -> _Seen:
+def _look_at(value: np.ndarray, times: np.ndarray, others: Ends) -> _Seen:
+    """What all answers show; where these are no grades, what those show that at least two annotators come to."""
+    seen = _shown(seen_answers(value, times))
+    if seen.graded and seen.ends is not None:
+        return seen
+    slack = CLOSE * max(others[1] - others[0], 0.0)
+    inside = (value >= others[0] - slack) & (value <= others[1] + slack)
+    rest = _shown(seen_answers(value[inside], times[inside]))
+    return rest if rest.sure else seen
+
+
+def _shown(y: SeenAnswers) -> _Seen:
     if not y.number:
         return _Seen(np.nan, np.nan, False)
-    graded = max(-y.low, y.high) <= GRADES[-1][1] and y.stepped
-    seen = _Seen(y.low, y.high, graded)
-    return _grades(seen, y) if graded else _slider(seen, y)
+    graded = max(-y.low, y.high) <= GRADES[-1][1] + ON_STEP and y.stepped
+    if not graded:
+        return _slider(_Seen(y.low, y.high, graded), y)
+    low, high = (round(end * STEPS) / STEPS for end in (y.low, y.high))
+    return _grades(_Seen(low, high, graded), y)
+
+
+def _middle(value: np.ndarray, times: np.ndarray) -> float:
+    """The median of answers, one of them."""
+    return float(value[np.searchsorted(np.cumsum(times), times.sum() / 2)])
+
+
+def _is_step(number: float) -> bool:
+    return abs(number * STEPS - round(number * STEPS)) <= ON_STEP
 
 
 def _like_the_others(own: _Seen, seen: Sequence[_Seen]) -> Ends | None:
@@ -139,9 +188,11 @@ def _grades(seen: _Seen, y: SeenAnswers) -> _Seen:
 
 def _slider(seen: _Seen, y: SeenAnswers) -> _Seen:
     """Fine answers: ends that are in use, and the other end of a usual scale where answers come near it."""
-    low, high = seen.low, seen.high
-    if low == high:
+    close = CLOSE * (seen.high - seen.low)
+    if not close:
         return seen
+    low, high = _usual(seen.low, _LOWS, close), _usual(seen.high, _HIGHS, close)
+    seen = seen._replace(low=low, high=high)
     sure = (
         y.on_low >= (PILE_RATINGS if low in _LOWS else _pile(y)),
         y.on_high >= (PILE_RATINGS if high in _HIGHS else _pile(y)),
@@ -165,9 +216,9 @@ def _share_an_end(one: Ends, other: Ends) -> bool:
     return one[0] == other[0] or one[1] == other[1]
 
 
-def _on(y: np.ndarray, end: float) -> int:
-    """How many answers lie exactly on an end."""
-    return int(np.count_nonzero(y == end))
+def _usual(end: float, ends: set[float], close: float) -> float:
+    """A usual end where one is so close, else the end itself."""
+    return next((usual for usual in ends if abs(end - usual) <= close), end)
 
 
 def _pile(y: SeenAnswers) -> float:

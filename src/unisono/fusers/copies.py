@@ -20,6 +20,7 @@ from unisono.fusers.series.spread import parts_of
 from unisono.maths.copies.opinions import Opinions, find_opinions
 from unisono.maths.copies.traces import PairSums, find_trace_copies, moving_sd, one_trace, pair_sums
 from unisono.maths.copies.voices import one_voice
+from unisono.maths.distinct import same_answers
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.parts import Part, Parts
@@ -89,7 +90,7 @@ def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
         voices = place[ratings.annotator_of]
         value, item_of, voice_of = one_trace(ratings.value, ratings.item_of, voices, ratings.length)
     else:
-        value, item_of, voice_of = one_voice(ratings.value, ratings.item_of, ratings.annotator_of, place)
+        value, item_of, voice_of = one_voice(same_answers(ratings.value), ratings.item_of, ratings.annotator_of, place)
     merged = replace(
         ratings,
         value=value,
@@ -143,7 +144,8 @@ def _find(ratings: Ratings, executor: Executor | None) -> Copies:
     K = ratings.K
     if ratings.is_series:
         return _trace_copies(ratings, executor)
-    return named_copies(find_opinions(ratings.value, ratings.item_of, ratings.annotator_of, K), ratings.annotators)
+    answers = same_answers(ratings.value)
+    return named_copies(find_opinions(answers, ratings.item_of, ratings.annotator_of, K), ratings.annotators)
 
 
 def named_copies(found: Opinions, names: tuple[str, ...]) -> Copies:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+SAME_ANSWER = 1e-4  # numerical: standard deviations within which two answers are the same
+MOST_APART = 10.0  # numerical: so many times as far may answers lie apart that are the same by others in between
+
 
 def category_codes(y: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
     """The distinct values and which of them each number is; None if there are more than `most`."""
@@ -17,10 +20,39 @@ def category_codes(y: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | 
     return (values, code) if len(values) <= most else None
 
 
+def close_pairs(values: np.ndarray, times: np.ndarray, close: float) -> tuple[float, float]:
+    """Pairs of equal numbers and of others at most `close` apart, both ways round.
+
+    From the distinct values in order, and how often there is each.
+    """
+    total, count = np.concatenate([[0.0], np.cumsum(times)]), times.astype(float)
+    near = total[np.searchsorted(values, values + close, "right")] - total[np.searchsorted(values, values - close)]
+    return float((count * (count - 1)).sum()), float((count * (near - count)).sum())
+
+
 def sorted_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values, however many, and which of them each number is."""
     found = category_codes(y, 1000)
     if found is None:
         values, code = np.unique(y, return_inverse=True)
         return values, code
+    return found
+
+
+def same_answers(value: np.ndarray) -> np.ndarray:
+    """Answers (J, D), NaN where missing, with those made equal that differ by less than anybody would on purpose.
+
+    Distinct answers of which each is so close to the next are one, unless together they reach far: then it is a
+    continuous scale, so densely used that nothing is told from anything by its distance.
+    """
+    found = value.copy()
+    for d, column in enumerate(value.T):
+        values, code = sorted_codes(column[~np.isnan(column)])
+        close = SAME_ANSWER * float(np.std(values)) if len(values) else 0.0
+        first = np.flatnonzero(np.diff(values, prepend=-np.inf) > close)
+        group = np.cumsum(np.diff(values, prepend=-np.inf) > close) - 1
+        last = np.append(first[1:], len(values)) - 1
+        narrow = values[last] - values[first] <= MOST_APART * close
+        middle = values[(first + last) // 2]
+        found[~np.isnan(column), d] = np.where(narrow[group], middle[group], values)[code]
     return found

@@ -38,7 +38,7 @@ def shard_alerts(
     for d, dimension in enumerate(folder.dimensions):
         found += constant_alerts(look.low[:, d], look.high[:, d], look.answered[:, d], names, dimension)
     found += _unusual_values(executor, parts, folder, look, tallies)
-    ends = np.array([[one.low, one.high] if one.number else [np.nan, np.nan] for one in look.answers]).T
+    ends = look.span
     found += scale_alerts(ends[0], ends[1], folder.dimensions)
     return sorted(found, key=lambda alert: alert.severity != "warning")
 
@@ -66,12 +66,13 @@ class _Outside(NamedTuple):
 def _unusual_values(
     executor: Executor, parts: list[Shard], folder: ShardFolder, look: Look, tallies: list[Tally]
 ) -> Iterator[Alert]:
-    for d, (tally, seen) in enumerate(zip(tallies, look.answers, strict=True)):
-        if not seen.number:
+    for d, (tally, seen) in enumerate(zip(tallies, look.span.T, strict=True)):
+        number = int(look.numbers[d])
+        if not number:
             continue
-        percentiles = tally.quantiles([share / 100 for share in inner_percentiles(seen.number)])
-        low, high = bounds_from(percentiles, seen.number)
-        if low <= seen.low and seen.high <= high:
+        percentiles = tally.quantiles([share / 100 for share in inner_percentiles(number)])
+        low, high = bounds_from(percentiles, number)
+        if low <= seen[0] and seen[1] <= high:
             continue
         found = pairwise_sum(executor.map(_outside, parts, d, low, high, float(percentiles[1])), _joined)
         worst = found.worst, folder.annotators[found.who], item_name(folder, found.item)

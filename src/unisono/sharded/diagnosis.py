@@ -44,7 +44,7 @@ def find_diagnosis(
 ) -> Diagnosis:
     """Probabilities of spammers and styles.
 
-    ranges: lowest and highest answers, (K, D) each. equal_pairs: (D,) of answers of the crowd.
+    ranges: lowest and highest standardised answers, (K, D) each. equal_pairs: (D,) of answers of the crowd.
     """
     numbers = data.answers()
     fourth = pairwise_sum(executor.map(_fourth_powers, shards), np.add)

@@ -46,7 +46,6 @@ def with_earlier(everybody: Everybody, earlier: PriorFit | None) -> Everybody:
     absent = absent_annotators(folder.annotators, folder.dimensions, folder.source, earlier)
     more = len(absent)
     silent = np.arange(len(copies.voice), len(copies.voice) + more)
-    seen = np.array([[one.low, one.high] if one.number else [np.nan, np.nan] for one in look.answers]).T
     return Everybody(
         replace(folder, annotators=(*folder.annotators, *absent)),
         _with_silent(look, more),
@@ -60,7 +59,7 @@ def with_earlier(everybody: Everybody, earlier: PriorFit | None) -> Everybody:
             look=_with_silent(counted.look, more),
             annotators=(*counted.annotators, *absent),
             # A batch that shows less of the scale than the one before was given on the same one.
-            scale=counted.scale.joined(earlier.scale).widened(seen, folder.dimensions, folder.source),
+            scale=counted.scale.joined(earlier.scale).widened(look.span, folder.dimensions, folder.source),
         ),
     )
 

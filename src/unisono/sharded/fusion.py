@@ -87,7 +87,7 @@ def fuse_shards(
             f"{folder.source}: No item has ratings by two annotators, so they cannot be compared. "
             "Look whether the item and annotator columns are the right ones."
         )
-    known = scale_of(look, said, folder)
+    known = scale_of(look, tallies, said, folder)
     tell("copies")
     found = named_copies(find_copies(executor, parts, look), folder.annotators)
     alerts = shard_alerts(executor, parts, folder, look, tallies)

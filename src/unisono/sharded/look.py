@@ -9,7 +9,6 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from unisono.data.scale_inference import SeenAnswers, joined_answers, seen_answers
 from unisono.maths.raters.diagnosis import answer_ranges
 from unisono.sharded.parts import Part
 
@@ -22,12 +21,12 @@ class Look(NamedTuple):
     judgements: int
     items: int
     numbers: np.ndarray  # (D,)
-    answers: list[SeenAnswers]  # by dimension, for the ends of the scale
     given: np.ndarray  # (K,) judgements
     rated: np.ndarray  # (K,) items with a number
     answered: np.ndarray  # (K, D) numbers
     low: np.ndarray  # (K, D) lowest answers
     high: np.ndarray  # (K, D) highest answers
+    on_ends: np.ndarray  # (2, D) answers that are the lowest of all, and the highest
     per_item: np.ndarray  # (n,) how many items have 0, 1, 2, ... annotators with a number
     unrated: np.ndarray  # (<= NAMED,) first items without a number, counted over all parts
     single: np.ndarray  # (<= NAMED,) first items with one annotator
@@ -35,6 +34,11 @@ class Look(NamedTuple):
     pairs: int  # of judgements of one item
     tied: np.ndarray  # (K,) the first annotator of the group that each is tied to by common items; -1: silent
     digest: bytes
+
+    @property
+    def span(self) -> np.ndarray:
+        """(2, D) the lowest and the highest answer; NaN where there is none."""
+        return np.where(self.numbers > 0, _span(self.low, self.high), np.nan)
 
 
 def look_at(part: Part) -> Look:
@@ -50,12 +54,12 @@ def look_at(part: Part) -> Look:
         judgements=len(part.item_of),
         items=M,
         numbers=seen.sum(axis=0),
-        answers=[seen_answers(part.value[:, d]) for d in range(D)],
         given=np.bincount(part.annotator_of, minlength=K),
         rated=np.bincount(part.annotator_of[spoke], minlength=K),
         answered=np.stack([np.bincount(part.annotator_of[seen[:, d]], minlength=K) for d in range(D)], axis=1),
         low=low,
         high=high,
+        on_ends=np.stack([(part.value == end).sum(axis=0) for end in _span(low, high)]),
         per_item=np.bincount(raters, minlength=2),
         unrated=part.first + np.flatnonzero(raters == 0)[:NAMED],
         single=part.first + np.flatnonzero(raters == 1)[:NAMED],
@@ -72,16 +76,18 @@ def joined_looks(one: Look, other: Look) -> Look:
     per_item = np.zeros(size, dtype=np.int64)
     for part in (one, other):
         per_item[: len(part.per_item)] += part.per_item
+    low, high = np.minimum(one.low, other.low), np.maximum(one.high, other.high)
+    ends = _span(low, high)
     return Look(
         judgements=one.judgements + other.judgements,
         items=one.items + other.items,
         numbers=one.numbers + other.numbers,
-        answers=[joined_answers(a, b) for a, b in zip(one.answers, other.answers, strict=True)],
         given=one.given + other.given,
         rated=one.rated + other.rated,
         answered=one.answered + other.answered,
-        low=np.minimum(one.low, other.low),
-        high=np.maximum(one.high, other.high),
+        low=low,
+        high=high,
+        on_ends=sum(part.on_ends * (_span(part.low, part.high) == ends) for part in (one, other)),
         per_item=per_item,
         unrated=np.concatenate([one.unrated, other.unrated])[:NAMED],
         single=np.concatenate([one.single, other.single])[:NAMED],
@@ -90,6 +96,11 @@ def joined_looks(one: Look, other: Look) -> Look:
         tied=_joined_ties(one.tied, other.tied),
         digest=hashlib.sha256(one.digest + other.digest).digest(),
     )
+
+
+def _span(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(2, D) the lowest and the highest answer of all annotators; infinite where there is none."""
+    return np.stack([low.min(axis=0, initial=np.inf), high.max(axis=0, initial=-np.inf)])
 
 
 def groups_of(tied: np.ndarray) -> list[np.ndarray]:

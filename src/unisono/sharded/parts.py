@@ -9,7 +9,7 @@ import numpy as np
 
 from unisono.io.shards import read_part
 from unisono.maths.copies.voices import one_voice
-from unisono.maths.items.data import Bounds, ItemData, prepare, profile_keys
+from unisono.maths.items.data import Cuts, ItemData, prepare, profile_keys
 from unisono.maths.items.predictor import no_features
 
 
@@ -64,7 +64,7 @@ class ItemShard:
         return sum(array.nbytes for array in self.data if isinstance(array, np.ndarray)) + self.data.y.nbytes
 
 
-def make_item_shard(source: Source, loc: np.ndarray, scale: np.ndarray, cuts: Bounds | None) -> ItemShard:
+def make_item_shard(source: Source, loc: np.ndarray, scale: np.ndarray, cuts: Cuts | None) -> ItemShard:
     """The shard of a part: ratings minus `loc` (D,) over `scale` (D,); beyond the `cuts` they say no more than that."""
     part = make_part(source)
     value = (part.value - loc) / scale

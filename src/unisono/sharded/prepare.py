@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unisono.data.scale import Scale
-from unisono.data.scale_inference import scale_of_answers
+from unisono.data.scale_inference import Reach, scale_of_answers
 from unisono.engines.protocol import Executor, Shard, Task
 from unisono.engines.sums import add_fields, pairwise_sum
 from unisono.errors import DataError, SettingsError
@@ -43,19 +43,30 @@ def fuser_of(model: str, settings: dict[str, Any]) -> Joint:
     return fuser
 
 
-def scale_of(look: Look, said: dict[int, Any], folder: ShardFolder) -> Scale:
+def scale_of(look: Look, tallies: list[Tally], said: dict[int, Any], folder: ShardFolder) -> Scale:
     """What the user says of the scale, and for the rest what the answers show."""
-    seen = scale_of_answers(look.answers)
-    D = len(folder.dimensions)
+    reach = [Reach(low, high) for low, high in zip(look.low.T, look.high.T, strict=True)]
+    counted = [_counted(tally, look.span[:, d], look.on_ends[:, d]) for d, tally in enumerate(tallies)]
+    seen = scale_of_answers(counted, reach)
+    D = len(seen)
     scale = Scale(tuple(said.get(d, own) for d, own in enumerate(seen)), tuple(d in said for d in range(D)))
-    for d, one in enumerate(look.answers):
-        outside = [end for end in (one.low, one.high) if one.number and not scale.low[d] <= end <= scale.high[d]]
+    for d, ends in enumerate(look.span.T):
+        outside = [end for end in ends if end < scale.low[d] or end > scale.high[d]]
         if scale.given[d] and outside:
             raise DataError(
                 f"{folder.source}: {folder.dimensions[d]} is {outside[0]:g}, outside the scale that was given. Correct "
                 "the answer, or give another scale."
             )
     return scale
+
+
+def _counted(tally: Tally, ends: np.ndarray, on_ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Different answers and how often each was given; where some were kept alone, those at the ends are among them."""
+    if not tally.level:
+        return tally.value, tally.times
+    inside = (tally.value > ends[0]) & (tally.value < ends[1])
+    times = np.concatenate([on_ends[:1], tally.times[inside] << tally.level, on_ends[1:]])
+    return np.concatenate([ends[:1], tally.value[inside], ends[1:]]), times
 
 
 def counted_of(

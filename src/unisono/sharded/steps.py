@@ -15,12 +15,14 @@ from unisono.engines.protocol import Executor, Shard, Task
 from unisono.engines.sums import pairwise_sum
 from unisono.fusers import Joint
 from unisono.fusers.features import learn_space
-from unisono.fusers.items.ends import answer_step, earlier_steps, find_ends, typical_annotators
+from unisono.fusers.items.ends import earlier_kinds, find_ends, kinds_on, typical_annotators
 from unisono.fusers.items.estimate import anchored_settings, estimate_at
 from unisono.fusers.items.settings import DEFAULT_MAX_ITER, DEFAULT_TOL
 from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts
 from unisono.fusers.scaling import Scaling
+from unisono.maths.distinct import SAME_ANSWER
 from unisono.maths.items.ends import EndAnswers
+from unisono.maths.items.lattice import NUMBERS
 from unisono.maths.items.noise import own_noise
 from unisono.maths.items.priors import Priors
 from unisono.maths.raters.diagnosis import Diagnosis
@@ -75,22 +77,27 @@ def fit_default(
     """Units, signal, diagnosis, EM and calibration; the fuser learns. An `earlier` fit has the units."""
     look, K = counted.look, len(counted.annotators)
     on_phase("units")
-    ends = np.array([[one.low, one.high] if one.number else [0.0, 0.0] for one in look.answers]).T
+    ends = np.nan_to_num(look.span)
     scaling = Scaling(*pooled_units(executor, counted.parts, np.abs(ends).max(axis=0)))
     executor.forget(counted.parts)
-    step = np.array([_step(tally) if fuser.censored else np.nan for tally in counted.tallies])
-    at_ends = find_ends(step, counted.scale, scaling)
+    kinds = [
+        kinds_on(tally.value, tally.times, own) if fuser.censored else NUMBERS
+        for tally, own in zip(counted.tallies, counted.scale, strict=True)
+    ]
+    at_ends = find_ends(kinds, counted.scale, scaling)
     shards = _in_units(executor, counted, scaling, at_ends)
     crowd = find_crowd(executor, shards, look.items, K)
     on_phase("shared signal")
     signal, correlation = find_signal(executor, shards, crowd.data)
     on_phase("diagnosis of annotators")
-    equal_pairs = np.array([tally.equal_pairs() for tally in counted.tallies])
-    diagnosis = find_diagnosis(executor, shards, crowd.data, signal, correlation, (look.low, look.high), equal_pairs)
+    close = SAME_ANSWER * scaling.scale
+    equal_pairs = np.array([tally.equal_pairs(own) for tally, own in zip(counted.tallies, close, strict=True)])
+    ranges = look.low / scaling.scale, look.high / scaling.scale
+    diagnosis = find_diagnosis(executor, shards, crowd.data, signal, correlation, ranges, equal_pairs)
     if earlier is not None:
         scaling = earlier.scaling
         if fuser.censored:
-            at_ends = find_ends(earlier_steps(earlier.ends, scaling), counted.scale, scaling)
+            at_ends = find_ends(earlier_kinds(earlier.ends, scaling), counted.scale, scaling)
         executor.forget(shards)
         shards = _in_units(executor, counted, scaling, at_ends)
         crowd = find_crowd(executor, shards, look.items, K)
@@ -139,11 +146,6 @@ def _in_units(executor: Executor, counted: Counted, scaling: Scaling, at_ends: E
     """The parts as the item model wants them."""
     how = scaling.loc, scaling.scale, None if at_ends is None else at_ends.cuts
     return executor.load([Task(make_item_shard, (source, *how)) for source in counted.sources])
-
-
-def _step(tally: Tally) -> float:
-    """Between neighbouring answers of a dimension; NaN where they are numbers, and so many that not all are kept."""
-    return np.nan if tally.level else answer_step(tally.value, int(tally.times.sum()))
 
 
 def look_at_all(executor: Executor, parts: list[Shard]) -> tuple[Look, list[Tally]]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.distinct import close_pairs
 from unisono.sharded.parts import Part
 
 MOST_ANSWERS = 1 << 20  # different answers that are counted; a scale with more is continuous
@@ -22,10 +23,10 @@ class Tally(NamedTuple):
     times: np.ndarray
     level: int
 
-    def equal_pairs(self) -> float:
-        """Pairs of equal answers, both ways round; an unbiased estimate where not all answers are kept."""
-        count = self.times.astype(float)
-        return float((count * (count - 1)).sum() * 2.0**self.level)
+    def equal_pairs(self, close: float = 0.0) -> float:
+        """Pairs of answers at most `close` apart, both ways round; an unbiased estimate where not all are kept."""
+        equal, others = close_pairs(self.value, self.times, close)
+        return equal * 2.0**self.level + others * 4.0**self.level
 
     def quantiles(self, shares: list[float]) -> np.ndarray:
         """As numpy.percentile has them, from 0 to 1."""

@@ -12,6 +12,7 @@ from item_cases import ratings_of
 from unisono.data import ItemTable
 from unisono.datasets import dataset_path
 from unisono.fusers.items.joint import Joint
+from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
 from unisono.io.tables import read_ratings
 
 
@@ -77,6 +78,51 @@ def test_the_bound_of_the_default_never_falls_on_random_tables(seed, M, K, D, mi
         warnings.simplefilter("ignore")
         trace = Joint(**reading, max_iter=60, tol=1e-6).fit(ratings, table).trace_
     assert trace.largest_fall == 0.0
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    K=st.integers(3, 8),
+    D=st.integers(1, 4),
+    grades=st.sampled_from([3, 4, 5, 7, None]),
+    level=st.floats(-1.0, 1.5),
+    alike=st.floats(0.0, 0.99),
+    spammers=st.booleans(),
+)
+@settings(max_examples=40, derandomize=True)
+def test_the_bound_never_falls_in_a_second_batch(seed, K, D, grades, level, alike, spammers):
+    """Answers piled up at the ends, dimensions that go together, and annotators of whom much is known already."""
+    rng = np.random.default_rng(seed)
+    M = 40
+    root = np.linalg.cholesky(alike * np.ones((D, D)) + (1 - alike) * np.eye(D) + 1e-9 * np.eye(D))
+    item_of, annotator_of = np.nonzero(rng.random((M, K)) < 0.7)
+    value = level + (rng.normal(size=(M, D)) @ root.T)[item_of] + 0.5 * rng.normal(size=(K, D))[annotator_of]
+    value += 0.6 * rng.normal(size=(len(value), D)) @ root.T
+    if spammers:
+        value[annotator_of == 0] = rng.normal(size=(np.sum(annotator_of == 0), D))
+    if grades:
+        value = np.clip(np.round((1 + grades) / 2 + value), 1, grades)
+    ratings = ratings_of(value, item_of, annotator_of)
+    if ratings.M < 10:
+        return
+    first, second = (
+        ratings.select_items(part) for part in (ratings.items[: ratings.M // 2], ratings.items[ratings.M // 2 :])
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        earlier = Joint(max_iter=3000).fit(first)
+        later = (
+            Joint(max_iter=60, tol=1e-6).start_from(earlier).fit(with_earlier_annotators(second, prior_fit_of(earlier)))
+        )
+    assert earlier.trace_.largest_fall == later.trace_.largest_fall == 0.0
+
+
+def test_an_earlier_fit_that_did_not_settle_is_refused():
+    ratings = crowd(0, "whole")
+    with pytest.warns(Warning, match="before it converged"):
+        unsettled = un.fuse(ratings, max_iter=2)
+    with pytest.raises(un.DataError, match=r"did not settle: EM stopped after 2 iterations.*max_iter"):
+        un.fuse(ratings, start=unsettled.fuser)
 
 
 def test_the_bound_on_squality():

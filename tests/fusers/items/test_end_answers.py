@@ -7,8 +7,9 @@ import unisono as un
 from item_cases import random_raters, ratings_of
 from unisono.data import ItemTable
 from unisono.data.scale import Scale
-from unisono.fusers.items.ends import answer_steps, find_ends, restore_ends
+from unisono.fusers.items.ends import answer_kinds, find_ends, restore_ends
 from unisono.fusers.scaling import Scaling
+from unisono.maths.items.lattice import NUMBERS, Lattice
 
 
 def crowd(seed, M=120, K=15, n=5, level=3.0, D=2):
@@ -20,27 +21,53 @@ def crowd(seed, M=120, K=15, n=5, level=3.0, D=2):
     return np.clip(np.round(value), 1, 5), item_of, annotator_of, truth
 
 
-def test_the_step_is_the_least_distance_between_answers():
-    many = np.repeat(np.arange(13.0), 4)
-    table = np.full((52, 6), np.nan)
+def test_kinds_are_looked_for_on_the_scale_of_their_dimension():
+    table = np.full((52, 5), np.nan)
     table[:40, 0] = np.tile([1.0, 2.0, 3.0, 5.0], 10)  # nobody answered 4
     table[:40, 1] = np.tile([0.0, 0.5, 1.0, 3.0], 10)
-    table[:, 2] = many  # thirteen kinds: a slider
-    table[:9, 3] = np.arange(9.0)  # all different: too few answers to be kinds
-    table[:40, 4] = 3.0
-    table[:40, 5] = np.tile([0.0, 1.0], 20)  # yes or no: every answer would be at an end
-    np.testing.assert_array_equal(answer_steps(table), [1.0, 0.5, np.nan, np.nan, np.nan, np.nan])
+    table[:, 2] = np.linspace(0, 100, 52)
+    table[:40, 3] = np.tile([0.0, 1.0], 20)  # yes or no: every answer is at an end
+    table[:40, 4] = np.tile([1.0, 2.0, 3.0, 5.0], 10)
+    scale = Scale(((1.0, 5.0), (0.0, 3.0), (0.0, 100.0), (0.0, 1.0), None), (False,) * 5)
+    found = answer_kinds(table, scale)
+    assert [own.weight for own in found] == [1.0, 1.0, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose([own.step for own in found[:2]], [1.0, 0.5])
 
 
 def test_only_ends_of_the_scale_are_ends():
     scale = Scale(((1.0, 5.0), None, (0.0, np.inf), (0.0, 100.0)), (False,) * 4)
     scaling = Scaling(np.full(4, 3.0), np.full(4, 2.0))
-    found = find_ends(np.array([1.0, 1.0, 1.0, np.nan]), scale, scaling)
+    found = find_ends([Lattice(1.0, 1.0), NUMBERS, Lattice(1.0, 0.4), NUMBERS], scale, scaling)
     np.testing.assert_array_equal(found.low, [-1.0, -np.inf, -1.5, -np.inf])
     np.testing.assert_array_equal(found.high, [1.0, np.inf, np.inf, np.inf])
     np.testing.assert_array_equal(found.cuts.high, [0.75, np.inf, np.inf, np.inf])
     np.testing.assert_array_equal(found.cuts.low, [-0.75, -np.inf, -1.25, -np.inf])
-    assert find_ends(np.full(4, np.nan), scale, scaling) is None
+    np.testing.assert_array_equal(found.cuts.lowest, [-1.25, -np.inf, -1.75, -np.inf])
+    np.testing.assert_array_equal(found.weight, [1.0, 0.0, 0.4, 0.0])
+    assert find_ends([NUMBERS] * 4, scale, scaling) is None
+
+
+def truths_with(value, item_of, annotator_of):
+    return un.fuse(ratings_of(value, item_of, annotator_of)).fused.mean
+
+
+@pytest.mark.parametrize("grades", [3, 5, 11])
+def test_a_disturbance_that_nobody_sees_leaves_the_truth_as_it_is(grades):
+    value, item_of, annotator_of, _ = crowd(7, M=60)
+    value = np.round((value - 1) / 4 * (grades - 1))
+    tiny = 1e-6 * np.random.default_rng(0).normal(size=value.shape)
+    before, after = (truths_with(answers, item_of, annotator_of) for answers in (value, value + tiny))
+    np.testing.assert_allclose(after, before, atol=1e-4 * grades)
+
+
+def test_one_typing_error_leaves_the_ends_of_the_scale_where_they_are():
+    value, item_of, annotator_of, _ = crowd(7, M=60)
+    wrong = value.copy()
+    wrong[11, 0] = 55.0
+    fuser = un.fuse(ratings_of(wrong, item_of, annotator_of)).fuser
+    assert fuser.scale_.ends[0] == (1.0, 5.0)
+    assert fuser.ends_.ends.weight[0] == 1.0
+    assert fuser.ends_.ends.step[0] * fuser.scaling_.scale[0] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("model", ["auto", "independent"])

@@ -7,14 +7,15 @@ from scipy import integrate, stats
 from item_cases import climb, data_of, default_settings, random_case, random_raters
 from reference import naive_ends
 from unisono.maths.items import behind
-from unisono.maths.items.data import Bounds, prepare
+from unisono.maths.items.data import Bounds, Cuts, prepare
 from unisono.maths.items.ends import EndAnswers, Typical, expected_answer, truncated_above
 from unisono.maths.items.estep import completed_posterior, expectation, posterior
 from unisono.maths.items.start import bayes_start
 
 BOUNDS = Bounds(np.array([0.1, -np.inf]), np.array([2.0, 1.0]))  # missing answers, kept as 0, lie beyond one
+CUTS = Cuts(*BOUNDS, *Bounds(np.full(2, -np.inf), np.full(2, np.inf)), np.ones(2))
 NOWHERE = Bounds(np.full(2, -np.inf), np.full(2, np.inf))
-ENDS = EndAnswers(np.array([-0.9, -np.inf]), np.array([2.5, 1.0]), np.array([0.4, 0.0]))
+ENDS = EndAnswers(np.array([-0.9, -np.inf]), np.array([2.5, 1.0]), np.array([0.4, 0.0]), np.ones(2))
 
 
 def clipped_case(missing, **changes):
@@ -23,7 +24,7 @@ def clipped_case(missing, **changes):
     value = np.clip(case.data.value, *BOUNDS)
     data = prepare(value, case.data.item_of, case.data.annotator_of, case.data.scores, case.data.K)
     naive = [[(k, np.clip(y, *BOUNDS)) for k, y in judgements] for judgements in case.naive_y]
-    return data._replace(cuts=BOUNDS), case.params, naive
+    return data._replace(cuts=CUTS), case.params, naive
 
 
 def test_truncated_moments_equal_scipys():
@@ -66,7 +67,7 @@ def test_the_expected_answer_has_the_end_beyond_half_a_step_inside_it():
             inside = integrate.quad(lambda x, law=law: x * law.pdf(x), max(cuts[0], -20), cuts[1], epsabs=1e-12)[0]
             below = ENDS.low[d] * law.cdf(cuts[0]) if np.isfinite(cuts[0]) else 0.0
             assert found[m, d] == pytest.approx(below + inside + ENDS.high[d] * law.sf(cuts[1]), abs=1e-8)
-    nowhere = EndAnswers(*NOWHERE, np.zeros(2))
+    nowhere = EndAnswers(*NOWHERE, np.zeros(2), np.ones(2))
     np.testing.assert_allclose(expected_answer(mean, variance, nowhere), mean, rtol=1e-12)
     assert not nowhere.any
     answers = ENDS.answer(np.array([[-0.8, -3.0], [-0.6, 0.9], [2.31, 1.2]]))
@@ -88,12 +89,18 @@ def test_typical_answers_move_with_the_truth():
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("with_cov", [False, True])
-def test_truths_and_the_numbers_behind_answers_equal_the_naive_reference(missing, with_cov, monkeypatch):
+@pytest.mark.parametrize(("weight", "rounds"), [((1.0, 1.0), 12), ((0.6, 1.0), 12), ((0.6, 1.0), 0)])
+def test_truths_and_the_numbers_behind_answers_equal_the_naive_reference(
+    missing, with_cov, weight, rounds, monkeypatch
+):
+    """Whether they are found in turn, or after so many rounds together."""
     monkeypatch.setattr(behind, "SETTLED", 1e-12)
+    monkeypatch.setattr(behind, "SECANT_ROUNDS", rounds)
     data, params, judgements = clipped_case(missing, with_cov=with_cov)
+    data = data._replace(cuts=CUTS._replace(weight=np.array(weight)))
     found, read = completed_posterior(data, params)
     known = [
-        naive_ends.item(params, prior, own, BOUNDS)
+        naive_ends.item(params, prior, own, BOUNDS, weight=weight)
         for prior, own in zip(params.prior_mean(data.scores), judgements, strict=True)
     ]
     np.testing.assert_allclose(found.mean, [own.mean for own in known], rtol=0, atol=1e-8)
@@ -142,16 +149,51 @@ def test_an_item_is_the_same_in_any_company():
             data.scores._replace(Z=data.scores.Z[[m]]),
             data.K,
         )
-        alone = posterior(one._replace(cuts=BOUNDS), params)
+        alone = posterior(one._replace(cuts=CUTS), params)
         np.testing.assert_allclose(alone.mean[0], whole.mean[m], rtol=0, atol=1e-13)
+
+
+def hard_case(seed, D, tied):
+    """Items that nearly all answer at an end: truths may be anywhere, and dimensions or errors are closely tied."""
+    case = random_case(D, seed=seed, M=40, K=6, missing=0.1, subset=True, with_cov=seed % 2 == 1)
+    close = np.full((D, D), 0.95) + 0.05 * np.eye(D)
+    Sigma = 10.0 ** (seed % 5) * (close if tied == "truths" else case.params.Sigma)
+    N = np.stack([r * close for r in np.linspace(0.05, 1.0, 6)]) if tied == "errors" else case.params.N
+    bounds = Bounds(np.full(D, -0.3), np.full(D, 0.3))
+    value = np.clip(3 * case.data.value, *bounds)
+    data = prepare(value, case.data.item_of, case.data.annotator_of, case.data.scores, case.data.K)
+    nowhere = np.full(D, np.inf)
+    return data._replace(cuts=Cuts(*bounds, -nowhere, nowhere, np.ones(D))), case.params._replace(Sigma=Sigma, N=N)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("D", [2, 4])
+@pytest.mark.parametrize("tied", ["nothing", "truths", "errors"])
+def test_every_item_settles_where_its_bound_is_highest(seed, D, tied, monkeypatch):
+    data, params = hard_case(seed, D, tied)
+    found = posterior(data, params)
+    assert np.isfinite(found.mean).all()
+    monkeypatch.setattr(behind, "SETTLED", 1e-11)
+    monkeypatch.setattr(behind, "SECANT_ROUNDS", 0)
+    exact = posterior(data, params)
+    np.testing.assert_allclose(found.loglik, exact.loglik, rtol=0, atol=1e-6)
+    # Truths in turn with the numbers, at their own pace, raise the bound from there no more.
+    change = found.mean - exact.mean
+    assert np.abs(change / np.sqrt(np.einsum("mdd->md", exact.cov))).max() < 0.01
 
 
 def test_without_bounds_nothing_is_completed():
     data, params, _ = clipped_case(0.2)
-    nowhere, numbers = data._replace(cuts=NOWHERE), data._replace(cuts=None)
+    nowhere, numbers = data._replace(cuts=Cuts(*NOWHERE, *NOWHERE, np.ones(2))), data._replace(cuts=None)
     assert completed_posterior(numbers, params)[1] is numbers
     np.testing.assert_array_equal(completed_posterior(nowhere, params)[1].y, data.y)
     np.testing.assert_array_equal(posterior(nowhere, params).mean, posterior(numbers, params).mean)
+
+
+def at_the_ends(data):
+    """Every answer at the lowest and at the highest number stands for those beyond."""
+    low, high = np.nanmin(data.value, axis=0), np.nanmax(data.value, axis=0)
+    return Cuts(low, high, low, high, np.ones(data.D))
 
 
 def correlations(seed, missing):
@@ -164,7 +206,7 @@ def correlations(seed, missing):
     data = data_of(np.clip(value, -0.7, 0.7), item_of, annotator_of)
     settings = default_settings(data)
     plain, _ = climb(data, bayes_start(data, settings), settings)
-    ends = data._replace(cuts=Bounds(np.nanmin(data.value, axis=0), np.nanmax(data.value, axis=0)))
+    ends = data._replace(cuts=at_the_ends(data))
     cut, _ = climb(ends, bayes_start(ends, settings), settings)
     found = posterior(data, plain.params).mean, posterior(ends, cut.params).mean
     return [np.mean([np.corrcoef(f[:, d], truth[:, d])[0, 1] for d in range(2)]) for f in found]

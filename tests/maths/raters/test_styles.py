@@ -65,9 +65,14 @@ def test_evidence_equals_brute_force(kind):
         basis = np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)[:, 1:]]))[0][:, 1:]
         X, y = basis.T @ truth[rows], basis.T @ answers[rows, d]
         log_t = np.linspace(np.log(typical) - 8, np.log(typical) + 8, 401)
+        # Swapped answers may follow the other truth either way round.
+        signs = (1, -1) if kind == SWAPPED else (1,)
         density = [
-            stats.multivariate_normal.pdf(y, X @ center, np.exp(u) * np.eye(n - 1) + (X * width**2) @ X.T)
+            np.mean(
+                [stats.multivariate_normal.pdf(y, s * X @ center, np.exp(u) * np.eye(n - 1) + spread) for s in signs]
+            )
             for u in log_t
+            for spread in [(X * width**2) @ X.T]
         ]
         prior = stats.norm.pdf(log_t, np.log(typical), NOISE_SD)
         expected = np.log(np.trapezoid(np.array(density) * prior, log_t))

@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from unisono.data.scale import Scale
+from unisono.data.scale import Ends, Scale
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.classes import weight_of_gain
 from unisono.maths.items.ends import EndAnswers, Typical
+from unisono.maths.items.lattice import NUMBERS, Lattice, answer_lattice
 from unisono.maths.items.params import ItemParams
 
-MOST_LEVELS = 12  # different answers up to which they are kinds, and not numbers
-FEWEST_INSIDE = 3  # kinds that it takes: of two, all answers are at an end, and nothing says how far beyond they lie
-FEWEST_EACH = 2  # answers of each kind, on average: the few answers of a small table are all different
+
+def answer_kinds(value: np.ndarray, scale: Scale) -> list[Lattice]:
+    """How the answers (J, D) of every dimension lie on its scale, NaN where missing."""
+    seen = (np.unique(column[~np.isnan(column)], return_counts=True) for column in value.T)
+    return [kinds_on(*own, ends) for own, ends in zip(seen, scale, strict=True)]
 
 
-def answer_step(levels: np.ndarray, answers: int) -> float:
-    """The distance between neighbouring answers, from the different ones among so many; NaN where they are numbers."""
-    few = FEWEST_INSIDE <= len(levels) <= MOST_LEVELS and answers >= FEWEST_EACH * len(levels)
-    return float(np.diff(levels).min()) if few else np.nan
+def kinds_on(value: np.ndarray, times: np.ndarray, ends: Ends | None) -> Lattice:
+    """The same of one dimension, from its different answers (n,) in order and how often each was given (n,)."""
+    return NUMBERS if ends is None else answer_lattice(value, times, *ends)
 
 
-def answer_steps(value: np.ndarray) -> np.ndarray:
-    """(D,) of the columns of answers (J, D), NaN where missing."""
-    seen = [column[~np.isnan(column)] for column in value.T]
-    return np.array([answer_step(np.unique(column), len(column)) for column in seen])
-
-
-def earlier_steps(ends: EndAnswers | None, scaling: Scaling) -> np.ndarray:
-    """(D,) of an earlier fit: a batch is read as those before it."""
+def earlier_kinds(ends: EndAnswers | None, scaling: Scaling) -> list[Lattice]:
+    """Those of an earlier fit: a batch is read as those before it."""
     if ends is None:
-        return np.full(len(scaling.scale), np.nan)
-    return np.asarray(np.where(ends.read, ends.step, np.nan) * scaling.scale)
+        return [NUMBERS] * len(scaling.scale)
+    weight = np.where(ends.read, ends.weight, 0.0)
+    return [Lattice(float(step), float(own)) for step, own in zip(ends.step * scaling.scale, weight, strict=True)]
 
 
-def find_ends(step: np.ndarray, scale: Scale, scaling: Scaling) -> EndAnswers | None:
-    """The ends of a scale whose answers lie `step` (D,) apart, in the user's units; None where all are numbers."""
-    step = step / scaling.scale
+def find_ends(kinds: Sequence[Lattice], scale: Scale, scaling: Scaling) -> EndAnswers | None:
+    """The ends of a scale on which answers, in the user's units, are so much `kinds`; None where all are numbers."""
+    weight = np.array([own.weight for own in kinds])
+    step = np.where(weight > 0, [own.step for own in kinds], 0.0) / scaling.scale
     low, high = scaling.standardise(scale.low), scaling.standardise(scale.high)
-    few = np.isfinite(step)
-    found = EndAnswers(np.where(few, low, -np.inf), np.where(few, high, np.inf), np.where(few, step, 0.0))
+    found = EndAnswers(np.where(weight > 0, low, -np.inf), np.where(weight > 0, high, np.inf), step, weight)
     return found if found.any else None
 
 
@@ -84,6 +82,7 @@ def restore_ends(arrays: dict[str, np.ndarray]) -> Typical | None:
     if "end_low" not in arrays:
         return None
     low, high, spread = (arrays[f"end_{name}"] for name in ("low", "high", "spread"))
-    ends = EndAnswers(low, high, arrays.get("end_step", np.zeros_like(spread)))
+    step, weight = arrays.get("end_step", np.zeros_like(spread)), arrays.get("end_weight", np.ones_like(spread))
+    ends = EndAnswers(low, high, step, weight)
     scale, offset = arrays.get("end_scale", np.ones_like(spread)), arrays.get("end_offset", np.zeros_like(spread))
     return Typical(ends, spread, scale, offset)

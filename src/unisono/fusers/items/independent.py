@@ -46,7 +46,7 @@ class Independent(Joint):
 def _one_dimension(data: ItemData, d: int) -> ItemData:
     part = prepare(data.value[:, [d]], data.item_of, data.annotator_of, data.scores, data.K)
     gold = None if data.gold is None else data.gold[:, [d]]
-    return part._replace(gold=gold, cuts=None if data.cuts is None else _bounds_of(data.cuts, d))
+    return part._replace(gold=gold, cuts=None if data.cuts is None else data.cuts.of(d))
 
 
 def _bounds_of(bounds: Bounds, d: int) -> Bounds:

@@ -68,9 +68,11 @@ class ItemPosteriors:
         """(D,) answers whose log density is part of the posterior's; those at an end have a probability."""
         data = self.data
         seen = data.answered[data.profile_of]
+        total = seen.sum(axis=0)
         if data.cuts is not None:
-            seen = seen & (data.y > data.cuts.low) & (data.y < data.cuts.high)
-        return np.asarray(seen.sum(axis=0))
+            at_low, at_high = data.cuts.at_end(data.y)
+            total = total - data.cuts.weight * (seen & (at_low | at_high)).sum(axis=0)
+        return np.asarray(total)
 
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> ItemPosteriors:
         """The same items with truths `scale` (D,) times these plus `offset` (D,); what is known is taken along."""

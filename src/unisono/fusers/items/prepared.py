@@ -8,7 +8,7 @@ from unisono.data import ItemTable, Ratings
 from unisono.data.scale import Scale
 from unisono.fusers.base import gold_values
 from unisono.fusers.features import FeatureSpace, learn_space
-from unisono.fusers.items.ends import answer_steps, earlier_steps, find_ends
+from unisono.fusers.items.ends import answer_kinds, earlier_kinds, find_ends
 from unisono.fusers.items.response import answer_curve
 from unisono.fusers.items.warm_start import PriorFit
 from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling, without_dust
@@ -42,7 +42,7 @@ def prepared(
 ) -> Prepared:
     """In common units, or in those of the earlier fit; `paper` has one unit for all dimensions and no intercept.
 
-    `censored`: answers of few kinds at an end of the scale say "here or beyond".
+    `censored`: answers that are kinds, at an end of the scale say "here or beyond".
     """
     if earlier is not None:
         scaling = earlier.scaling
@@ -61,8 +61,8 @@ def prepared(
         answers = answers.joined(earlier.scale).widened(ratings.value, ratings.dimensions, ratings.source)
     at_ends = None
     if censored:
-        step = answer_steps(ratings.value) if earlier is None else earlier_steps(earlier.ends, scaling)
-        at_ends = find_ends(step, answers, scaling)
+        kinds = answer_kinds(ratings.value, answers) if earlier is None else earlier_kinds(earlier.ends, scaling)
+        at_ends = find_ends(kinds, answers, scaling)
     scale = answers
     if gold is not None:
         known = gold_values(gold, ratings)

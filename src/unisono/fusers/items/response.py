@@ -13,7 +13,6 @@ import numpy as np
 from scipy.special import ndtr
 
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.items.ends import MOST_LEVELS
 from unisono.fusers.scaling import Curve, Scaling
 from unisono.maths.items.data import Bounds, ItemData
 from unisono.maths.items.params import ItemParams
@@ -22,6 +21,7 @@ from unisono.maths.items.thresholds import Thresholds, normal_scores, pool_thres
 from unisono.maths.items.warp import FEWEST_RATINGS, Warp, pooled_knots
 from unisono.words import ITEM_WORDS, Response, require_word
 
+MOST_LEVELS = 12  # different answers up to which they are kinds with thresholds between them
 GRID, REACH = 81, 4.0  # points of the curve back, and standard deviations that it goes beyond the thresholds
 
 

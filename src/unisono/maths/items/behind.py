@@ -6,9 +6,13 @@ numbers y* behind them, as these do with it:
     E[a_m] = m_m + V_m sum_n G_n (E[y*_n] - y_n),     m_m the mean for the answers as numbers
     E[y*_nd] = mean of N(c_nd, 1/W_dd) beyond the cut,  c_nd = y*_nd - [W (y* - B E[abar])]_nd / W_dd          eq. B24
 
-What stays open of y* enters the residuals, and its entropy the bound. The map from means to means is a contraction;
-steps are lengthened by its rate, dimension by dimension (secant), until an item moves no more. Every item starts from
-its answers as numbers, so an E-step depends on parameters and answers alone: not on who computes it, nor on the past.
+What stays open of y* enters the residuals, and its entropy the bound. Where answers are kinds in part alone (weight
+w), the number is the answer itself with probability 1 - w, and E[y*_nd] the mean of both.
+
+The map from means to means is a contraction; steps are lengthened by its rate, dimension by dimension (secant), until
+an item moves no more. Items that creep, or whose dimensions are tied too closely for that, are started anew and settled
+by Newton's method (`together`). Every item starts from its answers as numbers, so an E-step depends on parameters and
+answers alone: not on who computes it, nor on the past.
 """
 
 from __future__ import annotations
@@ -20,12 +24,12 @@ import numpy as np
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import mills_ratio, truncated_above
 from unisono.maths.items.params import Information
+from unisono.maths.items.together import Numbers, found_together
 
 # Columns are taken by `take`, which costs a sixth of what indexing does.
 
 SETTLED = 3e-5  # numerical: change of a truth, in sd of its posterior, that ends it; it costs the bound 1e-9 of itself
-LENGTHENED_ROUNDS = 12  # numerical: after these, steps keep their own length, with which they converge for sure
-MOST_ROUNDS = 100  # numerical: in all
+SECANT_ROUNDS = 12  # numerical: after these, truths and numbers of what is left are found together
 FASTEST_RATE = 0.9  # numerical: a step is lengthened tenfold at most
 
 
@@ -38,23 +42,24 @@ class Behind(NamedTuple):
     Dyy: np.ndarray  # (U, D, D) what they add to the profiles' sums of outer products
 
 
-class _AtEnds(NamedTuple):
+class AtEnds(NamedTuple):
     """Answers at the ends of one dimension d, their numbers n last."""
 
     row: np.ndarray  # (n,) judgement, counted in the block
     item: np.ndarray  # (n,) the same
     profile: np.ndarray  # (n,)
     side: np.ndarray  # (n,) 1 at the lower end, -1 at the upper one
+    weight: np.ndarray  # (n,) how much an answer is read as "here or beyond"
     sd: np.ndarray  # (n,) of y* given everything else
     room: np.ndarray  # (n,) side times (cut - given answer)
     rest: np.ndarray  # (n,) c - given answer but for what moves: truths, and numbers on the other dimensions
     slope: np.ndarray  # (D, n) of c on the truths: G_d / W_dd
     tie: np.ndarray  # (D, n) of c on the other numbers, times -1: W_de / W_dd, and 0 for e = d
 
-    def only(self, active: np.ndarray) -> _AtEnds:
+    def only(self, active: np.ndarray) -> AtEnds:
         """Those of the active (m,) items."""
         keep = np.flatnonzero(active[self.item])
-        return self if len(keep) == len(self.row) else _AtEnds(*(part.take(keep, axis=-1) for part in self))
+        return self if len(keep) == len(self.row) else AtEnds(*(part.take(keep, axis=-1) for part in self))
 
     def center(self, at: np.ndarray, change: np.ndarray) -> np.ndarray:
         """c - given answer, for truths (D, m) and numbers that lie `change` (D, j) away from the answers."""
@@ -85,11 +90,13 @@ def numbers_behind(
     y, own, variance = given + change, np.zeros(stop - start), np.zeros_like(given)
     for d, at in ends.items():
         cut = truncated_above(at.side * center[d].take(at.row), at.sd, at.room)
-        variance[d, at.row] = cut.variance
+        weight, beyond = at.weight, at.side * cut.mean
+        open_ = weight * (cut.variance + (1 - weight) * beyond**2)  # of a number that is the answer, or lies beyond
+        variance[d, at.row] = open_
         both = 0.5 * (y.take(at.row, axis=1) + given.take(at.row, axis=1))
         # (y*'W y* - y'W y) / 2 - b'W (y* - y), in units of W_dd
         pulled = _products(at.tie, both) + both[d] - info.Wb[at.profile, d] * at.sd**2
-        said = cut.entropy - (0.5 * cut.variance + change[d].take(at.row) * pulled) / at.sd**2
+        said = weight * cut.entropy - (0.5 * open_ + change[d].take(at.row) * pulled) / at.sd**2
         own += np.bincount(at.item, said, minlength=len(own))
     touched = np.flatnonzero(variance.any(axis=0))
     own_y, own_given, open_ = (part.take(touched, axis=1) for part in (y, given, variance))
@@ -99,10 +106,12 @@ def numbers_behind(
 
 def _at_ends(
     data: ItemData, info: Information, given: np.ndarray, profile_of: np.ndarray, item_of: np.ndarray, d: int
-) -> _AtEnds:
+) -> AtEnds:
     assert data.cuts is not None
-    low, high = (end[d] for end in data.cuts)
-    outside = (given[d] <= low) | (given[d] >= high)
+    cuts = data.cuts.of(d)
+    low, high = cuts.low[0], cuts.high[0]
+    at_low, at_high = cuts.at_end(given[d])
+    outside = at_low | at_high
     row = np.flatnonzero(outside if data.answered[:, d].all() else outside & data.answered[profile_of, d])
     profile, answer = profile_of[row].astype(np.intp), given[d][row]
     side = np.where(answer <= low, 1.0, -1.0)
@@ -112,44 +121,46 @@ def _at_ends(
     rest = info.Wb[:, d][profile] * variance - _products(tie, given.take(row, axis=1))
     tie[d] = 0.0
     room = side * (np.where(answer <= low, low, high) - answer)
-    return _AtEnds(row, item_of[row], profile, side, np.sqrt(variance), room, rest, slope, tie)
+    weight = np.broadcast_to(cuts.weight, row.shape)
+    return AtEnds(row, item_of[row], profile, side, weight, np.sqrt(variance), room, rest, slope, tie)
 
 
-def _settled(
-    ends: dict[int, _AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """How far numbers and their centers c lie from the given answers, (D, j) each."""
+def _settled(ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray) -> Numbers:
+    """The numbers that nothing moves any more."""
     change, center = np.zeros(shape), np.zeros(shape)
     at, before, step = mean.copy(), np.zeros_like(mean), np.zeros_like(mean)
-    done = SETTLED * np.sqrt(np.einsum("iim->im", V))
-    for round_ in range(MOST_ROUNDS):
+    done, everywhere = SETTLED * np.sqrt(np.einsum("iim->im", V)), ends
+    active = np.ones(mean.shape[1], dtype=bool)
+    creeps = ~active  # little is missed, and yet there is far to go
+    for round_ in range(SECANT_ROUNDS):
         open_ = np.zeros(mean.shape)  # how much of what an answer says about its truth the cut leaves open
         for d, own in ends.items():
             c = own.center(at, change)
             t = (own.room - own.side * c) / own.sd
             ratio = mills_ratio(t)
             center[d, own.row] = c
-            change[d, own.row] = c - own.side * own.sd * ratio
+            change[d, own.row] = own.weight * (c - own.side * own.sd * ratio)
             if not round_:
-                left = (1 - ratio * (t + ratio)) * own.slope[d] ** 2 / own.sd**2
+                left = own.weight * (1 - ratio * (t + ratio)) * own.slope[d] ** 2 / own.sd**2
                 open_[d] = np.bincount(own.item, left, minlength=mean.shape[1])
         miss = mean + np.einsum("ijm,jm->im", V, _push(ends, change, mean.shape)) - at
-        active = (np.abs(miss) > done).any(axis=0)
+        rate = 1 + (miss - before) / np.where(step == 0, np.inf, step)
+        if not round_:
+            rate = np.einsum("iim->im", V) * open_
+        far = active & (np.abs(miss) > done)
+        creeps |= (far & (rate > FASTEST_RATE)).any(axis=0)
+        active = far.any(axis=0) & ~creeps
         ends = {d: own.only(active) for d, own in ends.items()}
         if not any(len(own.row) for own in ends.values()):
             break
-        if not round_:
-            rate = np.einsum("iim->im", V) * open_
-        elif round_ < LENGTHENED_ROUNDS:
-            rate = 1 + (miss - before) / np.where(step == 0, np.inf, step)
-        else:
-            rate = np.zeros_like(mean)
         before, step = miss, miss / (1 - np.clip(rate, 0.0, FASTEST_RATE))
         at = at + step
-    return change, center
+    left = creeps | active
+    numbers, ends = Numbers(change, center), {d: own.only(left) for d, own in everywhere.items()}
+    return found_together(ends, numbers, mean, V, SETTLED) if left.any() else numbers
 
 
-def _push(ends: dict[int, _AtEnds], change: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _push(ends: dict[int, AtEnds], change: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """(D, m) sum_n G_n (y* - y)_n."""
     push = np.zeros(shape)
     for d, own in ends.items():

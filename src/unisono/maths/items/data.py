@@ -27,6 +27,24 @@ class Bounds(NamedTuple):
     high: np.ndarray  # (D,)
 
 
+class Cuts(NamedTuple):
+    """Answers that stand for numbers beyond as well; all (D,). Answers that are not on the scale are numbers."""
+
+    low: np.ndarray  # half a step inside the ends, infinite where there is none ...
+    high: np.ndarray
+    lowest: np.ndarray  # ... and half a step outside
+    highest: np.ndarray
+    weight: np.ndarray  # how much an answer at an end is read so: from 0, it is a number, to 1
+
+    def of(self, d: int) -> Cuts:
+        """Those of one dimension."""
+        return Cuts(*(part[[d]] for part in self))
+
+    def at_end(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(J, D) whether answers are at the lower end, and at the upper one."""
+        return (y <= self.low) & (y >= self.lowest), (y >= self.high) & (y <= self.highest)
+
+
 class ItemData(NamedTuple):
     """Everything about the ratings that does not change while parameters are estimated."""
 
@@ -41,7 +59,7 @@ class ItemData(NamedTuple):
     scores: Scores  # features of the items as orthogonal scores
     K: int
     gold: np.ndarray | None = None  # (M, D) truths that are known, NaN elsewhere
-    cuts: Bounds | None = None  # answers beyond say no more than that; None: every answer is a number
+    cuts: Cuts | None = None  # answers beyond say no more than that; None: every answer is a number
 
     @property
     def M(self) -> int:

@@ -1,4 +1,4 @@
-"""Ends of the scale: where answers are of few kinds, one at an end says "half a step inside the end, or beyond".
+"""Ends of the scale: where answers are kinds, one at an end says "half a step inside the end, or beyond".
 
 Whoever has 7 in mind on a scale that ends at 5 answers 5, and so does whoever has 4.6 in mind. The number y* behind
 such an answer is a normal that is cut off half a step inside the end:
@@ -16,23 +16,25 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from unisono.maths.items.data import Bounds
+from unisono.maths.items.data import Cuts
 from unisono.maths.items.params import LOG_2PI
 
 FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
 
 
 class EndAnswers(NamedTuple):
-    """Answers at the ends of the scale, where they are of few kinds; all (D,), in standardised units."""
+    """Answers at the ends of the scale, where they are kinds; all (D,), in standardised units."""
 
     low: np.ndarray  # infinite where answers are numbers
     high: np.ndarray
     step: np.ndarray  # between neighbouring answers
+    weight: np.ndarray  # how much answers are kinds, from 0 to 1
 
     @property
-    def cuts(self) -> Bounds:
+    def cuts(self) -> Cuts:
         """Half a step inside the ends: the numbers beyond are answered with the end."""
-        return Bounds(self.low + self.step / 2, self.high - self.step / 2)
+        half = self.step / 2
+        return Cuts(self.low + half, self.high - half, self.low - half, self.high + half, self.weight)
 
     @property
     def read(self) -> np.ndarray:
@@ -49,8 +51,14 @@ class EndAnswers(NamedTuple):
 
     def answer(self, number: np.ndarray) -> np.ndarray:
         """(J, D) answers of whoever has these numbers (J, D) in mind; inside the cuts the numbers themselves."""
-        low, high = self.cuts
-        return np.where(number <= low, self.low, np.where(number >= high, self.high, number))
+        cuts, kinds = self.cuts, self.weight >= 0.5  # an answer is one or the other
+        low, high = kinds & (number <= cuts.low), kinds & (number >= cuts.high)
+        return np.where(low, self.low, np.where(high, self.high, number))
+
+    def kept(self, number: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """(J, D) numbers cut off at the ends, as far as answers are kinds and were `given` (J, D) on the scale."""
+        cut = np.clip(number, np.minimum(self.low, given), np.maximum(self.high, given))
+        return np.asarray(number + self.weight * (cut - number))
 
 
 class Typical(NamedTuple):
@@ -96,10 +104,14 @@ def truncated_above(center: np.ndarray, sd: np.ndarray, bound: np.ndarray | floa
 
 
 def expected_answer(mean: np.ndarray, variance: np.ndarray, ends: EndAnswers) -> np.ndarray:
-    """(M, D) E of the answer of whoever has N(mean, variance) in mind: an end beyond the cuts, else the number."""
+    """(M, D) E of the answer of whoever has N(mean, variance) in mind: an end beyond the cuts, else the number.
+
+    As far as answers are kinds.
+    """
     sd, cuts = np.sqrt(variance), ends.cuts
     a, b = (cuts.low - mean) / sd, (cuts.high - mean) / sd
     below, above = ndtr(a), ndtr(-b)
     low, high = (np.where(np.isfinite(end), end, 0.0) for end in (ends.low, ends.high))
     density = (np.exp(-0.5 * a**2) - np.exp(-0.5 * b**2)) / np.sqrt(2 * np.pi)
-    return np.asarray(low * below + high * above + mean * (1 - below - above) + sd * density)
+    answer = low * below + high * above + mean * (1 - below - above) + sd * density
+    return np.asarray(ends.weight * answer + (1 - ends.weight) * mean)

@@ -95,7 +95,7 @@ def left_out(
         means[judgements] = mean.T
         profile = data.profile_of[judgements]
         answer, variance = _predicted(params, mean, cov, data.annotator[profile].astype(np.intp))
-        answer = answer.T if ends is None else np.clip(answer.T, ends.low, ends.high)
+        answer = answer.T if ends is None else ends.kept(answer.T, answers[judgements])
         ratio = (answers[judgements] - answer) ** 2 / variance.T
         seen = data.answered[profile]
         total += float(ratio.sum() if seen.all() else ratio[seen].sum())

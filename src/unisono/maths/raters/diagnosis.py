@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.distinct import sorted_codes
+from unisono.maths.distinct import SAME_ANSWER, close_pairs, sorted_codes
 from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.gauge import change_of_truth
@@ -133,8 +133,8 @@ def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
     """(K, D) how much likelier n equal answers are from a constant annotator, -inf where answers differ."""
     (low, high), equal = answer_ranges(z, of, K), np.zeros(z.shape[1])
     for d in range(z.shape[1]):
-        counts = np.bincount(sorted_codes(z[~np.isnan(z[:, d]), d])[1]).astype(float)
-        equal[d] = (counts * (counts - 1)).sum()
+        values, code = sorted_codes(z[~np.isnan(z[:, d]), d])
+        equal[d] = sum(close_pairs(values, np.bincount(code, minlength=len(values)), SAME_ANSWER))
     return log_sameness(low, high, segment_sum((~np.isnan(z)).astype(float), of, K), equal)
 
 
@@ -151,12 +151,13 @@ def answer_ranges(z: np.ndarray, of: np.ndarray, K: int) -> tuple[np.ndarray, np
 def log_sameness(low: np.ndarray, high: np.ndarray, n: np.ndarray, equal: np.ndarray) -> np.ndarray:
     """(K, D) from lowest and highest answers and their numbers n (K, D), and pairs of equal answers of the crowd (D,).
 
+    Standardised answers are equal that lie no further apart than nobody would on purpose.
     Two answers of the crowd are equal with probability c, so n of them are by chance with about c^(n-1).    eq. Q5
     """
     total = n.sum(axis=0)
     # One pair more than there are keeps the chance above zero on a continuous scale.
     chance = np.minimum((equal + 1) / np.maximum(total * (total - 1), 1), 1.0)
-    return np.where(low < high, -np.inf, -np.maximum(n - 1, 0) * np.log(chance))
+    return np.where(high - low > SAME_ANSWER, -np.inf, -np.maximum(n - 1, 0) * np.log(chance))
 
 
 def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray) -> ItemParams:

@@ -96,21 +96,41 @@ def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, effective:
     styles = [styles_of(d, D) for d in range(D)]
     kinds, follows = (np.array([[style[i] for style in own] for own in styles]) for i in (0, 1))
     told = slice(0, -1)  # all but the constant annotator, who comes last, right after the unrelated one
-    priors = _prior_columns(kinds[:, told], noise)
+    swapped = [h for h in range(kinds.shape[1] - 1) if kinds[0, h] == SWAPPED]
+    priors, whose = _prior_columns(kinds[:, told], noise), np.hstack([follows[:, told], follows[:, swapped]])
+    priors = _Priors(*(np.hstack([part, part[:, swapped]]) for part in priors))
+    priors.center[:, kinds.shape[1] - 1 :] *= -1
     found = np.empty((4, K, D, len(styles[0])))
     at_once = max(ANNOTATORS_AT_ONCE // D, 1)
     for start in range(0, K, at_once):
         rows = slice(start, start + at_once)
         some = Sums(*(np.moveaxis(part[rows], 0, -1) for part in sums))
         axes = _axes(some)
-        regression = _regression(some, axes, follows[:, told], priors)
-        for table, part in zip(found, _integrated(regression, axes, follows[:, told], priors), strict=True):
+        regression = _regression(some, axes, whose, priors)
+        parts = _integrated(regression, axes, whose, priors)
+        for table, part in zip(found, _either_way(parts, swapped, kinds.shape[1] - 1), strict=True):
             table[rows, :, told] = np.moveaxis(part, -1, 0)
     found[..., -1] = found[..., -2]
     loglik, slope, square, left = found
     loglik *= effective[:, None]
     loglik[..., -1] += same
     return Evidence(kinds, follows, loglik, slope, square, left)
+
+
+def _either_way(parts: tuple[np.ndarray, ...], swapped: list[int], told: int) -> list[np.ndarray]:
+    """Evidence, each (D, told, K), from that with the swapped styles upside down after the others.
+
+    Nothing says which way round the scale of another dimension is, so both are as likely.
+    """
+    loglik, slope, square, noise = (part[:, :told].copy() for part in parts)
+    down = [part[:, told:] for part in parts]
+    both = np.logaddexp(loglik[:, swapped], down[0])
+    share = np.exp(down[0] - both)
+    for part, other in zip((slope, square), down[1:3], strict=True):
+        part[:, swapped] += share * (other - part[:, swapped])
+    noise[:, swapped] *= (down[3] / noise[:, swapped]) ** share
+    loglik[:, swapped] = both - np.log(2)
+    return [loglik, slope, square, noise]
 
 
 class _Priors(NamedTuple):
