@@ -25,6 +25,7 @@ from unisono.data.coverage import (
 from unisono.data.items import ItemTable
 from unisono.data.labels import listed
 from unisono.data.ratings import Ratings
+from unisono.data.wild import wild_answers
 from unisono.errors import DataError
 
 CONSTANT_FROM = 4  # equal answers before a rater counts as constant: three may well be chance
@@ -51,6 +52,7 @@ def check_ratings(ratings: Ratings) -> list[Alert]:
         *_few_ratings(ratings, counts),
         *_constant(ratings, counts, *ranges),
         *_traces(ratings, counts),
+        *_wild_values(ratings),
         *_unusual_values(ratings),
         *_scales(ratings, *ranges),
         *_conduct(ratings),
@@ -243,6 +245,35 @@ def _unusual_values(ratings: Ratings) -> Iterator[Alert]:
                 (float(column[worst]), who, item),
                 tuple(ratings.annotators[k] for k in names),
             )
+
+
+def _wild_values(ratings: Ratings) -> Iterator[Alert]:
+    if ratings.is_series:
+        return
+    wild = wild_answers(ratings)
+    for d in np.flatnonzero(wild.any(axis=0)):
+        column, rows = ratings.value[:, d], np.flatnonzero(wild[:, d])
+        others = column[~wild[:, d] & ~np.isnan(column)]
+        j = rows[np.argmax(np.abs(column[rows] - np.median(others)))]
+        who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
+        names = tuple(ratings.annotators[k] for k in np.unique(ratings.annotator_of[rows]))
+        ends = float(others.min()), float(others.max())
+        yield wild_alert(ratings.dimensions[d], len(rows), ends, (float(column[j]), who, item), names)
+
+
+def wild_alert(
+    dimension: str, many: int, others: tuple[float, float], worst: tuple[float, str, str], names: tuple[str, ...]
+) -> Alert:
+    """About so many values that are too far from the `others` to be believed, `worst` as for `unusual_alert`."""
+    value, who, item = worst
+    what = f"{dimension} is {value:g} by annotator '{who}' on '{item}'"
+    if many > 1:
+        what = f"{many} values of {dimension} cannot be meant, the furthest {value:g} by annotator '{who}' on '{item}'"
+    message = (
+        f"{what}; the others run from {others[0]:g} to {others[1]:g}. The default takes this for a typing error, or a "
+        f"code for 'no answer', and leaves it out. Correct it, or say where the scale ends (--scale)."
+    )
+    return Alert("wild-values", "warning", message, names)
 
 
 def unusual_alert(

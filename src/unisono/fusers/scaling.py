@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.data.scale import Ends, Scale
+from unisono.maths.items.levels import units_of
 from unisono.maths.standardise import pooled_moments
 
 NINE_IN_TEN = 1.645  # standard deviations on both sides
@@ -94,6 +95,11 @@ def identity_scaling(D: int) -> Scaling:
 def pooled_scaling(value: np.ndarray) -> Scaling:
     """Mean and standard deviation of all ratings (J, D) of each dimension."""
     return Scaling(*pooled_moments(value))
+
+
+def annotator_scaling(value: np.ndarray, annotator_of: np.ndarray, K: int) -> Scaling:
+    """The level of the average annotator and the spread of answers (J, D) around everybody's own."""
+    return Scaling(*units_of(value, annotator_of, K))
 
 
 def common_scaling(value: np.ndarray) -> Scaling:

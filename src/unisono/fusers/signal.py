@@ -8,9 +8,9 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from unisono.data import Ratings
+from unisono.maths.items.levels import standardised
 from unisono.maths.raters.diagnosis import Diagnosis, diagnose
 from unisono.maths.raters.signal import SharedSignal, shared_signal
-from unisono.maths.standardise import standardised
 
 __all__ = ["SharedSignal", "crowd_diagnosis", "crowd_signal", "item_signal"]
 
@@ -26,7 +26,9 @@ def crowd_signal(ratings: Ratings) -> SharedSignal | None:
 def item_signal(ratings: Ratings) -> SharedSignal:
     """The same for ratings of items."""
     if ratings not in _signals:
-        _signals[ratings] = shared_signal(standardised(ratings.value), ratings.item_of, ratings.annotator_of)
+        _signals[ratings] = shared_signal(
+            standardised(ratings.value, ratings.annotator_of, ratings.K), ratings.item_of, ratings.annotator_of
+        )
     return _signals[ratings]
 
 

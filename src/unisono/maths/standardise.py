@@ -1,4 +1,4 @@
-"""Pooled location and scale of ratings: the one standardiser of all models."""
+"""Pooled location and scale of ratings: of traces, features, and everything whose rows are alike."""
 
 from __future__ import annotations
 
@@ -16,12 +16,6 @@ def pooled_moments(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if len(seen):
             loc[d], scale[d] = _mean_and_sd(seen)
     return loc, scale
-
-
-def standardised(value: np.ndarray) -> np.ndarray:
-    """(J, D) ratings with pooled mean 0 and variance 1 per dimension; a constant dimension is zero."""
-    loc, scale = pooled_moments(value)
-    return np.asarray((value - loc) / scale)
 
 
 def _mean_and_sd(seen: np.ndarray) -> tuple[float, float]:

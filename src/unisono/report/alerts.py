@@ -13,7 +13,7 @@ from unisono.report.copies import COPIES, WILL_COUNT_ONCE, copy_alerts, how_coun
 from unisono.words import Counting
 
 NO_SIGNAL = "no-shared-signal"  # the kind of alert
-TOLD_AT_ONCE = (NO_SIGNAL, COPIES)  # kinds that a fusion warns of, beside listing them
+TOLD_AT_ONCE = (NO_SIGNAL, COPIES, "wild-values")  # kinds that a fusion warns of, beside listing them
 
 
 def rating_alerts(ratings: Ratings, copies: Counting | None = None) -> list[Alert]:

@@ -17,7 +17,9 @@ from unisono.data.checks import (
     inner_percentiles,
     scale_alerts,
     unusual_alert,
+    wild_alert,
 )
+from unisono.data.wild import Fence
 from unisono.engines.protocol import Executor, Shard
 from unisono.engines.sums import pairwise_sum
 from unisono.io.shards import ShardFolder, item_labels
@@ -80,10 +82,32 @@ def _unusual_values(
         yield unusual_alert(folder.dimensions[d], found.many, (found.low, found.high), worst, names)
 
 
-def _outside(part: Part, d: int, low: float, high: float, middle: float) -> _Outside:
+def wild_alerts(
+    executor: Executor,
+    parts: list[Shard],
+    folder: ShardFolder,
+    annotators: tuple[str, ...],
+    fence: Fence,
+    rule: np.ndarray,
+    tallies: list[Tally],
+) -> Iterator[Alert]:
+    """About answers beyond the fence of annotators who do not answer there as a `rule` (K, D)."""
+    for d, (low, high) in enumerate(zip(*fence, strict=True)):
+        middle = float(tallies[d].quantiles([0.5])[0]) if len(tallies[d].value) else 0.0
+        found = pairwise_sum(executor.map(_outside, parts, d, low, high, middle, rule[:, d]), _joined)
+        if found.many:
+            worst = found.worst, annotators[found.who], item_name(folder, found.item)
+            names = tuple(annotators[k] for k in found.annotators.tolist())
+            yield wild_alert(folder.dimensions[d], found.many, (found.low, found.high), worst, names)
+
+
+def _outside(part: Part, d: int, low: float, high: float, middle: float, but: np.ndarray | None = None) -> _Outside:
+    """`but` (K,): annotators of whom nothing is outside."""
     column = part.value[:, d]
-    rows = np.flatnonzero((column < low) | (column > high))
-    inside = column[(column >= low) & (column <= high)]
+    far = (column < low) | (column > high)
+    if but is not None:
+        far &= ~but[part.annotator_of]
+    rows, inside = np.flatnonzero(far), column[~far & ~np.isnan(column)]
     ends = float(inside.min(initial=np.inf)), float(inside.max(initial=-np.inf))
     if not len(rows):
         return _Outside(0, np.nan, -1.0, -1, -1, np.zeros(0, dtype=np.int64), *ends)

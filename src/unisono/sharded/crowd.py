@@ -8,11 +8,18 @@ import numpy as np
 
 from unisono.engines.protocol import Executor, Shard
 from unisono.engines.sums import pairwise_sum
+from unisono.maths.items.components import PairSums, pair_sums
 from unisono.maths.items.data import ItemData, rows_elsewhere
 from unisono.maths.items.estep import Stats
+from unisono.maths.items.levels import (
+    AnnotatorMoments,
+    Levels,
+    annotator_levels,
+    annotator_moments,
+    profile_moments,
+    units,
+)
 from unisono.maths.items.rescale import ItemMeans, item_means
-from unisono.maths.items.targets import SharedMoments, shared_moments
-from unisono.maths.standardise import NO_SPREAD
 from unisono.sharded.parts import ItemShard, Part
 
 
@@ -40,17 +47,16 @@ def joined_moments(one: Moments, other: Moments) -> Moments:
     return Moments(n, one.mean + away * share, one.squares + other.squares + away**2 * one.n * share)
 
 
-def pooled_units(executor: Executor, parts: list[Shard], largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def units_of_parts(executor: Executor, parts: list[Shard], largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Location (D,) and scale (D,) of all ratings; `largest` (D,) absolute answers."""
-    unit = np.where(largest > 0, largest, 1.0)
-    found = pairwise_sum(executor.map(_part_moments, parts, unit), joined_moments)
-    sd = np.sqrt(found.squares / np.maximum(found.n, 1))
-    scale = np.where(sd > NO_SPREAD, sd, 1.0) * unit
-    return found.mean * unit, np.where(largest > 0, scale, 1.0)
+    found = pairwise_sum(
+        executor.map(_part_moments, parts, np.where(largest > 0, largest, 1.0)), AnnotatorMoments.__add__
+    )
+    return units(found, largest)
 
 
-def _part_moments(part: Part, unit: np.ndarray) -> Moments:
-    return moments_of(part.value / unit)
+def _part_moments(part: Part, unit: np.ndarray) -> AnnotatorMoments:
+    return annotator_moments(part.value / unit, part.annotator_of, part.K)
 
 
 class ProfileSums(NamedTuple):
@@ -67,14 +73,17 @@ class Crowd(NamedTuple):
 
     data: ItemData  # its rows are elsewhere
     keys: np.ndarray  # (U,) of its profiles
-    moments: SharedMoments  # of items
+    moments: tuple[Levels, PairSums]
     means: ItemMeans
 
 
 def find_crowd(executor: Executor, shards: list[Shard], M: int, K: int) -> Crowd:
     """Sums over all shards."""
-    sums, moments, means = pairwise_sum(executor.map(_crowd_sums, shards), _joined)
-    return Crowd(rows_elsewhere(sums.keys, sums.judgements, sums.Sy, sums.Syy, M, K), sums.keys, moments, means)
+    sums, means = pairwise_sum(executor.map(_crowd_sums, shards), _joined)
+    data = rows_elsewhere(sums.keys, sums.judgements, sums.Sy, sums.Syy, M, K)
+    levels = annotator_levels(profile_moments(data))
+    pairs = pairwise_sum(executor.map(_pair_sums, shards, levels), PairSums.__add__)
+    return Crowd(data, sums.keys, (levels, pairs), means)
 
 
 def everywhere(keys: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
@@ -87,15 +96,16 @@ def everywhere(keys: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
     return Stats(Saa, Sya, stats.items, stats.Sza, stats.loglik, Dyy)
 
 
-def _crowd_sums(shard: ItemShard) -> tuple[ProfileSums, SharedMoments, ItemMeans]:
+def _crowd_sums(shard: ItemShard) -> tuple[ProfileSums, ItemMeans]:
     data = shard.data
-    sums = ProfileSums(shard.keys, data.judgements, data.Sy, data.Syy)
-    return sums, shared_moments(data, data.item_of, data.M), item_means(data)
+    return ProfileSums(shard.keys, data.judgements, data.Sy, data.Syy), item_means(data)
 
 
-def _joined(
-    one: tuple[ProfileSums, SharedMoments, ItemMeans], other: tuple[ProfileSums, SharedMoments, ItemMeans]
-) -> tuple[ProfileSums, SharedMoments, ItemMeans]:
+def _pair_sums(shard: ItemShard, levels: Levels) -> PairSums:
+    return pair_sums(shard.data, levels)
+
+
+def _joined(one: tuple[ProfileSums, ItemMeans], other: tuple[ProfileSums, ItemMeans]) -> tuple[ProfileSums, ItemMeans]:
     keys, place = np.unique(np.concatenate([one[0].keys, other[0].keys]), return_inverse=True)
     parts = []
     for a, b in zip(one[0][1:], other[0][1:], strict=True):
@@ -103,5 +113,4 @@ def _joined(
         total[place[: len(a)]] += a
         total[place[len(a) :]] += b
         parts.append(total)
-    moments = SharedMoments(*(a + b for a, b in zip(one[1], other[1], strict=True)))
-    return ProfileSums(keys, *parts), moments, ItemMeans(*(a + b for a, b in zip(one[2], other[2], strict=True)))
+    return ProfileSums(keys, *parts), ItemMeans(*(a + b for a, b in zip(one[1], other[1], strict=True)))

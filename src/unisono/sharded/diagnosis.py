@@ -8,8 +8,16 @@ from unisono.engines.protocol import Executor, Shard
 from unisono.engines.sums import add_fields, pairwise_sum
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.leave_out import left_out_truths
+from unisono.maths.items.levels import annotator_levels, profile_moments
 from unisono.maths.items.params import ItemParams
-from unisono.maths.raters.diagnosis import Diagnosis, FirstLook, log_sameness, settled_diagnosis
+from unisono.maths.raters.diagnosis import (
+    Diagnosis,
+    FirstLook,
+    even_moments,
+    kurtosis_from,
+    log_sameness,
+    settled_diagnosis,
+)
 from unisono.maths.raters.signal import (
     AnnotatorMeans,
     DimensionProducts,
@@ -47,9 +55,9 @@ def find_diagnosis(
     ranges: lowest and highest standardised answers, (K, D) each. equal_pairs: (D,) of answers of the crowd.
     """
     numbers = data.answers()
-    fourth = pairwise_sum(executor.map(_fourth_powers, shards), np.add)
-    kurtosis = fourth / np.maximum(numbers.sum(axis=0), 1)
-    first = FirstLook(signal, correlation, log_sameness(*ranges, numbers, equal_pairs), kurtosis)
+    offset = annotator_levels(profile_moments(data)).offset
+    moments = pairwise_sum(executor.map(_even_moments, shards, offset), np.add)
+    first = FirstLook(signal, correlation, log_sameness(*ranges, numbers, equal_pairs), kurtosis_from(*moments))
 
     def sums_at(params: ItemParams) -> Sums:
         found: Sums = pairwise_sum(executor.map(style_sums, shards, params), joined_sums)
@@ -72,9 +80,8 @@ def _signal_sums(shard: ItemShard, means: AnnotatorMeans) -> tuple[SignalSums, D
     return signal_sums(y, seen, data.item_of, data.M), dimension_products(y, seen, data.item_of, data.M)
 
 
-def _fourth_powers(shard: ItemShard) -> np.ndarray:
-    square = shard.data.y * shard.data.y
-    return np.asarray((square * square).sum(axis=0))
+def _even_moments(shard: ItemShard, offset: np.ndarray) -> np.ndarray:
+    return np.array(even_moments(shard.data.value - offset[shard.data.annotator_of]))
 
 
 def _added(

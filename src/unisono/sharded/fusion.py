@@ -40,7 +40,7 @@ from unisono.sharded.copies import find_copies
 from unisono.sharded.earlier import Everybody, prior_fit, with_earlier
 from unisono.sharded.look import Look
 from unisono.sharded.parts import Source, make_part
-from unisono.sharded.prepare import counted_of, fuser_of, scale_of
+from unisono.sharded.prepare import counted_of, fuser_of, scale_of, without_wild_answers
 from unisono.sharded.steps import Counted, Fitted, OnPhase, fit_default, look_at_all
 from unisono.sharded.truth import Labels, gathered_sample, make_labelled, some_rows, truth_frame
 from unisono.version import __version__
@@ -92,6 +92,8 @@ def fuse_shards(
     found = named_copies(find_copies(executor, parts, look), folder.annotators)
     alerts = shard_alerts(executor, parts, folder, look, tallies)
     counted, merged = counted_of(executor, parts, sources, look, tallies, folder, known, found, copies)
+    counted, wild = without_wild_answers(executor, counted, said, folder)
+    alerts, known = [*wild, *alerts], counted.scale
     folder, look, found, counted = with_earlier(Everybody(folder, look, found, counted), earlier)
     fitted = fit_default(
         executor,

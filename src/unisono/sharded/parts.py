@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unisono.data.wild import Fence
 from unisono.io.shards import read_part
 from unisono.maths.copies.voices import one_voice
 from unisono.maths.items.data import Cuts, ItemData, prepare, profile_keys
@@ -37,6 +38,8 @@ class Source(NamedTuple):
     first: int
     voice: np.ndarray | None = None  # (K,) place of everybody's voice among the voices; None: everybody is one
     distance: np.ndarray | None = None  # (K,) whose answer counts where members of a voice differ
+    fence: Fence | None = None  # answers beyond are missing ...
+    rule: np.ndarray | None = None  # (K, D) ... but of voices who answer there as a rule
     silent: int = 0  # so many annotators more who rated nothing in any part
 
 
@@ -47,6 +50,8 @@ def make_part(source: Source) -> Part:
     if source.voice is not None:
         K = int(source.voice.max()) + 1
         value, item_of, annotator_of = one_voice(value, item_of, annotator_of, source.voice, source.distance)
+    if source.fence is not None and source.rule is not None:
+        value = np.where(source.fence.crossed(value) & ~source.rule[annotator_of], np.nan, value)
     return Part(value, item_of.astype(np.int32), annotator_of.astype(np.int32), M, K + source.silent, source.first)
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from unisono.data.checks import Alert
 from unisono.data.scale import Scale
 from unisono.data.scale_inference import Reach, scale_of_answers
+from unisono.data.wild import Fence, by_rule, fence_of
 from unisono.engines.protocol import Executor, Shard, Task
 from unisono.engines.sums import add_fields, pairwise_sum
 from unisono.errors import DataError, SettingsError
@@ -15,7 +17,8 @@ from unisono.fusers import Joint, make_fuser
 from unisono.fusers.copies import Copies
 from unisono.io.shards import ShardFolder
 from unisono.maths.copies.voices import Disputes, disputes, voice_sums
-from unisono.maths.grouped import PairedSums, add_paired
+from unisono.maths.grouped import PairedSums, add_paired, segment_sum
+from unisono.sharded.alerts import wild_alerts
 from unisono.sharded.look import Look
 from unisono.sharded.parts import Part, Source, make_part
 from unisono.sharded.steps import Counted, look_at_all
@@ -96,6 +99,31 @@ def counted_of(
         return as_they_are, False
     voices = tuple(folder.annotators[k] for k in kept)
     return Counted(one_voice, merged, seen, answers, voices, folder.dimensions, scale), True
+
+
+def without_wild_answers(
+    executor: Executor, counted: Counted, said: dict[int, Any], folder: ShardFolder
+) -> tuple[Counted, list[Alert]]:
+    """The ratings without answers that nobody can have meant, and what is to be said of these."""
+    inner = [tally.inner() for tally in counted.tallies]
+    fence = fence_of(inner, counted.look.numbers.tolist(), counted.scale)
+    crossed = pairwise_sum(executor.map(_crossings, counted.parts, fence), np.add)
+    rule = by_rule(crossed, counted.look.answered)
+    if not (crossed * ~rule).any():
+        return counted, []
+    alerts = wild_alerts(executor, counted.parts, folder, counted.annotators, fence, rule, counted.tallies)
+    told = list(alerts)
+    executor.forget(counted.parts)
+    sources = [source._replace(fence=fence, rule=rule) for source in counted.sources]
+    parts = executor.load([Task(make_part, (source,)) for source in sources])
+    look, tallies = look_at_all(executor, parts)
+    scale = scale_of(look, said, folder)
+    return counted._replace(sources=sources, parts=parts, look=look, tallies=tallies, scale=scale), told
+
+
+def _crossings(part: Part, fence: Fence) -> np.ndarray:
+    """(K, D) answers beyond the fence."""
+    return segment_sum(fence.crossed(part.value).astype(float), part.annotator_of, part.K)
 
 
 def _voice_sums(part: Part, voice: np.ndarray) -> PairedSums:

@@ -29,7 +29,7 @@ from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.signal import SharedSignal
 from unisono.sharded.calibration import agreement_of, calibrated, sweep
 from unisono.sharded.checkpoint import Checkpoint
-from unisono.sharded.crowd import Crowd, find_crowd, pooled_units
+from unisono.sharded.crowd import Crowd, find_crowd, units_of_parts
 from unisono.sharded.diagnosis import find_diagnosis, find_signal
 from unisono.sharded.fit import fit_shards, statistics_of
 from unisono.sharded.look import Look
@@ -78,7 +78,7 @@ def fit_default(
     look, K = counted.look, len(counted.annotators)
     on_phase("units")
     ends = np.nan_to_num(look.span)
-    scaling = Scaling(*pooled_units(executor, counted.parts, np.abs(ends).max(axis=0)))
+    scaling = Scaling(*units_of_parts(executor, counted.parts, np.abs(ends).max(axis=0)))
     executor.forget(counted.parts)
     kinds = [
         kinds_on(tally.value, tally.times, own) if fuser.censored else NUMBERS
@@ -108,7 +108,7 @@ def fit_default(
         np.full(crowd.data.D, fuser.variance_floor),
         fuser.anchor,
         (lambda: diagnosis) if earlier is None else None,
-        items=crowd.moments,
+        moments=crowd.moments,
     )
     if earlier is not None:
         settings = continued(settings, earlier, counted.annotators)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.data.wild import left_aside
 from unisono.maths.distinct import close_pairs
 from unisono.sharded.parts import Part
 
@@ -27,6 +28,16 @@ class Tally(NamedTuple):
         """Pairs of answers at most `close` apart, both ways round; an unbiased estimate where not all are kept."""
         equal, others = close_pairs(self.value, self.times, close)
         return equal * 2.0**self.level + others * 4.0**self.level
+
+    def inner(self) -> tuple[float, float]:
+        """Lowest and highest answer without the outermost."""
+        total = np.cumsum(self.times)
+        n = int(total[-1]) if len(total) else 0
+        aside = left_aside(n)
+        if n <= 2 * aside:
+            return 0.0, 0.0
+        low, high = np.searchsorted(total, [aside, n - 1 - aside], side="right")
+        return float(self.value[low]), float(self.value[high])
 
     def quantiles(self, shares: list[float]) -> np.ndarray:
         """As numpy.percentile has them, from 0 to 1."""

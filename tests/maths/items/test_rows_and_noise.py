@@ -20,7 +20,7 @@ def test_sweeps_over_rows_end_where_all_rows_at_once_do(transform, missing):
     bias = np.array([[0.5, 0.2, 0.0], [0.2, 0.4, 0.1], [0.0, 0.1, 0.3]])
     precision = np.full((3, 4), 10.0)
     precision[:, 3] = np.diagonal(np.linalg.inv(bias))
-    prior = common_prior(np.full((data.K, 3), 0.9), precision, bias)
+    prior = common_prior(np.full((data.K, 3), 0.9), precision, bias, np.linspace(0.5, 2, data.K))
     _, stats = expectation(data, case.params)
     W, _ = noise_precision(case.params.N, data.annotator, data.answered)
     at_once = coupled_rows(data, stats, W, free, prior)

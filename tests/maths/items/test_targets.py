@@ -1,20 +1,26 @@
-"""Shares of truth, bias and error are recovered from moments, with stated answers where there is nothing to count."""
+"""Variances of truth, bias and error are recovered from moments, with stated answers where there is nothing to count."""
 
 import numpy as np
 import pytest
 
-from item_cases import data_of, random_raters
-from unisono.maths.items.priors import LEAST_SHARE
-from unisono.maths.items.targets import (
-    believed_correlation,
-    positive_definite,
-    rating_correlation,
-    variance_targets,
+from item_cases import random_raters
+from reference.naive_components import dense_reml, naive_levels, naive_pairs
+from unisono.maths.items.components import components, pair_sums
+from unisono.maths.items.data import prepare
+from unisono.maths.items.levels import (
+    AnnotatorMoments,
+    annotator_levels,
+    annotator_moments,
+    profile_moments,
+    units_of,
 )
+from unisono.maths.items.predictor import no_features
+from unisono.maths.items.priors import BIAS_FREEDOM, LEAST_SHARE, Priors
+from unisono.maths.items.targets import correlation_variance, drawn, positive_definite, variance_targets
 
 
 def crowd(*, M=500, K=80, per_item=6, truth=(0.35, 0.55), bias=0.15, correlation=0.0, missing=0.0, seed=0):
-    """Ratings of variance one, made of truth, bias and error with these shares."""
+    """Ratings of variance one, made of truth, bias and error with these shares: value, item_of, annotator_of."""
     rng = np.random.default_rng(seed)
     item_of, annotator_of = random_raters(rng, M, K, per_item)
     root = np.linalg.cholesky(np.array([[1, correlation], [correlation, 1]]))
@@ -22,89 +28,141 @@ def crowd(*, M=500, K=80, per_item=6, truth=(0.35, 0.55), bias=0.15, correlation
     parts = (truth, M, item_of), (np.full(2, bias), K, annotator_of), (1 - truth - bias, M * per_item, slice(None))
     value = sum((np.sqrt(share) * (rng.normal(size=(n, 2)) @ root.T))[of] for share, n, of in parts)
     value[rng.random(value.shape) < missing] = np.nan
-    return data_of(value, item_of, annotator_of), value
+    return value, item_of, annotator_of
+
+
+def data_of(value, item_of, annotator_of):
+    """In the units that they are in."""
+    return prepare(value, item_of, annotator_of, no_features(item_of.max() + 1), annotator_of.max() + 1)
+
+
+def correlations(covariance):
+    root = np.sqrt(np.diagonal(covariance))
+    return covariance / root[:, None] / root
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_known_shares_are_recovered(missing):
-    data, _ = crowd(missing=missing)
-    found = variance_targets(data, truths=False, biases=False)
+    found = variance_targets(data_of(*crowd(missing=missing)), truths=False, biases=False)
     np.testing.assert_allclose(np.diagonal(found.latent), [0.35, 0.55], atol=0.05)
-    np.testing.assert_allclose(np.diagonal(found.bias), 0.15, atol=0.05)
+    np.testing.assert_allclose(np.diagonal(found.bias) * Priors().bias_tails, 0.15, atol=0.05)
     np.testing.assert_allclose(np.diagonal(found.noise), [0.5, 0.3], atol=0.05)
     np.testing.assert_allclose(found.latent[0, 1], 0, atol=1e-12)
 
 
-def test_targets_are_correlated_as_the_ratings_are():
-    data, value = crowd(correlation=0.6)
-    r = believed(np.corrcoef(value.T)[0, 1], 3000, 6, 0.45)
-    found = variance_targets(data)
-    latent = found.latent[0, 1] / np.sqrt(found.latent[0, 0] * found.latent[1, 1])
-    assert latent == pytest.approx(r, rel=1e-3)
-    assert found.noise[0, 1] == pytest.approx(0, abs=1e-12)
-    assert found.bias[0, 1] == pytest.approx(r * found.bias[0, 0], rel=1e-3)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_levels_and_pairs_are_those_of_loops_over_answers(missing):
+    value, item_of, of = crowd(M=25, K=9, per_item=4, missing=missing)
+    value[of == 2] += 40.0
+    data = data_of(value, item_of, of)
+    found = annotator_levels(profile_moments(data))
+    centre, bias, within, away, tie, believed = naive_levels(value, of, data.K, BIAS_FREEDOM)
+    for name, expected in dict(centre=centre, bias=bias, within=within, away=away, tie=tie, believed=believed).items():
+        np.testing.assert_allclose(getattr(found, name), expected, rtol=1e-8, atol=1e-9, err_msg=name)
+    sums = pair_sums(data, found)
+    products, pairs = naive_pairs(value, item_of, of, centre + believed * away, found.factor)
+    np.testing.assert_allclose(sums.products, products, rtol=1e-8)
+    np.testing.assert_array_equal(sums.pairs, pairs)
 
 
-def believed(r, judgements, per_item, truth, D=2):
-    """The formula for one pair of dimensions."""
-    n = judgements / (1 + (per_item - 1) * truth)
-    return r**3 / (r**2 + D * (1 - r**2) ** 2 / n)
+def test_moments_of_annotators_add_up():
+    value, _, of = crowd(M=40, K=9, per_item=4, missing=0.2)
+    rows = np.random.default_rng(0).random(len(of)) < 0.4
+    added = annotator_moments(value[rows], of[rows], 9) + annotator_moments(value[~rows], of[~rows], 9)
+    for a, b in zip(added, annotator_moments(value, of, 9), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+    assert isinstance(added, AnnotatorMoments)
 
 
-@pytest.mark.parametrize("truth", [0.1, 0.5])
-@pytest.mark.parametrize("correlation", [0.9, 0.3])
-def test_a_handful_of_judgements_says_little_about_correlations(correlation, truth):
-    data, value = crowd(M=8, per_item=2, correlation=correlation)
-    r = np.corrcoef(value.T)[0, 1]
-    found = believed_correlation(data, np.array([[1, r], [r, 1]]), truth)
-    np.testing.assert_allclose(found, [[1, believed(r, 16, 2, truth)], [believed(r, 16, 2, truth), 1]], rtol=1e-12)
+@pytest.mark.parametrize("K, per_item, apart", [(3, 3, 0.2), (3, 3, 8.0), (12, 4, 0.3)])
+def test_components_are_about_those_of_restricted_maximum_likelihood(K, per_item, apart):
+    for seed in range(3):
+        value, item_of, of = crowd(M=60, K=K, per_item=per_item, truth=(0.4, 0.4), bias=apart * 0.6 / 8, seed=seed)
+        value[:, 0] += apart * np.random.default_rng(seed).normal(size=K)[of]
+        data = data_of(value, item_of, of)
+        levels = annotator_levels(profile_moments(data))
+        found = components(levels, pair_sums(data, levels))
+        truth, _, error = dense_reml(value[:, 0], item_of, of)
+        assert found.truth[0] == pytest.approx(truth, rel=0.15, abs=0.03)
+        assert found.within[0] - found.truth[0] == pytest.approx(error, rel=0.15, abs=0.03)
 
 
-def test_chance_correlations_are_hardly_believed_and_clear_ones_are():
-    chance, clear = [], []
-    for seed in range(40):
-        for correlation, kept in ((0.0, chance), (0.8, clear)):
-            data, _ = crowd(M=15, per_item=3, correlation=correlation, seed=seed)
-            P = rating_correlation(data)
-            kept.append((P[0, 1], believed_correlation(data, P, 0.45)[0, 1]))
-    chance, clear = np.square(chance).mean(axis=0), np.mean(clear, axis=0)
-    assert chance[1] < 0.35 * chance[0]
-    assert clear[1] > 0.9 * clear[0]
+@pytest.mark.parametrize("constant", [3.0, 300.0])
+def test_constants_of_annotators_who_answer_much_change_nothing(constant):
+    value, item_of, of = crowd(M=60, K=3, per_item=3, correlation=0.4)
+    moved = value + constant * np.array([-1.0, 0.0, 1.0])[of][:, None]
+    one, other = (variance_targets(data_of(y, item_of, of)) for y in (value, moved))
+    np.testing.assert_allclose(other.latent, one.latent, atol=0.02)
+    np.testing.assert_allclose(other.noise, one.noise, atol=0.02)
+    assert np.diagonal(other.bias).min() > np.diagonal(one.bias).max()
 
 
-def test_a_correlation_counts_the_judgements_that_answer_both():
-    data, value = crowd(M=40, per_item=3, correlation=0.6, missing=0.5)
-    both = int((~np.isnan(value)).all(axis=1).sum())
-    r = rating_correlation(data)[0, 1]
-    found = believed_correlation(data, rating_correlation(data), 0.4)[0, 1]
-    per_item = data.judgements.sum() / data.M
-    assert found == pytest.approx(believed(r, both, per_item, 0.4), rel=1e-9)
+@pytest.mark.parametrize("constant", [3.0, 300.0])
+def test_units_do_not_depend_on_the_level_of_one_annotator(constant):
+    value, _, of = crowd(M=60, K=12, per_item=6)
+    one, other = (np.array(units_of(y, of, 12)) for y in (value, value + constant * (of == 4)[:, None]))
+    np.testing.assert_allclose(other, one, rtol=0.03, atol=0.08)
+
+
+def test_biases_that_are_shared_by_dimensions_do_not_look_like_correlated_truths():
+    found = []
+    for seed in range(20):
+        value, item_of, of = crowd(M=60, K=3, per_item=3, correlation=0.3, seed=seed)
+        value += 2.0 * np.array([-1.0, 0.0, 1.0])[of][:, None]
+        found.append(correlations(variance_targets(data_of(value, item_of, of)).latent)[0, 1])
+    assert np.mean(found) == pytest.approx(0.3, abs=0.08)
+
+
+def test_moods_of_judgements_are_told_from_correlated_truths_where_there_are_many():
+    rng = np.random.default_rng(0)
+    value, item_of, of = crowd(M=2000, correlation=0.0)
+    value = value + rng.normal(size=len(value))[:, None]  # both answers of a judgement, whatever the item
+    found = correlations(variance_targets(data_of(value, item_of, of)).latent)[0, 1]
+    assert np.corrcoef(value.T)[0, 1] > 0.4
+    assert abs(found) < 0.1
+
+
+def test_a_handful_of_ratings_leaves_correlations_near_those_of_ratings():
+    away = []
+    for seed in range(30):
+        value, item_of, of = crowd(M=15, K=6, per_item=3, truth=(0.15, 0.15), correlation=0.5, seed=seed)
+        away.append(correlations(variance_targets(data_of(value, item_of, of)).latent)[0, 1] - 0.5)
+    assert np.sqrt(np.mean(np.square(away))) < 0.45
+
+
+def test_the_variance_of_a_correlation_is_that_of_simulations():
+    rng, M, r, noise = np.random.default_rng(0), 400, 0.6, np.array([0.5, 1.0])
+    root, found = np.linalg.cholesky(np.array([[1, r], [r, 1]])), []
+    for _ in range(2000):
+        mean = rng.normal(size=(M, 2)) @ root.T + np.sqrt(noise) * rng.normal(size=(M, 2))
+        S = np.cov(mean.T) - np.diag(noise)
+        found.append(S[0, 1] / np.sqrt(S[0, 0] * S[1, 1]))
+    expected = correlation_variance(np.array([[1, r], [r, 1]]), 1 + noise)[0, 1] / M
+    assert np.var(found) == pytest.approx(expected, rel=0.1)
+    np.testing.assert_allclose(correlation_variance(np.array([[r]]), np.ones(1)), (1 - r**2) ** 2)
+
+
+def test_what_may_be_chance_is_drawn_to_nothing():
+    np.testing.assert_allclose(drawn(np.array([0.5, -0.5, 0.0]), np.array([0.25, 0.0, 0.0])), [0.25, -0.5, 0.0])
 
 
 def test_without_two_ratings_of_anything_the_stated_shares_hold():
     rng = np.random.default_rng(0)
     alone = np.arange(30)
-    found = variance_targets(data_of(rng.normal(size=(30, 2)), alone, alone))
-    np.testing.assert_allclose(np.diagonal(found.latent), 0.5, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.bias), LEAST_SHARE, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.noise), 0.5 - LEAST_SHARE, rtol=1e-12)
+    value = rng.normal(size=(30, 2))
+    found = variance_targets(data_of((value - value.mean(0)) / value.std(0), alone, alone))
+    np.testing.assert_allclose(np.diagonal(found.latent), 0.5, rtol=0.1)
+    np.testing.assert_allclose(np.diagonal(found.bias), LEAST_SHARE, rtol=0.1)
+    np.testing.assert_allclose(np.diagonal(found.noise), np.diagonal(found.latent), rtol=1e-9)
 
 
 def test_shares_stay_inside_their_limits():
-    noise, _ = crowd(truth=(0.0, 0.0), bias=0.0)
-    assert np.diagonal(variance_targets(noise).latent).min() == pytest.approx(LEAST_SHARE)
-    agreed, _ = crowd(truth=(0.999, 0.999), bias=0.0)
-    found = variance_targets(agreed)
-    np.testing.assert_allclose(np.diagonal(found.latent), 1 - LEAST_SHARE, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(found.noise), LEAST_SHARE, rtol=1e-12)
-
-
-def test_the_correlation_of_ratings_is_that_of_complete_judgements():
-    data, value = crowd(correlation=0.5, missing=0.3)
-    both = ~np.isnan(value).any(axis=1)
-    assert rating_correlation(data)[0, 1] == pytest.approx(np.corrcoef(value[both].T)[0, 1], rel=1e-9)
-    few, _ = crowd(M=2, per_item=1, correlation=0.9)
-    np.testing.assert_allclose(rating_correlation(few), np.eye(2), atol=1e-12)
+    noise = variance_targets(data_of(*crowd(truth=(0.0, 0.0), bias=0.0)))
+    total = np.diagonal(noise.latent + noise.noise)
+    assert (np.diagonal(noise.latent) >= 0.99 * LEAST_SHARE * total).all()
+    found = variance_targets(data_of(*crowd(truth=(0.999, 0.999), bias=0.0)))
+    total = np.diagonal(found.latent + found.noise)
+    np.testing.assert_allclose(np.diagonal(found.noise), LEAST_SHARE * total, rtol=0.05)
 
 
 def test_correlations_that_cannot_be_are_brought_to_the_nearest_that_can():

@@ -11,9 +11,11 @@ from unisono.fusers.base import Progress
 from unisono.fusers.newcomers import with_newcomer
 from unisono.maths.em import EmTrace, relative_change, run_em
 from unisono.maths.items.classes import expected_gain
+from unisono.maths.items.components import PairSums
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.gauge import recentre
 from unisono.maths.items.gold import fit_with_gold
+from unisono.maths.items.levels import Levels
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import Priors
@@ -21,7 +23,6 @@ from unisono.maths.items.readings import FittedReading, Reading
 from unisono.maths.items.start import bayes_settings, bayes_start
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import Structure, free_coefficients
-from unisono.maths.items.targets import SharedMoments
 from unisono.maths.items.vb import bayes_step, settled
 from unisono.maths.raters.diagnosis import Diagnosis
 from unisono.maths.raters.gain_prior import competence, with_gain_priors
@@ -61,12 +62,12 @@ def anchored_settings(
     anchor: Anchor,
     diagnosis: Callable[[], Diagnosis] | None,
     *,
-    items: SharedMoments | None = None,
+    moments: tuple[Levels, PairSums] | None = None,
     reading: Reading | None = None,
 ) -> BayesSettings:
     """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
 
-    `items`: the moments of the items, where the rows of the ratings lie elsewhere.
+    `moments`: those behind the targets, where the rows of the ratings lie elsewhere.
     """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
@@ -74,7 +75,9 @@ def anchored_settings(
     raters = int((data.by_annotator(data.judgements) > 0).sum())
     if diagnosis is not None and anchor == "average" and raters < FEWEST_COMPARED:
         structure = structure._replace(transform="identity")
-    settings = bayes_settings(data, structure, priors, floor, items=items, anchored=anchor != "none", reading=reading)
+    settings = bayes_settings(
+        data, structure, priors, floor, moments=moments, anchored=anchor != "none", reading=reading
+    )
     if diagnosis is None or anchor != "average" or settings.structure.transform == "identity":
         return settings
     return with_gain_priors(data, settings, diagnosis())
@@ -117,14 +120,14 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimat
     if way == "calibrate":
         return found(state, trace)
     # Known truths hold the coordinates, and annotators may mix the dimensions.
-    params = _with_crowd(data, state.params, state, settings.structure._replace(transform="full"))
+    params = _with_crowd(data, state.params, state, settings, settings.structure._replace(transform="full"))
     return Estimate(params, trace, state.hyper.theta_var, gold_observed=True, gold_missed=missed)
 
 
 def estimate_at(data: ItemData, state: BayesState, trace: EmTrace, settings: BayesSettings) -> Estimate:
     """The estimate of a state: in the coordinates that the anchor promises, and with a newcomer."""
     params = reported(data, state, settings)
-    everybody = _with_crowd(data, params, state, settings.structure)
+    everybody = _with_crowd(data, params, state, settings, settings.structure)
     return Estimate(everybody, trace, state.hyper.theta_var, _read(state, settings))
 
 
@@ -144,11 +147,13 @@ def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> Item
     return recentre(state.params, settings.structure, weight) if weight.any() else state.params
 
 
-def _with_crowd(data: ItemData, params: ItemParams, state: BayesState, structure: Structure) -> ItemParams:
+def _with_crowd(
+    data: ItemData, params: ItemParams, state: BayesState, settings: BayesSettings, structure: Structure
+) -> ItemParams:
     """Parameters with a newcomer, of whom what is known of everybody is known."""
     hyper = state.hyper
     variance = 1 / hyper.precision(data.D)
-    variance[:, -1] = np.diagonal(hyper.bias)
+    variance[:, -1] = np.diagonal(hyper.bias) * settings.priors.bias_tails
     variance *= free_coefficients(structure, data.D)
     return with_newcomer(params, data.by_annotator(data.judgements), variance, hyper.pool)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from unisono.data import ItemTable, Ratings
+from unisono.data.wild import without_wild
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
@@ -129,7 +130,7 @@ class Joint(Fuser):
         self.check_settings()
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
-        tables = as_ratings(ratings), as_item_table(features), as_item_table(gold)
+        tables = self._meant(as_ratings(ratings)), as_item_table(features), as_item_table(gold)
         # Answers of the other readings are no numbers on the scale, and turned dimensions have no ends.
         plain = (self.inference, self.response) == ("bayes", "linear") and self.anchor != "uncorrelated"
         censored = self.censored and plain
@@ -145,6 +146,10 @@ class Joint(Fuser):
         self._learnt(self._estimate(given, run), given)
         self.warn_unless_converged()
         return self
+
+    def _meant(self, ratings: Ratings) -> Ratings:
+        """The ratings without what nobody can have meant; maximum likelihood takes them as they are."""
+        return without_wild(ratings) if self.inference == "bayes" and not ratings.is_series else ratings
 
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)

@@ -11,7 +11,7 @@ from unisono.fusers.features import FeatureSpace, learn_space
 from unisono.fusers.items.ends import answer_kinds, earlier_kinds, find_ends
 from unisono.fusers.items.response import answer_curve
 from unisono.fusers.items.warm_start import PriorFit
-from unisono.fusers.scaling import Scaling, common_scaling, pooled_scaling, without_dust
+from unisono.fusers.scaling import Scaling, annotator_scaling, common_scaling, without_dust
 from unisono.maths.items.data import Bounds, ItemData, prepare
 from unisono.maths.items.ends import EndAnswers
 from unisono.words import Response
@@ -49,7 +49,8 @@ def prepared(
     else:
         curve = answer_curve(ratings.value, ratings.dimensions, ratings.source) if response == "ordinal" else None
         value = ratings.value if curve is None else curve.forward(ratings.value)
-        scaling = common_scaling(value) if paper else pooled_scaling(value)._replace(curve=curve)
+        scaling = common_scaling(value) if paper else annotator_scaling(value, ratings.annotator_of, ratings.K)
+        scaling = scaling._replace(curve=curve)
     # One ridge for all features makes sense only in common units; the paper takes features as they are.
     space, scores = learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
     value = scaling.standardise(ratings.value)

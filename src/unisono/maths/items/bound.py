@@ -83,8 +83,13 @@ def _predictor_term(data: ItemData, state: BayesState) -> float:
 
 
 def _between_annotators(state: BayesState, settings: BayesSettings) -> float:
-    """Prior of how annotators differ: of the covariance of biases; precisions are fixed, or free."""
-    return _pull(state.hyper.bias, settings.targets.bias, settings.priors.bias_annotators)
+    """Prior of how annotators differ: of the covariance of biases, and of who is tied to it how far.
+
+    Precisions are fixed, or free. Integrating over a tie and estimating it under this prior are the same.
+    """
+    tie, nu = state.hyper.tie, settings.priors.bias_freedom
+    ties = float(-0.5 * nu * np.sum(tie - np.log(tie) - 1))
+    return ties + _pull(state.hyper.bias, settings.targets.bias, settings.priors.bias_annotators)
 
 
 def _noise_prior(data: ItemData, state: BayesState, settings: BayesSettings) -> float:

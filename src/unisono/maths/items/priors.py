@@ -26,6 +26,9 @@ IMAGINARY_ANSWERS = (
     4.0  # convention: behind no offset, of an annotator or of gold; noise has about four times the variance
 )
 
+# convention: degrees of freedom of Student's t of biases, as many as imaginary answers stand behind a noise scale
+BIAS_FREEDOM = 8.0
+
 # ---- Annotators, truths and errors of the variational model (eq. B1, B2, B5, B6, B13)
 
 
@@ -37,12 +40,18 @@ class Priors(NamedTuple):
     leak_variance: float = 0.01  # convention: the same for leakage, sd .1, where the structure allows it
     estimated: bool = False  # [D] whether both are estimated: with known truths, where annotators mix dimensions
     bias_annotators: float = IMAGINARY_ANNOTATORS  # behind the target of the biases' covariance
+    bias_freedom: float = BIAS_FREEDOM
     noise_numbers: float = 8.0  # convention: imaginary answers per annotator and dimension at the pool's noise
     # [D] None: Pearson +.008 over the mean on six studies; a third of the judgements +.034, as many +.039.
     noise_share: float = 0.5  # imaginary judgements with uncorrelated errors, as a share of the real ones
     latent_items: float = IMAGINARY_ITEMS  # behind the target of Sigma
     # [D] F_kdd is expected at r_k^(1/2): who uses little of the scale has small gains and small errors.
     gain_follows_noise: bool = True
+
+    @property
+    def bias_tails(self) -> float:
+        """Variance of Student's t of biases over its squared scale."""
+        return self.bias_freedom / (self.bias_freedom - 2)
 
 
 # ---- Shares of the ratings' variance by moments (eq. B11, Q1)

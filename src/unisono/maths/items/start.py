@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from unisono.maths.items.classes import usual_classes
+from unisono.maths.items.components import PairSums
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.latent import shape_latent
+from unisono.maths.items.levels import Levels
 from unisono.maths.items.noise import scaled_noise
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import Priors
 from unisono.maths.items.readings import complete_reading
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
-from unisono.maths.items.targets import SharedMoments, targets_from, variance_targets
+from unisono.maths.items.targets import targets_from, variance_targets
 
 
 def bayes_settings(
@@ -25,18 +27,21 @@ def bayes_settings(
     floor: np.ndarray,
     *,
     correlated: bool = True,
-    items: SharedMoments | None = None,
+    moments: tuple[Levels, PairSums] | None = None,
     **changes: Any,
 ) -> BayesSettings:
     """Settings with targets from the ratings; only what the structure lets be correlated is, or nothing.
 
-    `items`: the moments of the items, where the rows of the ratings lie elsewhere.
+    `moments`: those behind the targets, where the rows of the ratings lie elsewhere.
     """
     alike = {
         "truths": correlated and structure.latent == "full",
         "biases": correlated and structure.couples_dimensions,
     }
-    targets = variance_targets(data, **alike) if items is None else targets_from(data, items, **alike)
+    if moments is None:
+        targets = variance_targets(data, **alike)
+    else:
+        targets = targets_from(moments[0], moments[1], **alike)
     return BayesSettings(structure, priors, floor, targets)._replace(**changes)
 
 
@@ -48,6 +53,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         gain=1 / priors.gain_variance,
         leak=1 / priors.leak_variance,
         bias=targets.bias,
+        tie=np.ones(data.K),
         ridge=ridge,
         theta_var=1 / (data.scores.l + ridge),
         r=np.ones(data.K),

@@ -33,7 +33,8 @@ class Hyper(NamedTuple):
 
     gain: float
     leak: float
-    bias: np.ndarray  # (D, D) covariance of the biases between annotators
+    bias: np.ndarray  # (D, D) covariance of the biases between annotators, of those whose tie is 1
+    tie: np.ndarray  # (K,) precision of an annotator's biases relative to that: less for who lies far off
     ridge: float  # precision of the predictor's coefficients, relative to Sigma
     theta_var: np.ndarray  # (R,) posterior variances of theta's rows, relative to Sigma
     r: np.ndarray  # (K,) noise of each annotator relative to the pool, for scaled and shared noise

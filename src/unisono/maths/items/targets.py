@@ -1,98 +1,95 @@
-"""Variance components by moments: shares of items, annotators and errors, the targets of the priors.
+"""Targets of the priors: variances and correlations of truths, biases and errors, as far as moments tell them.
 
-Pairs of ratings of one item by different annotators share the truth; pairs by one annotator of different items share
-the bias. Ratings are standardised, so that shares are variances.
+What little there are ratings for stays near what is known otherwise: biases near those on other dimensions,
+correlations of truths near those of ratings, and these near none.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from unisono.maths.grouped import segment_sum
+from unisono.maths.items.components import PairSums, components, pair_sums
 from unisono.maths.items.data import ItemData
-from unisono.maths.items.priors import LEAST_SHARE
+from unisono.maths.items.levels import TINY, Levels, annotator_levels, profile_moments
+from unisono.maths.items.priors import IMAGINARY_ANNOTATORS, LEAST_SHARE
 from unisono.maths.items.state import Targets
 
-FEWEST_PAIRS = 3  # numerical: judgements of both dimensions below which they have no correlation
 LEAST_EIGENVALUE = 1e-3  # numerical: least of the eigenvalues of a correlation matrix put together entry by entry
 
 
 def variance_targets(data: ItemData, *, truths: bool = True, biases: bool = True) -> Targets:
-    """Shares of truth, error and bias; truths and biases are correlated as the ratings are, if at all."""
-    return targets_from(data, shared_moments(data, data.item_of, data.M), truths=truths, biases=biases)
+    """Variances of truth, error and bias; truths and biases are correlated as truths are, if at all."""
+    levels = annotator_levels(profile_moments(data))
+    return targets_from(levels, pair_sums(data, levels), truths=truths, biases=biases)
 
 
-class SharedMoments(NamedTuple):
-    """Of two different ratings of one group, (D,) each; they add up over groups."""
-
-    products: np.ndarray  # sum of their products, both ways round
-    pairs: np.ndarray  # how many there are, both ways round
-
-    def mean(self, unknown: float) -> np.ndarray:
-        """(D,) mean product; `unknown` where there are no pairs."""
-        return np.asarray(np.where(self.pairs > 0, self.products / np.maximum(self.pairs, 1), unknown))
-
-
-def shared_moments(data: ItemData, of: np.ndarray, groups: int) -> SharedMoments:
-    """Of the groups `of` (J,) of ratings, items or annotators."""
-    y, answered = data.y, data.answered[data.profile_of].astype(float)
-    totals, counts = segment_sum(y, of, groups), segment_sum(answered, of, groups)
-    products = (totals**2).sum(axis=0) - (y**2).sum(axis=0)
-    return SharedMoments(products, (counts * (counts - 1)).sum(axis=0))
-
-
-def targets_from(data: ItemData, items: SharedMoments, *, truths: bool = True, biases: bool = True) -> Targets:
-    """The targets from the moments of items and from the sums of the ratings' profiles.                 eq. B11"""
-    # Where no item has two ratings, half is truth as far as anybody knows; biases that nothing shows are small.
-    truth = _believable(items.mean(0.5))
-    totals, counts = data.by_annotator(data.Sy), data.answers()
-    products = (totals**2).sum(axis=0) - np.einsum("udd->d", data.Syy)
-    annotators = SharedMoments(products, (counts * (counts - 1)).sum(axis=0))
-    bias = _believable(annotators.mean(0.0).mean())
-    error = np.maximum(1 - truth - bias, LEAST_SHARE)
-    P = positive_definite(believed_correlation(data, rating_correlation(data), float(truth.mean())))
-    none = np.eye(data.D)
+def targets_from(levels: Levels, sums: PairSums, *, truths: bool = True, biases: bool = True) -> Targets:
+    """The targets from the annotators' levels and the sums over items.                                  eq. B11"""
+    found, bias, within = components(levels, sums)
+    total = np.where(within + bias > 0, within + bias, 1.0)
+    least = LEAST_SHARE * total
+    # Where no item has two ratings, half is truth as far as anybody knows.
+    truth = np.clip(np.where(np.isnan(found), 0.5 * within, found), least, np.maximum(within - least, least))
+    error = np.maximum(within - truth, least)
+    P = positive_definite(truth_correlation(levels, sums, truth, error))
+    none = np.eye(len(total))
     return Targets(
         latent=_covariance(truth, P if truths else none),
         noise=np.diag(error),
-        bias=_covariance(np.full(data.D, bias), P if biases else none),
+        bias=_covariance(np.maximum(_bias_share(levels, total), LEAST_SHARE) * total, P if biases else none),
     )
 
 
-def _believable(share: np.ndarray) -> np.ndarray:
-    return np.asarray(np.clip(share, LEAST_SHARE, 1 - LEAST_SHARE))
+def _bias_share(levels: Levels, total: np.ndarray) -> np.ndarray:
+    """(D,) shares of biases, drawn to their mean over dimensions as if a few annotators more had it."""
+    share, K = levels.bias / total, (levels.n > 1).sum(axis=0)
+    return np.asarray((K * share + IMAGINARY_ANNOTATORS * share.mean()) / (K + IMAGINARY_ANNOTATORS))
 
 
-def rating_correlation(data: ItemData) -> np.ndarray:
-    """(D, D) correlations of the ratings over judgements that answer both dimensions, made positive definite."""
-    P = np.eye(data.D)
-    for d in range(data.D):
-        for e in range(d):
-            both = data.answered[:, d] & data.answered[:, e]
-            n = data.judgements[both].sum()
-            if n < FEWEST_PAIRS:
-                continue
-            Sd, Se = data.Sy[both, d].sum() / n, data.Sy[both, e].sum() / n
-            moment = data.Syy[both].sum(axis=0) / n
-            spread = (moment[d, d] - Sd**2) * (moment[e, e] - Se**2)
-            P[d, e] = P[e, d] = (moment[d, e] - Sd * Se) / np.sqrt(spread) if spread > LEAST_EIGENVALUE**2 else 0.0
-    values, vectors = np.linalg.eigh(P)
-    return np.asarray((vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T)
+def truth_correlation(levels: Levels, sums: PairSums, truth: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """(D, D) correlations of truths with variances `truth` (D,), from pairs of annotators.                eq. B21
 
-
-def believed_correlation(data: ItemData, P: np.ndarray, truth: float) -> np.ndarray:
-    """(D, D) correlations of ratings, the less of them the more likely they are chance.                    eq. B21
-
-    Judgements of one item share its truth, which is this share of their variance, so they count for less than their
-    number (the design effect of cluster samples); and the more dimensions, the more chances for chance.
+    Judgements correlate as truths do, and as moods and manners do: known better, and not quite the same. The
+    correlation of pairs is drawn to theirs, the more the likelier it is that chance makes the difference.
     """
-    both = data.answered.T @ (data.judgements[:, None] * data.answered) / (1 + (data.per_item - 1) * truth)
-    chance = data.D * (1 - P**2) ** 2 / np.maximum(both, 1.0)
-    believed = P * P**2 / np.maximum(P**2 + chance, np.finfo(float).tiny)
-    np.fill_diagonal(believed, 1.0)
-    return np.asarray(believed)
+    D, root = len(truth), np.sqrt(truth)
+    per_item = np.diagonal(sums.pairs) / np.maximum(np.diagonal(sums.n), 1) + 1
+    unreliable = 1 + error / (truth * per_item)  # (D,) variance of an item's mean over that of its truth
+    pairs = sums.products / np.maximum(sums.pairs, 1) / root[:, None] / root
+    pairs = np.where(sums.pairs > 0, np.clip(pairs, -1.0, 1.0), 0.0)
+    variance = D * correlation_variance(pairs, unreliable)
+    chance = np.where(sums.items > 0, variance / np.maximum(sums.items, 1), np.inf)
+    ratings = judgement_correlation(sums, per_item, truth / (truth + error + levels.bias))
+    found = ratings + drawn(pairs - ratings, chance)
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(found)
+
+
+def judgement_correlation(sums: PairSums, per_item: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """(D, D) correlations of the answers of one judgement, the less of them the more likely they are chance.
+
+    Judgements of one item share its truth, which is this `share` (D,) of their variance, so they count for less than
+    their number (the design effect of cluster samples); and the more dimensions, the more chances for chance.
+    """
+    mean = sums.same / np.maximum(sums.n, 1)
+    root = np.sqrt(np.maximum(np.diagonal(mean), TINY))
+    P = np.clip(mean / root[:, None] / root, -1.0, 1.0)
+    n = sums.n / (1 + (per_item.mean() - 1) * share.mean())
+    return drawn(P, np.where(n > 0, len(P) * (1 - P**2) ** 2 / np.where(n > 0, n, 1.0), np.inf))
+
+
+def correlation_variance(P: np.ndarray, unreliable: np.ndarray) -> np.ndarray:
+    """(D, D) variance, times the number of items, of correlations P of truths that are known by pairs of answers.
+
+    `unreliable` (D,) is the variance of items' means over that of their truths; at one, it is (1 - P^2)^2.
+    """
+    u, v = unreliable[:, None], unreliable
+    return np.asarray(u * v + P**2 * (1 + (u**2 + v**2) / 2 - 2 * (u + v)) + P**4)
+
+
+def drawn(x: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """x drawn to 0 by the share that its variance by chance has in its square: x^3 / (x^2 + chance)."""
+    return np.asarray(x**3 / np.maximum(x**2 + chance, TINY))
 
 
 def positive_definite(P: np.ndarray) -> np.ndarray:

@@ -66,6 +66,7 @@ def maximised(
     hyper = _classes(data, params, hyper, settings)
     params, hyper = _noise(data, stats, params, hyper, settings)
     hyper = _between_annotators(data, params, hyper, settings)
+    hyper = _biases(data, params, hyper, settings)
     after = BayesState(params, hyper, mean, state.completed)
     if settings.anchored:
         after = best_coordinates(data, after, row_prior(data, hyper, settings), settings)
@@ -87,7 +88,7 @@ def row_prior(data: ItemData, hyper: Hyper, settings: BayesSettings) -> RowPrior
     Annotators who use little of the scale have small gains and small errors alike, so the gain goes with the noise.
     """
     gain = expected_gain(hyper.classes, settings.class_centers(hyper.r))
-    prior = common_prior(gain, hyper.precision(data.D), hyper.bias)
+    prior = common_prior(gain, hyper.precision(data.D), hyper.bias, hyper.tie)
     if settings.mixing is not None:
         prior.center[:, :, : data.D] = settings.mixing
     return prior if settings.earlier is None else replaced(prior, settings.earlier.known, settings.earlier.rows)
@@ -191,12 +192,27 @@ def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settin
         coefficients = n * int((free & kind).sum())
         return coefficients / float(total[free & kind].sum()) if priors.estimated and coefficients else before
 
-    bias = params.b[new]
-    spread = bias.T @ bias + np.diag(params.cov[new][:, :, D, D].sum(axis=0))
-    count = n if settings.structure.bias else 0
-    C = (spread * bool(count) + priors.bias_annotators * settings.targets.bias) / (count + priors.bias_annotators)
-    return hyper._replace(
-        gain=estimate(own, hyper.gain),
-        leak=estimate(others, hyper.leak),
-        bias=C if settings.structure.couples_dimensions else np.diag(np.diagonal(C)),
-    )
+    return hyper._replace(gain=estimate(own, hyper.gain), leak=estimate(others, hyper.leak))
+
+
+def _biases(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
+    """C, pulled to its target, given how far everybody's biases are tied to it; then the ties.   eq. B6, B25
+
+    b_k ~ N(0, C / tie_k), tie_k ~ Gamma(nu/2, nu/2): Student's t, so that who lies far off is let go, and moves nobody
+    else's prior.
+    """
+    D, priors, tie = data.D, settings.priors, hyper.tie.copy()
+    new = data.answers().sum(axis=1) > 0
+    if settings.earlier is not None:
+        new &= ~settings.earlier.known
+    if not settings.structure.bias:
+        new[:] = False
+    assert params.cov is not None
+    bias, cov, target = params.b[new], params.cov[new][:, :, D, D], settings.targets.bias
+    spread = (tie[new, None] * bias).T @ bias + np.diag(tie[new] @ cov)
+    C = (spread + priors.bias_annotators * target) / (len(bias) + priors.bias_annotators)
+    C = C if settings.structure.couples_dimensions else np.diag(np.diagonal(C))
+    precision = np.linalg.inv(C)
+    away = np.einsum("kd,de,ke->k", bias, precision, bias) + cov @ np.diagonal(precision)
+    tie[new] = (priors.bias_freedom + D) / (priors.bias_freedom + away)
+    return hyper._replace(bias=C, tie=tie)

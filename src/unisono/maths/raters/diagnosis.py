@@ -19,9 +19,10 @@ from unisono.maths.grouped import segment_sum
 from unisono.maths.items.data import ItemData, prepare
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.leave_out import left_out_truths
+from unisono.maths.items.levels import Levels, annotator_levels, profile_moments, standardised
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import IMAGINARY_ANSWERS, LEAST_SHARE, SPAMMER_GAIN
+from unisono.maths.items.priors import LEAST_SHARE, SPAMMER_GAIN
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
 from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
@@ -40,7 +41,6 @@ from unisono.maths.raters.styles import (
     style_evidence,
     typical_noise,
 )
-from unisono.maths.standardise import standardised
 
 DIAGNOSIS_ROUNDS = 12  # numerical: truth and annotators in turn, at most
 DIAGNOSIS_TOLERANCE = 1e-3  # numerical: change of any probability below which they have settled
@@ -71,15 +71,15 @@ def diagnose(
 
     `signal` of the same ratings, where it is known already.
     """
-    z = standardised(value)
+    z = standardised(value, annotator_of, K)
     M = int(item_of.max(initial=-1)) + 1
     data = prepare(z, item_of, annotator_of, no_features(M), K)
     signal = shared_signal(z, item_of, annotator_of) if signal is None else signal
     # Where nobody else answered, the others say nothing and the answer is no evidence either way.
     alone = np.bincount(item_of, minlength=M)[item_of] < 2
-    first = FirstLook(
-        signal, signal_correlation(z, item_of, annotator_of), _log_sameness(z, annotator_of, K), kurtosis(z)
-    )
+    levels = annotator_levels(profile_moments(data))
+    kurtosis = kurtosis_from(*even_moments(z - levels.offset[annotator_of]))
+    first = FirstLook(signal, signal_correlation(z, item_of, annotator_of), _log_sameness(z, annotator_of, K), kurtosis)
     held = held_answers(np.where(alone[:, None], np.nan, z), annotator_of, K)
     return settled_diagnosis(data, first, lambda params: sums_against(held, left_out_truths(data, params)))
 
@@ -98,7 +98,8 @@ def settled_diagnosis(data: ItemData, first: FirstLook, sums_at: Callable[[ItemP
     parameters; of the ratings themselves the sums of their profiles are enough."""
     signal, same, answered = first.signal, first.same, data.answers() > 0
     effective = _effective_answers(first.kurtosis)
-    params = _start(data, signal, first.correlation)
+    levels = annotator_levels(profile_moments(data))
+    params = _start(data, signal, first.correlation, levels)
     start = noise = TypicalNoise(np.diagonal(params.N[0]), np.ones(data.D))
     usual = np.ones(answered.shape)
     for _ in range(DIAGNOSIS_ROUNDS):
@@ -110,15 +111,20 @@ def settled_diagnosis(data: ItemData, first: FirstLook, sums_at: Callable[[ItemP
         if change < DIAGNOSIS_TOLERANCE:
             break
         noise = typical_noise(evidence, member.style, answered, start)
-        params = _annotators(params, sums, evidence, member)
+        params = _annotators(params, sums, evidence, member, levels)
         params = _truth(data, params, evidence, member, signal)
     return _blended(evidence, member, answered, signal)
 
 
-def kurtosis(z: np.ndarray) -> np.ndarray:
-    """(D,) of standardised answers (J, D) with NaN."""
+def even_moments(z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(D,) each: numbers, sums of squares and of fourth powers of answers (J, D) with NaN; they add up."""
     square = np.where(np.isnan(z), 0.0, z) ** 2  # a fourth power at once takes ten times as long
-    return np.asarray((square**2).sum(axis=0) / np.maximum((~np.isnan(z)).sum(axis=0), 1))
+    return (~np.isnan(z)).sum(axis=0), square.sum(axis=0), (square**2).sum(axis=0)
+
+
+def kurtosis_from(n: np.ndarray, squares: np.ndarray, fourths: np.ndarray) -> np.ndarray:
+    """(D,) of answers without the levels of their annotators, who may lie as far apart as they like."""
+    return np.asarray(fourths * n / np.maximum(squares, np.finfo(float).tiny) ** 2)
 
 
 def _effective_answers(kurtosis: np.ndarray) -> np.ndarray:
@@ -160,21 +166,17 @@ def log_sameness(low: np.ndarray, high: np.ndarray, n: np.ndarray, equal: np.nda
     return np.where(high - low > SAME_ANSWER, -np.inf, -np.maximum(n - 1, 0) * np.log(chance))
 
 
-def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray) -> ItemParams:
+def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray, levels: Levels) -> ItemParams:
     """Start: all annotators alike, but for their offsets."""
     D = data.D
     share = _signal_variance(signal)
     B = np.tile(identity_rows(D), (data.K, 1, 1))
-    B[:, :, -1] = _offset(data.by_annotator(data.Sy), data.answers())
+    B[:, :, -1] = levels.offset
     N = np.tile(np.diag(1 - share), (data.K, 1, 1))
     return ItemParams(B, N, np.zeros((0, D)), np.zeros(D), correlation * np.sqrt(np.outer(share, share)))
 
 
-def _offset(total: np.ndarray, n: np.ndarray) -> np.ndarray:
-    return np.asarray(total / (n + IMAGINARY_ANSWERS))
-
-
-def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Membership) -> ItemParams:
+def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Membership, levels: Levels) -> ItemParams:
     """Rows and noise of the annotators: averages over their styles."""
     K, D = sums.n.shape
     swapped = evidence.kind == SWAPPED
@@ -185,7 +187,7 @@ def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Memb
     dims = np.arange(D)
     B, cov = np.zeros((K, D, D + 1)), np.zeros((K, D, D + 1, D + 1))
     B[:, dims, dims], cov[:, dims, dims, dims] = slope, square - slope**2
-    B[:, :, D] = _offset(sums.n * (sums.y - slope * np.einsum("kdd->kd", sums.x)), sums.n)
+    B[:, :, D] = levels.believed * (sums.y - slope * np.einsum("kdd->kd", sums.x))
     # What is left includes what the others do not know about the truth; the annotator is not to blame for that.
     unknown = np.maximum(np.diagonal(params.Sigma) - _spread(sums), 0.0)
     left = (member.style * evidence.noise).sum(axis=2)

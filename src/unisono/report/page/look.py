@@ -23,6 +23,7 @@ ADVICE = {  # kind of alert -> what to do about it
     "constant-raters": "Look whether they understood the task; their constant answers carry no information.",
     "alone-in-time": "Compare the time columns: seconds and milliseconds, or different starts, are the usual cause.",
     "empty-traces": "Check the export of these traces.",
+    "wild-values": "Look at these answers, correct them or take them out, and fuse again.",
     "unusual-values": "Look at these answers: typing errors and codes for 'no answer' are the usual cause.",
     "different-scales": "Nothing to do if it is meant so; every dimension is estimated in its own unit.",
     "repeated-blocks": "Look at the order of their answers; a pattern that returns is seldom an opinion.",
