@@ -59,6 +59,7 @@ def fused(table):
 CHANGES = (shuffled_rows, other_names, silent_annotator, turned_dimensions)
 
 
+@pytest.mark.filterwarnings("ignore::unisono.DataWarning")
 @given(
     st.integers(0, 1000),
     st.integers(2, 4),

@@ -5,7 +5,7 @@ import numpy as np
 from copied_crowds import crowd, with_copy
 from reference import naive_copies
 from unisono.maths.copies import meetings
-from unisono.maths.copies.meetings import candidate_pairs, first_look, meetings_of
+from unisono.maths.copies.meetings import candidate_pairs, first_look, meetings_of, rare_pairs
 
 
 def test_meetings_are_those_of_the_naive_reference():
@@ -36,3 +36,9 @@ def test_rare_answers_lead_to_copies():
     found = candidate_pairs(*planted[:4]).tolist()
     assert [planted.original, planted.copy] in found[:20]
     assert len(found) <= meetings.CANDIDATES * planted.K
+
+
+def test_pairs_of_many_annotators_numbered_by_small_integers_do_not_wrap_around():
+    who = np.array([70_000, 99_999] * 3, dtype=np.int32)
+    token = np.repeat(np.arange(3, dtype=np.uint64), 2)
+    assert rare_pairs(who, token, 100_000).tolist() == [[70_000, 99_999]]

@@ -164,7 +164,7 @@ def _rare_pairs(who: np.ndarray, token: np.ndarray, K: int) -> np.ndarray:
     rare = (each > 1) & (each <= MOST_ALIKE)
     group = np.repeat(np.arange(len(size)), size)[rare]
     one, other = _meet(group)
-    by = who[order][rare]
+    by = who[order][rare].astype(np.int64)  # a K + b is more than 32 bits hold
     a, b = np.minimum(by[one], by[other]), np.maximum(by[one], by[other])
     return np.asarray(a * K + b)
 

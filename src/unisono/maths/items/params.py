@@ -18,8 +18,7 @@ from unisono.maths.items.predictor import Scores
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
 LOG_2PI = float(np.log(2 * np.pi))
-# Numerical: from here on covariances of rows are not copied for every profile, and BLAS wins.
-MANY_DIMENSIONS = 16
+MANY_DIMENSIONS = 16  # numerical: from here on covariances of rows are not copied for every profile, and BLAS wins
 
 
 class ItemParams(NamedTuple):
