@@ -117,7 +117,7 @@ def without_wild_answers(
     sources = [source._replace(fence=fence, rule=rule) for source in counted.sources]
     parts = executor.load([Task(make_part, (source,)) for source in sources])
     look, tallies = look_at_all(executor, parts)
-    scale = scale_of(look, said, folder)
+    scale = scale_of(look, tallies, said, folder)
     return counted._replace(sources=sources, parts=parts, look=look, tallies=tallies, scale=scale), told
 
 

@@ -1,4 +1,4 @@
-"""Variances of truth, bias and error are recovered from moments, with stated answers where there is nothing to count."""
+"""Variances of truth, bias and error are recovered from moments; answers are stated where there is nothing to count."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,8 @@ def test_levels_and_pairs_are_those_of_loops_over_answers(missing):
     data = data_of(value, item_of, of)
     found = annotator_levels(profile_moments(data))
     centre, bias, within, away, tie, believed = naive_levels(value, of, data.K, BIAS_FREEDOM)
-    for name, expected in dict(centre=centre, bias=bias, within=within, away=away, tie=tie, believed=believed).items():
+    naive = {"centre": centre, "bias": bias, "within": within, "away": away, "tie": tie, "believed": believed}
+    for name, expected in naive.items():
         np.testing.assert_allclose(getattr(found, name), expected, rtol=1e-8, atol=1e-9, err_msg=name)
     sums = pair_sums(data, found)
     products, pairs = naive_pairs(value, item_of, of, centre + believed * away, found.factor)

@@ -53,7 +53,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         gain=1 / priors.gain_variance,
         leak=1 / priors.leak_variance,
         bias=targets.bias,
-        tie=np.ones(data.K),
+        tie=np.ones(data.K) if targets.tie is None or not settings.structure.bias else targets.tie,
         ridge=ridge,
         theta_var=1 / (data.scores.l + ridge),
         r=np.ones(data.K),
@@ -62,7 +62,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         classes=usual_classes(data.K, D) if settings.classes is None else settings.classes,
     )
     params = ItemParams(
-        B=np.tile(identity_rows(D), (data.K, 1, 1)),
+        B=_rows(data, settings),
         N=scaled_noise(hyper.r, targets.noise),
         theta=np.zeros((data.scores.R, D)),
         mu=np.zeros(D),
@@ -75,6 +75,14 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         return start
     fitted = start.read(settings.reading)
     return start._replace(completed=complete_reading(data, data, fitted, params, nothing, learn=False))
+
+
+def _rows(data: ItemData, settings: BayesSettings) -> np.ndarray:
+    """(K, D, q) "answers the truth", but for levels: they may lie so far apart that no truth is told with them."""
+    B = np.tile(identity_rows(data.D), (data.K, 1, 1))
+    if settings.structure.bias and settings.targets.offset is not None:
+        B[:, :, -1] = settings.targets.offset
+    return B
 
 
 def _row_covariances(data: ItemData, hyper: Hyper, settings: BayesSettings) -> np.ndarray:

@@ -26,6 +26,8 @@ class Targets(NamedTuple):
     latent: np.ndarray
     noise: np.ndarray
     bias: np.ndarray
+    offset: np.ndarray | None = None  # (K, D) biases as annotators' levels predict them; None: nothing is known
+    tie: np.ndarray | None = None  # (K,) how far they are tied to `bias`
 
 
 class Hyper(NamedTuple):

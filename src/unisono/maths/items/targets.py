@@ -26,23 +26,26 @@ def variance_targets(data: ItemData, *, truths: bool = True, biases: bool = True
 def targets_from(levels: Levels, sums: PairSums, *, truths: bool = True, biases: bool = True) -> Targets:
     """The targets from the annotators' levels and the sums over items.                                  eq. B11"""
     found, bias, within = components(levels, sums)
-    total = np.where(within + bias > 0, within + bias, 1.0)
-    least = LEAST_SHARE * total
+    # Shares of what annotators' answers vary by, each around a level of its own: levels may lie anywhere.
+    within = np.where(within > 0, within, np.where(bias > 0, bias, 1.0))
+    least = LEAST_SHARE * within
     # Where no item has two ratings, half is truth as far as anybody knows.
     truth = np.clip(np.where(np.isnan(found), 0.5 * within, found), least, np.maximum(within - least, least))
     error = np.maximum(within - truth, least)
     P = positive_definite(truth_correlation(levels, sums, truth, error))
-    none = np.eye(len(total))
+    none = np.eye(len(within))
     return Targets(
         latent=_covariance(truth, P if truths else none),
         noise=np.diag(error),
-        bias=_covariance(np.maximum(_bias_share(levels, total), LEAST_SHARE) * total, P if biases else none),
+        bias=_covariance(np.maximum(_bias_share(levels, within), LEAST_SHARE) * within, P if biases else none),
+        offset=levels.offset,
+        tie=levels.tie.min(axis=1),
     )
 
 
-def _bias_share(levels: Levels, total: np.ndarray) -> np.ndarray:
-    """(D,) shares of biases, drawn to their mean over dimensions as if a few annotators more had it."""
-    share, K = levels.bias / total, (levels.n > 1).sum(axis=0)
+def _bias_share(levels: Levels, within: np.ndarray) -> np.ndarray:
+    """(D,) variance of biases over that within annotators, drawn to its mean over dimensions by a few annotators."""
+    share, K = levels.bias / within, (levels.n > 1).sum(axis=0)
     return np.asarray((K * share + IMAGINARY_ANNOTATORS * share.mean()) / (K + IMAGINARY_ANNOTATORS))
 
 
