@@ -99,9 +99,10 @@ def seen_answers(value: np.ndarray, times: np.ndarray) -> SeenAnswers:
     )
     low, high = (_middle(value[part], times[part]) for part in on)
     number = times.sum()
-    steps = np.abs(value * STEPS - np.round(value * STEPS)) <= ON_STEP
-    stepped = steps @ times >= MOST_GRADES * number and _is_step(low) and _is_step(high)
-    return SeenAnswers(low, high, times[on[0]].sum(), times[on[1]].sum(), number, bool(stepped))
+    reach = min(ON_STEP, NEAR * STEPS * (high - low))
+    steps = _is_step(value, reach) @ times >= MOST_GRADES * number
+    stepped = bool(steps and _is_step(np.array([low, high]), reach).all())
+    return SeenAnswers(low, high, times[on[0]].sum(), times[on[1]].sum(), number, stepped)
 
 
 def infer_scale(value: np.ndarray, annotator_of: np.ndarray) -> Scale:
@@ -152,8 +153,9 @@ def _middle(value: np.ndarray, times: np.ndarray) -> float:
     return float(value[np.searchsorted(np.cumsum(times), times.sum() / 2)])
 
 
-def _is_step(number: float) -> bool:
-    return abs(number * STEPS - round(number * STEPS)) <= ON_STEP
+def _is_step(numbers: np.ndarray, reach: float) -> np.ndarray:
+    """Whether numbers (n,) come so close to whole, half and quarter ones."""
+    return np.asarray(np.abs(numbers * STEPS - np.round(numbers * STEPS)) <= reach)
 
 
 def _like_the_others(own: _Seen, seen: Sequence[_Seen]) -> Ends | None:

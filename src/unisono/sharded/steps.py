@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unisono.data.lattice import NUMBERS
 from unisono.data.scale import Scale
 from unisono.engines.protocol import Executor, Shard, Task
 from unisono.engines.sums import pairwise_sum
@@ -22,7 +23,6 @@ from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts
 from unisono.fusers.scaling import Scaling
 from unisono.maths.distinct import SAME_ANSWER
 from unisono.maths.items.ends import EndAnswers
-from unisono.maths.items.lattice import NUMBERS
 from unisono.maths.items.noise import own_noise
 from unisono.maths.items.priors import Priors
 from unisono.maths.raters.diagnosis import Diagnosis

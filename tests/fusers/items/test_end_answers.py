@@ -6,10 +6,10 @@ import pytest
 import unisono as un
 from item_cases import random_raters, ratings_of
 from unisono.data import ItemTable
+from unisono.data.lattice import NUMBERS, Lattice
 from unisono.data.scale import Scale
 from unisono.fusers.items.ends import answer_kinds, find_ends, restore_ends
 from unisono.fusers.scaling import Scaling
-from unisono.maths.items.lattice import NUMBERS, Lattice
 
 
 def crowd(seed, M=120, K=15, n=5, level=3.0, D=2):

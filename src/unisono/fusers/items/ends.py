@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from unisono.data.lattice import NUMBERS, Lattice, answer_lattice
 from unisono.data.scale import Ends, Scale
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.classes import weight_of_gain
 from unisono.maths.items.ends import EndAnswers, Typical
-from unisono.maths.items.lattice import NUMBERS, Lattice, answer_lattice
 from unisono.maths.items.params import ItemParams
 
 

@@ -110,12 +110,6 @@ class Joint(Fuser):
             raise DataError("Starting from an earlier fit needs response='linear'.")
         if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
             raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
-        if not earlier.trace_.converged:
-            raise DataError(
-                f"The earlier fit did not settle: EM stopped after {earlier.trace_.iterations} iterations, and what it "
-                "says of annotators would be taken for known. Fuse its ratings again with a larger max_iter "
-                "(--max-iter), or fuse all ratings together."
-            )
         self._earlier = prior_fit_of(earlier)
         return self
 

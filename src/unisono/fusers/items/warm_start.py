@@ -43,6 +43,12 @@ class PriorFit(NamedTuple):
 def prior_fit_of(fuser: Joint) -> PriorFit:
     """What holds beyond the items of a fit, for fits of later batches."""
     fuser.require_fitted()
+    if not fuser.trace_.converged:
+        raise DataError(
+            f"The earlier fit did not settle: EM stopped after {fuser.trace_.iterations} iterations, and what it says "
+            "of annotators would be taken for known. Fuse its ratings again with a larger max_iter (--max-iter), or "
+            "fuse all ratings together."
+        )
     return PriorFit(
         annotators=fuser.annotators_,
         dimensions=fuser.dimensions_,

@@ -64,17 +64,6 @@ LEAST_SHARE = 0.02  # floor of every share: of truths, of biases, of errors, of 
 # [D] The scale of a panel of six brought CCC from .662 to .694; ten instead of six is a convention.
 PANEL = 10.0  # annotators whose mean answer has the variance that the estimate is given
 
-# ---- Answers that are kinds: an end of the scale says "here or beyond" (eq. B14, B25)
-# [D] Scales of 2 to 10 steps gain by it, sliders of 100 lose; in between nothing is on record.
-
-COARSE_STEPS = 10.0  # steps from end to end up to which answers are kinds ...
-FINE_STEPS = 20  # ... and from which on they are numbers; in between they are both, along the logarithm
-ON_LATTICE = (0.5, 0.75)  # convention: mean cosine of answers that are no kinds yet, and that are nothing else
-NUMBER_KINDS = 1000.0  # convention: what a number that is no kind might as well have been: three digits
-LEAST_INSIDE = (
-    0.02  # convention: share of all answers, imagined between the ends: where all are at an end, none is beyond
-)
-
 # ---- Intervals (eq. B9, B16); coverage .87 to .93 on every set of docs/accuracy.md
 
 LEAST_FREEDOM = 4.0  # floor of the degrees of freedom of Student's t, where judgements are hardly more than truths

@@ -16,8 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.priors import COARSE_STEPS, FINE_STEPS, LEAST_INSIDE, NUMBER_KINDS, ON_LATTICE
-
+# Scales of 2 to 10 steps gain by it, sliders of 100 lose; in between nothing is on record (docs/decisions/0005).
+COARSE_STEPS = 10.0  # steps from end to end up to which answers are kinds ...
+FINE_STEPS = 20  # ... and from which on they are numbers; in between they are both, along the logarithm
+ON_LATTICE = (0.5, 0.75)  # convention: mean cosine of answers that are no kinds yet, and that are nothing else
+NUMBER_KINDS = 1000.0  # convention: what a number that is no kind might as well have been: three digits
+LEAST_INSIDE = 0.02  # convention: share of all answers, imagined between the ends: where none is there, none is beyond
 MOST_VALUES = 1 << 14  # numerical: different answers that are looked at; of more, one in so many, evenly in order
 
 
