@@ -109,6 +109,7 @@ def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str,
     total = float(earlier.judgements.sum())
     return settings._replace(
         earlier=KnownAnnotators(known, rows, scale[row], numbers[row]),
+        told_apart=1.0,
         targets=Targets(params.Sigma, pool, np.diag(params.cov[-1, :, -1, -1] / priors.bias_tails)),
         priors=priors._replace(
             latent_items=priors.latent_items + earlier.items,

@@ -12,7 +12,7 @@ import numpy as np
 from unisono.maths.items.classes import class_term
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.estep import Stats
-from unisono.maths.items.noise import log_pooling_prior
+from unisono.maths.items.noise import distance_of_scales, log_pooling_prior
 from unisono.maths.items.rows import RowPrior, log_precision
 from unisono.maths.items.state import BayesSettings, BayesState
 from unisono.maths.items.structure import free_coefficients
@@ -27,7 +27,7 @@ def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior
         + _rows_term(data, state, prior, settings)
         + _classes_term(data, state, settings)
         + _predictor_term(data, state)
-        + _between_annotators(state, settings)
+        + _between_annotators(data, state, settings)
         + _noise_prior(data, state, settings)
         + _truth_prior(state, settings)
     )
@@ -66,7 +66,8 @@ def _classes_term(data: ItemData, state: BayesState, settings: BayesSettings) ->
         return 0.0
     rated, hyper = data.answers().sum(axis=1) > 0, state.hyper
     centers = settings.class_centers(hyper.r)
-    return class_term(hyper.classes[rated], settings.classes[rated], centers[rated], hyper.gain)
+    precision = hyper.gain * hyper.hold[rated]
+    return class_term(hyper.classes[rated], settings.classes[rated], centers[rated], precision)
 
 
 def _predictor_term(data: ItemData, state: BayesState) -> float:
@@ -82,23 +83,24 @@ def _predictor_term(data: ItemData, state: BayesState) -> float:
     return float(0.5 * (prior + entropy) - 0.5 * D * data.scores.l @ hyper.theta_var)
 
 
-def _between_annotators(state: BayesState, settings: BayesSettings) -> float:
-    """Prior of how annotators differ: of the covariance of biases, and of who is tied to it how far.
+def _between_annotators(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
+    """Prior of how annotators differ: of the covariance of biases, of who is tied to it, and of who is held to the rest.
 
-    Precisions are fixed, or free. Integrating over a tie and estimating it under this prior are the same.
+    Integrating over a precision that varies as a gamma does and estimating it under this prior are the same.
     """
-    tie, nu = state.hyper.tie, settings.priors.bias_freedom
+    hold, tie, nu = state.hyper.hold, state.hyper.tie, settings.priors.bias_freedom
+    freedom, _ = settings.noise_scale_prior(data, np.ones(data.K))
+    held = -0.5 * float(freedom @ (hold - np.log(hold) - 1))
     ties = float(-0.5 * nu * np.sum(tie - np.log(tie) - 1))
-    return ties + _pull(state.hyper.bias, settings.targets.bias, settings.priors.bias_annotators)
+    return held + ties + _pull(state.hyper.bias, settings.targets.bias, settings.priors.bias_annotators)
 
 
 def _noise_prior(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
     noise, nu, hyper = settings.structure.noise, settings.priors.noise_numbers, state.hyper
     if noise not in ("scaled", "shared"):
         return log_pooling_prior(noise, state.params.N, nu * data.D if noise == "isotropic" else nu, hyper.pool)
-    numbers, center = settings.noise_scale_prior(data)
-    ratio = center / hyper.r
-    scales = float(-0.5 * np.sum(numbers * (ratio - np.log(ratio) - 1)))
+    numbers, center = settings.noise_scale_prior(data, hyper.hold)
+    scales = float(-0.5 * numbers @ distance_of_scales(hyper.r, center))
     if noise == "scaled":
         return scales
     return scales + _pull(hyper.pool, settings.targets.noise, settings.noise_judgements(data))

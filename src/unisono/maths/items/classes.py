@@ -1,13 +1,14 @@
 """Latent classes of annotators, dimension by dimension: usual, a spammer, or flipped.
 
-    F_kdd given z_kd = z  ~  N(m_kz, 1/gain),      m_kz = c_z r_k^(e_z/2)                                     eq. B18
+    F_kdd given z_kd = z  ~  N(m_kz, 1/(gain h_k)),      m_kz = c_z r_k^(e_z t/2)                             eq. B18
 
 with c = (1, .3, -1) and e = (1, 0, 1): who follows the truth on a small part of the scale, or on all of it, has gains
-as small or as large as the standard deviation of his errors; what a spammer answers has no such scale. p(z_kd) is fixed
-before the first step; q(z_kd) has its place in the bound and is updated with everything else. Given q(z), gains have a
-normal prior around E[m_kz]; given the gains, q(z) has a closed form:
+as small or as large as the standard deviation of his errors; what a spammer answers has no such scale. t and h_k: how far annotators can be told apart, and how
+strongly each is held to the others (`state`). p(z_kd) is fixed before the first step; q(z_kd) has its place in the
+bound and is updated with everything else. Given q(z), gains have a normal prior around E[m_kz]; given the gains, q(z)
+has a closed form:
 
-    log q(z_kd = z) = log p(z_kd = z) + gain (m_kz E[F_kdd] - 1/2 m_kz^2) + constant                          eq. B22
+    log q(z_kd = z) = log p(z_kd = z) + gain h_k (m_kz E[F_kdd] - 1/2 m_kz^2) + constant                      eq. B22
 
     K annotators, D dimensions, Z classes
 """
@@ -30,9 +31,9 @@ def usual_classes(K: int, D: int) -> np.ndarray:
     return np.tile(np.eye(len(CLASSES))[USUAL_CLASS], (K, D, 1))
 
 
-def class_centers(r: np.ndarray) -> np.ndarray:
+def class_centers(r: np.ndarray, told_apart: float = 1.0) -> np.ndarray:
     """(K, Z) m_kz, the gains expected of annotators with noise scales r (K,) if they are of a class."""
-    return np.asarray(CLASS_GAINS * r[:, None] ** (NOISE_EXPONENTS / 2))
+    return np.asarray(CLASS_GAINS * r[:, None] ** (told_apart * NOISE_EXPONENTS / 2))
 
 
 def weight_of_gain(gain: np.ndarray) -> np.ndarray:
@@ -51,19 +52,19 @@ def gain_variance(classes: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return np.asarray((classes * away**2).sum(axis=2))
 
 
-def update_classes(prior: np.ndarray, gains: np.ndarray, centers: np.ndarray, precision: float) -> np.ndarray:
+def update_classes(prior: np.ndarray, gains: np.ndarray, centers: np.ndarray, precision: np.ndarray) -> np.ndarray:
     """(K, D, Z) the q(z) with the highest bound, from gains (K, D) and what is expected of them, `centers` (K, Z).
 
-    eq. B22
+    `precision` (K,) is that of gains around their centers.                                              eq. B22
     """
     at = centers[:, None, :]
     with np.errstate(divide="ignore"):  # who is something for sure remains so
-        log_q = np.log(prior) + precision * at * (gains[:, :, None] - 0.5 * at)
+        log_q = np.log(prior) + precision[:, None, None] * at * (gains[:, :, None] - 0.5 * at)
     q = np.exp(log_q - log_q.max(axis=2, keepdims=True))
     return np.asarray(q / q.sum(axis=2, keepdims=True))
 
 
-def class_term(classes: np.ndarray, prior: np.ndarray, centers: np.ndarray, precision: float) -> float:
+def class_term(classes: np.ndarray, prior: np.ndarray, centers: np.ndarray, precision: np.ndarray) -> float:
     """What not knowing the classes adds to the bound: -KL(q(z) | p(z)), and gains that spread with their centers."""
-    spread = precision * gain_variance(classes, centers).sum()
+    spread = precision @ gain_variance(classes, centers).sum(axis=1)
     return float(-rel_entr(classes, prior).sum() - 0.5 * spread)

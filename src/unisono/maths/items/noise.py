@@ -124,6 +124,12 @@ def _shrunk(squares: np.ndarray, count: np.ndarray, nu: np.ndarray | float, targ
     return np.asarray(np.where(nu + count > 0, (nu * target + squares) / total, target))
 
 
+def distance_of_scales(r: np.ndarray, center: np.ndarray) -> np.ndarray:
+    """(K,) what an imaginary number takes from the log prior of noise scales r, twice: 0 at their center."""
+    ratio = center / r
+    return np.asarray(ratio - np.log(ratio) - 1)
+
+
 class GainPull(NamedTuple):
     """What gains say about an annotator's r, where the gain expected of class z goes with r^(e_z/2).
 

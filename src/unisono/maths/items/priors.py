@@ -36,7 +36,7 @@ class Priors(NamedTuple):
     """How far annotators may stray from "answers the truth"; counts are imaginary coefficients, answers, items."""
 
     # [D] Variance of gains between annotators: estimated freely, three studies lost to the mean instead of none.
-    gain_variance: float = 0.02  # sd .14 of F_kdd around its expectation
+    gain_variance: float = 0.02  # sd .14 of F_kdd around its expectation, where annotators are many
     leak_variance: float = 0.01  # convention: the same for leakage, sd .1, where the structure allows it
     estimated: bool = False  # [D] whether both are estimated: with known truths, where annotators mix dimensions
     bias_annotators: float = IMAGINARY_ANNOTATORS  # behind the target of the biases' covariance

@@ -48,15 +48,15 @@ def flat_prior(K: int, D: int) -> RowPrior:
 def common_prior(gain: np.ndarray, precision: np.ndarray, bias: np.ndarray, tie: np.ndarray) -> RowPrior:
     """Every annotator around "answers `gain` (K, D) times the truth".
 
-    The same precisions (D, q) for all, those of biases times `tie` (K,); biases are correlated over dimensions as their
-    covariance `bias` (D, D) says.
+    `precision` (K, D, q), that of biases times `tie` (K,); biases are correlated over dimensions as their covariance
+    `bias` (D, D) says.
     """
-    (K, D), q = gain.shape, precision.shape[1]
+    (K, D), q = gain.shape, precision.shape[2]
     center = np.zeros((K, D, q))
     center[:, np.arange(D), np.arange(D)] = gain
     coupling = np.linalg.inv(bias)
     np.fill_diagonal(coupling, 0.0)
-    own = np.tile(precision[:, :, None] * np.eye(q), (K, 1, 1, 1))
+    own = precision[..., None] * np.eye(q)
     own[:, :, -1, -1] *= tie[:, None]
     return RowPrior(center, own, tie[:, None, None] * coupling)
 

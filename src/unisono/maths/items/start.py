@@ -15,7 +15,7 @@ from unisono.maths.items.noise import scaled_noise
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import Priors
 from unisono.maths.items.readings import complete_reading
-from unisono.maths.items.state import BayesSettings, BayesState, Hyper
+from unisono.maths.items.state import BayesSettings, BayesState, Hyper, told_apart
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
 from unisono.maths.items.targets import targets_from, variance_targets
 
@@ -42,7 +42,9 @@ def bayes_settings(
         targets = variance_targets(data, **alike)
     else:
         targets = targets_from(moments[0], moments[1], **alike)
-    return BayesSettings(structure, priors, floor, targets)._replace(**changes)
+    # Where gains are estimated, known truths tell who is right.
+    told = 1.0 if priors.estimated else told_apart(data)
+    return BayesSettings(structure, priors, floor, targets, told_apart=told)._replace(**changes)
 
 
 def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
@@ -50,8 +52,9 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
     D, priors, targets = data.D, settings.priors, settings.targets
     ridge = float(data.scores.l.mean()) if data.scores.R else 1.0
     hyper = Hyper(
-        gain=1 / priors.gain_variance,
+        gain=1 / (priors.gain_variance * settings.told_apart),
         leak=1 / priors.leak_variance,
+        hold=np.ones(data.K),
         bias=targets.bias,
         tie=np.ones(data.K) if targets.tie is None or not settings.structure.bias else targets.tie,
         ridge=ridge,

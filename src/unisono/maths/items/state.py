@@ -33,8 +33,9 @@ class Targets(NamedTuple):
 class Hyper(NamedTuple):
     """Estimated hyper-parameters."""
 
-    gain: float
+    gain: float  # precision of gains around what is expected of them
     leak: float
+    hold: np.ndarray  # (K,) how strongly gains and noise of each are held to the others; 1 is as much as usual
     bias: np.ndarray  # (D, D) covariance of the biases between annotators, of those whose tie is 1
     tie: np.ndarray  # (K,) precision of an annotator's biases relative to that: less for who lies far off
     ridge: float  # precision of the predictor's coefficients, relative to Sigma
@@ -44,8 +45,14 @@ class Hyper(NamedTuple):
     unexplained: np.ndarray  # (D,) standard deviations of the target of Sigma relative to that without features
     classes: np.ndarray  # (K, D, Z) q(z_kd), what annotators are on each dimension
 
+    def precisions(self, D: int) -> np.ndarray:
+        """(K, D, q) prior precision of every coefficient of [F_k, b_k] by itself."""
+        rows = np.tile(self.precision(D), (len(self.hold), 1, 1))
+        rows[:, np.arange(D), np.arange(D)] *= self.hold[:, None]
+        return rows
+
     def precision(self, D: int) -> np.ndarray:
-        """(D, q) prior precision of every coefficient of [F_k, b_k] by itself."""
+        """(D, q) the same for somebody of whom nothing is known."""
         rows = np.full((D, D + 1), self.leak)
         rows[np.arange(D), np.arange(D)] = self.gain
         rows[:, D] = np.diagonal(np.linalg.inv(self.bias))
@@ -92,6 +99,7 @@ class BayesSettings(NamedTuple):
     floor: np.ndarray  # (D,) no variance falls below this
     targets: Targets
     anchored: bool = True  # coordinates of the truth are moved to where the bound is highest
+    told_apart: float = 1.0  # (K - 2) / K: how far K annotators can be told apart
     classes: np.ndarray | None = None  # (K, D, Z) p(z_kd); None: everybody is usual
     reading: Reading | None = None  # what ratings stand for; None: numbers on a straight scale
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
@@ -100,7 +108,7 @@ class BayesSettings(NamedTuple):
 
     def class_centers(self, r: np.ndarray) -> np.ndarray:
         """(K, Z) gains expected of every class, from noise scales r (K,): both follow the scale used."""
-        return class_centers(r if self.gains_follow_noise else np.ones_like(r))
+        return class_centers(r if self.gains_follow_noise else np.ones_like(r), self.told_apart)
 
     @property
     def gains_follow_noise(self) -> bool:
@@ -111,13 +119,17 @@ class BayesSettings(NamedTuple):
         """Imaginary judgements behind the target of the errors' covariance, which has no correlations."""
         return self.earlier_judgements + self.priors.noise_share * float(data.judgements.sum())
 
-    def noise_scale_prior(self, data: ItemData) -> tuple[np.ndarray | float, np.ndarray | float]:
-        """How many imaginary numbers say where an annotator's r is, and where; (K,) each with an earlier fit.
+    def noise_scale_prior(self, data: ItemData, hold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many imaginary numbers say where an annotator's r is, and where; (K,) each."""
+        nu = self.priors.noise_numbers * data.D * hold / self.told_apart
+        return (nu, np.ones_like(nu)) if self.earlier is None else (nu + self.earlier.numbers, self.earlier.r)
 
-        Of two annotators who differ, nothing says which one is right: it takes a third.
-        """
-        raters = int((data.by_annotator(data.judgements) > 0).sum())
-        nu = self.priors.noise_numbers * data.D
-        if self.earlier is None:
-            return nu * raters / max(raters - 2, SINGLE_OUT), 1.0
-        return nu + self.earlier.numbers, self.earlier.r
+
+def told_apart(data: ItemData) -> float:
+    """How far annotators can be told apart: of two who differ nothing says which one is right, it takes a third.
+
+    The fewer there are, the closer their noise and their gains are held together, and the less does the noise of one
+    say about his gain.
+    """
+    raters = int((data.by_annotator(data.judgements) > 0).sum())
+    return max(raters - 2, SINGLE_OUT) / max(raters, 1)

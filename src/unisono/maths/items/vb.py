@@ -1,6 +1,6 @@
 """Variational EM of the item model, the default: every step raises one bound.
 
-    a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/gain)   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)        eq. B1
+    a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/(gain h_k))   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)  eq. B1
     theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C pulled to targets                              eq. B2
 
 q(a) q(theta) q(y*) prod_kd q(B_kd) q(z_kd); everything else is a point estimate under a prior. g_kd = E[m_kz], what is
@@ -24,6 +24,7 @@ from unisono.maths.items.estep import Stats, expectation
 from unisono.maths.items.latent import fit_predictor, latent_moments, shape_latent
 from unisono.maths.items.noise import (
     GainPull,
+    distance_of_scales,
     pooled_noise,
     residual_moments,
     scaled_noise,
@@ -88,7 +89,7 @@ def row_prior(data: ItemData, hyper: Hyper, settings: BayesSettings) -> RowPrior
     Annotators who use little of the scale have small gains and small errors alike, so the gain goes with the noise.
     """
     gain = expected_gain(hyper.classes, settings.class_centers(hyper.r))
-    prior = common_prior(gain, hyper.precision(data.D), hyper.bias, hyper.tie)
+    prior = common_prior(gain, hyper.precisions(data.D), hyper.bias, hyper.tie)
     if settings.mixing is not None:
         prior.center[:, :, : data.D] = settings.mixing
     return prior if settings.earlier is None else replaced(prior, settings.earlier.known, settings.earlier.rows)
@@ -132,7 +133,7 @@ def _classes(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSe
     if settings.classes is None:
         return hyper
     gains = np.einsum("kdd->kd", params.F)
-    found = update_classes(settings.classes, gains, settings.class_centers(hyper.r), hyper.gain)
+    found = update_classes(settings.classes, gains, settings.class_centers(hyper.r), hyper.gain * hyper.hold)
     rated = data.answers().sum(axis=1) > 0
     return hyper._replace(classes=np.where(rated[:, None, None], found, settings.classes))
 
@@ -145,7 +146,7 @@ def _noise(
     noise, priors, floor = settings.structure.noise, settings.priors, settings.floor
     if noise in ("scaled", "shared"):
         gains = _gain_pull(data, params, hyper, settings)
-        nu, center = settings.noise_scale_prior(data)
+        nu, center = settings.noise_scale_prior(data, hyper.hold)
         if noise == "scaled":
             squares = data.by_annotator(np.diagonal(R, axis1=1, axis2=2))
             r, s = update_scaled(squares, data.answers(), np.diagonal(hyper.pool), floor, nu, hyper.r, gains)
@@ -165,26 +166,20 @@ def _gain_pull(data: ItemData, params: ItemParams, hyper: Hyper, settings: Bayes
     """What gains say about the noise of their annotators; None where they are fixed or do not go with it."""
     if not settings.gains_follow_noise or settings.mixing is not None:
         return None
-    free = data.answers().sum(axis=1) > 0
-    if settings.earlier is not None:
-        free &= ~settings.earlier.known
-    weight = hyper.gain * hyper.classes * free[:, None, None]
+    weight = hyper.classes * (hyper.gain * hyper.hold * _newly_rated(data, settings))[:, None, None]
     product = CLASS_GAINS * np.einsum("kdz,kdd->kz", weight, params.F)
-    return GainPull(product, CLASS_GAINS**2 * weight.sum(axis=1), NOISE_EXPONENTS)
+    return GainPull(product, CLASS_GAINS**2 * weight.sum(axis=1), settings.told_apart * NOISE_EXPONENTS)
 
 
 def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
     """How annotators differ: lambda = n / sum E[delta^2], unless it is fixed; C pulled to its target.      eq. B6"""
     D, priors = data.D, settings.priors
     free = free_coefficients(settings.structure, D)
-    new = data.answers().sum(axis=1) > 0
-    if settings.earlier is not None:
-        new &= ~settings.earlier.known
+    new = _newly_rated(data, settings)
     assert params.cov is not None
-    away, n = (params.B - row_prior(data, hyper, settings).center)[new], int(new.sum())
-    total = (away**2 + np.einsum("kdii->kdi", params.cov[new])).sum(axis=0)
+    squares, n = _squares_away(data, params, hyper, settings), int(new.sum())
+    total = squares[new].sum(axis=0)
     own = np.eye(D, D + 1, dtype=bool)
-    total[own] += gain_variance(hyper.classes, settings.class_centers(hyper.r))[new].sum(axis=0)
     others = ~own
     others[:, D] = False
 
@@ -192,7 +187,11 @@ def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settin
         coefficients = n * int((free & kind).sum())
         return coefficients / float(total[free & kind].sum()) if priors.estimated and coefficients else before
 
-    return hyper._replace(gain=estimate(own, hyper.gain), leak=estimate(others, hyper.leak))
+    return hyper._replace(
+        gain=estimate(own, hyper.gain),
+        leak=estimate(others, hyper.leak),
+        hold=hyper.hold if priors.estimated else np.where(new, _holds(data, squares, hyper, settings), 1.0),
+    )
 
 
 def _biases(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
@@ -202,9 +201,7 @@ def _biases(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSet
     else's prior.
     """
     D, priors, tie = data.D, settings.priors, hyper.tie.copy()
-    new = data.answers().sum(axis=1) > 0
-    if settings.earlier is not None:
-        new &= ~settings.earlier.known
+    new = _newly_rated(data, settings)
     if not settings.structure.bias:
         new[:] = False
     assert params.cov is not None
@@ -216,3 +213,34 @@ def _biases(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSet
     away = np.einsum("kd,de,ke->k", bias, precision, bias) + cov @ np.diagonal(precision)
     tie[new] = (priors.bias_freedom + D) / (priors.bias_freedom + away)
     return hyper._replace(bias=C, tie=tie)
+
+
+def _newly_rated(data: ItemData, settings: BayesSettings) -> np.ndarray:
+    """(K,) who rated anything and is not known from an earlier fit."""
+    rated = np.asarray(data.answers().sum(axis=1) > 0)
+    return rated if settings.earlier is None else rated & ~settings.earlier.known
+
+
+def _squares_away(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> np.ndarray:
+    """(K, D, q) E[delta^2] of coefficients from where they are expected, whatever the class."""
+    assert params.cov is not None
+    squares = (params.B - row_prior(data, hyper, settings).center) ** 2 + np.einsum("kdii->kdi", params.cov)
+    dims = np.arange(data.D)
+    squares[:, dims, dims] += gain_variance(hyper.classes, settings.class_centers(hyper.r))
+    return np.asarray(squares)
+
+
+def _holds(data: ItemData, squares: np.ndarray, hyper: Hyper, settings: BayesSettings) -> np.ndarray:
+    """(K,) h_k: who is far from what is expected of gains and noise, beyond doubt, is held to it less.
+
+    Normals whose precisions vary around one as a gamma does are Student's t, with nu degrees of freedom: of the gains
+    (n of them free) and of the distance of r_k together, h_k = (nu + n) / (nu + gain sum E[delta^2] + nu distance).
+
+    eq. B27
+    """
+    own = np.flatnonzero(np.diagonal(free_coefficients(settings.structure, data.D)))
+    evidence = hyper.gain * squares[:, own, own].sum(axis=1)
+    nu, center = settings.noise_scale_prior(data, np.ones(data.K))
+    if settings.structure.noise in ("scaled", "shared"):
+        evidence += nu * distance_of_scales(hyper.r, center)
+    return np.asarray((nu + len(own)) / (nu + evidence))
