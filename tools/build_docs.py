@@ -19,7 +19,16 @@ from notebook_pages import write_pages
 ROOT = Path(__file__).parent.parent
 NEIGHBOURS = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 CHAPTERS = {  # title -> pages in the order in which one would read them; pages that are named nowhere come last
-    "Start": ["readme", "tutorial", "notebooks/items", "notebooks/traces", "questions", "which-model", "format", "importing"],
+    "Start": [
+        "readme",
+        "tutorial",
+        "notebooks/items",
+        "notebooks/traces",
+        "questions",
+        "which-model",
+        "format",
+        "importing",
+    ],
     "Use": [
         "items",
         "series",

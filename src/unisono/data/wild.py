@@ -79,7 +79,7 @@ def without_wild(ratings: Ratings) -> Ratings:
     if not wild.any():
         return ratings
     value = np.where(wild, np.nan, ratings.value)
-    seen = infer_scale(value)
+    seen = infer_scale(value, ratings.annotator_of)
     ends = tuple(old if said else new for old, new, said in zip(ratings.scale, seen, ratings.scale.given, strict=True))
     return replace(ratings, value=value, scale=Scale(ends, ratings.scale.given))
 

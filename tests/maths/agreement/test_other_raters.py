@@ -57,7 +57,7 @@ def test_components_are_those_of_lme4(name):
 
 @pytest.mark.parametrize("name", COMPLETE)
 def test_intervals_reach_about_as_far_as_those_of_psych(name):
-    """Satterthwaite's F in psych, bootstrap and pivot here: ends are a quarter of the width apart at most; of three raters, half.
+    """Satterthwaite's F in psych, bootstrap and pivot here: ends a quarter of the width apart; of three raters, half.
 
     The pivot is exact where truths and errors are normal; with two degrees of freedom it knows less than the F claims.
     """

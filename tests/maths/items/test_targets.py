@@ -75,7 +75,7 @@ def test_moments_of_annotators_add_up():
     assert isinstance(added, AnnotatorMoments)
 
 
-@pytest.mark.parametrize("K, per_item, apart", [(3, 3, 0.2), (3, 3, 8.0), (12, 4, 0.3)])
+@pytest.mark.parametrize(("K", "per_item", "apart"), [(3, 3, 0.2), (3, 3, 8.0), (12, 4, 0.3)])
 def test_components_are_about_those_of_restricted_maximum_likelihood(K, per_item, apart):
     for seed in range(3):
         value, item_of, of = crowd(M=60, K=K, per_item=per_item, truth=(0.4, 0.4), bias=apart * 0.6 / 8, seed=seed)

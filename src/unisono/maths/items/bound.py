@@ -84,7 +84,7 @@ def _predictor_term(data: ItemData, state: BayesState) -> float:
 
 
 def _between_annotators(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
-    """Prior of how annotators differ: of the covariance of biases, of who is tied to it, and of who is held to the rest.
+    """Prior of how annotators differ: of the biases' covariance, of who is tied to it and who is held to the rest.
 
     Integrating over a precision that varies as a gamma does and estimating it under this prior are the same.
     """

@@ -3,10 +3,10 @@
     F_kdd given z_kd = z  ~  N(m_kz, 1/(gain h_k)),      m_kz = c_z r_k^(e_z t/2)                             eq. B18
 
 with c = (1, .3, -1) and e = (1, 0, 1): who follows the truth on a small part of the scale, or on all of it, has gains
-as small or as large as the standard deviation of his errors; what a spammer answers has no such scale. t and h_k: how far annotators can be told apart, and how
-strongly each is held to the others (`state`). p(z_kd) is fixed before the first step; q(z_kd) has its place in the
-bound and is updated with everything else. Given q(z), gains have a normal prior around E[m_kz]; given the gains, q(z)
-has a closed form:
+as small or as large as the standard deviation of his errors; what a spammer answers has no such scale. t and h_k: how
+far annotators can be told apart, and how strongly each is held to the others (`state`). p(z_kd) is fixed before the
+first step; q(z_kd) has its place in the bound and is updated with everything else. Given q(z), gains have a normal
+prior around E[m_kz]; given the gains, q(z) has a closed form:
 
     log q(z_kd = z) = log p(z_kd = z) + gain h_k (m_kz E[F_kdd] - 1/2 m_kz^2) + constant                      eq. B22
 

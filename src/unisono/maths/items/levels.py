@@ -1,6 +1,6 @@
 """Annotators' levels: how far they lie apart, how much of that is bias, and the units that do not depend on them.
 
-    mean_kd = mu_d + b_kd + error,    b_kd ~ t_nu(0, C_d),    error ~ N(0, A_d / n_kd)                           eq. B26
+    mean_kd = mu_d + b_kd + error,    b_kd ~ t_nu(0, C_d),    error ~ N(0, A_d / n_kd)                           eq. B29
 
 A is the variance of answers within annotators: truths and errors. The best prediction of a bias is the share
 

@@ -38,10 +38,7 @@ def bayes_settings(
         "truths": correlated and structure.latent == "full",
         "biases": correlated and structure.couples_dimensions,
     }
-    if moments is None:
-        targets = variance_targets(data, **alike)
-    else:
-        targets = targets_from(moments[0], moments[1], **alike)
+    targets = variance_targets(data, **alike) if moments is None else targets_from(moments[0], moments[1], **alike)
     # Where gains are estimated, known truths tell who is right.
     told = 1.0 if priors.estimated else told_apart(data)
     return BayesSettings(structure, priors, floor, targets, told_apart=told)._replace(**changes)

@@ -155,8 +155,8 @@ def _noise(
             target, count = settings.targets.noise, settings.noise_judgements(data)
             r, pool = update_shared(data, R, hyper.pool, floor, nu, center, hyper.r, gains, target, count)
         return params._replace(N=scaled_noise(r, pool)), hyper._replace(r=r, pool=pool)
-    nu = priors.noise_numbers * (data.D if noise == "isotropic" else 1)
-    N = update_noise(noise, data, R, params.N, floor=floor, nu=nu, pool=hyper.pool)
+    numbers = priors.noise_numbers * (data.D if noise == "isotropic" else 1)
+    N = update_noise(noise, data, R, params.N, floor=floor, nu=numbers, pool=hyper.pool)
     rated = data.answers().sum(axis=1) > 0
     pool = pooled_noise(N[rated])
     return params._replace(N=np.where(rated[:, None, None], N, pool)), hyper._replace(pool=pool)
@@ -195,7 +195,7 @@ def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settin
 
 
 def _biases(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
-    """C, pulled to its target, given how far everybody's biases are tied to it; then the ties.   eq. B6, B25
+    """C, pulled to its target, given how far everybody's biases are tied to it; then the ties.   eq. B6, B28
 
     b_k ~ N(0, C / tie_k), tie_k ~ Gamma(nu/2, nu/2): Student's t, so that who lies far off is let go, and moves nobody
     else's prior.
