@@ -34,14 +34,14 @@ def random_classes(seed, K=4, D=3):
     rng = np.random.default_rng(seed)
     prior, q = (rng.dirichlet(np.ones(len(CLASSES)), size=(K, D)) for _ in range(2))
     centers = class_centers(np.exp(0.6 * rng.normal(size=K)))
-    return prior, q, rng.normal(0.6, 0.5, size=(K, D)), centers, rng.uniform(5, 60)
+    return prior, q, rng.normal(0.6, 0.5, size=(K, D)), centers, rng.uniform(5, 60, size=K)
 
 
 def written_out(prior, q, gains, centers, precision):
     """E[log p(F, z)] + H[q(z)] class by class, with gains known for sure."""
     total = 0.0
     for k, d, z in np.ndindex(*q.shape):
-        log_density = norm.logpdf(gains[k, d], centers[k, z], 1 / np.sqrt(precision))
+        log_density = norm.logpdf(gains[k, d], centers[k, z], 1 / np.sqrt(precision[k]))
         total += q[k, d, z] * (np.log(prior[k, d, z]) + log_density - np.log(q[k, d, z]))
     return total
 
@@ -49,7 +49,7 @@ def written_out(prior, q, gains, centers, precision):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_term_is_what_a_prior_around_the_expected_gain_leaves_out(seed):
     prior, q, gains, centers, precision = random_classes(seed)
-    around = norm.logpdf(gains, expected_gain(q, centers), 1 / np.sqrt(precision)).sum()
+    around = norm.logpdf(gains, expected_gain(q, centers), 1 / np.sqrt(precision[:, None])).sum()
     whole = written_out(prior, q, gains, centers, precision)
     np.testing.assert_allclose(around + class_term(q, prior, centers, precision), whole, rtol=1e-10)
 
@@ -58,7 +58,7 @@ def test_the_term_is_what_a_prior_around_the_expected_gain_leaves_out(seed):
 def test_the_update_is_bayes_rule_and_nothing_is_higher(seed):
     prior, q, gains, centers, precision = random_classes(seed)
     found = update_classes(prior, gains, centers, precision)
-    odds = prior * norm.pdf(gains[:, :, None], centers[:, None, :], 1 / np.sqrt(precision))
+    odds = prior * norm.pdf(gains[:, :, None], centers[:, None, :], 1 / np.sqrt(precision[:, None, None]))
     np.testing.assert_allclose(found, odds / odds.sum(axis=2, keepdims=True), rtol=1e-8)
     best = written_out(prior, found, gains, centers, precision)
     for share in (1e-3, 0.1, 1.0):
@@ -69,12 +69,12 @@ def test_moments_of_the_centers():
     _, q, _, centers, _ = random_classes(7)
     second = expected_gain(q, centers**2)
     np.testing.assert_allclose(gain_variance(q, centers), second - expected_gain(q, centers) ** 2, atol=1e-12)
-    usual, typical = usual_classes(2, 3), class_centers(np.ones(2))
+    usual, typical, precision = usual_classes(2, 3), class_centers(np.ones(2)), np.full(2, 50.0)
     assert (expected_gain(usual) == 1).all()
     assert (gain_variance(usual, typical) == 0).all()
     # Who is usual for sure remains so, whatever the gains.
-    np.testing.assert_array_equal(update_classes(usual, -np.ones((2, 3)), typical, 50.0), usual)
-    assert class_term(usual, usual, typical, 50.0) == 0.0
+    np.testing.assert_array_equal(update_classes(usual, -np.ones((2, 3)), typical, precision), usual)
+    assert class_term(usual, usual, typical, precision) == 0.0
 
 
 def test_gains_are_as_small_as_errors_but_not_those_of_spammers():
@@ -105,7 +105,8 @@ def test_the_bound_is_highest_where_the_update_leads():
         return lower_bound(data, stats, at, row_prior(data, at.hyper, settings), settings)
 
     gains, centers = np.einsum("kdd->kd", state.params.F), settings.class_centers(state.hyper.r)
-    best = update_classes(settings.classes, gains, centers, state.hyper.gain)
+    precision = state.hyper.gain * state.hyper.hold
+    best = update_classes(settings.classes, gains, centers, precision)
     for share in (1e-3, 0.1, 0.9):
         assert bound((1 - share) * best + share * settings.classes) < bound(best)
         assert bound((1 - share) * best + share / len(CLASSES)) < bound(best)

@@ -214,7 +214,9 @@ def update_shared(
     """
     W, _ = noise_precision(np.broadcast_to(pool, (data.K, *pool.shape)), data.annotator, data.answered)
     squares = data.by_annotator(np.einsum("uij,uij->u", W, R)[:, None])[:, 0]
-    least = float((floor / np.diagonal(pool)).max())
+    # The least r with which no error variance, in any direction, is below the floor.
+    root = np.sqrt(np.maximum(floor, np.finfo(float).tiny))
+    least = 1 / float(np.linalg.eigvalsh(pool / root[:, None] / root)[0])
     r = noise_scales(squares, data.answers().sum(axis=1), nu, center, least, before, gains)
     completed = data.by_annotator(_completed_residuals(data, R, scaled_noise(r, pool)))
     total = (completed / r[:, None, None]).sum(axis=0) + judgements * target
