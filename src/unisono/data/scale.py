@@ -76,6 +76,17 @@ class Scale:
         ends = tuple(own if own is None else _holding(own, value[:, d]) for d, own in enumerate(self.ends))
         return replace(self, ends=ends)
 
+    def for_origins(self, low: np.ndarray, high: np.ndarray) -> Scale:
+        """Inferred ends made wide enough for annotators whose answers, from `low` to `high` (K, D), lie off at both ends.
+
+        They have an origin of their own, and their share in the truth may bring it beyond the scale of the others; who
+        is off at one end alone made a typing error.
+        """
+        up, down = high - self.high, self.low - low
+        off = np.where((up > 0) & (-down > up / 2), high, np.where((down > 0) & (-up > down / 2), low, np.nan))
+        ends = tuple(own if own is None else _holding(own, off[:, d]) for d, own in enumerate(self.ends))
+        return replace(self, ends=tuple(a if told else b for a, b, told in zip(self.ends, ends, self.given, strict=True)))
+
     def joined(self, earlier: Scale) -> Scale:
         """Inferred ends made as wide as those that earlier answers of the same annotators showed."""
         pairs = zip(self.ends, earlier.ends, self.given, strict=True)

@@ -135,7 +135,7 @@ def _look_at(value: np.ndarray, times: np.ndarray, others: Ends) -> _Seen:
     slack = CLOSE * max(others[1] - others[0], 0.0)
     inside = (value >= others[0] - slack) & (value <= others[1] + slack)
     rest = _shown(seen_answers(value[inside], times[inside]))
-    return rest if rest.sure else seen
+    return rest if rest.sure or (rest.graded and rest.ends is not None) else seen
 
 
 def _shown(y: SeenAnswers) -> _Seen:

@@ -131,7 +131,7 @@ def fit_default(
     fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
     fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
     fuser.ends_, fuser.reading_ = typical, None
-    fuser.scaling_, fuser.scale_ = scaling, counted.scale
+    fuser.scaling_, fuser.scale_ = scaling, counted.scale.for_origins(look.low, look.high)
     fuser.space_ = learn_space(None, (), intercept=True, standardise=True)[0]
     fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators
     judgements = crowd.data.by_annotator(crowd.data.judgements)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from unisono.data import ItemTable, Ratings
 from unisono.data.scale import Scale
+from unisono.data.scale_inference import reach_of
 from unisono.fusers.base import gold_values
 from unisono.fusers.features import FeatureSpace, learn_space
 from unisono.fusers.items.ends import answer_kinds, earlier_kinds, find_ends
@@ -64,7 +67,8 @@ def prepared(
     if censored:
         kinds = answer_kinds(ratings.value, answers) if earlier is None else earlier_kinds(earlier.ends, scaling)
         at_ends = find_ends(kinds, answers, scaling)
-    scale = answers
+    reach = [reach_of(column, ratings.annotator_of) for column in ratings.value.T]
+    scale = answers.for_origins(*(np.stack(part, axis=1) for part in zip(*reach, strict=True)))
     if gold is not None:
         known = gold_values(gold, ratings)
         scale = scale.widened(known, ratings.dimensions, gold.source, ratings.items)
