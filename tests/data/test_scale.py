@@ -213,3 +213,13 @@ def test_a_grade_that_one_annotator_alone_uses_is_on_the_scale():
     value, annotator_of = people(grades=6)
     value = np.where((value == 6) & (annotator_of > 0), 5.0, value)
     assert scale_by(value, annotator_of)[1] >= 6
+
+
+def test_a_truth_may_go_where_an_origin_of_ones_own_brings_it_and_nowhere_else():
+    scale = Scale(((1.0, 5.0), (1.0, 5.0), (1.0, 5.0), None), (False, False, True, False))
+    low, high = np.full((3, 4), 1.0), np.full((3, 4), 5.0)
+    low[1], high[1] = 3.5, 8.0  # an origin of his own
+    high[2, 1] = 55.0  # a typing error: the lower end is where it was
+    wide = scale.for_origins(low, high)
+    assert wide.ends == ((1.0, 8.0), (1.0, 8.0), (1.0, 5.0), None)
+    assert scale.for_origins(low[[0]], high[[0]]) == scale

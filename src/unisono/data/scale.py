@@ -85,7 +85,9 @@ class Scale:
         up, down = high - self.high, self.low - low
         off = np.where((up > 0) & (-down > up / 2), high, np.where((down > 0) & (-up > down / 2), low, np.nan))
         ends = tuple(own if own is None else _holding(own, off[:, d]) for d, own in enumerate(self.ends))
-        return replace(self, ends=tuple(a if told else b for a, b, told in zip(self.ends, ends, self.given, strict=True)))
+        return replace(
+            self, ends=tuple(a if told else b for a, b, told in zip(self.ends, ends, self.given, strict=True))
+        )
 
     def joined(self, earlier: Scale) -> Scale:
         """Inferred ends made as wide as those that earlier answers of the same annotators showed."""

@@ -50,7 +50,7 @@ class Joint(Fuser):
 
     `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
     `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
-    posterior mean. `censored`: where answers are of few kinds, one at an end of the scale says "half a step
+    posterior mean. `censored`: where answers are kinds, one at an end of the scale says "half a step
     inside, or beyond"; False reads all as numbers.
     `response="ordinal"` has thresholds between answers for every annotator, "warp" a monotone function of sliders.
     `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the

@@ -37,7 +37,7 @@ class PriorFit(NamedTuple):
     params: ItemParams  # with the newcomer
     scaling: Scaling
     scale: Scale  # of answers and truth, in the user's units
-    ends: EndAnswers | None = None  # where answers of few kinds are read as "here or beyond"
+    ends: EndAnswers | None = None  # where answers that are kinds are read as "here or beyond"
 
 
 def prior_fit_of(fuser: Joint) -> PriorFit:
