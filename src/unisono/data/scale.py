@@ -77,7 +77,7 @@ class Scale:
         return replace(self, ends=ends)
 
     def for_origins(self, low: np.ndarray, high: np.ndarray) -> Scale:
-        """Inferred ends made wide enough for annotators whose answers, from `low` to `high` (K, D), lie off at both ends.
+        """Inferred ends made wide enough for annotators whose answers, `low` to `high` (K, D), lie off at both ends.
 
         They have an origin of their own, and their share in the truth may bring it beyond the scale of the others; who
         is off at one end alone made a typing error.
