@@ -31,6 +31,7 @@ from unisono.maths.items.together import Numbers, found_together
 SETTLED = 3e-5  # numerical: change of a truth, in sd of its posterior, that ends it; it costs the bound 1e-9 of itself
 SECANT_ROUNDS = 12  # numerical: after these, truths and numbers of what is left are found together
 FASTEST_RATE = 0.9  # numerical: a step is lengthened tenfold at most
+CREEPING = 0.99  # numerical: rate from which a settled truth may still be far off
 
 
 class Behind(NamedTuple):
@@ -148,7 +149,7 @@ def _settled(ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.ndarray, 
         if not round_:
             rate = np.einsum("iim->im", V) * open_
         far = active & (np.abs(miss) > done)
-        creeps |= (far & (rate > FASTEST_RATE)).any(axis=0)
+        creeps |= (far & (rate > CREEPING)).any(axis=0)
         active = far.any(axis=0) & ~creeps
         ends = {d: own.only(active) for d, own in ends.items()}
         if not any(len(own.row) for own in ends.values()):
