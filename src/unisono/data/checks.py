@@ -248,8 +248,6 @@ def _unusual_values(ratings: Ratings) -> Iterator[Alert]:
 
 
 def _wild_values(ratings: Ratings) -> Iterator[Alert]:
-    if ratings.is_series:
-        return
     wild = wild_answers(ratings)
     for d in np.flatnonzero(wild.any(axis=0)):
         column, rows = ratings.value[:, d], np.flatnonzero(wild[:, d])

@@ -63,7 +63,9 @@ def by_rule(crossed: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def wild_answers(ratings: Ratings) -> np.ndarray:
-    """(J, D) which answers are wild, to items."""
+    """(J, D) which answers are wild; those of traces are judged by the model of traces."""
+    if ratings.is_series:
+        return np.zeros(ratings.value.shape, dtype=bool)
     value, of, K = ratings.value, ratings.annotator_of, ratings.K
     n = (~np.isnan(value)).sum(axis=0)
     crossed = fence_of(inner_answers(value), n.tolist(), ratings.scale).crossed(value)

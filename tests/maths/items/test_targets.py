@@ -12,10 +12,11 @@ from unisono.maths.items.levels import (
     annotator_levels,
     annotator_moments,
     profile_moments,
+    tails,
     units_of,
 )
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import BIAS_FREEDOM, LEAST_SHARE, Priors
+from unisono.maths.items.priors import BIAS_FREEDOM, LEAST_SHARE
 from unisono.maths.items.targets import correlation_variance, drawn, positive_definite, variance_targets
 
 
@@ -45,7 +46,7 @@ def correlations(covariance):
 def test_known_shares_are_recovered(missing):
     found = variance_targets(data_of(*crowd(missing=missing)), truths=False, biases=False)
     np.testing.assert_allclose(np.diagonal(found.latent), [0.35, 0.55], atol=0.05)
-    np.testing.assert_allclose(np.diagonal(found.bias) * Priors().bias_tails, 0.15, atol=0.05)
+    np.testing.assert_allclose(np.diagonal(found.bias) * tails(BIAS_FREEDOM), 0.15, atol=0.05)
     np.testing.assert_allclose(np.diagonal(found.noise), [0.5, 0.3], atol=0.05)
     np.testing.assert_allclose(found.latent[0, 1], 0, atol=1e-12)
 

@@ -60,7 +60,7 @@ def test_an_honest_crowd_raises_no_alarm(dimensions):
 def test_every_style_is_told_from_the_others():
     """A planted style has the largest probability of all for nearly everybody who has it."""
     kinds = {"flipped": 0.1, "swapped": 0.1, "compressed": 0.1, "constant": 0.1}
-    right = {name: [] for name in kinds}
+    right, told = {name: [] for name in kinds}, []
     for seed in range(4):
         crowd = planted_crowd(seed, kinds)
         found = diagnosed(crowd)
@@ -70,7 +70,8 @@ def test_every_style_is_told_from_the_others():
             expected = crowd.flipped if name == "flipped" else np.tile((crowd.kind == name)[:, None], 2)
             hits.extend(most[expected] == name)
         swapped = crowd.kind == "swapped"
-        assert (found.swapped[swapped, 0, 1] > 0.5).mean() > 0.5
+        told.extend(found.swapped[swapped, 0, 1] > 0.5)
+    assert np.mean(told) > 0.6
     for name, hits in right.items():
         assert np.mean(hits) > 0.9, name
 

@@ -15,7 +15,7 @@ from unisono.maths.items.components import PairSums
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.gauge import recentre
 from unisono.maths.items.gold import fit_with_gold
-from unisono.maths.items.levels import Levels
+from unisono.maths.items.levels import Levels, tails
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.priors import Priors
@@ -153,7 +153,7 @@ def _with_crowd(
     """Parameters with a newcomer, of whom what is known of everybody is known."""
     hyper = state.hyper
     variance = 1 / hyper.precision(data.D)
-    variance[:, -1] = np.diagonal(hyper.bias) * settings.priors.bias_tails
+    variance[:, -1] = np.diagonal(hyper.bias) * tails(settings.priors.bias_freedom)
     variance *= free_coefficients(structure, data.D)
     return with_newcomer(params, data.by_annotator(data.judgements), variance, hyper.pool)
 

@@ -124,7 +124,10 @@ class Joint(Fuser):
         self.check_settings()
         if gold is not None and self.inference == "ml":
             raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
-        tables = self._meant(as_ratings(ratings)), as_item_table(features), as_item_table(gold)
+        answers = as_ratings(ratings)
+        # Maximum likelihood takes ratings as they are.
+        meant = without_wild(answers) if self.inference == "bayes" else answers
+        tables = meant, as_item_table(features), as_item_table(gold)
         # Answers of the other readings are no numbers on the scale, and turned dimensions have no ends.
         plain = (self.inference, self.response) == ("bayes", "linear") and self.anchor != "uncorrelated"
         censored = self.censored and plain
@@ -140,10 +143,6 @@ class Joint(Fuser):
         self._learnt(self._estimate(given, run), given)
         self.warn_unless_converged()
         return self
-
-    def _meant(self, ratings: Ratings) -> Ratings:
-        """The ratings without what nobody can have meant; maximum likelihood takes them as they are."""
-        return without_wild(ratings) if self.inference == "bayes" and not ratings.is_series else ratings
 
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)

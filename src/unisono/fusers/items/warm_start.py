@@ -17,6 +17,7 @@ from unisono.data.scale import Scale
 from unisono.errors import DataError
 from unisono.fusers.scaling import Scaling
 from unisono.maths.items.ends import EndAnswers
+from unisono.maths.items.levels import tails
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.rows import RowPrior
 from unisono.maths.items.state import BayesSettings, KnownAnnotators, Targets
@@ -110,7 +111,7 @@ def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str,
     return settings._replace(
         earlier=KnownAnnotators(known, rows, scale[row], numbers[row]),
         told_apart=1.0,
-        targets=Targets(params.Sigma, pool, np.diag(params.cov[-1, :, -1, -1] / priors.bias_tails)),
+        targets=Targets(params.Sigma, pool, np.diag(params.cov[-1, :, -1, -1] / tails(priors.bias_freedom))),
         priors=priors._replace(
             latent_items=priors.latent_items + earlier.items,
             noise_share=0.0,

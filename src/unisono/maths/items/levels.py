@@ -124,6 +124,11 @@ def between(mean: np.ndarray, error: np.ndarray, *, apart: bool = True) -> tuple
     return centre, spread, tie
 
 
+def tails(freedom: float) -> float:
+    """Variance of Student's t over its squared scale."""
+    return freedom / (freedom - 2)
+
+
 def units(moments: AnnotatorMoments, largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Location (D,) and scale (D,) of answers: the average annotator's level, and their spread without biases.
 

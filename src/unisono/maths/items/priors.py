@@ -48,11 +48,6 @@ class Priors(NamedTuple):
     # [D] F_kdd is expected at r_k^(1/2): who uses little of the scale has small gains and small errors.
     gain_follows_noise: bool = True
 
-    @property
-    def bias_tails(self) -> float:
-        """Variance of Student's t of biases over its squared scale."""
-        return self.bias_freedom / (self.bias_freedom - 2)
-
 
 # ---- Shares of the ratings' variance by moments (eq. B11, Q1)
 

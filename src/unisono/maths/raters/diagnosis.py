@@ -22,7 +22,7 @@ from unisono.maths.items.leave_out import left_out_truths
 from unisono.maths.items.levels import Levels, annotator_levels, profile_moments, standardised
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import LEAST_SHARE, SPAMMER_GAIN
+from unisono.maths.items.priors import IMAGINARY_ANSWERS, LEAST_SHARE, SPAMMER_GAIN
 from unisono.maths.items.structure import identity_rows
 from unisono.maths.raters.mixture import Membership, fit_mixture, prior_membership
 from unisono.maths.raters.signal import SharedSignal, shared_signal, signal_correlation
@@ -171,9 +171,14 @@ def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray, levels
     D = data.D
     share = _signal_variance(signal)
     B = np.tile(identity_rows(D), (data.K, 1, 1))
-    B[:, :, -1] = levels.offset
+    B[:, :, -1] = _told(levels) * levels.away
     N = np.tile(np.diag(1 - share), (data.K, 1, 1))
     return ItemParams(B, N, np.zeros((0, D)), np.zeros(D), correlation * np.sqrt(np.outer(share, share)))
+
+
+def _told(levels: Levels) -> np.ndarray:
+    """(K, D) share of a mean difference that is offset: a few imaginary answers have none, unless it is very large."""
+    return np.asarray(levels.n / np.maximum(levels.n + IMAGINARY_ANSWERS * levels.tie, 1))
 
 
 def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Membership, levels: Levels) -> ItemParams:
@@ -187,7 +192,7 @@ def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Memb
     dims = np.arange(D)
     B, cov = np.zeros((K, D, D + 1)), np.zeros((K, D, D + 1, D + 1))
     B[:, dims, dims], cov[:, dims, dims, dims] = slope, square - slope**2
-    B[:, :, D] = levels.believed * (sums.y - slope * np.einsum("kdd->kd", sums.x))
+    B[:, :, D] = _told(levels) * (sums.y - slope * np.einsum("kdd->kd", sums.x))
     # What is left includes what the others do not know about the truth; the annotator is not to blame for that.
     unknown = np.maximum(np.diagonal(params.Sigma) - _spread(sums), 0.0)
     left = (member.style * evidence.noise).sum(axis=2)
