@@ -67,6 +67,21 @@ def test_it_is_the_default_in_memory(serial, in_memory, tmp_path):
     np.testing.assert_allclose(found.drop("item").to_numpy(), expected.drop("item").to_numpy(), atol=1e-8)
 
 
+def test_answers_that_cannot_be_meant_and_levels_of_their_own_are_treated_as_in_memory(tmp_path):
+    table = crowd_table(items=120, per_item=5).with_row_index("row")
+    wild, own = pl.col("row") == 17, pl.col("annotator") == "rater9"
+    valence = pl.when(wild).then(2100.0).when(own).then(pl.col("valence") + 500).otherwise(pl.col("valence"))
+    path = written(table.with_columns(valence=valence).drop("row"), tmp_path / "ratings.csv")
+    found = fuse_shards(write_shards(path, tmp_path / "shards", rows=200), SerialExecutor())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = fuse(str(path))
+    assert_same_fit(found, expected, 1e-9)
+    (one,), (other,) = ([a for a in result.alerts if a.kind == "wild-values"] for result in (found, expected))
+    assert one == other
+    assert "valence is 2100" in one.message
+
+
 def test_everything_that_is_said_of_annotators_is_the_same(serial, in_memory, tmp_path):
     in_memory.save(tmp_path / "memory", report=False)
     serial.save(tmp_path / "shards", report=False)

@@ -195,7 +195,7 @@ def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settin
 
 
 def _biases(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
-    """C, pulled to its target, given how far everybody's biases are tied to it; then the ties.   eq. B6, B28
+    """C, pulled to its target, given how far everybody's biases are tied to it; then the ties.           eq. B28
 
     b_k ~ N(0, C / tie_k), tie_k ~ Gamma(nu/2, nu/2): Student's t, so that who lies far off is let go, and moves nobody
     else's prior.
