@@ -94,6 +94,25 @@ def test_the_summary_says_what_known_truths_changed(world, tmp_path):
     gold = json.loads((tmp_path / "out" / "summary.json").read_text())["gold"]
     assert gold["items"] == 5
     assert 0.05 < gold["dim1"]["offset"] < 0.4
+    assert gold["dim1"]["slope_low"] < 1 < gold["dim1"]["slope_high"]
     truth = pl.read_csv(tmp_path / "out" / "truth.csv").filter(pl.col("item") == "item1")
     assert truth["dim1_sd"].item() == 0
     assert truth["dim1_low"].item() == truth["dim1_high"].item() == truth["dim1"].item()
+
+
+def test_known_truths_in_another_unit_are_obeyed_if_asked(world, tmp_path):
+    plain = unisono("fuse", "one.csv", "--out", tmp_path / "plain", cwd=world)
+    assert plain.returncode == 0, plain.stderr
+    rows = pl.read_csv(tmp_path / "plain" / "truth.csv").select("item", "dim1", "dim2").head(20)
+    rows.with_columns(pl.col("dim1", "dim2") * -50).write_csv(tmp_path / "gold.csv")
+    refused = unisono("fuse", "one.csv", "--gold", tmp_path / "gold.csv", cwd=world)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    for words in (
+        "'dim1' look as if they were in another unit and run against the ratings",
+        "-50 (99%",
+        "--gold-anyway",
+    ):
+        assert words in " ".join(refused.stderr.split())
+    obeyed = unisono("fuse", "one.csv", "--gold", tmp_path / "gold.csv", "--gold-anyway", cwd=world)
+    assert obeyed.returncode == 0, obeyed.stderr
+    assert "obeyed as you asked" in obeyed.stderr + obeyed.stdout

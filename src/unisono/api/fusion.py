@@ -46,6 +46,7 @@ from unisono.io.writing import csv_text, rounded_figures
 from unisono.notebook import watching_phases, watching_steps
 from unisono.reader import as_frame
 from unisono.report.alerts import NO_SIGNAL, TOLD_AT_ONCE, rating_alerts
+from unisono.report.gold import DOUBTED, gold_alerts
 from unisono.report.kinds import KIND_WARNINGS, kind_alerts
 from unisono.report.summary import summarise, summary_text
 from unisono.version import __version__
@@ -88,7 +89,8 @@ def fuse(
     (without it, a notebook shows a bar);
     if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
     and windows tried, and of what it does beside EM. `executor` (`unisono.engines.choice.open_engine`) works on
-    traces, recording by recording; numbers are the same without.
+    traces, recording by recording; numbers are the same without. Gold that cannot mean what ratings
+    mean (upside down, in another unit) is a DataError with the figures, unless the setting `gold_anyway` is true.
     """
     reading = {name: settings.pop(name) for name in READING if name in settings}
     table, answers = answers_of(ratings, categories, scale, **reading)
@@ -124,7 +126,7 @@ def fuse(
         if executor is not None:  # later it may be closed
             result.describe_now(watcher)
     for alert in result.alerts:
-        if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS):
+        if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS, DOUBTED):
             warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
@@ -188,7 +190,8 @@ class Fusion(WithCategories, Saving):
     @cached_property
     def alerts(self) -> list[Alert]:
         """What in the ratings deserves a look, the gravest first."""
-        return [*kind_alerts(self.fuser.notes()), *rating_alerts(self.ratings, self.copies)]
+        notes = self.fuser.notes()
+        return [*kind_alerts(notes), *gold_alerts(notes), *rating_alerts(self.ratings, self.copies)]
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:

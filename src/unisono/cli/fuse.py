@@ -56,6 +56,12 @@ def _structure_options(command: Any) -> Any:
 @click.option("--category-model", default="auto", show_default=True, metavar="NAME", help="Model of the categories.")
 @click.option("--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each.")
 @click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
+@click.option(
+    "--gold-anyway",
+    is_flag=True,
+    default=None,
+    help="Obey known truths that run against the ratings or are in another unit, which are refused otherwise.",
+)
 @click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
 @_structure_options
 @click.option(

@@ -29,6 +29,11 @@ class Curve(NamedTuple):
     expected: np.ndarray | None = None
     at: np.ndarray | None = None
 
+    def of(self, dims: list[int]) -> Curve:
+        """That of some of the dimensions."""
+        expected, at = (part if part is None else part[dims] for part in (self.expected, self.at))
+        return Curve(self.levels[dims], self.scores[dims], expected, at)
+
     def forward(self, value: np.ndarray) -> np.ndarray:
         """Scores of answers (..., D)."""
         return _along(value, self.levels, self.scores)
@@ -58,6 +63,10 @@ class Scaling(NamedTuple):
     loc: np.ndarray  # (D,)
     scale: np.ndarray  # (D,)
     curve: Curve | None = None
+
+    def of(self, dims: list[int]) -> Scaling:
+        """That of some of the dimensions."""
+        return Scaling(self.loc[dims], self.scale[dims], None if self.curve is None else self.curve.of(dims))
 
     def standardise(self, value: np.ndarray) -> np.ndarray:
         value = value if self.curve is None else self.curve.forward(value)

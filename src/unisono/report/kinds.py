@@ -9,7 +9,8 @@ from unisono.data.checks import Alert
 
 NO_REFERENCE, ASSUMED, USELESS = "no-reference", "assumed-share", "useless-judges"
 FEW_LABELS, OTHER_UNITS, FAMILIES = "few-labels", "other-units", "judges-of-several-kinds"
-KIND_WARNINGS = (NO_REFERENCE, USELESS)  # alerts that are said at once
+AGAINST = "reference-against-the-others"
+KIND_WARNINGS = (NO_REFERENCE, USELESS, AGAINST)  # alerts that are said at once
 ENOUGH_LABELS = 10  # labelled items below which intervals were too narrow on record
 RELIABLE = 0.3  # convention: share of the variance of labels that is truth below which labels are doubted as well
 CLEAR_LABELS = 20  # convention: labelled items below which useless judges are but a suspicion
@@ -38,6 +39,12 @@ def _alerts(kinds: dict[str, Any]) -> Iterator[Alert]:
             f"{_noisy(kinds['reference']) if reliable < RELIABLE else ''}"
         )
         yield Alert(USELESS, "warning", message, tuple(one["kind"] for one in kinds["groups"][1:]))
+    for name, slope in kinds.get("against", {}).items():
+        message = (
+            f"On '{name}' the ratings by '{kinds['reference']}' run against those of {others} (slope {slope:.2g}): one "
+            "of the two has the scale upside down, and nothing here tells which. Turn the one round that has."
+        )
+        yield Alert(AGAINST, "warning", message, (name,))
     if kinds["labelled_items"] < ENOUGH_LABELS:
         message = (
             f"'{kinds['reference']}' rated only {kinds['labelled_items']} items: with fewer than {ENOUGH_LABELS}, "

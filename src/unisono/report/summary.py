@@ -14,6 +14,7 @@ from unisono.fusers.results import Annotators, Fit
 from unisono.report.alerts import NO_SIGNAL, nothing_shared
 from unisono.report.delays import delay_words
 from unisono.report.findings import finding_lines, findings, tracing_findings, tracing_lines
+from unisono.report.gold import gold_lines
 from unisono.report.kinds import first_line, kind_lines
 from unisono.report.reading import reading_data, reading_lines
 from unisono.report.units import unit_words
@@ -139,7 +140,7 @@ def summary_text(data: dict[str, Any]) -> str:
     if data.get("response"):
         lines += ["", _response_line(data["response"], len(data["dimensions"]))]
     if data.get("gold"):
-        lines += ["", *_gold_lines(data["gold"])]
+        lines += ["", *gold_lines(data["gold"])]
     if data["iterations"]:
         lines += ["", _convergence_line(data)]
     if data["alerts"]:
@@ -166,27 +167,6 @@ def _response_line(found: dict[str, Any], dimensions: int) -> str:
     if found["kind"] == "ordinal":
         return f"Ratings of {where} are ordered answers, with thresholds of every annotator."
     return f"Ratings of {where} are sliders, read through functions of {found['annotators']} annotators of their own."
-
-
-def _gold_lines(gold: dict[str, Any]) -> list[str]:
-    """What known truths changed, and whether they look like truths at all."""
-    lines = [f"Known truths of {gold['items']} item{'s' * (gold['items'] != 1)}:"]
-    for name, found in gold.items():
-        if name == "items" or found["error"] is None:
-            continue
-        if found["turned"]:
-            done = "were observations that turned and scaled the dimension"
-        else:
-            done = f"moved the estimates by {found['offset']:+.3g} and stretched them {found['scale']:.2f} times"
-        lines.append(f"  {name:<16} {done}")
-        if found["no_better_than_a_rating"]:
-            error = f"{found['error']:.3g}"
-            if found["turned"]:
-                doubt = f"hidden ones are missed by {error}, as if guessed (they spread by {found['spread']:.3g})"
-            else:
-                doubt = f"they differ from the estimates by {error}, a rating does by {found['rating_error']:.3g}"
-            lines.append(f"  {'':<16} but {doubt}: they look no better than a rating. Are they really known?")
-    return lines
 
 
 def _what(data: dict[str, Any]) -> str:

@@ -1,5 +1,7 @@
 """People and judges through the front door: automatic, saved and loaded, honest about what it cannot know."""
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -194,3 +196,15 @@ def test_copies_among_judges_are_one_opinion_of_their_kind():
     assert dict(table.select("annotator", "kind").iter_rows())["gpt-9"] == "judge"
     np.testing.assert_allclose(result.fused.mean, un.fuse(frame).fused.mean, atol=1e-6)
     assert len(un.next_ratings(result).annotators) == 4
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_reference_that_runs_against_all_others_is_said_aloud(turned):
+    ratings, _ = judged_ratings()
+    human = np.array([kind == "human" for kind in ratings.kinds])[ratings.annotator_of]
+    low, high = np.nanmin(ratings.value), np.nanmax(ratings.value)
+    given = ratings.with_value(np.where(human[:, None] & turned, low + high - ratings.value, ratings.value))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        un.fuse(given)
+    assert any("run against those of 'judge'" in str(one.message) for one in seen) == turned

@@ -214,6 +214,43 @@ def test_a_little_gold_is_used_for_scale_alone(world, default):
     assert np.all(result.fused.mean[:90].mean(axis=0) > 1.5)
 
 
+def known_frames(world, change):
+    """Gold on the first recording: what `change` makes of the truth."""
+    t = world.truth
+    made = un.ItemTable.from_rows(change(t.value), items=t.items, columns=t.columns, length=t.length, clock=t.clock)
+    return made.select_items(["clip 0"])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [(lambda v: v / 100, "in another unit"), (lambda v: 20 * v, "in another unit"), (lambda v: 1 - v, "run against")],
+)
+def test_gold_that_means_something_else_is_refused_and_obeyed_if_asked(world, change, words):
+    gold = known_frames(world, change)
+    with pytest.raises(DataError, match=rf"'valence' .*{words}.* 'arousal' .*--gold-anyway"):
+        un.fuse(world.ratings, gold=gold)
+    result = un.fuse(world.ratings, gold=gold, gold_anyway=True, scale="none")
+    wanted = change(world.truth.value)
+    assert np.sqrt(np.mean((result.fused.mean - wanted)[90:] ** 2)) < 0.5 * wanted.std()
+
+
+def test_gold_in_another_unit_is_refused_beside_filters_of_a_given_length_as_well(world):
+    with pytest.raises(DataError, match="in another unit"):
+        un.fuse(world.ratings, gold=known_frames(world, lambda v: v / 100), window=0.8)
+
+
+@pytest.mark.parametrize("model", ["auto", "independent"])
+def test_constant_gold_sets_the_level_of_its_dimension_alone(world, default, model):
+    gold = known_frames(world, lambda v: np.column_stack([np.full(len(v), 2.0), v[:, 1]]))
+    result = un.fuse(world.ratings, gold=gold, model=model)
+    plain = default if model == "auto" else un.fuse(world.ratings, model=model)
+    assert pearson(result.fused.mean[90:], plain.fused.mean[90:]).min() > 0.97
+    spread = [one.fused.mean[90:, 0].std() for one in (result, plain)]
+    assert spread[0] > 0.9 * spread[1]
+    with pytest.raises(DataError, match="known frames of valence are all equal"):
+        un.fuse(world.ratings, gold=gold, model=model, window=0.8)
+
+
 @pytest.mark.parametrize(
     ("keep", "words"),
     [

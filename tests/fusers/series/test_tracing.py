@@ -52,7 +52,10 @@ def test_gold_turns_a_crowd_that_is_mostly_flipped():
     made = world([0, 1, 2, 3])
     plain = un.fuse(made.ratings)
     assert (pearson(plain.fused.mean, made.truth.value) < -0.8).all()
-    gold = un.fuse(made.ratings, gold=made.truth.select_items(["clip 0"]))
+    known = made.truth.select_items(["clip 0"])
+    with pytest.raises(un.DataError, match=r"run against the ratings: .* obey them if it is most annotators who are"):
+        un.fuse(made.ratings, gold=known)
+    gold = un.fuse(made.ratings, gold=known, gold_anyway=True)
     assert (pearson(gold.fused.mean[200:], made.truth.value[200:]) > 0.8).all()
     assert "Which way is up is what the known frames say" in gold.summary()
     own = gold.annotators.filter(gold.annotators["dimension"] == "valence")

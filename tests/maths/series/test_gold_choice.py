@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from series_cases import rotated
-from unisono.maths.series.gold_choice import FRAMES_PER_TAP, calibration, choose_taps, delay_by_gold
+from unisono.maths.gold_slope import slope_on
+from unisono.maths.series.gold_choice import (
+    FRAMES_PER_TAP,
+    calibration,
+    choose_taps,
+    delay_by_gold,
+    frame_slope,
+    gold_slopes,
+)
 from unisono.maths.series.params import SeriesData
 
 
@@ -32,9 +40,9 @@ def test_calibration_follows_gold_as_far_as_there_is_some():
     mean = np.random.default_rng(1).standard_normal((1000, 1))
     factor, offset = calibration(mean, 3 * mean + 2, mean)
     np.testing.assert_allclose((factor[0], offset[0]), (3, 2), rtol=0.01)
-    some = np.where(np.arange(1000)[:, None] < 10, 3 * mean + 2, np.nan)
+    some = np.where(np.arange(1000)[:, None] < 10, 2.5 * mean + 2, np.nan)
     factor, offset = calibration(mean, some, mean)
-    assert 2.3 < factor[0] < 2.95  # ten frames without doubt against one
+    assert 2.0 < factor[0] < 2.45  # ten frames without doubt against one
     assert 1 < offset[0] < 2
     assert calibration(mean, np.full_like(mean, np.nan), mean) == (1.0, 0.0)
 
@@ -83,3 +91,31 @@ def test_gold_turns_a_truth_that_runs_against_it_and_only_then():
     factor, offset = calibration(mean, gold, mean)
     assert np.array_equal(np.sign(factor), [1, -1, 1])
     np.testing.assert_allclose((mean * factor + offset)[:, 1], gold[:, 1], atol=0.4 * gold[:, 1].std())
+
+
+def test_no_filter_is_learned_from_a_constant():
+    data, truth = rotated()
+    gold = gold_of(truth, 150)
+    gold[:150, 1] = 3.0
+    assert choose_taps(data, gold, 1.0) == 0
+
+
+@pytest.mark.parametrize(("late", "factor"), [(0, 1.0), (4, 1.0), (4, -1.0), (4, 0.01), (-3, 1.0)])
+def test_the_slope_of_gold_is_that_at_the_delay_at_which_the_two_go_together_best(late, factor):
+    rng = np.random.default_rng(5)
+    wave = np.sin(np.arange(700)[:, None] / np.array([3.0, 4.0])) + 0.3 * rng.standard_normal((700, 2))
+    mean, gold = wave[50 - late : 650 - late], np.full((600, 2), np.nan)
+    gold[40:260] = factor * wave[90:310]
+    length = np.array([300, 300])
+    found = gold_slopes(mean, gold, length, 10)
+    np.testing.assert_allclose([slope.value for slope in found], factor, rtol=1e-9)
+    assert [slope.upside_down for slope in found] == [factor < 0] * 2
+    assert [slope.other_unit for slope in found] == [factor == 0.01] * 2
+
+
+def test_frames_that_go_together_prove_little():
+    rng = np.random.default_rng(6)
+    walks = [np.cumsum(rng.standard_normal((2, 300)), axis=1) for _ in range(100)]
+    refuted = [frame_slope(x, g).refuted for x, g in walks]
+    assert np.mean(refuted) < 0.1  # as independent frames, two thirds would be
+    assert np.mean([slope_on(x, g).upside_down for x, g in walks]) > 0.3

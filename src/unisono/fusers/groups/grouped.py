@@ -14,6 +14,7 @@ from unisono.data.scale import Scale
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.features import learn_space, restore_space
+from unisono.fusers.groups.against import reference_slopes
 from unisono.fusers.groups.covariates import effect_columns, standardised
 from unisono.fusers.groups.expected import expectations
 from unisono.fusers.groups.places import annotator_places
@@ -252,8 +253,16 @@ class Groups(Fuser):
                 "foretold": dict(zip(table.dimensions, learned.foretold.tolist(), strict=True)),
                 "reliable": dict(zip(table.dimensions, learned.reliable.tolist(), strict=True)),
                 "belief": learned.belief,
+                "against": self._against(),
             }
         return {"kinds": found}
+
+    def _against(self) -> dict[str, float]:
+        """Slopes of what the reference rates on what the others do, of dimensions on which they run against them."""
+        data, _, ratings = self._shown(None, None)
+        of_group = data.group[ratings.annotator_of]
+        found = reference_slopes(ratings.value, ratings.item_of, of_group, ratings.M)
+        return {name: own.value for name, own in zip(self.dimensions_, found, strict=True) if own.upside_down}
 
     def gives_posterior_means(self) -> bool:
         return True

@@ -10,7 +10,7 @@ from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.results import INTERVAL
 from unisono.maths.items.data import Bounds, ItemData
 from unisono.maths.items.ends import expected_answer
-from unisono.maths.items.estep import Posterior, annotator_uncertainty
+from unisono.maths.items.estep import Posterior
 from unisono.maths.items.predictive import (
     Predictive,
     half_width,
@@ -121,8 +121,7 @@ def doubted_variance(variance: np.ndarray, calibration: Calibration) -> np.ndarr
 def honest_posterior(items: ItemPosteriors, calibration: Calibration) -> Posterior:
     """Posteriors whose covariances allow for annotators not known exactly and for what the model misses."""
     found = items.posterior
-    added = annotator_uncertainty(items.data, items.params, found)
-    return found._replace(cov=calibration.ratio * (found.cov + added))
+    return found._replace(cov=calibration.ratio * (found.cov + items.uncertainty))
 
 
 def predicted_answers(

@@ -9,12 +9,12 @@ import numpy as np
 
 from unisono.fusers.base import Progress
 from unisono.fusers.newcomers import with_newcomer
-from unisono.maths.em import EmTrace, relative_change, run_em
+from unisono.maths.em import EmTrace, Stop, relative_change, run_em
 from unisono.maths.items.classes import expected_gain
 from unisono.maths.items.components import PairSums
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.gauge import recentre
-from unisono.maths.items.gold import fit_with_gold
+from unisono.maths.items.gold import Turned, turned_by_gold
 from unisono.maths.items.levels import Levels, tails
 from unisono.maths.items.ml import MlSettings, em_step, paper_start
 from unisono.maths.items.params import ItemParams
@@ -38,8 +38,17 @@ class Estimate(NamedTuple):
     trace: EmTrace
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
     reading: FittedReading | None = None  # of ratings that are no numbers; its last shape is the newcomer's
-    gold_observed: bool | np.ndarray = False  # (D,) whether known truths were observations and hold the coordinates
-    gold_missed: float | np.ndarray = np.nan  # (D,) error on known truths hidden from such a fit; NaN otherwise
+    turned: TurnedEstimate | None = None  # of dimensions that known truths turned
+
+
+class TurnedEstimate(NamedTuple):
+    """A fit of some dimensions with known truths among its observations, which hold the coordinates."""
+
+    dims: np.ndarray  # (s,) which of all dimensions it has
+    better: np.ndarray  # (s,) bool, of which it is better than a fit without known truths
+    data: ItemData
+    estimate: Estimate
+    missed: np.ndarray  # (s,) error on known truths that were hidden from it
 
 
 OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
@@ -100,28 +109,45 @@ def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
 
 
 def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimate:
-    """Variational EM; with known truths by the better of two ways."""
+    """Variational EM without known truths; beside it what these turn, where that is better."""
+    blind = data._replace(gold=None)
 
     def found(state: BayesState, trace: EmTrace) -> Estimate:
-        return estimate_at(data, state, trace, settings)
+        return estimate_at(blind, state, trace, settings)
+
+    state, trace = _climb(blind, bayes_start(blind, settings), settings, run, found)
+    if data.gold is None:
+        return found(state, trace)
 
     def climb(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
-        return run_em(
-            lambda s: bayes_step(part, s, how),
-            start,
-            stop_when=settled(run.tol),
-            max_iter=run.max_iter,
-            on_step=reporter(run, found),
-        )
+        return _climb(part, start, how, run._replace(on_estimate=None), found)
 
-    if data.gold is None:
-        return found(*climb(data, bayes_start(data, settings), settings))
-    state, trace, way, missed = fit_with_gold(data, settings, climb)
-    if way == "calibrate":
-        return found(state, trace)
-    # Known truths hold the coordinates, and annotators may mix the dimensions.
-    params = _with_crowd(data, state.params, state, settings, settings.structure._replace(transform="full"))
-    return Estimate(params, trace, state.hyper.theta_var, gold_observed=True, gold_missed=missed)
+    turned = turned_by_gold(data, state, float(trace.objective[-1]), settings, climb)
+    return found(state, trace)._replace(turned=None if turned is None else _turned_estimate(turned, settings))
+
+
+def _climb(
+    data: ItemData,
+    start: BayesState,
+    settings: BayesSettings,
+    run: Run,
+    found: Callable[[BayesState, EmTrace], Estimate],
+) -> tuple[BayesState, EmTrace]:
+    return run_em(
+        lambda s: bayes_step(data, s, settings),
+        start,
+        stop_when=settled(run.tol),
+        max_iter=run.max_iter,
+        on_step=reporter(run, found),
+    )
+
+
+def _turned_estimate(turned: Turned, settings: BayesSettings) -> TurnedEstimate:
+    """With a newcomer, and in the coordinates of the known truths."""
+    state = turned.state
+    params = _with_crowd(turned.data, state.params, state, settings, settings.structure._replace(transform="full"))
+    estimate = Estimate(params, turned.trace, state.hyper.theta_var)
+    return TurnedEstimate(turned.dims, turned.better, turned.data, estimate, turned.missed)
 
 
 def estimate_at(data: ItemData, state: BayesState, trace: EmTrace, settings: BayesSettings) -> Estimate:
@@ -173,3 +199,11 @@ def reporter(run: Run, estimate: Callable[[Any, EmTrace], Estimate]) -> Callable
             on_estimate(iteration, estimate(state, EmTrace(np.array(objective), "max_iter")))
 
     return report
+
+
+def sum_of_traces(traces: list[EmTrace]) -> EmTrace:
+    """Models that are done wait at their last value for the others."""
+    longest = max(trace.iterations for trace in traces)
+    padded = [np.pad(trace.objective, (0, longest - trace.iterations), mode="edge") for trace in traces]
+    stop: Stop = "converged" if all(trace.converged for trace in traces) else "max_iter"
+    return EmTrace(np.sum(padded, axis=0), stop)

@@ -10,11 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from unisono.fusers.items.estimate import Estimate, Run
+from unisono.fusers.items.estimate import Estimate, Run, sum_of_traces
 from unisono.fusers.items.joint import Joint
 from unisono.fusers.items.prepared import Prepared
-from unisono.maths.em import EmTrace, Stop
-from unisono.maths.items.data import Bounds, ItemData, prepare
+from unisono.maths.items.data import ItemData, of_dimensions
 from unisono.maths.items.params import ItemParams
 from unisono.maths.raters.diagnosis import Diagnosis, diagnose
 
@@ -31,7 +30,7 @@ class Independent(Joint):
         parts = []
         for d, own in enumerate(seen):
             keep = None if run.on_estimate is None else lambda _, estimate, own=own: own.append(estimate)
-            part = given._replace(data=_one_dimension(data, d), ends=_bounds_of(given.ends, d))
+            part = given._replace(data=of_dimensions(data, [d]), ends=given.ends.of([d]))
             parts.append(super()._estimate(part, run._replace(on_estimate=keep)))
         if run.on_estimate is not None:
             # The dimensions went one after the other; told as if they had gone side by side.
@@ -43,23 +42,11 @@ class Independent(Joint):
         return diagnose(data.value, data.item_of, data.annotator_of, data.K)
 
 
-def _one_dimension(data: ItemData, d: int) -> ItemData:
-    part = prepare(data.value[:, [d]], data.item_of, data.annotator_of, data.scores, data.K)
-    gold = None if data.gold is None else data.gold[:, [d]]
-    return part._replace(gold=gold, cuts=None if data.cuts is None else data.cuts.of(d))
-
-
-def _bounds_of(bounds: Bounds, d: int) -> Bounds:
-    return Bounds(bounds.low[[d]], bounds.high[[d]])
-
-
 def _combine(parts: list[Estimate]) -> Estimate:
     return Estimate(
         params=_side_by_side([part.params for part in parts]),
         trace=sum_of_traces([part.trace for part in parts]),
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
-        gold_observed=np.array([bool(part.gold_observed) for part in parts]),
-        gold_missed=np.hstack([part.gold_missed for part in parts]),
     )
 
 
@@ -77,11 +64,3 @@ def _side_by_side(parts: list[ItemParams]) -> ItemParams:
             cov[:, d, own[:, None], own] = part.cov[:, 0]
     theta = np.hstack([part.theta for part in parts])
     return ItemParams(B, N, theta, np.concatenate([part.mu for part in parts]), Sigma, cov)
-
-
-def sum_of_traces(traces: list[EmTrace]) -> EmTrace:
-    """Models that are done wait at their last value for the others."""
-    longest = max(trace.iterations for trace in traces)
-    padded = [np.pad(trace.objective, (0, longest - trace.iterations), mode="edge") for trace in traces]
-    stop: Stop = "converged" if all(trace.converged for trace in traces) else "max_iter"
-    return EmTrace(np.sum(padded, axis=0), stop)

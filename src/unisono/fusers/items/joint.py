@@ -12,12 +12,13 @@ from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress, fitted_places
 from unisono.fusers.items.annotators import annotator_table
 from unisono.fusers.items.calibration import Calibration, calibrate, estimated_truth, predicted_answers
-from unisono.fusers.items.ends import ends_note, typical_annotators
+from unisono.fusers.items.ends import ends_note
 from unisono.fusers.items.estimate import Estimate, OnEstimate, Run, anchored_settings, estimate_bayes, estimate_ml
-from unisono.fusers.items.gold import GoldReport, at_known_level, report_gold, split_gold
+from unisono.fusers.items.gold import GoldReport
+from unisono.fusers.items.learnt import learn, require_sound_gold
 from unisono.fusers.items.posteriors import ItemPosteriors
 from unisono.fusers.items.prepared import Prepared, prepared, standardised_ends
-from unisono.fusers.items.response import check_response, reading_of, response_note, with_expected_answers
+from unisono.fusers.items.response import check_response, reading_of, response_note
 from unisono.fusers.items.saved import learned_arrays, restore_learned
 from unisono.fusers.items.settings import (
     DEFAULT_MAX_ITER,
@@ -27,17 +28,18 @@ from unisono.fusers.items.settings import (
     default_noise,
     default_transform,
 )
-from unisono.fusers.items.warm_start import PriorFit, continued, evidence_counts, prior_fit_of
+from unisono.fusers.items.turned import TurnedFit, restored_turned, turned_arrays
+from unisono.fusers.items.warm_start import PriorFit, continued, prior_fit_of
 from unisono.fusers.newcomers import places
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.signal import crowd_diagnosis, item_signal
-from unisono.maths.items.data import Bounds, ItemData, prepare
-from unisono.maths.items.gauge import uncorrelate
-from unisono.maths.items.gold import level_map
+from unisono.maths.items.data import ItemData, prepare
+from unisono.maths.items.ends import Typical
 from unisono.maths.items.ml import MlSettings
 from unisono.maths.items.params import ItemParams
 from unisono.maths.items.predictive import Predictive
 from unisono.maths.items.priors import PANEL, Priors
+from unisono.maths.items.readings import FittedReading
 from unisono.maths.items.sample import sample_ratings, sample_truths
 from unisono.maths.items.structure import Structure
 from unisono.maths.raters.diagnosis import Diagnosis
@@ -52,6 +54,7 @@ class Joint(Fuser):
     `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
     posterior mean. `censored`: where answers are kinds, one at an end of the scale says "half a step
     inside, or beyond"; False reads all as numbers.
+    `gold_anyway`: known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
     `response="ordinal"` has thresholds between answers for every annotator, "warp" a monotone function of sliders.
     `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
     previous iteration.
@@ -59,6 +62,13 @@ class Joint(Fuser):
 
     kind: ClassVar[str] = "joint"
     gold_: GoldReport | None = None
+    turned_: TurnedFit | None = None
+    params_: ItemParams
+    theta_var_: np.ndarray
+    ends_: Typical | None
+    reading_: FittedReading | None
+    judgements_: np.ndarray
+    items_behind_: int
     _earlier: PriorFit | None = None
     _items: ItemPosteriors
     _calibrated: Calibration | None
@@ -83,6 +93,7 @@ class Joint(Fuser):
         priors: dict[str, Any] | None = None,
         censored: bool = True,
         response: Response = "linear",
+        gold_anyway: bool = False,
     ) -> None:
         self.transform = transform
         self.bias = bias
@@ -99,6 +110,7 @@ class Joint(Fuser):
         self.priors = priors
         self.censored = censored
         self.response = response
+        self.gold_anyway = gold_anyway
 
     # ---- fitting
 
@@ -136,55 +148,19 @@ class Joint(Fuser):
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert on_state is not None
-            on_state(iteration, self.alike()._learnt(estimate, given))
+            on_state(iteration, learn(self.alike(), estimate, given))
 
         self._ratings = given.ratings
         run = self._run(on_step, snapshot if on_state is not None else None)
-        self._learnt(self._estimate(given, run), given)
+        learn(self, self._estimate(given, run), given)
+        if tables[2] is not None and not self.gold_anyway:
+            require_sound_gold(self, tables[2].source)
         self.warn_unless_converged()
         return self
 
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
         check_response(self.response, self.inference, self.one_by_one)
-
-    def _learnt(self, estimate: Estimate, given: Prepared) -> Self:
-        ratings, data = given.ratings, given.data
-        self.scaling_, self.space_, self.scale_ = given.scaling, given.space, given.scale
-        self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
-        turned = self.anchor == "uncorrelated" and data.gold is None
-        self.params_ = uncorrelate(estimate.params) if turned else estimate.params
-        self.trace_, self.theta_var_ = estimate.trace, estimate.theta_var
-        observed = np.broadcast_to(estimate.gold_observed, (data.D,))
-        self.ends_ = typical_annotators(given.end_answers, estimate.params, observed)
-        self.reading_ = estimate.reading
-        if data.gold is None:  # known truths are on the curve of the answers themselves
-            self.scaling_ = with_expected_answers(self.scaling_, self.reading_, self.params_)
-        self._calibrated, self._continued = None, given.earlier is not None
-        judgements = data.by_annotator(data.judgements)
-        behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
-        self.judgements_, self.items_behind_ = behind
-        self._known = data.gold
-        self._ratings, (data, calibrating) = ratings, split_gold(data, observed)
-        self._items = ItemPosteriors(data, self.params_, self.ends_, self.reading_)
-        if calibrating is not None:
-            self._use_known_truths(observed, calibrating, estimate.gold_missed, given.ends)
-        return self
-
-    def _use_known_truths(
-        self, observed: np.ndarray, calibrating: np.ndarray, missed: float | np.ndarray, ends: Bounds
-    ) -> None:
-        """Known truths that were no observations set level and scale; the report tells what they all did."""
-        assert self._known is not None
-        estimate, _ = estimated_truth(self._items, self.calibration_, ends)
-        scale, offset = level_map(estimate, calibrating)
-        self._calibrated = at_known_level(self.calibration_, scale, offset)
-        self._items = self._items.mapped(scale, offset)
-        self.params_, self.ends_ = self._items.params, self._items.ends
-        level = scale * estimate + offset
-        self.gold_ = report_gold(
-            self.dimensions_, observed, self._known, level, missed, (scale, offset), self.params_, self.scaling_
-        )
 
     def notes(self) -> dict[str, Any]:
         found = response_note(self.response, self.reading_, self._items.data.answers()) or ends_note(self.ends_)
@@ -251,21 +227,35 @@ class Joint(Fuser):
     # ---- results
 
     def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
+        mean, cov, shown = self._truth(ratings, features)
+        return self.on_scale(mean, cov, shown, self.calibration_.freedom)
+
+    def _truth(self, ratings: Any, features: Any) -> tuple[np.ndarray, np.ndarray, Ratings]:
+        """Estimates (M, D), covariances (M, D, D) of their errors, and the ratings they are of; standardised units."""
         items, shown = self._items_for(ratings, features)
         known = self._known if ratings is None else None
-        ends = standardised_ends(self.scale_, self.scaling_)
-        return self.on_scale(*estimated_truth(items, self.calibration_, ends, known), shown, self.calibration_.freedom)
+        mean, cov = estimated_truth(items, self.calibration_, standardised_ends(self.scale_, self.scaling_), known)
+        if self.turned_ is not None:
+            mean, cov = self.turned_.truths(mean, cov, *self.turned_.fuser._truth(ratings, features)[:2])
+        return mean, cov, shown
 
     def predict(self, features: Any) -> Fused:
         self.require_fitted()
         table = self.space_.require_features(features)
-        Z = self.space_.scores(table, table.items).Z
+        return self.on_scale(*self._foretold(self.space_.scores(table, table.items).Z), table)
+
+    def _foretold(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Truths (S, D) of items with these feature scores (S, R), and their covariances."""
         mean = self.params_.mu + Z @ self.params_.theta
         cov = (1 + (Z**2) @ self.theta_var_)[:, None, None] * self.params_.Sigma
         answer = mean if self.ends_ is None else self.ends_.answer(mean, np.diagonal(cov, axis1=1, axis2=2))
-        return self.on_scale(answer, cov, table)
+        if self.turned_ is None:
+            return answer, cov
+        return self.turned_.truths(answer, cov, *self.turned_.fuser._foretold(Z))
 
     def score(self, ratings: Any, features: Any = None) -> float:
+        if self.turned_ is not None and self.turned_.everything(len(self.dimensions_)):
+            return self.turned_.fuser.score(ratings, features)
         items, shown = self._items_for(ratings, features)
         total = items.posterior.loglik.sum() - items.densities() @ np.log(self.scaling_.scale)
         return float(total / max(int((~np.isnan(shown.value)).sum()), 1))
@@ -274,11 +264,20 @@ class Joint(Fuser):
         items, fitted = self._items_for(None, None)
         shown = self.known_ratings(ratings)
         who = fitted_places(shown, fitted), places(shown, self.annotators_, self.params_)
-        return self.restored_prediction(predicted_answers(items, self.calibration_, *who))
+        return self.restored_prediction(self._answers(items, *who))
+
+    def _answers(self, items: ItemPosteriors, item_of: np.ndarray, annotator_of: np.ndarray) -> Predictive:
+        """Of these annotators to these items, in standardised units."""
+        found = predicted_answers(items, self.calibration_, item_of, annotator_of)
+        if self.turned_ is None:
+            return found
+        own = self.turned_.fuser
+        return self.turned_.answers(found, own._answers(own._items, item_of, annotator_of))
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
         self.require_fitted()
-        return annotator_table(self.fitted_ratings(), self._items, self.scaling_)
+        found = annotator_table(self.fitted_ratings(), self._items, self.scaling_)
+        return found if self.turned_ is None else self.turned_.annotators(found, self.turned_.fuser.describe())
 
     def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
         """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
@@ -290,17 +289,18 @@ class Joint(Fuser):
 
     def parameters(self) -> ItemParams:
         self.require_fitted()
-        return self.params_
+        return self.params_ if self.turned_ is None else self.turned_.params(self.params_, self.turned_.fuser.params_)
 
     # ---- saving
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
-        return learned_arrays(self)
+        return learned_arrays(self) | turned_arrays(self.turned_)
 
     def restore(self, fit: Fit) -> Self:
         self.forget()
         restore_learned(self, fit)
+        self.turned_ = restored_turned(fit, self.alike)
         return self
 
     # ---- data

@@ -8,7 +8,7 @@ import numpy as np
 
 from unisono.maths.items.data import ItemData
 from unisono.maths.items.ends import Typical
-from unisono.maths.items.estep import Posterior, completed_posterior, expectation
+from unisono.maths.items.estep import Posterior, annotator_uncertainty, completed_posterior, expectation
 from unisono.maths.items.gauge import change_of_truth
 from unisono.maths.items.noise import own_noise
 from unisono.maths.items.params import ItemParams
@@ -38,6 +38,11 @@ class ItemPosteriors:
     def posterior(self) -> Posterior:
         """Truths, with what ratings at the ends of the scale leave open."""
         return self._completed[0]
+
+    @cached_property
+    def uncertainty(self) -> np.ndarray:
+        """(M, D, D) what not knowing the annotators exactly adds to the covariance of the truth."""
+        return annotator_uncertainty(self.data, self.params, self.posterior)
 
     @cached_property
     def answer(self) -> np.ndarray:
@@ -84,6 +89,8 @@ class ItemPosteriors:
             own, answers = self._completed  # answers, and what they leave open, do not move
             cov = own.cov * scale[:, None] * scale
             vars(moved)["_completed"] = own._replace(mean=scale * own.mean + offset, cov=cov), answers
+        if "uncertainty" in known:
+            vars(moved)["uncertainty"] = self.uncertainty * scale[:, None] * scale
         if "noise" in known:
             vars(moved)["noise"] = self.noise
         if "answer" in known:

@@ -53,8 +53,13 @@ def answer_curve(value: np.ndarray, dimensions: tuple[str, ...], source: str) ->
     return Curve(*table)
 
 
-def with_expected_answers(scaling: Scaling, reading: FittedReading | None, params: ItemParams) -> Scaling:
-    """The scaling whose way back from scores is the mean answer of newcomers, the last ones of `params`.    eq. O4"""
+def with_expected_answers(
+    scaling: Scaling, reading: FittedReading | None, params: ItemParams, known: np.ndarray
+) -> Scaling:
+    """The scaling whose way back from scores is the mean answer of newcomers, the last ones of `params`.    eq. O4
+
+    Dimensions with `known` truths (D,) keep the way through scores and answers, on which these are.
+    """
     if scaling.curve is None or reading is None or not isinstance(reading.reading, Thresholds):
         return scaling
     curve, own = scaling.curve, reading.reading
@@ -63,6 +68,10 @@ def with_expected_answers(scaling: Scaling, reading: FittedReading | None, param
     D = len(spread)
     at, expected = np.full((D, GRID), np.nan), np.full((D, GRID), np.nan)
     for d in filter(own.reads, range(D)):
+        if known[d]:
+            C = curve.levels.shape[1]
+            at[d, :C], expected[d, :C] = curve.scores[d], curve.levels[d]
+            continue
         cuts, levels = (row[np.isfinite(row)] for row in (own.cuts[d], curve.levels[d]))
         sd = float(np.sqrt(spread[d]))
         z = np.linspace(cuts[0] - REACH * sd, cuts[-1] + REACH * sd, GRID)

@@ -13,6 +13,7 @@ import numpy as np
 from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
 from unisono.fusers.base import Fuser, OnState, Progress
+from unisono.fusers.gold_refusal import require_meaning
 from unisono.fusers.results import Annotators, Fit, Fused
 from unisono.fusers.scaling import Scaling, pooled_scaling, restored_scale, scale_arrays
 from unisono.fusers.series.data import (
@@ -61,6 +62,7 @@ class SeriesFuser(WorksOnParts, Fuser):
     frames_: FrameSpace
     parts_: tuple[DimensionModel, ...]
     features_drive: bool = False
+    gold_anyway: bool = False
     standardise_features: bool = True
 
     @abstractmethod
@@ -113,7 +115,10 @@ class SeriesFuser(WorksOnParts, Fuser):
         self._ratings, self._data = ratings, to_series(ratings, self.scaling_, X)
         standardised = None if known is None else self.scaling_.standardise(known)
         rated, self._active = active_annotators(self._data)
-        self._learnt(self._estimate(rated, standardised, watch, on_state))
+        found = self._estimate(rated, standardised, watch, on_state)
+        if gold is not None and not self.gold_anyway:
+            require_meaning(gold.source, ratings.dimensions, found.slopes)
+        self._learnt(found)
         self.warn_unless_converged()
         return self
 

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.fusers.items.independent import sum_of_traces
+from unisono.fusers.items.estimate import sum_of_traces
 from unisono.fusers.series.model import SeriesModel, model_of
 from unisono.maths.em import EmTrace
+from unisono.maths.gold_slope import Slope
 from unisono.maths.series.default import DefaultFit
 
 
@@ -26,6 +27,7 @@ class Estimated(NamedTuple):
     trace: EmTrace
     truth: tuple[np.ndarray, np.ndarray] | None = None  # (sum T, D), (sum T, D, D); None: computed when it is needed
     gold: bool = False  # whether known frames went into that truth
+    slopes: tuple[Slope, ...] = ()  # of gold on the truth fused without it, by dimension
 
 
 def finished(fit: DefaultFit) -> Estimated:
@@ -49,4 +51,6 @@ def combined(found: list[Estimated]) -> Estimated:
         for d, (_, own) in enumerate(truths):
             cov[:, d, d] = own[:, 0, 0]
         truth = (mean, cov)
-    return Estimated(parts, sum_of_traces([one.trace for one in found]), truth, gold=any(one.gold for one in found))
+    slopes = tuple(slope for one in found for slope in one.slopes)
+    gold = any(one.gold for one in found)
+    return Estimated(parts, sum_of_traces([one.trace for one in found]), truth, gold=gold, slopes=slopes)

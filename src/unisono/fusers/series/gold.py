@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from unisono.errors import DataError
 from unisono.fusers.series.estimated import Estimated, whole
 from unisono.fusers.series.model import model_of
 from unisono.maths.series.default import DefaultFit
 from unisono.maths.series.gauge import rescale, shift
 from unisono.maths.series.gold import GoldSettings
-from unisono.maths.series.gold_choice import calibration
+from unisono.maths.series.gold_choice import FRAMES_PER_TAP, calibration, constant_dimensions, most_taps
 from unisono.maths.series.tracer_diagnosis import turned_diagnosis
 from unisono.maths.series.tracer_truth import rescaled_levels
 
@@ -35,3 +38,24 @@ def calibrated(fit: DefaultFit, gold: np.ndarray) -> Estimated:
     variance = np.where(known, GOLD_VARIANCE * np.nanvar(gold, axis=0), (fit.sd * factor) ** 2)
     cov = np.eye(gold.shape[1]) * np.maximum(variance, np.finfo(float).tiny)[:, :, None]
     return Estimated((whole(model),), fit.trace, (mean, cov), gold=True)
+
+
+def require_movement(dimensions: Sequence[str], gold: np.ndarray) -> None:
+    """A DataError where known frames (sum T, D) of a dimension are all equal, and filters were asked for."""
+    if flat := constant_dimensions(gold):
+        raise DataError(
+            f"The known frames of {dimensions[flat[0]]} are all equal, and no filter is learned from a constant. Leave "
+            "the window out: the gold then sets the level alone."
+        )
+
+
+def require_enough(gold: np.ndarray, W: int, window: float, rate: float) -> None:
+    """A DataError where known frames (sum T, D) cannot tell filters of W frames, which take `window` seconds."""
+    most, D = most_taps(gold), gold.shape[1]
+    if most < W:
+        raise DataError(
+            f"A window of {window:g} s makes filters of {W} frames: {W * D + 1} unknowns for every annotator and "
+            f"dimension, of which the known frames can tell {most * D}. Know {FRAMES_PER_TAP * D * W} frames of every "
+            f"dimension, give a window of at most {max(most - 1, 0) / rate:g} s, or leave it out: the gold then "
+            "calibrates the default."
+        )

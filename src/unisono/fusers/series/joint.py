@@ -17,7 +17,7 @@ from unisono.fusers.base import OnState
 from unisono.fusers.number_settings import ITERATIONS, JOBS, SEED, TOLERANCE, Number
 from unisono.fusers.series.base import SeriesFuser
 from unisono.fusers.series.estimated import Estimated, finished, whole
-from unisono.fusers.series.gold import calibrated
+from unisono.fusers.series.gold import calibrated, require_enough, require_movement
 from unisono.fusers.series.held_out import TRIED, HeldOutError, least_error, windows_tried
 from unisono.fusers.series.model import SeriesModel, plain_model
 from unisono.fusers.series.progress import Watcher
@@ -26,7 +26,7 @@ from unisono.maths.series.bands import no_spread
 from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_default
 from unisono.maths.series.features import fit_with_features
 from unisono.maths.series.gold import GoldSettings, fit_with_gold
-from unisono.maths.series.gold_choice import FRAMES_PER_TAP, choose_taps, delay_by_gold, most_taps
+from unisono.maths.series.gold_choice import choose_taps, delay_by_gold, gold_slopes
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
 from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.tasks import run_tasks
@@ -86,6 +86,7 @@ class Joint(SeriesFuser):
         max_iter: int | None = None,
         seed: int = 0,
         jobs: int = 1,
+        gold_anyway: bool = False,
     ) -> None:
         self.transform = transform
         self.bias = bias
@@ -103,6 +104,7 @@ class Joint(SeriesFuser):
         self.max_iter = max_iter
         self.seed = seed
         self.jobs = jobs
+        self.gold_anyway = gold_anyway
 
     # ---- sense
 
@@ -136,6 +138,8 @@ class Joint(SeriesFuser):
                 f"Gold has to know at least {LEAST_GOLD} frames of every dimension that was rated; of {few[0]} it does "
                 "not. Add frames, or leave gold out."
             )
+        if self.window is not None:
+            require_movement(ratings.dimensions, gold)
 
     @property
     def _is_default(self) -> bool:
@@ -227,25 +231,19 @@ class Joint(SeriesFuser):
 
     def _with_gold(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
         W = 0 if self.window_ is None else self._taps(data)
-        most = most_taps(gold)
-        if most < W:
-            raise DataError(
-                f"A window of {self.window_:g} s makes filters of {W} frames: {W * data.D + 1} unknowns for every "
-                f"annotator and dimension, of which the known frames can tell {most * data.D}. Know "
-                f"{FRAMES_PER_TAP * data.D * W} frames of every dimension, give a window of at most "
-                f"{max(most - 1, 0) / self.rate_:g} s, or leave it out: the gold then calibrates the default."
-            )
+        if self.window_ is not None:
+            require_enough(gold, W, self.window_, self.rate_)
+        plain = self._default(data, watch)
+        slopes = gold_slopes(plain.mean, gold, data.length, self._taps(data) - 1)
+        W = W or choose_taps(data, gold, self.rate_)
         if not W:
-            plain = self._default(data, watch)
-            W = choose_taps(data, gold, self.rate_)
-            if not W:
-                return self._calibrated(data, plain, gold, watch)
+            return self._calibrated(data, plain, gold, watch)._replace(slopes=slopes)
         fit = fit_with_gold(data, gold, GoldSettings(W=W), watch=watch.step)
         used = ~np.isnan(fit.noise).all(axis=1)
         words = Structure(W=W, transform="taps"), fit.noise, fit.extra, no_spread(data.D)
         model = SeriesModel(fit.params, *words, filter_lag(fit.params, used) / self.rate_, "gold")
         cov = np.eye(data.D) * (fit.sd**2)[:, :, None]
-        return Estimated((whole(model),), fit.trace, (fit.mean, cov), gold=True)
+        return Estimated((whole(model),), fit.trace, (fit.mean, cov), gold=True, slopes=slopes)
 
     def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, watch: Watcher) -> Estimated:
         """The default with the gold's scale and level, and its time, unless the user has said what that is."""

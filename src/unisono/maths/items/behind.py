@@ -109,7 +109,7 @@ def _at_ends(
     data: ItemData, info: Information, given: np.ndarray, profile_of: np.ndarray, item_of: np.ndarray, d: int
 ) -> AtEnds:
     assert data.cuts is not None
-    cuts = data.cuts.of(d)
+    cuts = data.cuts.of([d])
     low, high = cuts.low[0], cuts.high[0]
     at_low, at_high = cuts.at_end(given[d])
     outside = at_low | at_high

@@ -8,7 +8,7 @@ information matrix F' N^-1 F, so the E-step needs it once per profile, whatever 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,10 @@ class Bounds(NamedTuple):
     low: np.ndarray  # (D,)
     high: np.ndarray  # (D,)
 
+    def of(self, dims: Sequence[int] | np.ndarray) -> Bounds:
+        """Those of some of the dimensions."""
+        return Bounds(self.low[list(dims)], self.high[list(dims)])
+
 
 class Cuts(NamedTuple):
     """Answers that stand for numbers beyond as well; all (D,). Answers that are not on the scale are numbers."""
@@ -36,9 +40,9 @@ class Cuts(NamedTuple):
     highest: np.ndarray
     weight: np.ndarray  # how much an answer at an end is read so: from 0, it is a number, to 1
 
-    def of(self, d: int) -> Cuts:
-        """Those of one dimension."""
-        return Cuts(*(part[[d]] for part in self))
+    def of(self, dims: Sequence[int] | np.ndarray) -> Cuts:
+        """Those of some of the dimensions."""
+        return Cuts(*(part[list(dims)] for part in self))
 
     def at_end(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(J, D) whether answers are at the lower end, and at the upper one."""
@@ -139,6 +143,14 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
         scores=scores,
         K=K,
     )
+
+
+def of_dimensions(data: ItemData, dims: Sequence[int] | np.ndarray) -> ItemData:
+    """The same ratings on some of the dimensions."""
+    index = np.asarray(dims)
+    part = prepare(data.value[:, index], data.item_of, data.annotator_of, data.scores, data.K)
+    cuts = None if data.cuts is None else data.cuts.of(index)
+    return part._replace(gold=None if data.gold is None else data.gold[:, index], cuts=cuts)
 
 
 def rows_elsewhere(

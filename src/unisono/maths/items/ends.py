@@ -45,9 +45,9 @@ class EndAnswers(NamedTuple):
     def any(self) -> bool:
         return bool(self.read.any())
 
-    def of(self, d: int) -> EndAnswers:
-        """Those of one dimension."""
-        return EndAnswers(*(part[[d]] for part in self))
+    def of(self, dims: list[int]) -> EndAnswers:
+        """Those of some of the dimensions."""
+        return EndAnswers(*(part[dims] for part in self))
 
     def answer(self, number: np.ndarray) -> np.ndarray:
         """(J, D) answers of whoever has these numbers (J, D) in mind; inside the cuts the numbers themselves."""

@@ -63,9 +63,12 @@ PANEL = 10.0  # annotators whose mean answer has the variance that the estimate 
 
 LEAST_FREEDOM = 4.0  # floor of the degrees of freedom of Student's t, where judgements are hardly more than truths
 
-# ---- Known truths (eq. G17, B10, B17)
+# ---- Known truths (eq. G17, B10, B17, B32)
 
 CLEARLY_BETTER = 3.5  # convention: standard errors; a few known items often favour the wrong way by two or three
+# Convention: nats by which annotators who mix explain ratings better, from which known truths need not show it clearly;
+# log odds of 5 are called very strong. Crowds who mix everything have a hundred, those who hardly do up to 8.
+MIXING_EVIDENCE = 5.0
 
 # ---- Signal that annotators share (eq. Q1, Q2)
 

@@ -1,6 +1,6 @@
 """How gold is used: free filters where cross-validation favours them, else calibration of a truth fused without gold.
 
-Imports NumPy and the sibling modules alone.
+Imports NumPy, the sibling modules and those beside the rooms alone.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from unisono.maths.gold_slope import Slope, slope_of, slope_on
 from unisono.maths.metrics import pearson
 from unisono.maths.series.align import independent_share, masked_correlation
 from unisono.maths.series.gold import with_known
@@ -19,7 +20,6 @@ FRAMES_PER_TAP = 8  # known frames for every unknown of a filter row, at least
 CLEARLY = 0.87  # of the other's squared errors
 LEAST_TRAINING = 5  # answers that a half of a trace needs to be trained on
 RIDGE = 0.1  # of the mean square of the lagged truths: neighbouring ones are nearly the same
-UPSIDE_DOWN = 3.0  # standard errors below no correlation from which gold turns a truth round
 IMAGINARY_FRAMES = 1.0  # independent known frames by which a calibrated truth keeps its scale and its level
 
 
@@ -31,6 +31,8 @@ def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
     truth. More taps than needed cost little; their number is not chosen, since that choice would be mostly noise.
     """
     part, known = with_known(data, gold)
+    if constant_dimensions(known):
+        return 0
     W = min(max(MOST_TAPS, round(MOST_SECONDS * rate) + 1), most_taps(known), int(data.length.max()) // 2)
     if not W:
         return 0
@@ -39,6 +41,12 @@ def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:
         of_free, of_delay = _held_out_errors(answers, lagged)
         free, delayed = free + of_free, delayed + of_delay
     return W if free < CLEARLY * delayed else 0
+
+
+def constant_dimensions(gold: np.ndarray) -> list[int]:
+    """Dimensions whose known frames (n, D) are all equal: no filter can be learned from them."""
+    spread = np.nanmax(gold, axis=0) - np.nanmin(gold, axis=0)
+    return [int(d) for d in np.flatnonzero(spread == 0)]
 
 
 def most_taps(gold: np.ndarray) -> int:
@@ -51,6 +59,38 @@ def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_la
 
     mean, gold: (sum T, D), NaN where gold is not known. The correlation of all dimensions and recordings decides.
     """
+    agreement = _agreement(mean, gold, length, max_lag)
+    best = int(np.nanargmax(agreement))
+    # Of a delay that nothing is known of nothing is said.
+    here = agreement[max_lag] if np.isfinite(agreement[max_lag]) else -1.0
+    clearly = 1 - agreement[best] < CLEARLY * (1 - here)
+    return best - max_lag if clearly and 0 < best < 2 * max_lag else 0
+
+
+def gold_slopes(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> tuple[Slope, ...]:
+    """Of the gold on a truth fused without it, for every dimension, at the delay at which they go together best.
+
+    Against each other rather than together where that is clearly more: gold may be upside down. mean, gold: (sum T, D).
+    """
+    agreement = _agreement(mean, gold, length, max_lag)
+    up, down = int(np.nanargmax(agreement)), int(np.nanargmin(agreement))
+    lag = (down if 1 + agreement[down] < CLEARLY * (1 - agreement[up]) else up) - max_lag
+    there = _moved(mean, length, lag)
+    return tuple(frame_slope(there[:, d], gold[:, d]) for d in range(gold.shape[1]))
+
+
+def frame_slope(mean: np.ndarray, gold: np.ndarray) -> Slope:
+    """The same of one dimension (n,); neighbouring frames tell much the same, so few of them count."""
+    plain = slope_on(mean, gold)
+    if not np.isfinite(plain.correlation):
+        return plain
+    seen = ~np.isnan(gold) & ~np.isnan(mean)
+    n = _effective_frames(gold[seen] - plain.value * mean[seen])
+    return slope_of(plain.known, plain.correlation, plain.spread, n)
+
+
+def _agreement(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> np.ndarray:
+    """(2 max_lag + 1,) correlation of truth and gold over dimensions and recordings, by delay; NaN where unknown."""
     weighted, frames = np.zeros(2 * max_lag + 1), np.zeros(2 * max_lag + 1)
     end = np.cumsum(length)
     for first, last in zip(end - length, end, strict=True):
@@ -60,10 +100,18 @@ def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_la
                 middle = (len(r) - 1) // 2
                 weighted[max_lag - middle : max_lag + middle + 1] += n * r
                 frames[max_lag - middle : max_lag + middle + 1] += n
-    agreement = np.where(frames > 0, weighted / np.maximum(frames, 1), -1.0)
-    best = int(np.argmax(agreement))
-    clearly = 1 - agreement[best] < CLEARLY * (1 - agreement[max_lag])
-    return best - max_lag if clearly and 0 < best < 2 * max_lag else 0
+    if not frames.any():
+        return np.where(np.arange(2 * max_lag + 1) == max_lag, 0.0, np.nan)
+    return np.where(frames > 0, weighted / np.maximum(frames, 1), np.nan)
+
+
+def _moved(mean: np.ndarray, length: np.ndarray, lag: int) -> np.ndarray:
+    """(sum T, D) truths `lag` frames later, recording by recording; NaN beyond their ends."""
+    moved, end = np.full_like(mean, np.nan), np.cumsum(length)
+    for first, last in zip(end - length, end, strict=True):
+        there = slice(max(first + lag, first), min(last + lag, last))
+        moved[there.start - lag : there.stop - lag] = mean[there]
+    return moved
 
 
 def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -71,7 +119,8 @@ def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> t
 
     Both are drawn to 1 and 0: known frames next to each other tell much the same, so few of them count as independent,
     and gold that disagrees with the truth says little about its scale. The ratio of spreads, not a regression: a
-    regression shrinks whatever it is not sure of, and each known piece by another factor.
+    regression shrinks whatever it is not sure of, and each known piece by another factor. Gold that is upside down, or
+    in another unit, counts alone (B31): it is refused before, unless it is to be obeyed.
 
     mean, gold: (n, D), NaN where gold is not known; everywhere: (sum T, D) the whole truth, whose spread counts.
     """
@@ -81,27 +130,19 @@ def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> t
         usual = float(everywhere[:, d].var())
         if not known.any() or usual == 0:
             continue
-        turn = -1.0 if upside_down(mean[known, d], gold[known, d]) else 1.0
+        found = frame_slope(mean[known, d], gold[known, d])
+        turn, unchanged = -1.0 if found.upside_down else 1.0, 0.0 if found.refuted else IMAGINARY_FRAMES
         m, g = turn * mean[known, d], gold[known, d]
         r = pearson(m, g)
         slope = r * g.std() / m.std() if r > 0 else 0.0
         n = _effective_frames(g - slope * m)
         if r > 0:
-            few = IMAGINARY_FRAMES / r**4
+            few = unchanged / r**4
             factor[d] = np.sqrt((n * g.var() + few * usual) / (n * m.var() + few * usual))
-        middle = m.mean() + (g.mean() - m.mean()) * n / (n + IMAGINARY_FRAMES)
+        middle = m.mean() + (g.mean() - m.mean()) * n / (n + unchanged)
         offset[d] = middle - factor[d] * m.mean()
         factor[d] *= turn
     return factor, offset
-
-
-def upside_down(mean: np.ndarray, gold: np.ndarray) -> bool:
-    """Whether a truth clearly runs against the gold: most annotators traced the other way round. Both (n,)."""
-    r = pearson(mean, gold)
-    if not r < 0:
-        return False
-    n = _effective_frames(gold - r * gold.std() / mean.std() * mean)
-    return bool(r * np.sqrt(n) < -UPSIDE_DOWN * np.sqrt(1.0 - r**2))
 
 
 def _effective_frames(left: np.ndarray) -> float:
