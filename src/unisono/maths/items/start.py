@@ -17,7 +17,7 @@ from unisono.maths.items.priors import Priors
 from unisono.maths.items.readings import complete_reading
 from unisono.maths.items.state import BayesSettings, BayesState, Hyper, told_apart
 from unisono.maths.items.structure import Structure, free_coefficients, identity_rows
-from unisono.maths.items.targets import target_moments, targets_from
+from unisono.maths.items.targets import targets_from, variance_targets
 
 
 def bayes_settings(
@@ -38,8 +38,7 @@ def bayes_settings(
         "truths": correlated and structure.latent == "full",
         "biases": correlated and structure.couples_dimensions,
     }
-    levels, sums = target_moments(data) if moments is None else moments
-    targets = targets_from(levels, sums, **alike)
+    targets = variance_targets(data, **alike) if moments is None else targets_from(moments[0], moments[1], **alike)
     # Where gains are estimated, known truths tell who is right.
     told = 1.0 if priors.estimated else told_apart(data)
     return BayesSettings(structure, priors, floor, targets, told_apart=told)._replace(**changes)

@@ -19,14 +19,8 @@ LEAST_EIGENVALUE = 1e-3  # numerical: least of the eigenvalues of a correlation 
 
 def variance_targets(data: ItemData, *, truths: bool = True, biases: bool = True) -> Targets:
     """Variances of truth, error and bias; truths and biases are correlated as truths are, if at all."""
-    levels, sums = target_moments(data)
-    return targets_from(levels, sums, truths=truths, biases=biases)
-
-
-def target_moments(data: ItemData) -> tuple[Levels, PairSums]:
-    """All that targets are made of."""
     levels = annotator_levels(profile_moments(data))
-    return levels, pair_sums(data, levels)
+    return targets_from(levels, pair_sums(data, levels), truths=truths, biases=biases)
 
 
 def targets_from(levels: Levels, sums: PairSums, *, truths: bool = True, biases: bool = True) -> Targets:

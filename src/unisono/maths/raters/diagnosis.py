@@ -124,7 +124,8 @@ def even_moments(z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def kurtosis_from(n: np.ndarray, squares: np.ndarray, fourths: np.ndarray) -> np.ndarray:
     """(D,) of answers without the levels of their annotators, who may lie as far apart as they like."""
-    return np.asarray(fourths * n / np.maximum(squares, np.finfo(float).tiny) ** 2)
+    spread = np.where(squares > 0, squares, 1.0)
+    return np.asarray(fourths / spread * (n / spread))
 
 
 def _effective_answers(kurtosis: np.ndarray) -> np.ndarray:
