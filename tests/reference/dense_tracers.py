@@ -181,10 +181,10 @@ def left_out_fit(data, scales, now, lag, phi):
     return cross, square
 
 
-def log_joint(data, scales, tracers, lag, leak, kappa):
+def log_joint(data, scales, tracers, lag, leak, kappa, correlation):
     """kappa log p(courses) + log p(levels) of all dimensions, whose truths leak into each other, by dense matrices.
 
-    lag: (K,) frames on every dimension; leak: (K, D, D), 0 for the own dimension.
+    lag: (K,) frames on every dimension; leak: (K, D, D), 0 for the own dimension; correlation: (D, D) of the truths.
     """
     D, said, levels = data.D, {}, {}
     for d in range(D):
@@ -197,7 +197,8 @@ def log_joint(data, scales, tracers, lag, leak, kappa):
 
     def density(rows, noise, variance):
         G = np.array([[tracers[d].gain[k] if e == d else leak[k, d, e] for e in range(D)] for k, d, _ in rows])
-        C = G @ np.diag(variance) @ G.T + np.diag([getattr(tracers[d], noise)[k] for k, d, _ in rows])
+        sd = np.sqrt(variance)
+        C = G @ (correlation * sd[:, None] * sd) @ G.T + np.diag([getattr(tracers[d], noise)[k] for k, d, _ in rows])
         return multivariate_normal(np.zeros(len(rows)), C).logpdf([value for _, _, value in rows])
 
     inside = sum(density(rows, "noise", [now.A for now in tracers]) for rows in said.values())

@@ -201,7 +201,7 @@ def pairs_of_traces(parts: Parts, least_sd: np.ndarray, share: np.ndarray, K: in
     outline = [one for part in parts.map(outlines) for one in part]
     sd = []
     for d, least in enumerate(least_sd.tolist()):
-        who, _, rated, square = (np.concatenate(own) for own in zip(*(one[d] for one in outline), strict=True))
+        who, _, rated, square, _ = (np.concatenate(own) for own in zip(*(one[d] for one in outline), strict=True))
         moves = square > rated * least**2
         sd.append(moving_sd(who[moves], square[moves], rated[moves], K))
     found = parts.map(_pairs_of_part, tuple(sd), least_sd, share)

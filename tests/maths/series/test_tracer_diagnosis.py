@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from unisono.maths.series import priors
 from unisono.maths.series.default import Settings
 from unisono.maths.series.params import SeriesData
-from unisono.maths.series.row_evidence import Strata
-from unisono.maths.series.tracer_diagnosis import KINDS, noise_evidence
+from unisono.maths.series.row_evidence import Strata, noise_evidence, row_prior
+from unisono.maths.series.tracer_diagnosis import KINDS
 from unisono.maths.series.tracer_fit import fit_two_scales
 
 RATE, T, M, K = 2.0, 240, 5, 6
@@ -68,10 +69,14 @@ def test_the_evidence_of_noise_equals_the_integral():
     strata = Strata(*(np.array(column) for column in columns))
     beta = np.linspace(-6, 6, 20001)
     mean, variance = rng.uniform(-0.5, 0.5), 0.4
+    prior, A = row_prior(np.array([0.0, mean]), np.array([[0.2, 0.1], [0.1, variance]])), 0.7
+    mean = np.log(A + np.exp(mean))
     cost = sum(
         w * (n * np.log(f * np.exp(beta)) + yy / (f * np.exp(beta)))
         for w, n, _, f, yy, _, _ in zip(*strata, strict=True)
     )
-    density = np.exp(-0.5 * cost - 0.5 * (beta - mean) ** 2 / variance) / np.sqrt(2 * np.pi * variance)
+    usual = np.exp(-0.5 * (beta - mean) ** 2 / variance) / np.sqrt(2 * np.pi * variance)
+    any_unit = 1.0 / np.sqrt(2 * np.pi * (2 * priors.OWN_UNIT_SD) ** 2)
+    density = np.exp(-0.5 * cost) * ((1 - priors.OWN) * usual + priors.OWN * any_unit)
     expected = np.log(np.sum(density) * (beta[1] - beta[0]))
-    assert noise_evidence(strata, mean, variance) == pytest.approx(expected, abs=0.02)  # Laplace, not exact
+    assert noise_evidence(strata, prior, A) == pytest.approx(expected, abs=0.02)  # Laplace, not exact

@@ -12,13 +12,13 @@ from unisono.maths.series.common_delays import ROUNDS, Looks, common_delays, del
 from unisono.maths.series.frames import Hands, delay_evidence
 from unisono.maths.series.independent_frames import independent_frames, mean_autocorrelation
 from unisono.maths.series.parts import HeldParts
-from unisono.maths.series.row_evidence import RowPrior, most_probable_row, row_cost, row_slopes
+from unisono.maths.series.row_evidence import most_probable_row, row_cost, row_prior, row_slopes
 from unisono.maths.series.strata import place as place_strata
 from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_climb import arrived, climb, set_out
 from unisono.maths.series.tracer_params import weighted_median
-from unisono.maths.series.tracer_population import log_prior, objective, population
-from unisono.maths.series.tracer_search import capped, sweep, with_bias, with_row
+from unisono.maths.series.tracer_population import log_prior, objective, population, typical
+from unisono.maths.series.tracer_search import capped, looked_at, sweep, with_bias, with_row
 from unisono.maths.series.tracer_truth import Levels, level_posterior, nearest_rated
 from unisono.maths.series.tracers import Sums, first_signs, first_tracers, hands_of
 from unisono.maths.series.two_scales import two_scales
@@ -47,7 +47,7 @@ def test_the_evidence_on_a_row_equals_the_dense_density_of_all_rows(lag):
     data, _, _ = crowd(turned=(1,))
     scales, place, now = settled(data, lag)
     now = now._replace(sign=np.sign(now.sign))
-    flat = RowPrior(np.zeros(2), 1e12 * np.eye(2))
+    flat = row_prior(np.zeros(2), 1e12 * np.eye(2))
 
     def dense(k, sign, at):
         gain, noise, level = now.gain.copy(), now.noise.copy(), now.level_noise.copy()
@@ -96,7 +96,8 @@ def test_the_objective_equals_dense_densities():
         AB=now.AB * 0.7,
         eta=now.eta * 1.2,
         tau2=now.tau2 * 0.8,
-        prior=RowPrior(now.prior.mean + 0.1, 1.3 * now.prior.cov + 0.1 * np.eye(2)),
+        prior=row_prior(now.prior.mean + 0.1, 1.3 * now.prior.cov + 0.1 * np.eye(2)),
+        related=now.related * 0.8,
     )
 
     def dense(state):
@@ -105,16 +106,24 @@ def test_the_objective_equals_dense_densities():
         return 0.05 * course + levels + dense_prior(state)
 
     def dense_prior(state):
-        """Normal rows and biases around what is known of them; variances as if so many values had been seen before."""
+        """Normal rows and biases around what is known of them, or with a unit, an origin of their own, of which nothing
+        is known; variances as if so many values had been seen before."""
         away = np.stack([state.alpha, state.beta], axis=1) - state.prior.mean
         spread = np.array([[0.09, 0.8 * 0.3 * 0.6], [0.8 * 0.3 * 0.6, 0.36]])
         total = 0.0
-        for matrix, n in [(np.outer(d, d) + C, 1) for d, C in zip(away, state.cov, strict=True)] + [(spread, 4)]:
-            total -= (
-                0.5 * n * (np.trace(np.linalg.inv(state.prior.cov) @ matrix) + np.log(np.linalg.det(state.prior.cov)))
-            )
+        P = np.linalg.inv(state.prior.cov)
+        total -= 0.5 * 4 * (np.trace(P @ spread) - np.log(np.linalg.det(P)))
+        wide = state.prior.cov + 1e8 * np.outer([1, 2], [1, 2])  # as wide as anything; its density in between
+        for matrix in [np.outer(d, d) + C for d, C in zip(away, state.cov, strict=True)]:
+            usual = np.sqrt(np.linalg.det(P)) * np.exp(-0.5 * np.trace(P @ matrix))
+            own = 1e4 / priors.OWN_UNIT_SD / np.sqrt(np.linalg.det(wide))
+            own *= np.exp(-0.5 * np.trace(np.linalg.inv(wide) @ matrix))
+            total += np.log((1 - priors.OWN) * usual + priors.OWN * own)
+        for square in state.bias**2 + state.bias_variance:
+            usual = np.exp(-0.5 * square / state.tau2) / np.sqrt(state.tau2)
+            total += np.log((1 - priors.OWN) * usual + priors.OWN / priors.OWN_ORIGIN_SD)
         for value, seen in (
-            (state.tau2, [*(state.bias**2 + state.bias_variance), *[0.1] * 4]),
+            (state.tau2, [0.1] * 4),
             (state.A, [0.5] * 4),
             (state.AB, [1.0] * 2),
             (state.eta, [1.0] * 4),
@@ -123,7 +132,7 @@ def test_the_objective_equals_dense_densities():
         return total
 
     np.testing.assert_allclose(
-        log_prior(scales, other) - log_prior(scales, now), dense_prior(other) - dense_prior(now), rtol=1e-8
+        log_prior(scales, other) - log_prior(scales, now), dense_prior(other) - dense_prior(now), rtol=1e-6
     )
     found = objective(scales, place, 0.05, other) - objective(scales, place, 0.05, now)
     np.testing.assert_allclose(found, dense(other) - dense(now), rtol=1e-8)
@@ -134,11 +143,12 @@ def test_every_annotator_raises_the_objective(seed):
     """The law of the sweeps, with signs decided: one row after the other, the population held."""
     data, _, _ = crowd(seed, turned=(2,))
     scales, place, now = settled(data, sweeps=1)
-    now = now._replace(sign=np.sign(now.sign), odds=np.sign(now.sign) * 1e3)
+    known = {"cov": np.zeros((data.K, 2, 2)), "bias_variance": np.zeros(data.K)}
+    now = now._replace(sign=np.sign(now.sign), odds=np.sign(now.sign) * 1e3, related=np.ones(data.K), **known)
     before = objective(scales, place, 0.05, now)
     for _ in range(3):
         for k in range(data.K):
-            now = with_row(now, k, Sums(scales, place, now).without(k, 0.05))
+            now = with_row(now, k, looked_at(now, k, Sums(scales, place, now), 0.05))._replace(**known)
             after = objective(scales, place, 0.05, now)
             assert after >= before - 1e-9
             before = after
@@ -156,7 +166,7 @@ def test_the_bias_is_the_most_probable_one_with_the_levels_of_the_truth_integrat
             moved = now.bias.copy()
             moved[k] = bias
             levels = log_levels(scales, now.gain, now.level_noise, moved, now.AB)
-            return -levels + 0.5 * bias**2 / now.tau2
+            return -levels + 0.5 * bias**2 * now.bias_weight[k] / now.tau2
 
         h, at = 1e-3, found.bias[k]
         assert abs(cost(at + h) - cost(at - h)) / (2 * h) < 1e-6
@@ -185,7 +195,8 @@ def test_a_climb_never_lowers_the_objective(seed, searched):
     assert values[-1] > values[0] + 0.01
     assert min(least) > -1e-9
     end = arrived(scales, at)
-    np.testing.assert_allclose(end.alpha.mean(), 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.diff(end.alpha - at.tracers.alpha), 0.0, atol=1e-12)
+    assert abs(typical(end, scales.moving)[0]) < 0.02
     courses = [log_course(data, scales, np.zeros(data.K), now.gain, now.noise, now.A) for now in (at.tracers, end)]
     np.testing.assert_allclose(*courses, rtol=1e-8)
 

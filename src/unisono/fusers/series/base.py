@@ -74,6 +74,10 @@ class SeriesFuser(WorksOnParts, Fuser):
     def _scaling(self, ratings: Ratings) -> Scaling:
         return pooled_scaling(ratings.value)
 
+    def _heard(self, ratings: Ratings) -> Ratings:
+        """The ratings as the model is to see them."""
+        return ratings
+
     def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
         """Raises where settings and data do not go together."""
 
@@ -98,7 +102,8 @@ class SeriesFuser(WorksOnParts, Fuser):
         self.forget()
         ratings, features, gold = as_ratings(ratings), as_item_table(features), as_item_table(gold)
         self.rate_ = require_series(ratings)
-        self.scaling_ = self._scaling(ratings)
+        heard = self._heard(ratings)
+        self.scaling_ = self._scaling(heard)
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         require_rated(ratings)
         known = None if gold is None else gold_frames(gold, ratings)
@@ -112,7 +117,7 @@ class SeriesFuser(WorksOnParts, Fuser):
             features, ratings, drive=self.features_drive, standardise=self.standardise_features
         )
         X = self.frames_.frames(features, ratings.items, ratings.length)
-        self._ratings, self._data = ratings, to_series(ratings, self.scaling_, X)
+        self._ratings, self._data = ratings, to_series(heard, self.scaling_, X)
         standardised = None if known is None else self.scaling_.standardise(known)
         rated, self._active = active_annotators(self._data)
         found = self._estimate(rated, standardised, watch, on_state)
@@ -281,7 +286,7 @@ class SeriesFuser(WorksOnParts, Fuser):
                 f"Read it with --rate {self.rate_:g}."
             )
         X = self.frames_.frames(as_item_table(features), shown.items, shown.length)
-        data, newcomers = to_known_series(shown, self.scaling_, X, self.annotators_)
+        data, newcomers = to_known_series(self._heard(shown), self.scaling_, X, self.annotators_)
         return data, tuple(self._with(part.model, newcomers) for part in self.parts_), shown
 
     def _with(self, model: SeriesModel, newcomers: tuple[str, ...]) -> SeriesModel:

@@ -16,6 +16,7 @@ from unisono.errors import DataError, SettingsError
 from unisono.fusers.base import OnState
 from unisono.fusers.number_settings import ITERATIONS, JOBS, SEED, TOLERANCE, Number
 from unisono.fusers.series.base import SeriesFuser
+from unisono.fusers.series.data import in_own_units
 from unisono.fusers.series.estimated import Estimated, finished, whole
 from unisono.fusers.series.gold import calibrated, require_enough, require_movement
 from unisono.fusers.series.held_out import TRIED, HeldOutError, least_error, windows_tried
@@ -27,6 +28,7 @@ from unisono.maths.series.default import DefaultFit, Settings, filter_lag, fit_d
 from unisono.maths.series.features import fit_with_features
 from unisono.maths.series.gold import GoldSettings, fit_with_gold
 from unisono.maths.series.gold_choice import choose_taps, delay_by_gold, gold_slopes
+from unisono.maths.series.outliers import without_outliers
 from unisono.maths.series.params import SeriesData, SeriesParams, Structure
 from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.tasks import run_tasks
@@ -140,6 +142,11 @@ class Joint(SeriesFuser):
             )
         if self.window is not None:
             require_movement(ratings.dimensions, gold)
+
+    def _heard(self, ratings: Ratings) -> Ratings:
+        """Without single frames that stand far outside everything else of their annotator."""
+        y = without_outliers(in_own_units(ratings))
+        return ratings if y is ratings.value else ratings.with_value(y)
 
     @property
     def _is_default(self) -> bool:

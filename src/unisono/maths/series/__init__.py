@@ -6,6 +6,7 @@ estep, chain, covariance, moments     the E-step, and what the M-step needs from
 mstep, rows, noise, dynamics, em      the M-step of filters, noise and truth; one EM iteration
 align, delays                         delays: a first guess, the search by likelihood, their intervals
 priors                                every constant of the default, with its evidence
+outliers                              single frames far outside everything else that an annotator traced
 two_scales, independent_frames        traces as levels of recordings and courses inside them; what a frame counts for
 frames, strata                        what annotators say of every frame; frames condensed to those that count
 row_evidence, tracers                 gain, noise, sign and bias of one annotator given the others; what all say

@@ -58,12 +58,14 @@ def common_delays(
     rate: float,
     *,
     around: np.ndarray | None = None,
+    order: np.ndarray | None = None,
     on_delay: Callable[[int, int], None] | None = None,
 ) -> Delays:
     """Relative delays. kappa: what a frame counts for on the dimensions that are asked: as much of it as errors are new
     in every frame. group: (K,) who shares recordings, directly or not.
 
-    around: (K,) delays on all dimensions, where those of one of them are looked for.
+    around: (K,) delays on all dimensions, where those of one of them are looked for. order: (K,) in which annotators
+    are looked at.
     """  # eq. S41
     K, most, grid = len(group), looks.most, np.arange(-looks.most, looks.most + 1)
     sd, middle = priors.DIMENSION_DELAY_SD, around
@@ -77,11 +79,11 @@ def common_delays(
     settled = False
     for turn in range(ROUNDS):
         before = lag.copy()
-        for k in range(K):
+        for i, k in enumerate(range(K) if order is None else order.tolist()):
             profile[k] = counts @ looks.at(k, lag, dimensions) + prior[k]
             lag[k] = int(grid[np.argmax(profile[k])])
             if on_delay is not None:
-                on_delay(turn * K + k + 1, (turn + 1) * K)
+                on_delay(turn * K + i + 1, (turn + 1) * K)
         for g in np.unique(group) if around is None else ():
             lag[group == g] -= int(np.round(np.median(lag[group == g])))
         lag = np.clip(lag, -most, most)

@@ -26,10 +26,12 @@ class Row(NamedTuple):
     """What is held of every row."""
 
     gain: np.ndarray  # (K D,)
+    scale: np.ndarray  # (K D,) most probable gain, with its sign: the unit of what leaks
     unsigned: np.ndarray  # (K D,) what an uncertain sign makes of the truth's variance
     moving: np.ndarray  # (K D,) bool
     present: np.ndarray  # (K D,) bool
     bias_variance: np.ndarray  # (K D,)
+    bias_weight: np.ndarray  # (K D,) of biases, as the climb left them: who has an origin of their own keeps it
     expected: np.ndarray  # (K D,) mean of the log noise variance, given the gain
     precision: np.ndarray  # (K D,) of that
     least: np.ndarray  # (K D,) of log noise variances: nobody counts for more
@@ -48,6 +50,7 @@ class Said(NamedTuple):
     recordings: int
     A: np.ndarray  # (D,) variance of the truth inside recordings
     AB: np.ndarray  # (D,) of levels
+    expected: np.ndarray  # (2, D, D) precision of the truth inside recordings, and of levels, before anything is said
     kappa: float
 
 
@@ -72,9 +75,16 @@ def joint_strata(part: Part, hands: tuple[Hands, ...]) -> tuple[Stratum, ...]:
     return merged(found)
 
 
-def said(parts: Parts, scales: list[TwoScales], tracers: list[Tracers], hands: tuple[Hands, ...], kappa: float) -> Said:
-    """hands: the same annotators, as frames need them."""
-    K = len(hands[0].lag)
+def said(
+    parts: Parts,
+    scales: list[TwoScales],
+    tracers: list[Tracers],
+    hands: tuple[Hands, ...],
+    kappa: float,
+    correlation: np.ndarray,
+) -> Said:
+    """hands: the same annotators, as frames need them. correlation: (D, D) of the true courses."""
+    K, A, AB = len(hands[0].lag), np.array([now.A for now in tracers]), np.array([now.AB for now in tracers])
     strata = merged([one for part in parts.map(joint_strata, hands) for one in part])
     frames, square = np.zeros(K * len(hands)), np.zeros(K * len(hands))
     for one in strata:
@@ -89,8 +99,9 @@ def said(parts: Parts, scales: list[TwoScales], tracers: list[Tracers], hands: t
         recording=np.concatenate([s.recording_of for s in scales]),
         of=np.concatenate([s.annotator_of + d * K for d, s in enumerate(scales)]),
         recordings=scales[0].recordings,
-        A=np.array([now.A for now in tracers]),
-        AB=np.array([now.AB for now in tracers]),
+        A=A,
+        AB=AB,
+        expected=np.linalg.inv([correlation * np.sqrt(v)[:, None] * np.sqrt(v) for v in (A, AB)]),
         kappa=kappa,
     )
 
@@ -98,15 +109,15 @@ def said(parts: Parts, scales: list[TwoScales], tracers: list[Tracers], hands: t
 def _rows(scales: list[TwoScales], tracers: list[Tracers]) -> Row:
     parts = []
     for one, now in zip(scales, tracers, strict=True):
-        (vg, between), (_, vn) = now.prior.cov
+        held = np.einsum("ks,sde->kde", now.prior.weigh(now.square)[1], now.prior.precision)
         relative = (now.beta - 2.0 * now.alpha)[one.moving]
         typical = float(np.median(relative)) if len(relative) else 0.0
         least = min([typical - np.log(priors.MOST_WEIGHT), *relative])  # rounding may leave somebody below
-        expected = now.prior.mean[1] + between / vg * (now.alpha - now.prior.mean[0])
-        precision = np.full(len(now.alpha), 1.0 / (vn - between**2 / vg))
-        unsigned = (1.0 - now.sign**2) * np.exp(2.0 * now.alpha)
-        held = now.gain, unsigned, one.moving, one.present, now.bias_variance
-        parts.append((*held, expected, precision, 2.0 * now.alpha + least))
+        precision = held[:, 1, 1]
+        expected = now.prior.mean[1] - held[:, 0, 1] / precision * now.away[:, 0]
+        scale = np.where(now.sign < 0, -1.0, 1.0) * np.exp(now.alpha)
+        known = now.gain, scale, now.unsigned, one.moving, one.present, now.bias_variance, now.bias_weight
+        parts.append((*known, expected, precision, 2.0 * now.alpha + least))
     return Row(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
@@ -149,7 +160,7 @@ def objective(data: Said, now: Leakage) -> float:
     total = -data.kappa * float(np.sum((data.frames * np.log(noise) + data.square / noise)[moving]))
     for one in data.strata:
         g = G[one.who] / noise[one.who, None]
-        P, h = np.diag(1.0 / data.A) + G[one.who].T @ g, one.rows @ g
+        P, h = data.expected[0] + G[one.who].T @ g, one.rows @ g
         total += data.kappa * (float(np.sum(h * np.linalg.solve(P, h.T).T)) - one.frames * np.linalg.slogdet(P)[1])
     P, h = level_system(data, G, now.bias, level_noise)
     left, variance = data.level - now.bias[data.of], level_noise[data.of]
@@ -173,7 +184,7 @@ def log_prior(data: Said, now: Leakage) -> float:
 def level_system(data: Said, G: np.ndarray, bias: np.ndarray, level_noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, D, D), (M, D) precision of the levels of recordings, and what is said of them."""
     g = G[data.of] / level_noise[data.of, None]
-    P = np.tile(np.diag(1.0 / data.AB), (data.recordings, 1, 1))
+    P = np.tile(data.expected[1], (data.recordings, 1, 1))
     h = np.zeros((data.recordings, len(data.A)))
     np.add.at(P, data.recording, g[:, :, None] * G[data.of][:, None])
     np.add.at(h, data.recording, g * (data.level - bias[data.of])[:, None])
@@ -181,8 +192,9 @@ def level_system(data: Said, G: np.ndarray, bias: np.ndarray, level_noise: np.nd
 
 
 def unit(data: Said) -> np.ndarray:
-    """(K D, D) the leakage that moves a row by a standard deviation of its dimension for one of the other."""
-    return np.asarray(np.sqrt(of_rows(data, data.A)[:, None] / data.A))
+    """(K D, D) the leakage that moves a row, in its own scale, by a standard deviation of its dimension for one of the
+    other."""
+    return np.asarray(data.row.scale[:, None] * np.sqrt(of_rows(data, data.A)[:, None] / data.A))
 
 
 def squares(data: Said, now: Leakage) -> tuple[float, float]:
@@ -195,6 +207,7 @@ def squares(data: Said, now: Leakage) -> tuple[float, float]:
 def bias_squares(data: Said, now: Leakage) -> tuple[np.ndarray, np.ndarray]:
     """(D,) twice: squares of biases, with what is unknown of them; and how many. Imaginary ones included."""
     D, present = len(data.A), data.row.present
-    square = np.where(present, now.bias**2 + data.row.bias_variance, 0.0).reshape(D, -1).sum(axis=1)
-    people = present.reshape(D, -1).sum(axis=1)
+    weight = np.where(present, data.row.bias_weight, 0.0)
+    square = (weight * (now.bias**2 + data.row.bias_variance)).reshape(D, -1).sum(axis=1)
+    people = weight.reshape(D, -1).sum(axis=1)
     return square + priors.PRIOR_BIASES * priors.BIAS_VARIANCE, people + priors.PRIOR_BIASES

@@ -82,7 +82,7 @@ def _expected(data: Said, now: Leakage) -> Moments:
     courses, said = np.zeros((n, D, D)), np.zeros((n, D))
     for one in data.strata:
         g = G[one.who] / noise[one.who, None]
-        V = np.linalg.inv(np.diag(1.0 / data.A) + G[one.who].T @ g)
+        V = np.linalg.inv(data.expected[0] + G[one.who].T @ g)
         m = one.rows @ g @ V
         courses[one.who] += m.T @ m + one.frames * V
         said[one.who] += one.rows.T @ m
@@ -104,7 +104,7 @@ def _leaking(data: Said, now: Leakage, found: Moments) -> tuple[np.ndarray, np.n
     H, h = found.levels / level_noise[:, None, None], found.level_said / level_noise[:, None]
     H[:, :D, :D] += data.kappa / noise[:, None, None] * found.courses
     h[:, :D] += data.kappa / noise[:, None] * found.said
-    H[:, D, D] += 1.0 / of_rows(data, now.tau2)
+    H[:, D, D] += data.row.bias_weight / of_rows(data, now.tau2)
     share, bias, known = np.zeros((n, D)), np.zeros(n), np.zeros((n, D))
     for d in range(D):
         rows, others = d * K + np.flatnonzero(data.row.moving[d * K : (d + 1) * K]), np.delete(np.arange(D), d)
@@ -115,11 +115,12 @@ def _leaking(data: Said, now: Leakage, found: Moments) -> tuple[np.ndarray, np.n
         asked, c = np.append(others, D), np.arange(D - 1)  # leakages, then the bias
         left = h[np.ix_(rows, asked)] - data.row.gain[rows, None] * H[rows][:, asked, d]
         precision = H[np.ix_(rows, asked, asked)]
-        precision[:, c, c] += 1.0 / (now.variance * units[rows[0], others] ** 2)
+        precision[:, c, c] += 1.0 / (now.variance * units[np.ix_(rows, others)] ** 2)
         C = np.linalg.inv(precision)
         free = np.einsum("kde,ke->kd", C, left)
-        common = np.linalg.solve(C[:, :-1, :-1].sum(axis=0), free[:, :-1].sum(axis=0))
-        best = free - C[:, :, :-1] @ common  # leakages sum to 0
+        own = 1.0 / data.row.scale[rows]  # in their own scale leakages sum to 0: what all have in common is truth
+        common = np.linalg.solve(np.einsum("k,kde->de", own**2, C[:, :-1, :-1]), own @ free[:, :-1])
+        best = free - C[:, :, :-1] @ common * own[:, None]
         share[np.ix_(rows, others)], bias[rows] = best[:, :-1], best[:, -1]
         known[np.ix_(rows, others)] = np.diagonal(C, axis1=1, axis2=2)[:, :-1]
     return share, bias, known

@@ -44,9 +44,18 @@ class LeftOut(NamedTuple):
     deviates: Deviates
 
 
-def left_out(parts: Parts, params: SeriesParams, structure: Structure, levels: Levels, present: np.ndarray) -> LeftOut:
-    """Of all traces. present: (K, D) bool, who rated what."""
-    found = parts.map(left_out_part, params, structure, levels, stranger_to_each(params, levels, present))
+def left_out(
+    parts: Parts,
+    params: SeriesParams,
+    structure: Structure,
+    levels: Levels,
+    present: np.ndarray,
+    order: np.ndarray | None = None,
+) -> LeftOut:
+    """Of all traces. present: (K, D) bool, who rated what. order: (K,) in which annotators take turns."""
+    order = np.arange(len(present)) if order is None else order
+    stranger = stranger_to_each(params, levels, present)
+    found = parts.map(left_out_part, params, structure, levels, stranger, np.argsort(order))
     return LeftOut(_total(Products, [one.products for one in found]), _total(Deviates, [one.deviates for one in found]))
 
 
@@ -63,14 +72,19 @@ def course_widening(found: Products, kappa: np.ndarray) -> np.ndarray:
 
 
 def left_out_part(
-    part: Part, params: SeriesParams, structure: Structure, levels: Levels, stranger: Stranger
+    part: Part,
+    params: SeriesParams,
+    structure: Structure,
+    levels: Levels,
+    stranger: Stranger,
+    place: np.ndarray,
 ) -> LeftOut:
     """Every annotator of a recording is left out once, together with others."""
     data = part.data
     none, plain = no_spread(data.D), levels._replace(widening=np.ones(data.D))
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
     level = two_scale_truth(data, params, structure, plain, none).level
-    fold = folds(data, ~np.isnan(level).all(axis=1))
+    fold = folds(data, ~np.isnan(level).all(axis=1), place)
     products, apart = [no_products(data.D)], [no_deviates(data.K, data.D)]
     for f in range(int(fold.max(initial=-1)) + 1):
         out = fold == f
@@ -106,8 +120,10 @@ def left_out_products(
     return total
 
 
-def folds(data: SeriesData, rated: np.ndarray) -> np.ndarray:
-    """(J,) with whom a trace is left out, in turn; -1 where too few rated the recording. rated: (J,) bool.
+def folds(data: SeriesData, rated: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """(J,) with whom a trace is left out, in turn; -1 where too few rated the recording.
+
+    rated: (J,) bool. place: (K,) of annotators in the order in which they take turns.
 
     Nothing of what was estimated may decide it: annotators with great weights have errors that are alike by chance, and
     keeping them apart makes courses look better than they are.
@@ -116,7 +132,7 @@ def folds(data: SeriesData, rated: np.ndarray) -> np.ndarray:
     for m in range(len(data.length)):
         here = np.flatnonzero((data.item_of == m) & rated)
         if len(here) >= FEWEST:
-            here = here[np.argsort(data.annotator_of[here], kind="stable")]
+            here = here[np.argsort(place[data.annotator_of[here]], kind="stable")]
             fold[here] = np.arange(len(here)) % max(min(FOLDS, len(here) // 2), 2)
     return fold
 

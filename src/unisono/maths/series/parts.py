@@ -37,6 +37,7 @@ class Outline(NamedTuple):
     mean: np.ndarray  # (n,)
     given: np.ndarray  # (n,) ratings
     square: np.ndarray  # (n,) sum of squares of the course
+    rough: np.ndarray  # (n,) see `roughness`
 
 
 class Part(NamedTuple):
@@ -131,4 +132,16 @@ def _courses(who: np.ndarray, y: np.ndarray) -> Courses:
 
 
 def _outline(own: Courses) -> Outline:
-    return Outline(own.who, own.mean, own.seen.sum(axis=1), np.einsum("nt,nt->n", own.value, own.value))
+    given, square = own.seen.sum(axis=1), np.einsum("nt,nt->n", own.value, own.value)
+    return Outline(own.who, own.mean, given, square, roughness(own.value, own.seen))
+
+
+def roughness(value: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(n,) how unlike neighbouring ratings of traces (n, T) are: whatever the scale, and whoever traced them.
+
+    Where an order of annotators cannot be helped it goes by this, so that nothing depends on what they are called.
+    """
+    both = seen[:, 1:] & seen[:, :-1]
+    step = np.sum(np.where(both, np.diff(value, axis=1), 0.0) ** 2, axis=1)
+    square = np.einsum("nt,nt->n", value, value)
+    return np.asarray(step / np.where(square > 0, square, 1.0))

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.series import priors
-from unisono.maths.series.row_evidence import RowPrior, most_probable_row
+from unisono.maths.series.row_evidence import most_probable_row, row_prior
 from unisono.maths.series.strata import Placed
-from unisono.maths.series.tracer_population import objective, population
+from unisono.maths.series.tracer_population import objective, population, typical
 from unisono.maths.series.tracer_search import with_bias
 from unisono.maths.series.tracers import Sums, Tracers
 from unisono.maths.series.two_scales import TwoScales
@@ -35,7 +35,9 @@ class Climb(NamedTuple):
 
 def set_out(scales: TwoScales, now: Tracers) -> Climb:
     """From where a search ended."""
-    sign = np.where(np.abs(now.sign) < LEAST_SIGN, np.where(now.sign < 0, -LEAST_SIGN, LEAST_SIGN), now.sign)
+    least = np.sqrt(LEAST_SIGN)
+    sign = np.where(np.abs(now.sign) < least, np.where(now.sign < 0, -least, least), now.sign)
+    now = now._replace(related=np.maximum(now.related, least))
     if not scales.moving.any():
         return Climb(now._replace(sign=sign), -np.inf, 1.0)
     relative = (now.beta - 2.0 * now.alpha)[scales.moving]
@@ -47,11 +49,11 @@ def climb(scales: TwoScales, place: Placed, kappa: float, at: Climb) -> tuple[Cl
     """Every annotator once, then the population; and the objective of what it was given."""  # eq. S38
     now, sums = at.tracers, Sums(scales, place, at.tracers)
     value = objective(scales, place, kappa, now)
-    for k in np.flatnonzero(scales.present).tolist():
-        strata = sums.without(k, kappa, float(now.sign[k]))
+    for k in scales.raters:
+        strata = sums.without(k, kappa, hesitant=True)
         if not scales.flat[k]:
             start = np.array([now.alpha[k], now.beta[k]])
-            row = most_probable_row(strata, start, float(now.sign[k]), now.prior, at.least).at
+            row = most_probable_row(strata, start, float(now.follows[k]), now.prior, at.least, now.cov[k]).at
             alpha, beta = now.alpha.copy(), now.beta.copy()
             alpha[k], beta[k] = row
             now = now._replace(alpha=alpha, beta=beta)
@@ -62,9 +64,9 @@ def climb(scales: TwoScales, place: Placed, kappa: float, at: Climb) -> tuple[Cl
 
 
 def arrived(scales: TwoScales, at: Climb) -> Tracers:
-    """The end of a climb in the unit of the truth: mean log gain 0, which the likelihood does not see."""
+    """The end of a climb in the unit of the truth: typical log gain 0, which the likelihood does not see."""
     now = at.tracers
-    shift = float(np.mean(now.alpha[scales.moving])) if scales.moving.any() else 0.0
+    shift = float(typical(now, scales.moving)[0])
     alpha = np.where(scales.moving, now.alpha - shift, now.alpha)
     return now._replace(alpha=alpha, A=now.A * np.exp(2.0 * shift), AB=now.AB * np.exp(2.0 * shift))
 
@@ -103,5 +105,5 @@ def _between(now: Tracers, there: Tracers, shift: float, share: float) -> Tracer
         AB=between(now.AB, there.AB, shift),
         eta=float(np.clip(between(now.eta, there.eta), priors.LEAST_LEVEL_ERROR, priors.MOST_LEVEL_ERROR)),
         tau2=between(now.tau2, there.tau2),
-        prior=RowPrior(towards(now.prior.mean, there.prior.mean), towards(now.prior.cov, there.prior.cov)),
+        prior=row_prior(towards(now.prior.mean, there.prior.mean), towards(now.prior.cov, there.prior.cov)),
     )

@@ -19,13 +19,12 @@ import numpy as np
 from unisono.maths.series import priors
 from unisono.maths.series.frames import Hands, Shapes, trace_shapes, trends
 from unisono.maths.series.parts import Parts
-from unisono.maths.series.row_evidence import Strata, most_probable_row
 from unisono.maths.series.strata import Placed
+from unisono.maths.series.tracer_search import looked_at
 from unisono.maths.series.tracers import Sums, Tracers
 from unisono.maths.series.two_scales import TwoScales
 
 KINDS = ("flipped", "unrelated", "flat", "late", "drifting")
-NEWTON = 30  # steps; the function is convex
 LEAST_TREND = 0.02  # share of the variance of errors that is a trend: nobody's are usually freer of it
 
 
@@ -79,35 +78,10 @@ def turned_diagnosis(found: np.ndarray, turned: np.ndarray) -> np.ndarray:
 def unrelated(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np.ndarray:
     """(K,) probability of following nothing."""  # eq. S45
     out, sums = np.zeros(len(scales.present)), Sums(scales, place, now)
-    spread = np.linalg.slogdet(now.prior.cov)[1]
     for k in np.flatnonzero(scales.moving).tolist():
-        strata = sums.without(k, kappa)
-        starts = {1.0: np.array([now.alpha[k], now.beta[k]]), -1.0: now.other[k]}
-        if now.sign[k] < 0:
-            starts = {1.0: now.other[k], -1.0: starts[1.0]}
-        rows = [most_probable_row(strata, start, sign, now.prior).log_evidence for sign, start in starts.items()]
-        related = np.logaddexp(rows[0] + np.log1p(-priors.REVERSED), rows[1] + np.log(priors.REVERSED)) - 0.5 * spread
-        usual = np.log(now.A + np.exp(now.prior.mean[1]))
-        odds = noise_evidence(strata, usual, now.prior.cov[1, 1]) - related
-        odds += np.log(priors.UNRELATED) - np.log1p(-priors.UNRELATED)
-        out[k] = 1.0 / (1.0 + np.exp(np.clip(-odds, -700, 700)))
+        out[k] = 1.0 - looked_at(now, k, sums, kappa).related
         sums.replace(k, now)
     return out
-
-
-def noise_evidence(strata: Strata, mean: float, variance: float) -> float:
-    """log p of the ratings of who follows nothing, log noise variance ~ N(mean, variance), by Laplace."""
-    n = float(np.sum(strata.weight * strata.frames))
-    square = float(np.sum(strata.weight * strata.yy / strata.noise))
-    constant = float(np.sum(strata.weight * strata.frames * np.log(strata.noise)))
-    beta = mean
-    for _ in range(NEWTON):
-        left = square * np.exp(-beta)
-        step = (0.5 * (n - left) + (beta - mean) / variance) / (0.5 * left + 1.0 / variance)
-        beta -= float(np.clip(step, -1.0, 1.0))
-    left = square * np.exp(-beta)
-    cost = 0.5 * (constant + n * beta + left) + 0.5 * (beta - mean) ** 2 / variance
-    return float(-cost - 0.5 * np.log(variance) - 0.5 * np.log(0.5 * left + 1.0 / variance))
 
 
 # ---- what a trace looks like

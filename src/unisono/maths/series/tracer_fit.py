@@ -12,7 +12,7 @@ import numpy as np
 from unisono.maths.em import EmTrace, OnStep, run_em
 from unisono.maths.series.common_delays import Delays, Looks, common_delays, delay_interval
 from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
-from unisono.maths.series.frames import Hands
+from unisono.maths.series.frames import Hands, joint_frames
 from unisono.maths.series.independent_frames import independent_frames
 from unisono.maths.series.leakage import nobody_leaks, said
 from unisono.maths.series.leakage_steps import leakages
@@ -24,7 +24,15 @@ from unisono.maths.series.recordings import connected
 from unisono.maths.series.strata import placed
 from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers, look_at_traces
-from unisono.maths.series.tracer_params import Asked, Dimension, Known, all_hands, counted_frames, truth_params
+from unisono.maths.series.tracer_params import (
+    Asked,
+    Dimension,
+    Known,
+    all_hands,
+    counted_frames,
+    truth_correlation,
+    truth_params,
+)
 from unisono.maths.series.tracer_search import sweep
 from unisono.maths.series.tracer_spread import annotator_sample, with_common_error
 from unisono.maths.series.tracer_truth import two_scale_truths
@@ -95,7 +103,7 @@ def _delays(
 
     What a frame counts for depends on how long errors last, which is seen once traces are aligned: hence the rounds.
     """
-    told = 0
+    told, order = 0, found[0].scales.order
 
     def tell(done: int, total: int) -> None:
         nonlocal told
@@ -105,14 +113,14 @@ def _delays(
 
     looks, lag = Looks(parts, all_hands(found), most), np.zeros(len(group), dtype=np.int64)
     for _ in range(DELAY_ROUNDS):
-        common = common_delays(looks, _new_errors(parts, found, lag), group, rate, on_delay=tell)
+        common = common_delays(looks, _new_errors(parts, found, lag), group, rate, order=order, on_delay=tell)
         if np.array_equal(common.lag, lag):
             break
         lag = common.lag
     if len(found) == 1:
         return [common]
     return [
-        common_delays(looks, {d: kappa}, group, rate, around=lag, on_delay=tell)
+        common_delays(looks, {d: kappa}, group, rate, around=lag, order=order, on_delay=tell)
         for d, kappa in _new_errors(parts, found, lag).items()
     ]
 
@@ -179,7 +187,9 @@ def _leaking(
     if D == 1:
         return found, np.zeros((K, 1, 1)), trace
     tracers, kappa = [f.tracers for f in found], float(np.mean([f.kappa for f in found]))
-    heard = said(parts, [f.scales for f in found], tracers, all_hands(found), kappa)
+    frames = [one for part in parts.map(joint_frames, all_hands(found)) for one in part]
+    correlation = truth_correlation(found, frames)
+    heard = said(parts, [f.scales for f in found], tracers, all_hands(found), kappa, correlation)
     leak, values = leakages(heard, nobody_leaks(tracers))
     after = trace.objective[-1] + np.diff(values).cumsum()
     joined = trace._replace(objective=np.concatenate([trace.objective, after]))
@@ -207,7 +217,7 @@ def _finished(asked: Asked, known: Known, trace: EmTrace, diagnosis: np.ndarray)
         params, _ = to_convention(params, used & (group == g), rate, s)
     kappa = np.array([f.kappa for f in found])
     present = np.stack([f.scales.present for f in found], axis=1)
-    shown = left_out(parts, params, structure, levels, present)
+    shown = left_out(parts, params, structure, levels, present, found[0].scales.order)
     levels = levels._replace(widening=course_widening(shown.products, kappa))
     spread = with_common_error(annotator_sample(found, delays), found, rate, s)
     mean, cov = two_scale_truths(parts, params, structure, levels, spread)

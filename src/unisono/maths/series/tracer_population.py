@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.series import priors
-from unisono.maths.series.row_evidence import RowPrior
+from unisono.maths.series.row_evidence import row_prior
 from unisono.maths.series.strata import Placed
-from unisono.maths.series.tracers import START, Sums, Tracers, usual_spread
+from unisono.maths.series.tracers import START, Sums, Tracers, usual_spread, weigh_biases
 from unisono.maths.series.two_scales import TwoScales
 
 
 def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> Tracers:
-    """Variances, spreads and means by EM; mean log gain 0 is the unit of the truth."""  # eq. S39
+    """Variances, spreads and means by EM; typical log gain 0 is the unit of the truth."""  # eq. S39
     moving, present, sums = scales.moving, scales.present, Sums(scales, place, now)
     V, VL = 1.0 / (1.0 / now.A + sums.Q), 1.0 / (1.0 / now.AB + sums.QL)
     x, L, seen, rated = V * sums.S, VL * sums.SL, sums.precision > 0, sums.QL > 0
@@ -27,14 +27,11 @@ def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> 
     AB = _variance(
         np.sum(L[rated] ** 2 + VL[rated]), rated.sum(), priors.LEVEL_VARIANCE, priors.PRIOR_RECORDINGS, now.AB
     )
-    shift = float(now.alpha[moving].mean()) if moving.any() else 0.0
+    weight = now.bias_weight[present]
+    shift, mu = typical(now, moving).tolist()
     alpha = np.where(moving, now.alpha - shift, 0.0)
-    mu = float(now.beta[moving].mean()) if moving.any() else float(now.prior.mean[1])
     beta = np.where(moving, now.beta, mu)
-    away = np.stack([alpha, beta - mu], axis=1)[moving]
-    n0 = priors.PRIOR_ANNOTATORS
-    cov = (away.T @ away + now.cov[moving].sum(axis=0) + n0 * usual_spread()) / (len(away) + n0)
-    biases = float(np.sum((now.bias**2 + now.bias_variance)[present]))
+    biases = float(weight @ (now.bias**2 + now.bias_variance)[present] + np.sum(1.0 - weight) * now.tau2)
     return now._replace(
         alpha=alpha,
         beta=beta,
@@ -42,8 +39,31 @@ def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> 
         AB=AB * np.exp(2.0 * shift),
         eta=_level_error(scales, now, L, VL),
         tau2=_variance(biases, present.sum(), priors.BIAS_VARIANCE, priors.PRIOR_BIASES, now.tau2),
-        prior=RowPrior(np.array([0.0, mu]), cov),
+        prior=row_prior(np.array([0.0, mu]), _row_spread(now, np.array([shift, mu]), moving)),
     )
+
+
+def typical(now: Tracers, moving: np.ndarray) -> np.ndarray:
+    """(2,) mean row of those who move; a unit of one's own is no part of it."""
+    if not moving.any():
+        return np.asarray(now.prior.mean)
+    weight = np.einsum("ks,sde->kde", now.prior.weigh(now.square[moving])[1], now.prior.precision)
+    away = np.linalg.solve(weight.sum(axis=0), np.einsum("kde,ke->d", weight, now.away[moving]))
+    return np.asarray(now.prior.mean + away)
+
+
+def _row_spread(now: Tracers, middle: np.ndarray, moving: np.ndarray) -> np.ndarray:
+    """(2, 2) covariance of rows around the middle (2,): of rows with a unit of their own, what is left without it."""
+    kinds = now.prior.weigh(now.square[moving])[1]
+    away = now.away[moving] + now.prior.mean - middle
+    square = away[:, :, None] * away[:, None] + now.cov[moving]
+    n0 = priors.PRIOR_ANNOTATORS
+    total = n0 * usual_spread()
+    for kind, precision in zip(kinds.T, now.prior.precision, strict=True):
+        usual = now.prior.cov @ precision  # (2, 2) what is no unit of one's own, given the row
+        total = total + usual @ np.einsum("k,kde->de", kind, square) @ usual.T
+        total += kind.sum() * (now.prior.cov - usual @ now.prior.cov)
+    return np.asarray(0.5 * (total + total.T) / (len(square) + n0))
 
 
 def _variance(square: float, count: float, usual: float, imaginary: float, before: float) -> float:
@@ -78,13 +98,11 @@ def objective(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> f
 
 def log_prior(scales: TwoScales, now: Tracers) -> float:
     """Of rows, biases and population, up to a constant."""
-    away = (np.stack([now.alpha, now.beta], axis=1) - now.prior.mean)[scales.moving]
-    n0 = priors.PRIOR_ANNOTATORS
-    square = away.T @ away + now.cov[scales.moving].sum(axis=0) + n0 * usual_spread()
-    total = -0.5 * float(np.trace(np.linalg.solve(now.prior.cov, square)))
-    total -= 0.5 * (len(away) + n0) * float(np.linalg.slogdet(now.prior.cov)[1])
-    biases = float(np.sum((now.bias**2 + now.bias_variance)[scales.present]))
-    total -= 0.5 * (biases / now.tau2 + float(scales.present.sum()) * np.log(now.tau2))
+    n0, people = priors.PRIOR_ANNOTATORS, int(scales.moving.sum())
+    total = float(np.sum(now.prior.weigh(now.square[scales.moving])[0]))
+    total -= 0.5 * n0 * float(np.trace(np.linalg.solve(now.prior.cov, usual_spread())))
+    total -= 0.5 * (people + n0) * float(np.linalg.slogdet(now.prior.cov)[1])
+    total += float(np.sum(weigh_biases((now.bias**2 + now.bias_variance)[scales.present], now.tau2)[0]))
     for value, usual, imaginary in (
         (now.A, START, priors.PRIOR_FRAMES),
         (now.AB, priors.LEVEL_VARIANCE, priors.PRIOR_RECORDINGS),

@@ -15,6 +15,10 @@ from unisono.maths.series.common_delays import Delays, delay_variance
 from unisono.maths.series.default import Settings
 from unisono.maths.series.priors import COMMON_DELAY_SD, COMMON_UNIT
 from unisono.maths.series.tracer_params import Dimension
+from unisono.maths.series.tracers import Tracers
+from unisono.maths.series.two_scales import TwoScales
+
+NORMAL = 1.4826  # standard deviations in the median distance from the median
 
 
 def annotator_sample(found: tuple[Dimension, ...], delays: list[Delays]) -> Spread:
@@ -22,10 +26,11 @@ def annotator_sample(found: tuple[Dimension, ...], delays: list[Delays]) -> Spre
     gain, bias = np.zeros(len(found)), np.zeros(len(found))
     lag = float(np.mean([delay_variance(own).mean() for own in delays]) / len(delays[0].lag))
     for d, (scales, now) in enumerate((f.scales, f.tracers) for f in found):
-        gain[d] = _student(int(scales.moving.sum())) * now.prior.cov[0, 0] / max(int(scales.moving.sum()), 1)
-        own = now.bias[scales.present]
-        # What is unknown of each bias is in the levels of recordings; the prior of biases is too narrow for a mean.
-        square = float(own @ own) / (len(own) - 1) if len(own) > 1 else now.tau2
+        gain[d] = _student(int(scales.moving.sum())) * unit_variance(scales, now) / max(int(scales.moving.sum()), 1)
+        own, usual = now.bias[scales.present], now.bias_weight[scales.present]
+        # What is unknown of each bias is in the levels of recordings; the prior of biases is too narrow for a mean. Of
+        # an origin of one's own no more is known than how far the others' are from each other.
+        square = float(usual @ own**2 + np.sum(1.0 - usual) * now.tau2) / (len(own) - 1) if len(own) > 1 else now.tau2
         bias[d] = _student(len(own)) * square / max(len(own), 1) * scales.unit**2
     return Spread(gain, bias, np.full(len(found), lag))
 
@@ -34,9 +39,15 @@ def with_common_error(sample: Spread, found: tuple[Dimension, ...], rate: float,
     """Adds what all annotators may do alike: the unit they use, and the delay, unless it is known."""  # eq. S51
     lag = sample.lag if s.lag is not None else sample.lag + (COMMON_DELAY_SD * rate) ** 2
     if s.shared is None:
-        between = np.array([f.tracers.prior.cov[0, 0] for f in found])
+        between = np.array([unit_variance(f.scales, f.tracers) for f in found])
         return sample._replace(gain=sample.gain + COMMON_UNIT * between, lag=lag)
     return sample._replace(bias=sample.bias + shared_error(found, s.shared), lag=lag)
+
+
+def unit_variance(scales: TwoScales, now: Tracers) -> float:
+    """Of log gains: as estimated, or as far apart as most are, if many have units of their own."""
+    away = now.alpha[scales.moving] - np.median(now.alpha[scales.moving]) if scales.moving.any() else np.zeros(1)
+    return max(float(now.prior.cov[0, 0]), float(NORMAL * np.median(np.abs(away))) ** 2)
 
 
 def shared_error(found: tuple[Dimension, ...], share: float) -> np.ndarray:
