@@ -73,7 +73,7 @@ def test_lists_are_as_the_platform_takes_them(study: tuple[str, Path], tmp_path:
     )
     run = collect("pay", folder, *words, "--bonus-error", "10")
     assert run.returncode == 0, run.stderr
-    assert "1 to approve, 3 to reject, 1 with a bonus" in run.stderr
+    assert "1 to approve, 3 to reject, 0 to look at first, 1 with a bonus" in run.stderr
     approve, reject, bonus = (lines(folder / "pay" / f"{name}.csv") for name in ("approve", "reject", "bonus"))
     reasons = [row[-1] for row in reject[1:]]
     for reason, said in zip(
@@ -93,7 +93,7 @@ def test_lists_are_as_the_platform_takes_them(study: tuple[str, Path], tmp_path:
 
 def test_without_rules_everybody_who_finished_is_approved(study: tuple[str, Path]) -> None:
     _, folder = study
-    assert "4 to approve, 0 to reject, 0 with a bonus" in collect("pay", folder).stderr
+    assert "4 to approve, 0 to reject, 0 to look at first, 0 with a bonus" in collect("pay", folder).stderr
 
 
 def test_codes_are_in_the_export_and_in_the_status(study: tuple[str, Path]) -> None:

@@ -233,6 +233,13 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
 @click.option(
     "--max-spammer", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="How likely is too likely."
 )
+@click.option(
+    "--max-broken",
+    type=click.FloatRange(0, 100),
+    default=10.0,
+    show_default=True,
+    help="Percent of pages that may be said to be broken by one rater alone; beyond it, look first.",
+)
 @click.option("--bonus", type=click.FloatRange(0), default=0.0, help="A bonus for everybody who is approved ...")
 @click.option("--bonus-error", type=click.FloatRange(0), help="... and within so many percent of the references.")
 def pay(
@@ -243,15 +250,17 @@ def pay(
     min_seconds: float | None,
     annotators: Path | None,
     max_spammer: float,
+    max_broken: float,
     bonus: float,
     bonus_error: float | None,
 ) -> None:
-    """Write lists of finished raters to approve, to reject (with the reason) and to give a bonus."""
+    """Write lists of finished raters to approve, to reject, to look at first (with the reason) and to give a bonus."""
     from unisono.cli.collect_pay import write_pay
+    from unisono.collect.export.doubts import Limits
     from unisono.collect.export.pay import Rules
 
     study, store = _open(folder, database)
-    rules = Rules(max_failed, min_seconds, max_spammer, bonus, bonus_error)
+    rules = Rules(max_failed, min_seconds, max_spammer, Limits(max_broken), bonus, bonus_error)
     write_pay(study, store, out or folder / "pay", rules, annotators)
 
 

@@ -17,7 +17,7 @@ def show(found: dict[str, Any]) -> None:
     tell(f"{found['ratings']}{wanted} {ratings}; {each} per item")
     tell(", ".join(f"{count} {state}" for state, count in found["raters"].items() if count) or "no raters yet")
     if found["people"]:
-        names = ["rater", "state", "pages", "s per item", "reference error %", "checks failed"]
+        names = ["rater", "state", "pages", "s per item", "reference error %", "checks failed", "to look at"]
         print_table(names, map(_person, found["people"]))
 
 
@@ -41,10 +41,11 @@ def _person(person: dict[str, Any]) -> list[str]:
     return [
         person["annotator"],
         person["state"],
-        f"{person['done']}/{person['pages']}",
+        f"{person['done']}/{person['pages']}" + (f" ({person['broken']} broken)" if person["broken"] else ""),
         _cell(person["median_seconds"]),
         _cell(person["reference_error"]),
-        str(person["checks_failed"]),
+        str(person["checks_failed"] + person["evidence"]["checks_skipped"]),
+        "; ".join(person["doubts"]),
     ]
 
 

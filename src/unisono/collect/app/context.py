@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -21,7 +22,8 @@ from unisono.collect.app.static import static_version
 from unisono.collect.app.validate import Judge
 from unisono.collect.store import raters
 from unisono.collect.store.agree import plan_of, prepare
-from unisono.collect.store.database import Database
+from unisono.collect.store.asked import keep_asked
+from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.store.log import Book
 from unisono.collect.store.writer import Writer
 from unisono.collect.studies import Keys, StudyFolder
@@ -66,6 +68,7 @@ class Site:
         self.quality = LiveQuality.of_study(str(folder.path.resolve()), database.address, turn)
         self.pages = _environment()
         self._ids: dict[str, int] = {}
+        self._asked: set[int] = set()
         prepare(database, folder)
         self.writer = Writer(database)
 
@@ -89,6 +92,13 @@ class Site:
                 return None
             self._ids[name] = row.id
         return self._ids[name]
+
+    async def keep_asked(self, rater_id: int, slot_id: int) -> None:
+        """Notes that a file was asked for, once. What cannot be noted now does not hold the file up."""
+        if slot_id not in self._asked:
+            with contextlib.suppress(NotSavedError):
+                await self.write(lambda connection: keep_asked(connection, rater_id, slot_id, now_ms()))
+                self._asked.add(slot_id)
 
     def shows(self, role: str, name: str) -> bool:
         """Whether a page can still be shown: the study may have been edited since it was handed out."""

@@ -101,7 +101,7 @@ class Practice(Sent, frozen=True, tag="practice"):
 class Note(Sent, frozen=True, tag="note"):
     """Something worth knowing when a trace looks odd."""
 
-    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart", "broken"]
+    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart", "broken", "again"]
     slot: Id | None = None
     media_ms: Milliseconds = 0.0
 

@@ -42,9 +42,10 @@ class Judge:
         completes = isinstance(event, messages.Rating | messages.Pass)
         kind = str(event.__struct_config__.tag)
         claim = Claim(event.attempt, event.samples, event.seconds) if isinstance(event, messages.Pass) else None
-        breaks = isinstance(event, messages.Note) and event.name == "broken"
+        note = event.name if isinstance(event, messages.Note) else ""
         fault = partial(self.fault, event)
-        return Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim, breaks)
+        known = Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim)
+        return known._replace(breaks=note == "broken", reopens=note == "again")
 
     def dimensions(self, slot: Slot) -> list[str]:
         """What is asked in this slot: checks ask for all ratings at once, traces for one pass at a time."""
@@ -60,6 +61,8 @@ class Judge:
             return self._not_offered(event.values.items())
         if isinstance(event, messages.Answers):
             return questionnaire_fault(self._study, event.when, event.values)
+        if isinstance(event, messages.Note) and event.name == "broken":
+            return None if slot is not None and self._has_file(slot) else "only media can be broken"
         if slot is None:
             return None
         if isinstance(event, messages.Rating):
@@ -69,6 +72,13 @@ class Judge:
         if isinstance(event, messages.Pass):
             return self._wrong_pass(event, slot)
         return None
+
+    def _has_file(self, slot: Slot) -> bool:
+        """Whether there is anything on this page that has to be loaded. What has left the study meanwhile had."""
+        if slot.role == "check":
+            return False
+        item = self._catalogue.find(slot.item)
+        return item is None or any(one.is_loaded for one in item.pair or (item,))
 
     def _is_trace(self, slot: Slot) -> bool:
         return self._study.mode == "trace" and slot.role != "check"

@@ -16,6 +16,7 @@ from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.guard import MTURK_HOSTS
 from unisono.collect.app.prose import prose
 from unisono.collect.store import assign, raters, reading
+from unisono.collect.store.log import too_many_broken
 from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.studies import Dimension, Item
 from unisono.collect.studies.replies import pages_due
@@ -34,14 +35,18 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
     rated = reading.latest(connection, "rating", rater_id)
     answers = {done.slot_id: msgspec.json.decode(done.payload) for done in rated}
     mine = reading.slots_of(connection, rater_id)
+    states = reading.states_of(connection, rater_id)
     slots = [slot for slot in mine if site.shows(slot.role, slot.item)]
     pages, replies = replies_of(connection, rater_id)
+    # Nothing is left to answer, and too little was answered: what could not be shown may be tried again.
+    stuck = row.state == "active" and all(slot.state == "done" for slot in slots) and too_many_broken(states)
     # All that this rater had to do has left the study, and nothing of it was done.
-    spent = row.state == "active" and not slots and not any(slot.state == "done" for slot in mine)
+    spent = row.state == "active" and not stuck and not slots and not any(slot.state == "done" for slot in mine)
     return {
         "rater": row.name,
         "state": "full" if spent else row.state,
         "phase": raters.phase(connection),
+        "stuck": stuck,
         "steps": sorted(set(steps)),
         "breaks": steps.count("break"),
         # Pages of the questionnaire still to fill in, and what was answered on others.

@@ -15,6 +15,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import Answer, label
+from unisono.collect.export.doubts import Evidence, Limits, doubts
 from unisono.collect.export.references import reference_distances
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
@@ -24,8 +25,9 @@ from unisono.collect.studies.schema import Check, Value
 
 HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
-    "returns", "pages", "pages_done", "pages_broken", "median_seconds", "reference_error_percent", "checks_passed",
-    "checks_failed", "completion_code", "comment",
+    "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "median_seconds",
+    "reference_error_percent", "checks_passed", "checks_failed", "checks_skipped", "completion_code", "comment",
+    "doubts",
 ]  # fmt: skip
 
 
@@ -36,6 +38,7 @@ class Standing(NamedTuple):
     state: str
     pages: int
     done: int
+    broken: int
     joined_at: int
     seen_at: int
     finished_at: int | None
@@ -48,6 +51,9 @@ class Standing(NamedTuple):
     # What the researcher calls an invited rater, and what the rater had to say.
     name: str
     comment: str
+    evidence: Evidence
+    # Reasons to look before paying, by the limits that hold without any said.
+    doubts: list[str]
 
 
 def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[Standing]:
@@ -58,6 +64,7 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     distances = reference_distances(connection, folder, rated)
     checks = known_checks(connection, folder)
     code, told, left_out = _codes(folder), _told(connection), excluded_ids(connection)
+    evidence = _evidence(connection)
     found = []
     for row in reading.rater_rows(connection):
         mine, away = by_rater.get(label(row.id), []), distances.get(label(row.id), [])
@@ -66,9 +73,17 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
             "excluded": row.id in left_out,
             "name": (row.outside or "") if row.source == "invited" else "",
             "comment": told.get(label(row.id), {}).get("comment", ""),
+            "evidence": evidence(row),
+            "doubts": doubts(evidence(row), Limits()),
         }
         found.append(_standing(row, mine, checks, away, words))
     return found
+
+
+def _evidence(connection: Connection) -> Callable[[Any], Evidence]:
+    """What the server saw of every rater."""
+    alone, skipped = reading.broken_alone(connection), reading.skipped_checks(connection)
+    return lambda row: Evidence(row.done, alone.get(row.id, 0), skipped.get(row.id, 0))
 
 
 def _codes(folder: StudyFolder) -> Callable[[Any], str]:
@@ -103,6 +118,7 @@ def _standing(
         state=row.state,
         pages=row.slots,
         done=row.done,
+        broken=row.broken,
         joined_at=row.joined_at,
         seen_at=row.seen_at,
         finished_at=row.finished_at,
@@ -147,12 +163,15 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         str(person.returns),
         str(standing.pages),
         str(standing.done),
-        str(person.broken),
+        str(standing.broken),
+        str(standing.evidence.broken_alone),
         *("" if value is None else f"{value:g}" for value in (standing.median_seconds, standing.reference_error)),
         str(standing.checks_passed),
         str(standing.checks_failed),
+        str(standing.evidence.checks_skipped),
         standing.completion_code,
         plain(told.get("comment", "")),
+        "; ".join(standing.doubts),
     ]
 
 

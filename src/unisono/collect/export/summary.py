@@ -33,7 +33,7 @@ def summary(connection: Connection, folder: StudyFolder) -> dict[str, Any]:
             state: states.get(state, 0) for state in ("joined", "active", "finished", "left", "declined", "full")
         },
         "items": items,
-        "people": [person._asdict() for person in people],
+        "people": [person._asdict() | {"evidence": person.evidence._asdict()} for person in people],
     }
 
 

@@ -7,6 +7,7 @@ read; both stay in it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from unisono.collect.store import assign, raters
+from unisono.collect.store.asked import was_asked
 from unisono.collect.store.passes import Claim, claim_fault
 from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.store.tables import event, slot
@@ -36,6 +38,8 @@ class Entry(NamedTuple):
     claim: Claim | None = None
     # Its slot could not be shown.
     breaks: bool = False
+    # The rater wants to try the pages again that could not be shown.
+    reopens: bool = False
 
 
 class Receipt(NamedTuple):
@@ -107,6 +111,8 @@ def _take(
         return "the study is finished and its answers are final"
     if entry.claim and entry.slot_id and (reason := claim_fault(connection, entry.slot_id, entry.claim)):
         return reason
+    if entry.breaks and entry.slot_id and not was_asked(connection, entry.slot_id):
+        return "its file was never asked for"
     if not _insert(connection, rater_id, tab, entry, now):
         return None
     if entry.completes and entry.slot_id is not None:
@@ -115,6 +121,8 @@ def _take(
             slots[entry.slot_id] = slots[entry.slot_id]._replace(state="done")
     elif entry.breaks and entry.slot_id is not None:
         assign.give_up(connection, slots[entry.slot_id])
+    elif entry.reopens:
+        assign.try_again(connection, rater_id, book.plan)
     elif entry.kind in _EFFECTS:
         _EFFECTS[entry.kind](connection, rater_id, book, now)
     return None
@@ -145,7 +153,16 @@ def _unfinished(connection: Connection, rater_id: int, book: Book) -> str | None
     if book.required and not book.required <= replies_of(connection, rater_id).values.keys():
         return "not all questions are answered yet"
     # Nothing was left to do for somebody who came late or came back: no reason to be paid.
-    return None if any(row.state == "done" for row in rows) else "nothing was answered"
+    states = [row.state for row in rows]
+    if "done" not in states:
+        return "nothing was answered"
+    return "too many pages could not be shown" if too_many_broken(states) else None
+
+
+def too_many_broken(states: Sequence[str]) -> bool:
+    """Whether most of a rater's pages were not answered but said to be broken: no reason to be paid either."""
+    counts = Counter(states)
+    return counts["broken"] > counts["done"]
 
 
 def _is_too_late(connection: Connection, rater_id: int, tab: str, entry: Entry) -> bool:

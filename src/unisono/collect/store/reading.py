@@ -11,12 +11,19 @@ from unisono.collect.store.tables import event, item, rater, slot
 
 # Slots that are no longer part of a rater's way.
 _GONE = ("dropped", "broken")
+# What raters have said of a page: an answer, or that it could not be shown.
+_SAID = ("done", "broken")
 
 
 def slots_of(connection: Connection, rater_id: int) -> Sequence[Any]:
     """The rater's way, in order, without what was dropped."""
     mine = select(slot).where(slot.c.rater_id == rater_id, slot.c.state.not_in(_GONE))
     return connection.execute(mine.order_by(slot.c.position)).all()
+
+
+def states_of(connection: Connection, rater_id: int) -> list[str]:
+    """The state of every page that the rater was ever given."""
+    return list(connection.scalars(select(slot.c.state).where(slot.c.rater_id == rater_id)))
 
 
 def payloads_of(connection: Connection, rater_id: int, kinds: Sequence[str]) -> Sequence[Any]:
@@ -28,13 +35,29 @@ def payloads_of(connection: Connection, rater_id: int, kinds: Sequence[str]) -> 
 
 def rater_rows(connection: Connection) -> Sequence[Any]:
     """All raters with the number of their slots, and of those done."""
-    total = func.count(slot.c.id).filter(slot.c.state.not_in(_GONE))
+    # Asked, answered or not: a page that is said to be broken is one more that was asked.
+    total = func.count(slot.c.id).filter(slot.c.state != "dropped")
     done = func.count(slot.c.id).filter(slot.c.state == "done")
     broken = func.count(slot.c.id).filter(slot.c.state == "broken")
     columns = list(rater.c)
     counts = (total.label("slots"), done.label("done"), broken.label("broken"))
     joined = select(*columns, *counts).join(slot, isouter=True)
     return connection.execute(joined.group_by(*columns).order_by(rater.c.id)).all()
+
+
+def broken_alone(connection: Connection) -> dict[int, int]:
+    """By rater, pages said to be broken that others were able to answer, or that nobody else says are broken."""
+    others = slot.alias()
+    same = (others.c.item == slot.c.item, others.c.role == slot.c.role, others.c.rater_id != slot.c.rater_id)
+    answered, broken = (select(others.c.id).where(*same, others.c.state == state).exists() for state in _SAID)
+    mine = select(slot.c.rater_id, func.count()).where(slot.c.state == "broken", answered | ~broken)
+    return {row[0]: row[1] for row in connection.execute(mine.group_by(slot.c.rater_id))}
+
+
+def skipped_checks(connection: Connection) -> dict[int, int]:
+    """By rater, attention checks that were got round: said to be broken, as older versions let raters do."""
+    mine = select(slot.c.rater_id, func.count()).where(slot.c.role == "check", slot.c.state == "broken")
+    return {row[0]: row[1] for row in connection.execute(mine.group_by(slot.c.rater_id))}
 
 
 def item_rows(connection: Connection) -> Sequence[Any]:

@@ -41,6 +41,11 @@ class Item:
         return clip_seconds(self.path) if self.path is not None else None
 
     @property
+    def is_loaded(self) -> bool:
+        """Whether a browser fetches it by itself: colours and texts come with the page."""
+        return self.walk is not None or (self.path is not None and self.media != "text")
+
+    @property
     def is_there(self) -> bool:
         """Whether it can be shown now: a file may have been taken away while the study runs."""
         if self.pair is not None:

@@ -77,6 +77,7 @@ function go() {
     forgetTicket();
     return steps.finishedPage(study, view.finish);
   }
+  if (view.stuck) return stuck();
   // Whoever has done everything gets the code, also when the study takes no more ratings.
   if (state === "active" && open.length === 0) return wrapUp(study);
   if (phase !== "open") return waitForPhase();
@@ -226,8 +227,19 @@ async function finish() {
   outbox.add({ kind: "finish" });
   await refresh();
   const open = view.slots.some((slot) => !slot.done);
+  if (view.stuck) return stuck();
   if (view.state === "finished" || open || view.due.length) return go();
   return steps.messagePage("odd");
+}
+
+// Most pages could not be shown: that is no work to give a code for, but another try may do better.
+function stuck() {
+  const again = async () => {
+    outbox.add({ kind: "note", name: "again" });
+    await refresh();
+    go();
+  };
+  return steps.messagePage("too_many_broken", { text: "try_again", onclick: again });
 }
 
 function waitForPhase() {

@@ -1,0 +1,135 @@
+"""Scripts that want the money without the work: a real server, and nobody who cheats is on the list of who is paid."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from collect_media import png
+from collect_support import Rater, Server, collect
+
+pytestmark = pytest.mark.slow
+
+STUDY = """
+title = "Pictures"
+mode = "rate"
+[texts]
+instructions = "Judge each picture."
+[[dimensions]]
+name = "valence"
+question = "How pleasant?"
+anchors = ["bad", "good"]
+[items]
+source = "files"
+folder = "media"
+[[checks]]
+after = 3
+text = "Far right."
+expected = { valence = 100 }
+[limits]
+requests_per_second = 1000
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    folder = tmp_path / "study"
+    (folder / "media").mkdir(parents=True)
+    for number in range(10):
+        (folder / "media" / f"p{number}.png").write_bytes(png(8, 8, 10 * number))
+    (folder / "study.toml").write_text(STUDY)
+    with Server(folder) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url) as client:
+        yield client
+
+
+def pay(folder: Path, *words: str) -> dict[str, list[list[str]]]:
+    """The lists by name, without their headings."""
+    assert collect("pay", folder, *words).returncode == 0
+    lists = {}
+    for name in ("approve", "reject", "look"):
+        with (folder / "pay" / f"{name}.csv").open(newline="") as stream:
+            lists[name] = list(csv.reader(stream))[1:]
+    return lists
+
+
+def raters(folder: Path) -> list[dict[str, str]]:
+    assert collect("export", folder, "--out", folder / "out").returncode == 0
+    with (folder / "out" / "raters.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def broken(rater: Rater, slot: dict[str, Any]) -> list[str]:
+    """Says that a page could not be shown; why it was not believed."""
+    return [one["why"] for one in rater.do("note", name="broken", slot=slot["id"])["rejected"]]
+
+
+def ask(rater: Rater, slot: dict[str, Any]) -> None:
+    if "url" in slot:
+        assert rater.client.get(f"{rater.link}/{slot['url']}").status_code == 200
+
+
+def test_one_answer_and_ten_broken_pages_buy_nothing(server: Server, client: httpx.Client) -> None:
+    cheat = Rater.join(client)
+    first, *others = [slot for slot in cheat.slots if slot["media"] != "check"]
+    (check,) = [slot for slot in cheat.slots if slot["media"] == "check"]
+    ask(cheat, first)
+    cheat.rate(first)
+    assert broken(cheat, check) == ["only media can be broken"]
+    assert broken(cheat, others[0]) == ["its file was never asked for"]
+    for slot in others:
+        ask(cheat, slot)
+        assert broken(cheat, slot) == []
+    cheat.rate(check, 100)
+    # Two answers and nine pages that are said to be broken: no code.
+    assert [one["why"] for one in cheat.do("finish")["rejected"]] == ["too many pages could not be shown"]
+    found = cheat.look()
+    assert (found["finish"], found["stuck"]) == (None, True)
+    # Trying again brings the pages back.
+    cheat.do("note", name="again")
+    assert sum(not slot["done"] for slot in cheat.look()["slots"]) == 9
+    assert not cheat.state["stuck"]
+    for slot in others[:5]:
+        cheat.rate(slot)
+    for slot in others[5:]:
+        assert broken(cheat, slot) == []
+    # Enough for the code, and still nothing that is paid without a look.
+    assert cheat.do("finish")["rejected"] == []
+    row = raters(server.folder)[0]
+    counts = [row[name] for name in ("pages", "pages_done", "pages_broken", "pages_broken_alone")]
+    assert counts == ["11", "7", "4", "4"]
+    lists = pay(server.folder)
+    assert (lists["approve"], lists["reject"]) == ([], [])
+    assert "4 of 11 pages said to be broken" in lists["look"][0][-1]
+    (person,) = json.loads(collect("status", server.folder, "--json").stdout)["people"]
+    assert (person["pages"], person["done"], person["broken"]) == (11, 7, 4)
+    assert person["doubts"]
+
+
+def test_a_file_that_nobody_can_see_is_held_against_nobody(server: Server, client: httpx.Client) -> None:
+    people = [Rater.join(client, f"tab{number:05}") for number in range(2)]
+    for rater in people:
+        for slot in rater.slots:
+            ask(rater, slot)
+    with sqlite3.connect(server.folder / "collect.db") as connection:
+        names = dict(connection.execute("SELECT id, item FROM slot"))
+    for rater in people:
+        for slot in rater.slots:
+            if names[slot["id"]] in ("p1.png", "p2.png", "p3.png"):
+                assert broken(rater, slot) == []
+            else:
+                rater.rate(slot, 100)
+        assert rater.do("finish")["rejected"] == []
+    assert [row["pages_broken_alone"] for row in raters(server.folder)] == ["0", "0"]
