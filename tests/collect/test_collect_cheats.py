@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,48 @@ def test_one_answer_and_ten_broken_pages_buy_nothing(server: Server, client: htt
     (person,) = json.loads(collect("status", server.folder, "--json").stdout)["people"]
     assert (person["pages"], person["done"], person["broken"]) == (11, 7, 4)
     assert person["doubts"]
+
+
+def hurry(rater: Rater, seconds: float) -> dict[str, Any]:
+    """Everything in one request, with the times that are expected of somebody who works."""
+    ratings = [rater.rating(slot, 100) | {"shown_ms": 1000 * seconds} for slot in rater.slots]
+    receipt: dict[str, Any] = rater.send(*ratings, rater.event("finish")).json()
+    return receipt
+
+
+def test_eleven_ratings_in_the_second_of_joining_are_not_paid(server: Server, client: httpx.Client) -> None:
+    cheat = Rater.join(client)
+    for slot in cheat.slots:
+        ask(cheat, slot)
+    assert hurry(cheat, 6)["state"] == "finished"
+    assert pay(server.folder)["approve"] == []
+    # A rule about seconds is a rule about those that the server has seen.
+    (rejected,) = pay(server.folder, "--min-seconds", "2")["reject"]
+    assert "too fast: 0." in rejected[-1]
+    row = raters(server.folder)[0]
+    assert float(row["median_seconds"]) == 6
+    assert float(row["confirmed_seconds"]) < 1
+    assert float(row["time_confirmed_percent"]) < 15
+    assert "claims 66.0 seconds" in row["doubts"]
+
+
+def test_claims_of_no_time_at_all_are_not_paid_either(server: Server, client: httpx.Client) -> None:
+    cheat = Rater.join(client)
+    for slot in cheat.slots:
+        ask(cheat, slot)
+    hurry(cheat, 0.01)
+    assert "faster than anybody reacts" in pay(server.folder)["look"][0][-1]
+
+
+def test_waiting_first_and_sending_all_at_once_is_looked_at(server: Server, client: httpx.Client) -> None:
+    cheat = Rater.join(client)
+    for slot in cheat.slots:
+        ask(cheat, slot)
+    time.sleep(3)
+    hurry(cheat, 0.25)
+    lists = pay(server.folder)
+    assert lists["approve"] == []
+    assert "10 of 11 pages came in one go" in lists["look"][0][-1]
 
 
 def test_a_file_that_nobody_can_see_is_held_against_nobody(server: Server, client: httpx.Client) -> None:

@@ -42,7 +42,7 @@ def _person(person: dict[str, Any]) -> list[str]:
         person["annotator"],
         person["state"],
         f"{person['done']}/{person['pages']}" + (f" ({person['broken']} broken)" if person["broken"] else ""),
-        _cell(person["median_seconds"]),
+        _cell(person["evidence"]["time"]["median"]),
         _cell(person["reference_error"]),
         str(person["checks_failed"] + person["evidence"]["checks_skipped"]),
         "; ".join(person["doubts"]),

@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from unisono.collect.export.times import Spent
+
+# Seconds. It takes a person longer than this to answer a sight or a sound at all, before any judgement.
+FASTEST = 0.2
+
 
 class Evidence(NamedTuple):
     """What the server knows of how one rater's pages were done."""
@@ -16,6 +21,8 @@ class Evidence(NamedTuple):
     broken_alone: int = 0
     # Attention checks that were got round.
     checks_skipped: int = 0
+    # How long the pages took.
+    time: Spent = Spent()
 
 
 class Limits(NamedTuple):
@@ -23,6 +30,10 @@ class Limits(NamedTuple):
 
     # Percent of the rater's pages.
     most_broken: float = 10.0
+    # Percent of the claimed time that the server has to be able to confirm.
+    least_confirmed: float = 50.0
+    # Percent of pages that may come in one go with others: after an outage, but also from a script.
+    most_together: float = 50.0
 
 
 def doubts(seen: Evidence, limits: Limits) -> list[str]:
@@ -33,4 +44,15 @@ def doubts(seen: Evidence, limits: Limits) -> list[str]:
         found.append(f"{seen.broken_alone} of {pages} pages said to be broken, by this rater alone")
     if seen.checks_skipped:
         found.append(f"attention checks got round: {seen.checks_skipped}")
+    return found + _about_time(seen.time, limits)
+
+
+def _about_time(time: Spent, limits: Limits) -> list[str]:
+    found = []
+    if time.percent is not None and time.percent < limits.least_confirmed:
+        found.append(f"claims {time.claimed:.1f} seconds, of which {time.confirmed:.1f} are possible")
+    if time.pages > 1 and 100 * time.together > limits.most_together * time.pages:
+        found.append(f"{time.together} of {time.pages} pages came in one go with others")
+    if time.median is not None and time.median < FASTEST:
+        found.append(f"{time.median:.2f} seconds per page, faster than anybody reacts")
     return found

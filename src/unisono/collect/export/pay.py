@@ -117,9 +117,10 @@ def _against(standing: Standing, rules: Rules, spammer: float) -> list[str]:
     failed = standing.checks_failed + standing.evidence.checks_skipped
     if rules.most_failed is not None and failed > rules.most_failed:
         reasons.append(f"{failed} of {standing.checks_passed + failed} attention checks failed")
-    seconds = standing.median_seconds
+    # As far as the server can confirm them, and of traces as well: what a browser claims is no time spent.
+    seconds = standing.evidence.time.median
     if rules.least_seconds is not None and seconds is not None and seconds < rules.least_seconds:
-        reasons.append(f"too fast: {seconds:g} seconds per item, {rules.least_seconds:g} are needed to look at one")
+        reasons.append(f"too fast: {seconds:.3g} seconds per item, {rules.least_seconds:g} are needed to look at one")
     if spammer > rules.most_spammer:
         reasons.append(f"answers follow nobody else's (probability {spammer:.2f})")
     return reasons

@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from unisono.collect.export.answers import Answer, label
 from unisono.collect.export.doubts import Evidence, Limits, doubts
 from unisono.collect.export.references import reference_distances
+from unisono.collect.export.times import Spent, spent, visits
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
 from unisono.collect.store.excluded import excluded_ids
@@ -25,9 +26,9 @@ from unisono.collect.studies.schema import Check, Value
 
 HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
-    "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "median_seconds",
-    "reference_error_percent", "checks_passed", "checks_failed", "checks_skipped", "completion_code", "comment",
-    "doubts",
+    "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "pages_together", "median_seconds",
+    "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "checks_passed", "checks_failed",
+    "checks_skipped", "completion_code", "comment", "doubts",
 ]  # fmt: skip
 
 
@@ -83,7 +84,8 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
 def _evidence(connection: Connection) -> Callable[[Any], Evidence]:
     """What the server saw of every rater."""
     alone, skipped = reading.broken_alone(connection), reading.skipped_checks(connection)
-    return lambda row: Evidence(row.done, alone.get(row.id, 0), skipped.get(row.id, 0))
+    time = spent(visits(connection))
+    return lambda row: Evidence(row.done, alone.get(row.id, 0), skipped.get(row.id, 0), time.get(row.id, Spent()))
 
 
 def _codes(folder: StudyFolder) -> Callable[[Any], str]:
@@ -165,7 +167,8 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         str(standing.done),
         str(standing.broken),
         str(standing.evidence.broken_alone),
-        *("" if value is None else f"{value:g}" for value in (standing.median_seconds, standing.reference_error)),
+        str(standing.evidence.time.together),
+        *("" if value is None else f"{value:.6g}" for value in _figures(standing)),
         str(standing.checks_passed),
         str(standing.checks_failed),
         str(standing.evidence.checks_skipped),
@@ -173,6 +176,12 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         plain(told.get("comment", "")),
         "; ".join(standing.doubts),
     ]
+
+
+def _figures(standing: Standing) -> tuple[float | None, ...]:
+    time = standing.evidence.time
+    rounded = (None if value is None else round(value, 2) for value in (time.median, time.percent))
+    return (standing.median_seconds, *rounded, standing.reference_error)
 
 
 def plain(text: str) -> str:

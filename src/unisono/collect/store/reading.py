@@ -13,6 +13,9 @@ from unisono.collect.store.tables import event, item, rater, slot
 _GONE = ("dropped", "broken")
 # What raters have said of a page: an answer, or that it could not be shown.
 _SAID = ("done", "broken")
+# What answers a page, and what else ends one.
+ANSWERS = ("rating", "pass")
+_ENDS = (*ANSWERS, "consent", "step", "answers", "practice", "comment")
 
 
 def slots_of(connection: Connection, rater_id: int) -> Sequence[Any]:
@@ -124,6 +127,13 @@ def all_events(connection: Connection) -> Iterator[Any]:
     columns = (slot.c.item, slot.c.role, slot.c.repetition, slot.c.part)
     everything = select(event, *columns).join(slot, slot.c.id == event.c.slot_id, isouter=True).order_by(event.c.id)
     return iter(connection.execution_options(yield_per=1000).execute(everything))
+
+
+def page_ends(connection: Connection) -> Sequence[Any]:
+    """Everything that ends a page, by rater in the order in which it came in."""
+    columns = (event.c.id, event.c.rater_id, event.c.kind, event.c.slot_id, event.c.stored_at, event.c.payload)
+    ends = select(*columns).where(event.c.kind.in_(_ENDS))
+    return connection.execute(ends.order_by(event.c.rater_id, event.c.stored_at, event.c.id)).all()
 
 
 def words(connection: Connection) -> Sequence[Any]:

@@ -49,7 +49,7 @@ function paintPeople(data) {
     cell(person.excluded ? "excluded" : STATES[person.state] ?? person.state),
     excluding(person),
     cell(`${person.done} / ${person.pages}${person.broken ? `, ${person.broken} broken` : ""}`, "td", "number"),
-    cell(person.median_seconds ?? "–", "td", "number"),
+    cell(person.evidence.time.median?.toFixed(1) ?? "–", "td", "number"),
     cell(person.reference_error === null ? "–" : `${person.reference_error} %`, "td", "number"),
     checks(person),
     cell(person.doubts.join("; "), "td", person.doubts.length ? "comment bad" : "comment"),
