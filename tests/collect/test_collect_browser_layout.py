@@ -121,6 +121,12 @@ def test_pictures_of_any_shape_never_cover_the_scales(pad: str, tmp_path: Path, 
     assert wrong == {}
 
 
+def play(page: Page) -> None:
+    """Watches the film that is judged."""
+    page.locator(".stimulus video").evaluate("film => film.play()")
+    expect(page.get_by_text("Enter ↵ for the next one")).to_be_visible()
+
+
 def answer(page: Page, person: Mouse, mode: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     before = page.locator("h1").inner_text()
@@ -132,6 +138,8 @@ def answer(page: Page, person: Mouse, mode: str) -> None:
     else:
         for slider in page.get_by_role("slider").all():
             person.move(slider, 30)
+        if page.locator(".stimulus video").count():
+            play(page)
         person.submit()
     expect(page.locator("h1")).not_to_have_text(before)
 

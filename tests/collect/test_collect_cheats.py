@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from collect_media import png
-from collect_support import Rater, Server, collect
+from collect_media import png, write_wav
+from collect_support import Rater, Server, collect, trace_study
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +117,73 @@ def test_one_answer_and_ten_broken_pages_buy_nothing(server: Server, client: htt
     (person,) = json.loads(collect("status", server.folder, "--json").stdout)["people"]
     assert (person["pages"], person["done"], person["broken"]) == (11, 7, 4)
     assert person["doubts"]
+
+
+SOUNDS = (
+    STUDY.replace('folder = "media"', 'folder = "media"\nmedia = "audio"').partition("[[checks]]")[0]
+    + "[limits]\nrequests_per_second = 1000\n"
+)
+
+
+@pytest.fixture
+def sounds(tmp_path: Path) -> Iterator[Server]:
+    folder = tmp_path / "sounds"
+    (folder / "media").mkdir(parents=True)
+    for number in range(4):
+        write_wav(folder / "media" / f"s{number}.wav", 5.0)
+    (folder / "study.toml").write_text(SOUNDS)
+    with Server(folder) as server:
+        yield server
+
+
+def refused(rater: Rater, **fields: Any) -> list[str]:
+    receipt = rater.send(rater.rating(rater.slots[0], 50) | fields).json()
+    return [one["why"] for one in receipt["rejected"]]
+
+
+def test_sounds_that_were_not_heard_are_not_rated(sounds: Server) -> None:
+    with httpx.Client(base_url=sounds.url) as client:
+        cheat = Rater.join(client)
+        assert refused(cheat) == ["it was not played"]
+        assert refused(cheat, played=[[1.0, 5.0]], shown_ms=9000) == ["not enough of it was played"]
+        # The file says how long it is, whatever the browser does.
+        assert refused(cheat, played=[[1.0, 1.0]], shown_ms=9000) == ["not enough of it was played"]
+        assert refused(cheat, played=[[5.0, 5.0]], shown_ms=1250) == ["it was played faster than it is"]
+        # A script that lies about everything is taken, since it could be true, and seen through.
+        for slot in cheat.slots:
+            lie = cheat.rating(slot, 50) | {"played": [[5.0, 5.0]], "shown_ms": 6000}
+            assert cheat.send(lie).json()["rejected"] == []
+        assert cheat.do("finish")["state"] == "finished"
+    lists = pay(sounds.folder)
+    assert lists["approve"] == []
+    assert "4 of 4 pages answered unseen" in lists["look"][0][-1]
+    assert "claims 24.0 seconds" in lists["look"][0][-1]
+    assert raters(sounds.folder)[0]["pages_unseen"] == "4"
+
+
+def test_a_trace_of_a_clip_that_played_four_times_as_fast_is_refused(tmp_path: Path) -> None:
+    trace_study(tmp_path / "traces", seconds=4)
+    with Server(tmp_path / "traces") as server, httpx.Client(base_url=server.url) as client:
+        cheat = Rater.join(client)
+        ids = {"slot": cheat.slots[0]["id"]}
+
+        def trace(attempt: str, speed: float) -> list[str]:
+            rows = [[40.0 * n, 40.0 * n / speed, 0, 50.0] for n in range(100)]
+            cheat.do("samples", attempt=attempt, first=0, rows=rows, **ids)
+            receipt = cheat.do("pass", attempt=attempt, samples=100, seconds=4.0, start={}, **ids)
+            return [one["why"] for one in receipt["rejected"]]
+
+        assert trace("fast", 4) == ["it was played faster than it is"]
+        # Faster clocks than that do not exist; one that is a little off does.
+        assert trace("true", 1.005) == []
+        cheat.look()
+        for slot in cheat.slots[1:]:
+            ids["slot"] = slot["id"]
+            assert trace("true", 1) == []
+        assert cheat.do("finish")["state"] == "finished"
+    lists = pay(tmp_path / "traces", "--min-seconds", "2")
+    assert lists["approve"] == []
+    assert "too fast" in lists["reject"][0][-1]
 
 
 def hurry(rater: Rater, seconds: float) -> dict[str, Any]:

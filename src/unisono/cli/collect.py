@@ -224,7 +224,11 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
 @_database
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/pay]")
 @click.option("--max-failed", type=click.IntRange(0), help="Reject who failed more attention checks than this.")
-@click.option("--min-seconds", type=click.FloatRange(0), help="Reject whose confirmed seconds per item or trace (median) are below this.")
+@click.option(
+    "--min-seconds",
+    type=click.FloatRange(0),
+    help="Reject whose confirmed seconds per item or trace (median) are below this.",
+)
 @click.option(
     "--annotators",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -18,6 +18,7 @@ Id = Annotated[int, Meta(ge=1, le=2**52)]
 Name = Annotated[str, Meta(min_length=1, max_length=40)]
 Small = Annotated[int, Meta(ge=0, le=100_000)]
 Milliseconds = Annotated[float, Meta(ge=0, le=1e9)]
+Seconds = Annotated[float, Meta(ge=0, le=100_000)]
 Source = Literal["mouse", "key", "touch", "pen", "other"]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 # One answer per dimension: a number, or words.
@@ -70,6 +71,8 @@ class Rating(Sent, frozen=True, tag="rating"):
     sources: Annotated[dict[Name, Source], Meta(max_length=40)] = {}
     # Comparisons: which item of the pair was on the left.
     left: Literal["first", "second"] | UnsetType = UNSET
+    # Sounds and films: seconds that were played, each stretch once, and seconds in all; of pairs, from left to right.
+    played: Annotated[list[tuple[Seconds, Seconds]], Meta(max_length=2)] = []
 
 
 class Samples(Sent, frozen=True, tag="samples"):

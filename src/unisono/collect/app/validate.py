@@ -17,6 +17,8 @@ from unisono.collect.studies.duration import longest, shortest
 from unisono.collect.studies.replies import questionnaire_fault, reply_fault
 from unisono.collect.studies.schema import Value
 
+# Seconds by which players, headers and clocks may differ.
+_GRACE = 0.5
 _CODES = (0, 1, 2, 3, 8, 9, 10, 11)
 
 
@@ -78,7 +80,7 @@ class Judge:
         if slot.role == "check":
             return False
         item = self._catalogue.find(slot.item)
-        return item is None or any(one.is_loaded for one in item.pair or (item,))
+        return item is None or item.has_file
 
     def _is_trace(self, slot: Slot) -> bool:
         return self._study.mode == "trace" and slot.role != "check"
@@ -91,7 +93,25 @@ class Judge:
             return "every dimension needs exactly one value"
         if (event.left is UNSET) == (self._study.mode == "compare" and slot.role != "check"):
             return "only comparisons have a left side, and all of them"
-        return self._not_offered(event.values.items()) or self._wrong_start(event.start)
+        return self._not_offered(event.values.items()) or self._wrong_start(event.start) or self._unplayed(event, slot)
+
+    def _unplayed(self, event: messages.Rating, slot: Slot) -> str | None:
+        """What plays is judged after it has played, at its own speed."""
+        item = self._catalogue.find(slot.item) if slot.role != "check" else None
+        sides = () if item is None else item.pair or (item,)
+        playing = [one for one in sides if one.media in ("audio", "video")]
+        share = self._study.design.play_share
+        if not playing or share == 0:
+            return None
+        if len(event.played) != len(playing):
+            return "it was not played"
+        in_order = playing[::-1] if event.left == "second" else playing
+        for one, (played, length) in zip(in_order, event.played, strict=True):
+            if played < share * (one.seconds or length) - _GRACE:
+                return "not enough of it was played"
+            if played > event.shown_ms / 1000 + _GRACE:
+                return "it was played faster than it is"
+        return None
 
     def _wrong_pass(self, event: messages.Pass, slot: Slot) -> str | None:
         if not self._is_trace(slot):

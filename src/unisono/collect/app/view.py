@@ -77,6 +77,7 @@ def study_view(site: Site) -> dict[str, Any]:
         "play": study.practice.play,
         "practice": [_practice(site, index, item) for index, item in enumerate(site.catalogue.practice)],
         "zoom": study.design.zoom,
+        "play_share": study.design.play_share,
         "ask_code": study.raters.ask_code,
         "ask_comment": study.raters.ask_comment,
         # Colours are judged against a neutral grey, whatever the theme.

@@ -21,6 +21,8 @@ class Evidence(NamedTuple):
     broken_alone: int = 0
     # Attention checks that were got round.
     checks_skipped: int = 0
+    # Answered, though their file was never asked for.
+    unseen: int = 0
     # How long the pages took.
     time: Spent = Spent()
 
@@ -30,6 +32,8 @@ class Limits(NamedTuple):
 
     # Percent of the rater's pages.
     most_broken: float = 10.0
+    # Percent of the answered pages.
+    most_unseen: float = 10.0
     # Percent of the claimed time that the server has to be able to confirm.
     least_confirmed: float = 50.0
     # Percent of pages that may come in one go with others: after an outage, but also from a script.
@@ -44,6 +48,8 @@ def doubts(seen: Evidence, limits: Limits) -> list[str]:
         found.append(f"{seen.broken_alone} of {pages} pages said to be broken, by this rater alone")
     if seen.checks_skipped:
         found.append(f"attention checks got round: {seen.checks_skipped}")
+    if 100 * seen.unseen > limits.most_unseen * seen.answered:
+        found.append(f"{seen.unseen} of {seen.answered} pages answered unseen: their files were never asked for")
     return found + _about_time(seen.time, limits)
 
 

@@ -20,14 +20,15 @@ from unisono.collect.export.references import reference_distances
 from unisono.collect.export.times import Spent, spent, visits
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
+from unisono.collect.store.asked import unseen
 from unisono.collect.store.excluded import excluded_ids
-from unisono.collect.studies import Keys, StudyFolder
+from unisono.collect.studies import Item, Keys, StudyFolder
 from unisono.collect.studies.schema import Check, Value
 
 HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
-    "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "pages_together", "median_seconds",
-    "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "checks_passed", "checks_failed",
+    "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "pages_unseen", "pages_together",
+    "median_seconds", "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "checks_passed", "checks_failed",
     "checks_skipped", "completion_code", "comment", "doubts",
 ]  # fmt: skip
 
@@ -65,7 +66,7 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     distances = reference_distances(connection, folder, rated)
     checks = known_checks(connection, folder)
     code, told, left_out = _codes(folder), _told(connection), excluded_ids(connection)
-    evidence = _evidence(connection)
+    evidence = _evidence(connection, folder)
     found = []
     for row in reading.rater_rows(connection):
         mine, away = by_rater.get(label(row.id), []), distances.get(label(row.id), [])
@@ -81,11 +82,21 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     return found
 
 
-def _evidence(connection: Connection) -> Callable[[Any], Evidence]:
+def _evidence(connection: Connection, folder: StudyFolder) -> Callable[[Any], Evidence]:
     """What the server saw of every rater."""
     alone, skipped = reading.broken_alone(connection), reading.skipped_checks(connection)
     time = spent(visits(connection))
-    return lambda row: Evidence(row.done, alone.get(row.id, 0), skipped.get(row.id, 0), time.get(row.id, Spent()))
+    blind = unseen(connection, {item.name for item in _shown(folder) if item.has_file})
+
+    def evidence(row: Any) -> Evidence:
+        known = (alone.get(row.id, 0), skipped.get(row.id, 0), blind[row.id])
+        return Evidence(row.done, *known, time.get(row.id, Spent()))
+
+    return evidence
+
+
+def _shown(folder: StudyFolder) -> tuple[Item, ...]:
+    return (*folder.catalogue.items, *folder.catalogue.references)
 
 
 def _codes(folder: StudyFolder) -> Callable[[Any], str]:
@@ -167,6 +178,7 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         str(standing.done),
         str(standing.broken),
         str(standing.evidence.broken_alone),
+        str(standing.evidence.unseen),
         str(standing.evidence.time.together),
         *("" if value is None else f"{value:.6g}" for value in _figures(standing)),
         str(standing.checks_passed),

@@ -5,10 +5,14 @@ Kept in the log as lines of the server's own, one per page: their tab is a word 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
+
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from unisono.collect.store.tables import event
+from unisono.collect.store.raters import get_setting
+from unisono.collect.store.tables import event, rater, slot
 
 KIND = "asked"
 _TAB = "server"
@@ -28,6 +32,14 @@ def was_asked(connection: Connection, slot_id: int) -> bool:
     return connection.scalar(mine.limit(1)) is not None
 
 
-def asked_slots(connection: Connection) -> set[int]:
-    """All pages whose files were asked for."""
-    return {int(one) for one in connection.scalars(select(event.c.slot_id).where(event.c.kind == KIND))}
+def unseen(connection: Connection, names: Collection[str]) -> Counter[int]:
+    """By rater, pages that were answered though their file was never asked for; `names` are items that have one.
+
+    Of raters who came before this was kept nothing can be said.
+    """
+    since = int(get_setting(connection, "keeps_asked") or 2**62)
+    asked = set(connection.scalars(select(event.c.slot_id).where(event.c.kind == KIND)))
+    answered = select(slot.c.id, slot.c.rater_id, slot.c.item).join(rater)
+    mine = answered.where(slot.c.state == "done", slot.c.role != "check", rater.c.joined_at >= since)
+    rows = connection.execute(mine)
+    return Counter(row.rater_id for row in rows if row.item in names and row.id not in asked)

@@ -167,6 +167,8 @@ def _design(study: Study) -> Iterator[Finding]:
     for key in ("ratings_per_item", "items_per_rater", "break_every"):
         if getattr(study.design, key) < 0:
             yield f"design.{key}", getattr(study.design, key), "Use 0 for no limit, or a number above it."
+    if not 0 <= study.design.play_share <= 1:
+        yield "design.play_share", study.design.play_share, "Choose a share from 0 (none of it) to 1 (all of it)."
     if not 0 < study.design.free_after_minutes <= _YEAR:
         yield "design.free_after_minutes", study.design.free_after_minutes, "Choose minutes above 0, a year at most."
 

@@ -145,6 +145,8 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     final: bool = False
     # Whether images can be enlarged.
     zoom: bool = True
+    # How much of a sound or a film has to have been played before it can be rated.
+    play_share: float = 0.9
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,6 +2,7 @@
 // the media: when playing stops for whatever reason, so does the clock.
 
 import { el } from "./dom.js";
+import { keepSpeed } from "./heard.js";
 import { sentence } from "./sentences.js";
 import { paint } from "./stimulus.js";
 
@@ -64,6 +65,7 @@ class WalkPlayer {
 class MediaPlayer {
   constructor(kind, url) {
     this.media = el(kind === "audio" ? "audio" : "video", { src: url, preload: "auto", playsinline: true });
+    keepSpeed(this.media);
     this.element = kind === "audio" ? el("div", { class: "listening" }, `♪ ${sentence("listen")}`, this.media) : this.media;
     this.onStall = () => {};
     this.ready = new Promise((resolve, reject) => {

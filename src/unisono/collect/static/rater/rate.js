@@ -3,6 +3,7 @@
 import { makeControls } from "./controls.js";
 import { offerKeys } from "./dialogs.js";
 import { el, say, show } from "./dom.js";
+import { Heard } from "./heard.js";
 import { sentence } from "./sentences.js";
 import { stimulus, whenShown } from "./stimulus.js";
 
@@ -19,6 +20,9 @@ export function ratePage(options) {
   const next = el("button", { type: "submit", class: "primary" }, sentence("next"));
   const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, sentence("back"));
   const shown = stimulus(item, base, study);
+  const heard = new Heard(shown, study.play_share, () => wasSilent && heard.enough && update());
+  // Until enough was played; then the hint changes once, and not with every moment that plays.
+  let wasSilent = !heard.enough;
   const panel = el("div", { class: "panel" }, controls.elements);
   const flows = FLOWING.has(item.sides?.[0].media ?? item.media);
   // A large plane, or many questions, beside what is judged, so that both are in view.
@@ -49,15 +53,17 @@ export function ratePage(options) {
   function update() {
     const left = missing().length;
     // Never disabled: pressed too early, it says what is missing.
-    next.classList.toggle("waiting", left > 0);
+    wasSilent = !heard.enough;
+    next.classList.toggle("waiting", left > 0 || wasSilent);
     hint.className = "hint";
-    hint.textContent = left ? "" : sentence("enter_for_next");
+    hint.textContent = left || wasSilent ? "" : sentence("enter_for_next");
   }
 
   function submit() {
     if (shownAt === null) return undefined;
     const left = missing();
     if (left.length) return complain(left);
+    if (!heard.enough) return unheard();
     if (options.truth && !told && reveal()) return undefined;
     return options.onDone(answer());
   }
@@ -67,6 +73,12 @@ export function ratePage(options) {
     hint.className = "hint bad";
     hint.textContent = sentence(complaint(left));
     left[0].focus();
+  }
+
+  function unheard() {
+    hint.className = "hint bad";
+    hint.textContent = sentence("not_played");
+    heard.media[0].focus();
   }
 
   function complaint(left) {
@@ -79,7 +91,8 @@ export function ratePage(options) {
     const pick = (key) => Object.fromEntries(
       controls.all.filter((one) => one[key] !== null && one[key] !== undefined).map((one) => [one.dimension.name, one[key]]));
     const side = item.left && { left: item.left };
-    return { values: pick("value"), start: pick("start"), sources: pick("source"), shown_ms: Math.round(performance.now() - shownAt), ...side };
+    const played = heard.media.length && { played: heard.told };
+    return { values: pick("value"), start: pick("start"), sources: pick("source"), shown_ms: Math.round(performance.now() - shownAt), ...side, ...played };
   }
 
   // Practice: show what was true, then let the rater go on.

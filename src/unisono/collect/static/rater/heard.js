@@ -1,0 +1,48 @@
+// How much of what plays was played, and at the speed at which it was made. Skipping is not playing: the browser keeps the
+// stretches that were played, and only those count.
+
+// The speed is part of what is judged: menus and extensions that change it are overruled.
+export function keepSpeed(media) {
+  media.setAttribute("controlslist", "noplaybackrate");
+  media.addEventListener("ratechange", () => {
+    if (media.playbackRate !== 1) media.playbackRate = 1;
+  });
+}
+
+export class Heard {
+  constructor(element, share, onChange) {
+    this.media = [...element.querySelectorAll("audio, video"), element].filter((one) => ["AUDIO", "VIDEO"].includes(one.tagName));
+    this.share = share;
+    // Some recordings do not say how long they are before their end was reached.
+    this.ended = new Set();
+    for (const one of this.media) {
+      keepSpeed(one);
+      one.addEventListener("ended", () => { this.ended.add(one); onChange(); });
+      one.addEventListener("timeupdate", onChange);
+    }
+  }
+
+  get enough() {
+    return this.media.every((one) => this.share === 0 || secondsPlayed(one) >= this.share * this.length(one));
+  }
+
+  length(one) {
+    if (Number.isFinite(one.duration)) return one.duration;
+    return this.ended.has(one) ? one.currentTime : Infinity;
+  }
+
+  // [seconds played, seconds in all] of each, as the server is told.
+  get told() {
+    return this.media.map((one) => {
+      const played = secondsPlayed(one);
+      const length = this.length(one);
+      return [played, Number.isFinite(length) ? length : played].map((seconds) => Math.round(1000 * seconds) / 1000);
+    });
+  }
+}
+
+function secondsPlayed({ played }) {
+  let sum = 0;
+  for (let at = 0; at < played.length; at += 1) sum += played.end(at) - played.start(at);
+  return sum;
+}
