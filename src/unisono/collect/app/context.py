@@ -25,6 +25,7 @@ from unisono.collect.store.agree import plan_of, prepare
 from unisono.collect.store.asked import keep_asked
 from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.store.log import Book
+from unisono.collect.store.places import is_over
 from unisono.collect.store.writer import Writer
 from unisono.collect.studies import Keys, StudyFolder
 
@@ -54,6 +55,7 @@ class Site:
         self.keys = preview_keys or Keys.of(folder.path)
         self.database = database
         self.plan = plan_of(folder)
+        self.patience = folder.patience_ms
         self.judge = Judge(self.study, self.catalogue)
         self.book = Book(
             self.plan,
@@ -62,6 +64,7 @@ class Site:
             self.shows,
             self.study.design.final,
             frozenset(question.name for question in self.study.questions if question.required),
+            self.study.limits.raters,
         )
         self.limiter = Limiter(self.study.limits)
         # `turn` is shared by the studies of a server: one of them has its figures computed at a time.
@@ -92,6 +95,10 @@ class Site:
                 return None
             self._ids[name] = row.id
         return self._ids[name]
+
+    def is_over(self, connection: Connection) -> bool:
+        """Whether nobody more is needed."""
+        return is_over(connection, self.plan, self.study.limits.raters)
 
     async def keep_asked(self, rater_id: int, slot_id: int) -> None:
         """Notes that a file was asked for, once. What cannot be noted now does not hold the file up."""

@@ -47,7 +47,7 @@ class Judge:
         note = event.name if isinstance(event, messages.Note) else ""
         fault = partial(self.fault, event)
         known = Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim)
-        return known._replace(breaks=note == "broken", reopens=note == "again")
+        return known._replace(breaks=note == "broken", tries_again=note == "again")
 
     def dimensions(self, slot: Slot) -> list[str]:
         """What is asked in this slot: checks ask for all ratings at once, traces for one pass at a time."""

@@ -28,8 +28,8 @@ from unisono.collect.studies.schema import Check, Value
 HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
     "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "pages_unseen", "pages_together",
-    "median_seconds", "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "checks_passed", "checks_failed",
-    "checks_skipped", "completion_code", "comment", "doubts",
+    "median_seconds", "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "checks_passed",
+    "checks_failed", "checks_skipped", "completion_code", "comment", "doubts",
 ]  # fmt: skip
 
 

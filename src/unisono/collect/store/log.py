@@ -18,8 +18,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 from unisono.collect.store import assign, raters
 from unisono.collect.store.asked import was_asked
 from unisono.collect.store.passes import Claim, claim_fault
+from unisono.collect.store.places import is_room
 from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.store.tables import event, slot
+
+# Said without having done anything.
+_IDLE = ("note", "decline")
 
 
 class Entry(NamedTuple):
@@ -38,8 +42,8 @@ class Entry(NamedTuple):
     claim: Claim | None = None
     # Its slot could not be shown.
     breaks: bool = False
-    # The rater wants to try the pages again that could not be shown.
-    reopens: bool = False
+    # The rater wants to try again what could not be had: a place, or pages that could not be shown.
+    tries_again: bool = False
 
 
 class Receipt(NamedTuple):
@@ -63,11 +67,15 @@ class Book(NamedTuple):
     final: bool = False
     # Questions about the rater without which nobody has finished.
     required: frozenset[str] = frozenset()
+    # How many raters may have a place.
+    most_raters: int = 2**31
 
 
 def append(connection: Connection, rater_id: int, tab: str, entries: Sequence[Entry], book: Book, now: int) -> Receipt:
     """Writes a batch to the log and lets it take effect."""
-    row = raters.touch(connection, rater_id, now, len(entries))
+    # Looking about keeps nobody's place: only what brings a rater on does.
+    moves = any(entry.kind not in _IDLE or entry.tries_again for entry in entries)
+    row = raters.touch(connection, rater_id, now if moves else None, len(entries))
     if row.state == "left":
         assign.reclaim(connection, rater_id, book.plan)
     slots = _slots(connection, rater_id, entries)
@@ -121,8 +129,8 @@ def _take(
             slots[entry.slot_id] = slots[entry.slot_id]._replace(state="done")
     elif entry.breaks and entry.slot_id is not None:
         assign.give_up(connection, slots[entry.slot_id])
-    elif entry.reopens:
-        assign.try_again(connection, rater_id, book.plan)
+    elif entry.tries_again:
+        _again(connection, rater_id, book, now)
     elif entry.kind in _EFFECTS:
         _EFFECTS[entry.kind](connection, rater_id, book, now)
     return None
@@ -175,10 +183,20 @@ def _is_too_late(connection: Connection, rater_id: int, tab: str, entry: Entry) 
 
 
 def _consent(connection: Connection, rater_id: int, book: Book, now: int) -> None:
-    state = raters.by_id(connection, rater_id).state
-    if state in ("joined", "full", "declined"):
-        count = assign.assign(connection, rater_id, book.plan, book.rng)
+    row = raters.by_id(connection, rater_id)
+    if row.state in ("joined", "full", "declined"):
+        assign.lock_items(connection)
+        # Who was invited was promised a place.
+        room = row.source == "invited" or is_room(connection, book.most_raters)
+        count = assign.assign(connection, rater_id, book.plan, book.rng) if room else 0
         raters.set_state(connection, rater_id, "active" if count else "full")
+
+
+def _again(connection: Connection, rater_id: int, book: Book, now: int) -> None:
+    if raters.by_id(connection, rater_id).state == "full":
+        _consent(connection, rater_id, book, now)
+    else:
+        assign.try_again(connection, rater_id, book.plan)
 
 
 def _decline(connection: Connection, rater_id: int, book: Book, now: int) -> None:

@@ -17,6 +17,7 @@ let view = null;
 let trace = null;
 let elsewhere = false;
 let warmedUp = false;
+let waiting = null;
 const rested = new Set();
 
 const outbox = new Outbox(`${base}events`, {
@@ -83,7 +84,7 @@ function go() {
   if (phase !== "open") return waitForPhase();
   if (state === "joined") return steps.consentPage(study, { onAgree: agree, onDecline: decline });
   if (state === "declined") return steps.declinedPage(() => { view.state = "joined"; go(); });
-  if (state === "full") return steps.messagePage("enough");
+  if (state === "full") return full(view.full);
   return prepare(study, open);
 }
 
@@ -230,6 +231,18 @@ async function finish() {
   if (view.stuck) return stuck();
   if (view.state === "finished" || open || view.due.length) return go();
   return steps.messagePage("odd");
+}
+
+// For good, or until a place comes free: then this page takes it by itself.
+function full({ minutes, ...leaving }) {
+  clearTimeout(waiting);
+  const again = async () => {
+    outbox.add({ kind: "note", name: "again" });
+    await refresh();
+    go();
+  };
+  if (minutes) waiting = setTimeout(again, 60_000 * minutes);
+  return steps.fullPage(minutes, leaving, again);
 }
 
 // Most pages could not be shown: that is no work to give a code for, but another try may do better.

@@ -101,6 +101,17 @@ export function finishedPage(study, finish) {
     code, el("p", {}, copy), submit, back, prose(study.texts.contact)));
 }
 
+// No place: `minutes` until it is worth trying again, or null where nobody more is needed.
+export function fullPage(minutes, { code, return_url: back }, onAgain) {
+  const key = minutes ? "come_back" : "enough";
+  const shown = el("strong", { class: "code", id: "code", dir: "ltr" }, code);
+  const copy = el("button", { type: "button", class: "copy", onclick: () => copyText(shown, copy) }, sentence("copy_code"));
+  show(sheet(sentence(`${key}_heading`), el("p", {}, sentence(key, { minutes })),
+    minutes && actions(primary(sentence("try_again"), onAgain)),
+    code && [el("p", {}, sentence("full_code")), shown, el("p", {}, copy)],
+    back && actions(el("a", { class: "button primary", href: back }, sentence("return_to_platform")))));
+}
+
 // Selected first: where the page may not copy, as in a frame, the rater still can.
 async function copyText(node, button) {
   getSelection().selectAllChildren(node);
