@@ -68,6 +68,12 @@ def test_next_waits_for_the_end_and_no_menu_makes_it_faster(
     with (study / "out" / "raters.csv").open(newline="") as stream:
         (row,) = csv.DictReader(stream)
     assert (row["pages_unseen"], row["doubts"]) == ("0", "")
+    assert row["browser"].startswith("Chrome ")
+    assert row["device"] == "computer"
+    with (study / "out" / "trials.csv").open(newline="") as stream:
+        (trial,) = csv.DictReader(stream)
+    assert (trial["window"], trial["by_valence"], trial["plays"]) == ("1280x800", "mouse", "1")
+    assert float(trial["response_seconds"]) > 1
 
 
 def test_a_speed_menu_does_not_reach_traces(tmp_path: Path, browser: Browser, open_page: OpenPage) -> None:

@@ -133,8 +133,8 @@ def test_three_hundred_raters_of_whom_a_third_leave(database: Database) -> None:
         done = [row.done for row in reading.item_rows(connection)]
         assert done == [30] * 20
         assert places.is_over(connection, plan, 10**6)
-    # Twenty places of three hundred are held by people who have just left, at most.
-    assert early <= 20
+    # Who leaves holds a place for ten minutes, in which twenty come; a third of those who follow leave as well.
+    assert early <= 40
 
 
 @pytest.fixture

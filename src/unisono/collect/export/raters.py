@@ -15,6 +15,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import Answer, label
+from unisono.collect.export.devices import Devices
 from unisono.collect.export.doubts import Evidence, Limits, doubts
 from unisono.collect.export.references import reference_distances
 from unisono.collect.export.times import Spent, spent, visits
@@ -29,7 +30,7 @@ HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
     "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "pages_unseen", "pages_together",
     "median_seconds", "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "checks_passed",
-    "checks_failed", "checks_skipped", "completion_code", "comment", "doubts",
+    "checks_failed", "checks_skipped", "browser", "device", "completion_code", "comment", "doubts",
 ]  # fmt: skip
 
 
@@ -115,8 +116,9 @@ def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]
     """The rows of raters.csv."""
     told = _told(connection)
     people = {label(row.id): row for row in reading.rater_rows(connection)}
+    devices = Devices(connection)
     return [
-        _row(standing, people[standing.annotator], told.get(standing.annotator, {}))
+        _row(standing, people[standing.annotator], told.get(standing.annotator, {}), devices)
         for standing in standings(connection, folder, rated)
     ]
 
@@ -163,7 +165,8 @@ def _told(connection: Connection) -> dict[str, dict[str, str]]:
     return told
 
 
-def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
+def _row(standing: Standing, person: Any, told: dict[str, str], devices: Devices) -> list[str]:
+    device = devices.last(person.id)
     return [
         standing.annotator,
         standing.state,
@@ -184,6 +187,7 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         str(standing.checks_passed),
         str(standing.checks_failed),
         str(standing.evidence.checks_skipped),
+        *((device.browser, device.kind) if device else ("", "")),
         standing.completion_code,
         plain(told.get("comment", "")),
         "; ".join(standing.doubts),

@@ -6,6 +6,7 @@ comparisons.csv    annotator,left,right,dimension,answer,seconds,time  for pairs
 features.csv       red, green and blue from 0 to 1, for stimuli made here
 references.csv     what was said of the hidden references, each time
 remarks.csv        free texts about items
+trials.csv         one row per answered page: how long, in which place, by what, disturbed how
 raters.csv         one row per rater: how far, how fast, how close to the references
 questionnaire.csv  what raters said of themselves, where the study asks
 log.jsonl          everything that was ever received, in order
@@ -24,7 +25,7 @@ from pathlib import Path
 import msgspec
 from sqlalchemy import Connection
 
-from unisono.collect.export import comparisons
+from unisono.collect.export import comparisons, trials
 from unisono.collect.export import raters as rater_table
 from unisono.collect.export.answers import Answer, TracedPass, answers, counting, label, traces
 from unisono.collect.export.questionnaire import questionnaire_table
@@ -68,6 +69,8 @@ def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None
     _write_tables(connection, folder, rated, place)
     table = rater_table.rater_table(connection, folder, rated)
     _csv(place / "raters.csv", rater_table.HEADER, table)
+    names, rows = trials.header(folder.study), trials.trial_rows(connection, folder.study)
+    _csv(place / "trials.csv", names, ([row.get(name, "") for name in names] for row in rows))
     if told := questionnaire_table(connection, folder):
         _csv(place / "questionnaire.csv", told[0], told[1:])
     _write_log(connection, place / "log.jsonl")

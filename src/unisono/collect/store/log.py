@@ -23,7 +23,7 @@ from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.store.tables import event, slot
 
 # Said without having done anything.
-_IDLE = ("note", "decline")
+_IDLE = ("note", "decline", "device")
 
 
 class Entry(NamedTuple):

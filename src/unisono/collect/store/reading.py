@@ -87,12 +87,17 @@ def totals(connection: Connection) -> tuple[int, int]:
 
 
 def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Sequence[Any]:
-    """The last event of this kind of every slot that is done, by rater and position: what counts as the answer.
+    """As `latest_of` one kind."""
+    return latest_of(connection, (kind,), rater_id)
+
+
+def latest_of(connection: Connection, kinds: Sequence[str], rater_id: int | None = None) -> Sequence[Any]:
+    """The last event of these kinds of every slot that is done, by rater and position: what counts as the answer.
 
     Last is what the rater did last, not what arrived last: a tab that was offline may deliver after a newer one. Within
     a tab its own numbers say what came later; between tabs the moment does, told by our clock.
     """
-    wanted = [event.c.kind == kind, event.c.slot_id.is_not(None)]
+    wanted = [event.c.kind.in_(kinds), event.c.slot_id.is_not(None)]
     if rater_id is not None:
         wanted.append(event.c.rater_id == rater_id)
     back = func.row_number().over(partition_by=(event.c.slot_id, event.c.tab), order_by=event.c.seq.desc())
@@ -102,7 +107,8 @@ def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Se
     ends = select(tabs.c.id, place.label("place")).where(tabs.c.back == 1).subquery()
     last = select(ends.c.id).where(ends.c.place == 1).subquery()
     columns = (slot.c.id.label("slot_id"), slot.c.rater_id, slot.c.item, slot.c.role, slot.c.repetition, slot.c.part)
-    chosen = select(*columns, event.c.payload, event.c.stored_at).join(last, last.c.id == event.c.id)
+    told = (event.c.kind, event.c.tab, event.c.seq, event.c.payload, event.c.stored_at)
+    chosen = select(*columns, slot.c.position, *told).join(last, last.c.id == event.c.id)
     return connection.execute(chosen.join(slot).order_by(slot.c.rater_id, slot.c.position)).all()
 
 
@@ -134,6 +140,19 @@ def page_ends(connection: Connection) -> Sequence[Any]:
     columns = (event.c.id, event.c.rater_id, event.c.kind, event.c.slot_id, event.c.stored_at, event.c.payload)
     ends = select(*columns).where(event.c.kind.in_(_ENDS))
     return connection.execute(ends.order_by(event.c.rater_id, event.c.stored_at, event.c.id)).all()
+
+
+def notes(connection: Connection) -> Sequence[Any]:
+    """What was noted of pages, oldest first: slot_id, payload."""
+    mine = select(event.c.slot_id, event.c.payload).where(event.c.kind == "note", event.c.slot_id.is_not(None))
+    return connection.execute(mine.order_by(event.c.id)).all()
+
+
+def devices(connection: Connection) -> Sequence[Any]:
+    """What pages said of where they are shown, in order within a tab: rater_id, tab, seq, payload."""
+    columns = (event.c.rater_id, event.c.tab, event.c.seq, event.c.payload)
+    mine = select(*columns).where(event.c.kind == "device")
+    return connection.execute(mine.order_by(event.c.rater_id, event.c.sent_at, event.c.tab, event.c.seq)).all()
 
 
 def words(connection: Connection) -> Sequence[Any]:

@@ -15,10 +15,31 @@ export class Heard {
     this.share = share;
     // Some recordings do not say how long they are before their end was reached.
     this.ended = new Set();
+    this.plays = 0;
+    this.stalls = 0;
+    this.stalled = 0;
     for (const one of this.media) {
       keepSpeed(one);
+      this.watch(one);
       one.addEventListener("ended", () => { this.ended.add(one); onChange(); });
       one.addEventListener("timeupdate", onChange);
+    }
+  }
+
+  watch(one) {
+    let since = null;
+    one.addEventListener("play", () => { this.plays += 1; });
+    one.addEventListener("waiting", () => {
+      // Before anything has played it is loading, after a jump it is looking for the place: neither is a stall.
+      if (one.played.length === 0 || one.seeking || since !== null) return;
+      since = performance.now();
+      this.stalls += 1;
+    });
+    for (const over of ["playing", "pause", "ended"]) {
+      one.addEventListener(over, () => {
+        if (since !== null) this.stalled += performance.now() - since;
+        since = null;
+      });
     }
   }
 

@@ -67,6 +67,18 @@ function claimTab() {
   });
 }
 
+// Where the page is shown, told once and whenever it has changed.
+let device = "";
+function tellDevice() {
+  const now = {
+    screen: [screen.width, screen.height], window: [innerWidth, innerHeight], ratio: devicePixelRatio,
+    touch: navigator.maxTouchPoints > 0, agent: navigator.userAgent.slice(0, 300),
+  };
+  if (JSON.stringify(now) === device) return;
+  device = JSON.stringify(now);
+  outbox.add({ kind: "device", ...now });
+}
+
 function go() {
   trace?.close();
   trace = null;
@@ -85,6 +97,7 @@ function go() {
   if (state === "joined") return steps.consentPage(study, { onAgree: agree, onDecline: decline });
   if (state === "declined") return steps.declinedPage(() => { view.state = "joined"; go(); });
   if (state === "full") return full(view.full);
+  tellDevice();
   return prepare(study, open);
 }
 

@@ -91,7 +91,9 @@ export function ratePage(options) {
     const pick = (key) => Object.fromEntries(
       controls.all.filter((one) => one[key] !== null && one[key] !== undefined).map((one) => [one.dimension.name, one[key]]));
     const side = item.left && { left: item.left };
-    const played = heard.media.length && { played: heard.told };
+    const played = heard.media.length && {
+      played: heard.told, plays: heard.plays, stalls: heard.stalls, stalled_ms: Math.round(heard.stalled),
+    };
     return { values: pick("value"), start: pick("start"), sources: pick("source"), shown_ms: Math.round(performance.now() - shownAt), ...side, ...played };
   }
 

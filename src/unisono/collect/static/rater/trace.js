@@ -59,6 +59,7 @@ export class TracePass {
 
   restart() {
     this.attempt = randomWord();
+    this.by = "";
     this.rows = [];
     this.sent = 0;
     this.nextTick = 0;
@@ -154,6 +155,7 @@ export class TracePass {
   }
 
   changed(scale) {
+    this.by ||= scale.source ?? "";
     if (this.state === "playing") this.sample(CODES[scale.source] ?? 1);
     else if (this.state === "paused" || this.state === "counting") this.sample((CODES[scale.source] ?? 1) + 8);
   }
@@ -211,7 +213,7 @@ export class TracePass {
     if (this.controls.scales.some((scale) => !scale.touched)) return this.again();
     this.flush();
     const start = Object.fromEntries(this.controls.scales.map((scale) => [scale.dimension.name, scale.start]));
-    this.add?.({ kind: "pass", slot: this.item.id, attempt: this.attempt, samples: this.sent, seconds: this.player.seconds, start });
+    this.add?.({ kind: "pass", slot: this.item.id, attempt: this.attempt, samples: this.sent, seconds: this.player.seconds, start, by: this.by });
     this.close();
     this.onDone();
     return undefined;
