@@ -30,6 +30,8 @@ def show_estimate(found: dict[str, Any]) -> None:
         tell(f"no items: {', '.join(found['skipped'])}")
     if found["untranslated"]:
         tell(f"in English, unless lang.toml says them: {', '.join(found['untranslated'])}")
+    for after in found["unreached"]:
+        tell(f"warning: an attention check comes after {after} items, and a rater gets {found['items_per_rater']}")
     minutes = f"about {found['minutes_per_rater']:g} minute{'s' * (found['minutes_per_rater'] != 1)}"
     tell(f"{counted(found['pages_per_rater'], 'page')} and {minutes} per rater")
     if found["raters"] is not None:

@@ -14,7 +14,7 @@ from unisono.collect.store.log import Entry
 from unisono.collect.store.passes import Claim
 from unisono.collect.studies import Catalogue, Study
 from unisono.collect.studies.duration import longest, shortest
-from unisono.collect.studies.replies import questionnaire_fault, reply_fault
+from unisono.collect.studies.replies import questionnaire_fault, reply_fault, step_fault
 from unisono.collect.studies.schema import Value
 
 # Seconds by which players, headers and clocks may differ.
@@ -61,6 +61,8 @@ class Judge:
         """What is wrong with the event, or None."""
         if isinstance(event, messages.Practice):
             return self._not_offered(event.values.items())
+        if isinstance(event, messages.Consent):
+            return "the code is missing" if self._study.raters.ask_code and not event.code.strip() else None
         if isinstance(event, messages.Answers):
             return questionnaire_fault(self._study, event.when, event.values)
         if isinstance(event, messages.Note) and event.name == "broken":
@@ -149,7 +151,7 @@ class Judge:
             asked = self._asked.get(name)
             if asked is None:
                 return "there is no such dimension"
-            if value is not None and (fault := reply_fault(asked, value)):
+            if value is not None and (fault := reply_fault(asked, value) or step_fault(asked, value)):
                 return fault
         return None
 

@@ -80,6 +80,8 @@ def write_lists(found: Sequence[Verdict], source: str, out: Path) -> list[Path]:
         for name, rows in zip(_NAMES, tables, strict=True):
             with (place / name).open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, lineterminator="\n").writerows(rows)
+    for name in _NAMES:
+        (out / name).chmod(0o600)
     return [out / name for name in _NAMES]
 
 

@@ -38,6 +38,8 @@ from unisono.collect.studies.schema import Value
 from unisono.io.atomic import atomic_directory, atomic_path
 
 Row = list[str]
+# These say who raters are elsewhere, or what they wrote of themselves.
+_PRIVATE = ("raters.csv", "questionnaire.csv", "log.jsonl")
 
 
 def export_study(folder: StudyFolder, database: Database, out: Path) -> list[Path]:
@@ -45,6 +47,9 @@ def export_study(folder: StudyFolder, database: Database, out: Path) -> list[Pat
     with atomic_directory(out) as place:
         database.read(lambda connection: _write_all(connection, folder, place))
         names = sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
+    for name in _PRIVATE:
+        if (out / name).exists():
+            (out / name).chmod(0o600)
     return [out / name for name in names]
 
 
@@ -192,7 +197,18 @@ def _csv(path: Path, header: Row, rows: Iterable[Row]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows(rows)
+        writer.writerows([_safe(cell) for cell in row] for row in rows)
+
+
+def _safe(cell: str) -> str:
+    """A cell that no spreadsheet runs: names of files and words of choices may begin like a formula, as numbers do."""
+    if not cell or cell[0].isalnum():
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return plain(cell)
+    return cell
 
 
 def _rating(answer: Answer, names: list[str]) -> Row:

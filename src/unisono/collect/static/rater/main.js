@@ -104,7 +104,7 @@ function go() {
 // The next person at this screen begins anew; see welcome.js.
 function forgetTicket() {
   try {
-    sessionStorage.removeItem(`unisono${base.split("/r/")[0]}/ticket`);
+    localStorage.removeItem(`unisono${base.split("/r/")[0]}/ticket`);
   } catch {
     // Then it was never there.
   }
@@ -121,7 +121,7 @@ function prepare(study, open) {
     warmedUp = true;
     return steps.readyPage(study, view.slots.length, go);
   }
-  if (study.break_every && done && done % study.break_every === 0 && !rested.has(done)) {
+  if (study.break_every && done && open.length > 1 && done % study.break_every === 0 && !rested.has(done)) {
     rested.add(done);
     return steps.breakPage(done, view.slots.length, () => { outbox.add({ kind: "step", name: "break" }); go(); });
   }
@@ -183,14 +183,35 @@ function item(study, index) {
   }
   return ratePage({
     study, item: slot, base, heading, neutral: study.neutral && slot.media !== "check", values: slot.values, onBroken,
+    draft: slot.values ? null : draftOf(slot), onDraft: (draft) => keepDraft(slot, draft),
     onBack: canGoBack(study, index) && (() => item(study, index - 1)),
     onDone: (answer) => {
       if (!sameAnswer(slot, answer)) outbox.add({ kind: "rating", slot: slot.id, ...answer });
+      keepDraft(slot, null);
       slot.values = answer.values;
       slot.done = true;
       go();
     },
   });
+}
+
+// What was answered on a page that was not yet left: a reload must not take it back.
+const draftKey = `unisono/${base}draft`;
+function keepDraft(slot, draft) {
+  try {
+    sessionStorage.setItem(draftKey, JSON.stringify({ slot: slot.id, ...draft }));
+  } catch {
+    // Forbidden: then a reload begins the page anew.
+  }
+}
+
+function draftOf(slot) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(draftKey));
+    return kept?.slot === slot.id && kept.values ? kept : null;
+  } catch {
+    return null;
+  }
 }
 
 function canGoBack(study, index) {

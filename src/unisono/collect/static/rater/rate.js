@@ -16,7 +16,8 @@ export function ratePage(options) {
   // Not before it is seen: what was never shown cannot be judged.
   let shownAt = null;
   const hint = el("p", { class: "hint", role: "status" });
-  const controls = makeControls(study, names, { start: item.start, values: options.values, onChange: update });
+  const controls = makeControls(study, names, { start: item.start, values: options.values ?? options.draft?.values, onChange: update });
+  for (const one of controls.all) one.source = options.draft?.sources?.[one.dimension.name] ?? null;
   const next = el("button", { type: "submit", class: "primary" }, sentence("next"));
   const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, sentence("back"));
   const shown = stimulus(item, base, study);
@@ -51,6 +52,7 @@ export function ratePage(options) {
   }
 
   function update() {
+    if (shownAt !== null && options.onDraft) options.onDraft({ values: pick("value"), sources: pick("source") });
     const left = missing().length;
     // Never disabled: pressed too early, it says what is missing.
     wasSilent = !heard.enough;
@@ -86,10 +88,13 @@ export function ratePage(options) {
     return left.length === 1 ? "one_missing" : "some_missing";
   }
 
-  function answer() {
-    // A text that was left empty has no value, only a slider starts somewhere, only what was changed has a source.
-    const pick = (key) => Object.fromEntries(
+  // A text that was left empty has no value, only a slider starts somewhere, only what was changed has a source.
+  function pick(key) {
+    return Object.fromEntries(
       controls.all.filter((one) => one[key] !== null && one[key] !== undefined).map((one) => [one.dimension.name, one[key]]));
+  }
+
+  function answer() {
     const side = item.left && { left: item.left };
     const played = heard.media.length && {
       played: heard.told, plays: heard.plays, stalls: heard.stalls, stalled_ms: Math.round(heard.stalled),
