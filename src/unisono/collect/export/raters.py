@@ -18,6 +18,7 @@ from unisono.collect.export.answers import Answer, label
 from unisono.collect.export.devices import Devices
 from unisono.collect.export.doubts import Evidence, Limits, doubts
 from unisono.collect.export.references import reference_distances
+from unisono.collect.export.stalls import Stalled, stalls
 from unisono.collect.export.times import Spent, spent, visits
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
@@ -29,8 +30,9 @@ from unisono.collect.studies.schema import Check, Value
 HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
     "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "pages_unseen", "pages_together",
-    "median_seconds", "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "checks_passed",
-    "checks_failed", "checks_skipped", "browser", "device", "completion_code", "comment", "doubts",
+    "median_seconds", "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "stalls",
+    "stalled_seconds", "checks_passed", "checks_failed", "checks_skipped", "browser", "device", "completion_code",
+    "comment", "doubts",
 ]  # fmt: skip
 
 
@@ -54,6 +56,9 @@ class Standing(NamedTuple):
     # What the researcher calls an invited rater, and what the rater had to say.
     name: str
     comment: str
+    # How often, and for how many seconds, what plays stood still.
+    stalls: int
+    stalled_seconds: float
     evidence: Evidence
     # Reasons to look before paying, by the limits that hold without any said.
     doubts: list[str]
@@ -67,7 +72,7 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     distances = reference_distances(connection, folder, rated)
     checks = known_checks(connection, folder)
     code, told, left_out = _codes(folder), _told(connection), excluded_ids(connection)
-    evidence = _evidence(connection, folder)
+    evidence, stalled = _evidence(connection, folder), stalls(connection)
     found = []
     for row in reading.rater_rows(connection):
         mine, away = by_rater.get(label(row.id), []), distances.get(label(row.id), [])
@@ -76,6 +81,8 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
             "excluded": row.id in left_out,
             "name": (row.outside or "") if row.source == "invited" else "",
             "comment": told.get(label(row.id), {}).get("comment", ""),
+            "stalls": stalled.get(row.id, Stalled()).times,
+            "stalled_seconds": round(stalled.get(row.id, Stalled()).seconds, 1),
             "evidence": evidence(row),
             "doubts": doubts(evidence(row), Limits()),
         }
@@ -184,6 +191,8 @@ def _row(standing: Standing, person: Any, told: dict[str, str], devices: Devices
         str(standing.evidence.unseen),
         str(standing.evidence.time.together),
         *("" if value is None else f"{value:.6g}" for value in _figures(standing)),
+        str(standing.stalls),
+        f"{standing.stalled_seconds:g}",
         str(standing.checks_passed),
         str(standing.checks_failed),
         str(standing.evidence.checks_skipped),

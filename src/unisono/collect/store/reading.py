@@ -143,8 +143,10 @@ def page_ends(connection: Connection) -> Sequence[Any]:
 
 
 def notes(connection: Connection) -> Sequence[Any]:
-    """What was noted of pages, oldest first: slot_id, payload."""
-    mine = select(event.c.slot_id, event.c.payload).where(event.c.kind == "note", event.c.slot_id.is_not(None))
+    """What was noted of pages, oldest first: rater_id, slot_id, payload."""
+    mine = select(event.c.rater_id, event.c.slot_id, event.c.payload).where(
+        event.c.kind == "note", event.c.slot_id.is_not(None)
+    )
     return connection.execute(mine.order_by(event.c.id)).all()
 
 

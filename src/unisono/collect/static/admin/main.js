@@ -52,6 +52,7 @@ function paintPeople(data) {
     cell(person.evidence.time.median?.toFixed(1) ?? "–", "td", "number"),
     cell(person.reference_error === null ? "–" : `${person.reference_error} %`, "td", "number"),
     checks(person),
+    cell(person.stalls ? `${person.stalls} (${person.stalled_seconds} s)` : "–", "td", "number"),
     cell(person.doubts.join("; "), "td", person.doubts.length ? "comment bad" : "comment"),
     cell(ago(person.seen_at)),
     cell(person.comment, "td", "comment"));

@@ -15,6 +15,7 @@ export class Heard {
     this.share = share;
     // Some recordings do not say how long they are before their end was reached.
     this.ended = new Set();
+    this.onStall = () => {};
     this.plays = 0;
     this.stalls = 0;
     this.stalled = 0;
@@ -34,10 +35,12 @@ export class Heard {
       if (one.played.length === 0 || one.seeking || since !== null) return;
       since = performance.now();
       this.stalls += 1;
+      this.onStall(true);
     });
     for (const over of ["playing", "pause", "ended"]) {
       one.addEventListener(over, () => {
         if (since !== null) this.stalled += performance.now() - since;
+        if (since !== null) this.onStall(false);
         since = null;
       });
     }

@@ -172,11 +172,19 @@ function practise(study) {
   return steps.practicePage(items.length, () => one(0));
 }
 
+// Two pages are fetched while the rater looks at this one, each once.
+const fetched = new Set();
+function ahead(slot) {
+  if (fetched.has(slot.id)) return;
+  fetched.add(slot.id);
+  preload(slot, base);
+}
+
 function item(study, index) {
   const slot = view.slots[index];
   const heading = sentence("progress_of", { done: index + 1, total: view.slots.length });
   setProgress(index, view.slots.length);
-  preload(view.slots[index + 1], base);
+  for (const later of view.slots.slice(index + 1, index + 3)) ahead(later);
   const onBroken = () => brokenPage(slot.id, async () => { await refresh(); go(); }, () => skip(slot));
   if (study.mode === "trace" && slot.media !== "check") {
     return openTrace({ item: slot, heading, add: (event) => outbox.add(event), onBroken, onDone: () => { slot.done = true; go(); } });
@@ -235,6 +243,20 @@ function brokenPage(what, again, without) {
   trace?.close();
   failed.set(what, (failed.get(what) ?? 0) + 1);
   steps.messagePage("broken", { text: "try_again", onclick: again }, failed.get(what) > 1 && { text: "go_on_without", onclick: without });
+  afterOutage(document.querySelector("#page > *"), again);
+}
+
+// Where the server does not answer either it is the line, and the page goes on by itself when that is back.
+async function afterOutage(page, again) {
+  for (let tries = 0; page.isConnected; tries += 1) {
+    try {
+      await fetch(`${base}state`, { method: "HEAD", signal: AbortSignal.timeout(5000) });
+      if (tries > 0 && page.isConnected) again();
+      return;
+    } catch {
+      await new Promise((resolve) => { setTimeout(resolve, 2000); });
+    }
+  }
 }
 
 function skip(slot) {

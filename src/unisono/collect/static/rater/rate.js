@@ -28,11 +28,14 @@ export function ratePage(options) {
   const flows = FLOWING.has(item.sides?.[0].media ?? item.media);
   // A large plane, or many questions, beside what is judged, so that both are in view.
   const beside = controls.isLarge || (!flows && !item.sides && controls.all.length > 2 && controls.scales.length < controls.all.length);
+  const sign = el("p", { class: "sign", role: "status", hidden: true }, sentence("stalled"));
+  const stage = el("div", { class: flows ? "stimulus flow" : "stimulus" }, shown, sign);
   const form = el("form", { class: `rate${item.sides ? " wide" : ""}${beside ? " beside" : ""}`, novalidate: true },
     el("h1", { class: "hidden-visually" }, heading),
-    el("div", { class: flows ? "stimulus flow" : "stimulus" }, shown),
+    stage,
     panel,
     el("div", { class: "actions" }, back || el("span"), hint, next));
+  heard.onStall = (stands) => { sign.hidden = !stands; };
   let told = false;
 
   form.addEventListener("submit", (event) => {
