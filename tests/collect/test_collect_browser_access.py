@@ -138,6 +138,7 @@ def test_a_screen_reader_hears_what_the_slider_means(items: Server, open_page: O
     page.goto(items.url)
     person = Mouse(page)
     person.press("Begin")
+    page.get_by_label("Your participant code").fill("P-17")
     person.press("I agree")
     person.press("Continue")
     slider = page.get_by_role("slider", name="Brightness")

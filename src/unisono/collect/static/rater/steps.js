@@ -49,8 +49,15 @@ export function instructionsPage(study, onDone) {
 
 // The address of this page is the rater's own: with it they come back, on another machine too.
 function ownLink() {
-  const link = el("span", { class: "hidden-visually" }, location.href);
-  const copy = el("button", { type: "button", class: "copy", onclick: () => copyText(link, copy) }, sentence("copy_link"));
+  // Written out only to be copied: nobody wants it read out letter by letter.
+  const link = el("span", { class: "hidden-visually" });
+  const copy = el("button", {
+    type: "button", class: "copy", onclick: async () => {
+      link.textContent = location.href;
+      await copyText(link, copy);
+      link.textContent = "";
+    },
+  }, sentence("copy_link"));
   return el("p", { class: "quiet own-link" }, sentence("keep_link"), " ", copy, link);
 }
 
