@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from unisono.collect.store.tables import event, item, rater, slot
 
@@ -97,7 +97,7 @@ def latest_of(connection: Connection, kinds: Sequence[str], rater_id: int | None
     Last is what the rater did last, not what arrived last: a tab that was offline may deliver after a newer one. Within
     a tab its own numbers say what came later; between tabs the moment does, told by our clock.
     """
-    wanted = [event.c.kind.in_(kinds), event.c.slot_id.is_not(None)]
+    wanted: list[ColumnElement[bool]] = [event.c.kind.in_(kinds), event.c.slot_id.is_not(None)]
     if rater_id is not None:
         wanted.append(event.c.rater_id == rater_id)
     back = func.row_number().over(partition_by=(event.c.slot_id, event.c.tab), order_by=event.c.seq.desc())
