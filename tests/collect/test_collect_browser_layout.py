@@ -121,6 +121,12 @@ def test_pictures_of_any_shape_never_cover_the_scales(pad: str, tmp_path: Path, 
     assert wrong == {}
 
 
+def play(page: Page) -> None:
+    """Watches the film that is judged."""
+    page.locator(".stimulus video").evaluate("film => film.play()")
+    expect(page.get_by_text("Enter ↵ for the next one")).to_be_visible()
+
+
 def answer(page: Page, person: Mouse, mode: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     before = page.locator("h1").inner_text()
@@ -132,6 +138,8 @@ def answer(page: Page, person: Mouse, mode: str) -> None:
     else:
         for slider in page.get_by_role("slider").all():
             person.move(slider, 30)
+        if page.locator(".stimulus video").count():
+            play(page)
         person.submit()
     expect(page.locator("h1")).not_to_have_text(before)
 
@@ -139,7 +147,7 @@ def answer(page: Page, person: Mouse, mode: str) -> None:
 def test_pictures_that_are_not_there_cannot_be_judged(tmp_path: Path, open_page: OpenPage) -> None:
     study = tmp_path / "study"
     (study / "media").mkdir(parents=True)
-    for name in ("a", "c", "d", "e"):
+    for name in ("a", "c", "d", "e", "f", "g"):
         (study / "media" / f"{name}.png").write_bytes(png(240, 320))
     (study / "media" / "b.png").write_bytes(b"no picture at all")
     # Names in another script are names too: two scales, two ids.
@@ -156,7 +164,7 @@ def test_pictures_that_are_not_there_cannot_be_judged(tmp_path: Path, open_page:
         for slider in page.get_by_role("slider", include_hidden=True).all():
             person.move(slider, 70)
         page.locator("button.primary").click()
-        assert page.locator("h1").inner_text() == "1 of 5"
+        assert page.locator("h1").inner_text() == "1 of 7"
         assert page.evaluate("document.querySelectorAll('input.untouched').length") == 2
         assert len({slider.get_attribute("id") for slider in page.locator("input[type=range]").all()}) == 2
         waiting[0].continue_()
@@ -169,17 +177,19 @@ def test_pictures_that_are_not_there_cannot_be_judged(tmp_path: Path, open_page:
         person.press("Try again")
         person.press("Go on without it")
         ready(page)
-        assert page.locator("h1").inner_text() == "2 of 4"
+        assert page.locator("h1").inner_text() == "2 of 6"
         # Taken away while the rater is on the way: trying again leaves it out.
-        (study / "media" / "e.png").unlink()
-        answer(page, person, "rate")
-        ready(page)
+        # Further away than the two that were fetched ahead.
+        (study / "media" / "g.png").unlink()
+        for _ in range(3):
+            answer(page, person, "rate")
+            ready(page)
         answer(page, person, "rate")
         expect(page.get_by_text("This one could not be loaded")).to_be_visible()
         person.press("Try again")
         assert len(page.locator("strong#code").inner_text()) == 8
         export = exported(study)
-    assert [row["item"] for row in export["ratings.csv"]] == ["a.png", "c.png", "d.png"]
+    assert [row["item"] for row in export["ratings.csv"]] == [f"{name}.png" for name in "acdef"]
     assert export["raters.csv"][0]["pages_broken"] == "1"
     assert 0 < float(export["raters.csv"][0]["median_seconds"]) < 1.4 + 3
 

@@ -40,7 +40,7 @@ class Eye:
         _, saturation, value = colorsys.rgb_to_hsv(*(channel / 255 for channel in rgb))
         seen = {"saturation": 100 * saturation, "brightness": 100 * value}
         said = {n: 50 + self.gain[n] * (v - 50) + self.offset[n] + self.rng.gauss(0, 5) for n, v in seen.items()}
-        return {name: min(100.0, max(0.0, round(value))) for name, value in said.items()}
+        return {name: float(round(min(100.0, max(0.0, value)))) for name, value in said.items()}
 
 
 def rate_by_protocol(url: str, seed: int) -> None:

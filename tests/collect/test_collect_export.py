@@ -97,7 +97,7 @@ def test_values_are_held_until_the_next_and_empty_until_touched() -> None:
 
 def trace(rater: Rater, number: int, attempt: str, level: float, end: bool = True) -> None:
     slot = rater.slots[number]
-    rows = [[40.0 * n + 3, 40.0 * n, 0, None if n < 5 else level + n / 10] for n in range(75)]
+    rows = [[40.0 * n + 3, 40.0 * n, 0, None if n < 5 else level + n // 2] for n in range(75)]
     rater.do("samples", slot=slot["id"], attempt=attempt, first=0, rows=rows[:50])
     if end:
         rater.do("samples", slot=slot["id"], attempt=attempt, first=50, rows=rows[50:])
@@ -115,8 +115,8 @@ def test_traces_come_out_on_the_clock_of_the_media(tmp_path: Path) -> None:
     rows = table(out / "ratings.csv")
     assert list(rows[0]) == ["recording", "time", "annotator", "saturation", "brightness"]
     assert [float(row["time"]) for row in rows] == [n / 25 for n in range(5, 75)]
-    assert [float(row["saturation"]) for row in rows] == pytest.approx([30 + n / 10 for n in range(5, 75)])
-    assert [float(row["brightness"]) for row in rows] == pytest.approx([60 + n / 10 for n in range(5, 75)])
+    assert [float(row["saturation"]) for row in rows] == pytest.approx([30 + n // 2 for n in range(5, 75)])
+    assert [float(row["brightness"]) for row in rows] == pytest.approx([60 + n // 2 for n in range(5, 75)])
     truth, features = table(out / "truth.csv"), table(out / "features.csv")
     assert len(truth) == len(features) == 75
     walk = folder.catalogue.items[0].walk
@@ -132,11 +132,13 @@ def test_traces_of_hidden_references_are_measured_against_their_truth(tmp_path: 
         walk = folder.catalogue.references[0].walk
         assert walk is not None
         for slot, truth in zip(rater.slots[2:], (walk.saturation, walk.brightness), strict=True):
-            rows = [[40.0 * n, 40.0 * n, 0, value - 5 if value > 50 else value + 5] for n, value in enumerate(truth)]
+            # The slider stands on whole numbers, the truth between them.
+            said = [round(value - 5 if value > 50 else value + 5) for value in truth]
+            rows = [[40.0 * n, 40.0 * n, 0, value] for n, value in enumerate(said)]
             rater.do("samples", slot=slot["id"], attempt="a", first=0, rows=rows)
             rater.do("pass", slot=slot["id"], attempt="a", samples=75, seconds=3, start=slot["start"])
     out = exported(folder, tmp_path / "out")
-    assert float(table(out / "raters.csv")[0]["reference_error_percent"]) == pytest.approx(5)
+    assert float(table(out / "raters.csv")[0]["reference_error_percent"]) == pytest.approx(5, abs=0.2)
     assert table(out / "ratings.csv") == []
     assert len(table(out / "references.csv")) == 75
 

@@ -77,7 +77,7 @@ def test_a_locked_database_is_waited_for(tmp_path: Path, open_page: Callable[...
         expect(page.locator("#saved")).to_have_text("All saved")
         assert "database is locked" in server.log.read_text()
     _, log = exported(folder)
-    assert [line["seq"] for line in log if line["kind"] == "rating"] == [2, 3, 4]
+    assert [line["seq"] for line in log if line["kind"] == "rating"] == [3, 4, 5]
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_a_full_disk_is_waited_for(tmp_path: Path, small_disk: tuple[str, ...], 
         shutil.copytree(inside, tmp_path / "copy")
     with sqlite3.connect(tmp_path / "copy" / "collect.db") as connection:
         rows = connection.execute("SELECT seq FROM event WHERE kind = 'rating' ORDER BY id").fetchall()
-    assert [seq for (seq,) in rows] == [2, 3, 4, 5]
+    assert [seq for (seq,) in rows] == [3, 4, 5, 6]
 
 
 def test_a_full_database_gives_503_and_takes_the_same_rating_later(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "pass": {"attempt": "a", "samples": 1, "seconds": 1, "start": {"saturation": 5}},
     "practice": {"index": 0, "values": {"saturation": 5}},
     "note": {"name": "blur", "media_ms": 1},
+    "device": {"screen": [1, 1], "window": [1, 1], "ratio": 1, "touch": True, "agent": "x"},
     "comment": {"text": "hi"},
     "consent": {"code": "c"},
     "step": {"name": "play"},

@@ -80,6 +80,7 @@ def test_the_door_and_every_refusal_speak_the_language(tmp_path: Path) -> None:
         assert '<html lang="de-AT" dir="ltr">' in door
         assert "Beginnen" in door
         rater = Rater.join(client)
+        rater.rate(rater.slots[0])
         assert "Alle Plätze sind vergeben" in client.post("/").text
         assert "Dieser Link funktioniert nicht" in client.get("/r/wrong", headers=page).text
         assert "Hier ist nichts" in client.get("/nowhere", headers=page).text

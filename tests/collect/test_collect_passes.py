@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import wave
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from collect_media import write_wav
 from collect_support import TRACE_STUDY, Rater, make_app, trace_study
 from unisono.collect.export.write import export_study
 from unisono.collect.studies import open_folder
@@ -65,14 +65,6 @@ def test_samples_of_a_whole_pass_have_no_holes(tmp_path: Path) -> None:
         assert "do not cover" in send(rater, ends, seconds=60)
         # A slow machine samples a few times a second, which is enough.
         assert send(rater, rows(60, step=400), seconds=60) == ""
-
-
-def write_wav(path: Path, seconds: float) -> None:
-    with wave.open(str(path), "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(2)
-        sound.setframerate(8000)
-        sound.writeframes(bytes(int(16_000 * seconds)))
 
 
 def study_of_sounds(folder: Path, name: str, content: bytes | float) -> Path:

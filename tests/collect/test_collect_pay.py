@@ -28,18 +28,31 @@ def given(source: str, name: str) -> dict[str, str]:
     return {"workerId": name, "assignmentId": f"s-{name}"} if source == "mturk" else {}
 
 
-def rate(rater: Rater, check: float, reference: tuple[float, float], ms: int) -> None:
+class Clock:
+    """The server's clock, which passes as raters say."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def rate(clock: Clock, rater: Rater, check: float, reference: tuple[float, float], ms: int) -> None:
     for slot in rater.slots:
         values = (check, check) if slot["media"] == "check" else reference
         event = rater.rating(slot, *values) | {"shown_ms": ms}
+        clock.now += ms
         assert rater.send(event).json()["rejected"] == []
     rater.do("finish")
 
 
 @pytest.fixture(params=SOURCES)
-def study(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+def study(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Path]:
     """good, blind (fails the check), hasty, odd (a spammer, says the fit), and one who has not finished."""
     folder = rate_study(tmp_path / "s", extra=CHECK + REFERENCE + SOURCES[request.param])
+    clock = Clock()
+    monkeypatch.setattr("unisono.collect.app.api.now_ms", clock)
     ways = {
         "good": (100, (50, 70), 4000),
         "blind": (0, (50, 70), 4000),
@@ -48,7 +61,7 @@ def study(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     }
     with TestClient(make_app(folder), base_url="http://127.0.0.1") as client:
         for number, (name, (check, reference, ms)) in enumerate(ways.items()):
-            rate(Rater.join(client, f"tab{number:05}", **given(request.param, name)), check, reference, ms)
+            rate(clock, Rater.join(client, f"tab{number:05}", **given(request.param, name)), check, reference, ms)
         Rater.join(client, "tab99999", **given(request.param, "midway"))
     return request.param, folder.path
 
@@ -73,7 +86,7 @@ def test_lists_are_as_the_platform_takes_them(study: tuple[str, Path], tmp_path:
     )
     run = collect("pay", folder, *words, "--bonus-error", "10")
     assert run.returncode == 0, run.stderr
-    assert "1 to approve, 3 to reject, 1 with a bonus" in run.stderr
+    assert "1 to approve, 3 to reject, 0 to look at first, 1 with a bonus" in run.stderr
     approve, reject, bonus = (lines(folder / "pay" / f"{name}.csv") for name in ("approve", "reject", "bonus"))
     reasons = [row[-1] for row in reject[1:]]
     for reason, said in zip(
@@ -93,7 +106,7 @@ def test_lists_are_as_the_platform_takes_them(study: tuple[str, Path], tmp_path:
 
 def test_without_rules_everybody_who_finished_is_approved(study: tuple[str, Path]) -> None:
     _, folder = study
-    assert "4 to approve, 0 to reject, 0 with a bonus" in collect("pay", folder).stderr
+    assert "4 to approve, 0 to reject, 0 to look at first, 0 with a bonus" in collect("pay", folder).stderr
 
 
 def test_codes_are_in_the_export_and_in_the_status(study: tuple[str, Path]) -> None:

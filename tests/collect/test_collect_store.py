@@ -23,8 +23,13 @@ def book(plan: assign.Plan = PLAN, most: int = 1000) -> log.Book:
     return log.Book(plan, most, Random(1))
 
 
+def room(connection: Connection) -> bool:
+    """Nobody is turned away."""
+    return False
+
+
 def arrive(connection: Connection, name: str, plan: assign.Plan = PLAN, now: int = NOW) -> int:
-    raters.join(connection, raters.Arrival(name, "open"), 1000, now)
+    raters.join(connection, raters.Arrival(name, "open"), room, now)
     rater_id: int = raters.find(connection, name).id
     log.append(connection, rater_id, "tab", [log.Entry(0, "consent", now, "{}")], book(plan), now)
     return rater_id
@@ -199,20 +204,20 @@ def test_references_come_after_every_so_many_and_checks_where_they_should(ready:
 def test_the_same_person_comes_back_only_with_the_same_session(ready: Database) -> None:
     person = raters.Arrival("n1", "prolific", "pid", "session")
     with ready.write() as connection:
-        assert raters.join(connection, person, 10, NOW) == "n1"
-        assert raters.join(connection, person._replace(name="n2"), 10, NOW) == "n1"
+        assert raters.join(connection, person, room, NOW) == "n1"
+        assert raters.join(connection, person._replace(name="n2"), room, NOW) == "n1"
         with pytest.raises(RefusedError, match="again"):
-            raters.join(connection, person._replace(name="n3", session="other"), 10, NOW)
+            raters.join(connection, person._replace(name="n3", session="other"), room, NOW)
 
 
 def test_a_closed_or_full_study_takes_nobody(ready: Database) -> None:
     with ready.write() as connection:
         arrive(connection, "one")
         with pytest.raises(RefusedError, match="full"):
-            raters.join(connection, raters.Arrival("two", "open"), 1, NOW)
+            raters.join(connection, raters.Arrival("two", "open"), lambda connection: True, NOW)
         raters.set_phase(connection, "paused")
         with pytest.raises(RefusedError, match="closed"):
-            raters.join(connection, raters.Arrival("two", "open"), 10, NOW)
+            raters.join(connection, raters.Arrival("two", "open"), room, NOW)
 
 
 def test_a_rater_who_sends_too_much_is_stopped(ready: Database) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import struct
+import wave
 import zlib
 from pathlib import Path
 
@@ -39,6 +40,15 @@ def write_films(folder: Path, browser: Browser, ms: int = 600) -> None:
     page.close()
     for name, film in zip(SHAPES, films, strict=True):
         (folder / f"{name}.webm").write_bytes(base64.b64decode(film))
+
+
+def write_wav(path: Path, seconds: float) -> None:
+    """Silence."""
+    with wave.open(str(path), "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(bytes(int(16_000 * seconds)))
 
 
 def png(width: int, height: int, shade: int = 128) -> bytes:

@@ -224,7 +224,11 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
 @_database
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/pay]")
 @click.option("--max-failed", type=click.IntRange(0), help="Reject who failed more attention checks than this.")
-@click.option("--min-seconds", type=click.FloatRange(0), help="Reject whose median seconds per item are below this.")
+@click.option(
+    "--min-seconds",
+    type=click.FloatRange(0),
+    help="Reject whose confirmed seconds per item or trace (median) are below this.",
+)
 @click.option(
     "--annotators",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -232,6 +236,20 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
 )
 @click.option(
     "--max-spammer", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="How likely is too likely."
+)
+@click.option(
+    "--max-broken",
+    type=click.FloatRange(0, 100),
+    default=10.0,
+    show_default=True,
+    help="Percent of pages that may be said to be broken by one rater alone; beyond it, look first.",
+)
+@click.option(
+    "--min-confirmed",
+    type=click.FloatRange(0, 100),
+    default=50.0,
+    show_default=True,
+    help="Percent of the claimed time that must be possible by when answers arrived; below it, look first.",
 )
 @click.option("--bonus", type=click.FloatRange(0), default=0.0, help="A bonus for everybody who is approved ...")
 @click.option("--bonus-error", type=click.FloatRange(0), help="... and within so many percent of the references.")
@@ -243,15 +261,18 @@ def pay(
     min_seconds: float | None,
     annotators: Path | None,
     max_spammer: float,
+    max_broken: float,
+    min_confirmed: float,
     bonus: float,
     bonus_error: float | None,
 ) -> None:
-    """Write lists of finished raters to approve, to reject (with the reason) and to give a bonus."""
+    """Write lists of finished raters to approve, to reject, to look at first (with the reason) and to give a bonus."""
     from unisono.cli.collect_pay import write_pay
+    from unisono.collect.export.doubts import Limits
     from unisono.collect.export.pay import Rules
 
     study, store = _open(folder, database)
-    rules = Rules(max_failed, min_seconds, max_spammer, bonus, bonus_error)
+    rules = Rules(max_failed, min_seconds, max_spammer, Limits(max_broken, min_confirmed), bonus, bonus_error)
     write_pay(study, store, out or folder / "pay", rules, annotators)
 
 

@@ -23,9 +23,11 @@ def write_pay(study: StudyFolder, store: Database, out: Path, rules: Rules, anno
     found = store.read(lambda connection: verdicts(connection, study, rules, spammers))
     for path in write_lists(found, study.study.raters.source, out):
         click.echo(path)
-    bad = sum(bool(one.reason) for one in found)
+    look = sum(one.is_doubtful for one in found)
+    bad = sum(bool(one.reason) for one in found) - look
     paid = sum(one.bonus > 0 for one in found)
-    click.echo(f"{len(found) - bad} to approve, {bad} to reject, {paid} with a bonus. Nothing was sent.", err=True)
+    counts = f"{len(found) - bad - look} to approve, {bad} to reject, {look} to look at first, {paid} with a bonus"
+    click.echo(f"{counts}. Nothing was sent.", err=True)
 
 
 def spammer_probabilities(path: Path) -> dict[str, float]:

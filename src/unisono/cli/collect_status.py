@@ -17,7 +17,7 @@ def show(found: dict[str, Any]) -> None:
     tell(f"{found['ratings']}{wanted} {ratings}; {each} per item")
     tell(", ".join(f"{count} {state}" for state, count in found["raters"].items() if count) or "no raters yet")
     if found["people"]:
-        names = ["rater", "state", "pages", "s per item", "reference error %", "checks failed"]
+        names = ["rater", "state", "pages", "s per item", "reference error %", "checks failed", "to look at"]
         print_table(names, map(_person, found["people"]))
 
 
@@ -30,6 +30,8 @@ def show_estimate(found: dict[str, Any]) -> None:
         tell(f"no items: {', '.join(found['skipped'])}")
     if found["untranslated"]:
         tell(f"in English, unless lang.toml says them: {', '.join(found['untranslated'])}")
+    for after in found["unreached"]:
+        tell(f"warning: an attention check comes after {after} items, and a rater gets {found['items_per_rater']}")
     minutes = f"about {found['minutes_per_rater']:g} minute{'s' * (found['minutes_per_rater'] != 1)}"
     tell(f"{counted(found['pages_per_rater'], 'page')} and {minutes} per rater")
     if found["raters"] is not None:
@@ -41,10 +43,11 @@ def _person(person: dict[str, Any]) -> list[str]:
     return [
         person["annotator"],
         person["state"],
-        f"{person['done']}/{person['pages']}",
-        _cell(person["median_seconds"]),
+        f"{person['done']}/{person['pages']}" + (f" ({person['broken']} broken)" if person["broken"] else ""),
+        _cell(person["evidence"]["time"]["median"]),
         _cell(person["reference_error"]),
-        str(person["checks_failed"]),
+        str(person["checks_failed"] + person["evidence"]["checks_skipped"]),
+        "; ".join(person["doubts"]),
     ]
 
 

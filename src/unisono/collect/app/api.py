@@ -88,6 +88,8 @@ async def media(request: Request, site: Site, rater_id: int) -> Response:
     slots = await site.read(lambda connection: reading.slots_of(connection, rater_id))
     names = [slot.item for slot in slots if slot.id == wanted and slot.role != "check"]
     item = site.catalogue.find(names[0]) if names else None
+    if wanted is not None and names:
+        await site.keep_asked(rater_id, wanted)
     side = request.path_params.get("side")
     if item is not None and item.pair is not None:
         item = dict(zip(SIDES, item.pair, strict=True)).get(side or "")

@@ -126,7 +126,7 @@ async def failed(request: Request, error: Exception) -> Response:
 
 async def _sweep(site: Site) -> None:
     """Takes items back from raters who have gone."""
-    patience = int(site.study.design.free_after_minutes * 60_000)
+    patience = site.patience
     while True:
         try:
             await site.write(lambda connection: free_idle(connection, now_ms() - patience))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -21,8 +22,10 @@ from unisono.collect.app.static import static_version
 from unisono.collect.app.validate import Judge
 from unisono.collect.store import raters
 from unisono.collect.store.agree import plan_of, prepare
-from unisono.collect.store.database import Database
+from unisono.collect.store.asked import keep_asked
+from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.store.log import Book
+from unisono.collect.store.places import is_over
 from unisono.collect.store.writer import Writer
 from unisono.collect.studies import Keys, StudyFolder
 
@@ -52,6 +55,7 @@ class Site:
         self.keys = preview_keys or Keys.of(folder.path)
         self.database = database
         self.plan = plan_of(folder)
+        self.patience = folder.patience_ms
         self.judge = Judge(self.study, self.catalogue)
         self.book = Book(
             self.plan,
@@ -60,12 +64,14 @@ class Site:
             self.shows,
             self.study.design.final,
             frozenset(question.name for question in self.study.questions if question.required),
+            self.study.limits.raters,
         )
         self.limiter = Limiter(self.study.limits)
         # `turn` is shared by the studies of a server: one of them has its figures computed at a time.
         self.quality = LiveQuality.of_study(str(folder.path.resolve()), database.address, turn)
         self.pages = _environment()
         self._ids: dict[str, int] = {}
+        self._asked: set[int] = set()
         prepare(database, folder)
         self.writer = Writer(database)
 
@@ -89,6 +95,17 @@ class Site:
                 return None
             self._ids[name] = row.id
         return self._ids[name]
+
+    def is_over(self, connection: Connection) -> bool:
+        """Whether nobody more is needed."""
+        return is_over(connection, self.plan, self.study.limits.raters)
+
+    async def keep_asked(self, rater_id: int, slot_id: int) -> None:
+        """Notes that a file was asked for, once. What cannot be noted now does not hold the file up."""
+        if slot_id not in self._asked:
+            with contextlib.suppress(NotSavedError):
+                await self.write(lambda connection: keep_asked(connection, rater_id, slot_id, now_ms()))
+                self._asked.add(slot_id)
 
     def shows(self, role: str, name: str) -> bool:
         """Whether a page can still be shown: the study may have been edited since it was handed out."""

@@ -18,6 +18,8 @@ Id = Annotated[int, Meta(ge=1, le=2**52)]
 Name = Annotated[str, Meta(min_length=1, max_length=40)]
 Small = Annotated[int, Meta(ge=0, le=100_000)]
 Milliseconds = Annotated[float, Meta(ge=0, le=1e9)]
+Seconds = Annotated[float, Meta(ge=0, le=100_000)]
+Pixels = Annotated[float, Meta(ge=0, le=100_000)]
 Source = Literal["mouse", "key", "touch", "pen", "other"]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 # One answer per dimension: a number, or words.
@@ -70,6 +72,12 @@ class Rating(Sent, frozen=True, tag="rating"):
     sources: Annotated[dict[Name, Source], Meta(max_length=40)] = {}
     # Comparisons: which item of the pair was on the left.
     left: Literal["first", "second"] | UnsetType = UNSET
+    # Sounds and films: seconds that were played, each stretch once, and seconds in all; of pairs, from left to right.
+    played: Annotated[list[tuple[Seconds, Seconds]], Meta(max_length=2)] = []
+    # How often they were started, how often and for how long they stood still because nothing had arrived.
+    plays: Small = 0
+    stalls: Small = 0
+    stalled_ms: Milliseconds = 0.0
 
 
 class Samples(Sent, frozen=True, tag="samples"):
@@ -89,6 +97,8 @@ class Pass(Sent, frozen=True, tag="pass"):
     samples: Annotated[int, Meta(ge=1, le=10_000_000)]
     seconds: Annotated[float, Meta(gt=0, le=100_000)]
     start: Starts
+    # What moved the handle first.
+    by: Literal["", "mouse", "key", "touch", "pen", "other"] = ""
 
 
 class Practice(Sent, frozen=True, tag="practice"):
@@ -101,9 +111,21 @@ class Practice(Sent, frozen=True, tag="practice"):
 class Note(Sent, frozen=True, tag="note"):
     """Something worth knowing when a trace looks odd."""
 
-    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart", "broken"]
+    name: Literal["pause", "play", "blur", "focus", "stall", "resume", "tab", "restart", "broken", "again", "outside"]
     slot: Id | None = None
     media_ms: Milliseconds = 0.0
+    # How long a stall was.
+    lasted_ms: Milliseconds = 0.0
+
+
+class Device(Sent, frozen=True, tag="device"):
+    """Where the page is shown: width and height of screen and window, what the browser calls itself."""
+
+    screen: tuple[Pixels, Pixels]
+    window: tuple[Pixels, Pixels]
+    ratio: Annotated[float, Meta(ge=0, le=100)]
+    touch: bool
+    agent: Annotated[str, Meta(max_length=300)]
 
 
 class Comment(Sent, frozen=True, tag="comment"):
@@ -116,7 +138,7 @@ class Finish(Sent, frozen=True, tag="finish"):
     """The rater is done; accepted only when every slot is."""
 
 
-Event = Consent | Decline | Step | Answers | Rating | Samples | Pass | Practice | Note | Comment | Finish
+Event = Consent | Decline | Step | Answers | Rating | Samples | Pass | Practice | Note | Device | Comment | Finish
 
 
 class Batch(Struct, frozen=True, forbid_unknown_fields=True):

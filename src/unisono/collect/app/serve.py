@@ -146,7 +146,10 @@ def listen(address: Address, patience: float = 2.0) -> socket.socket:
     """The address, taken. A server that was just killed may hold it for another moment."""
     end = time.monotonic() + patience
     while True:
-        line = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
+        # Named as TCP, so that what is accepted has TCP_NODELAY: asyncio sets it for no other, and every answer on a
+        # connection that stays open would wait 40 ms for a packet to join it.
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        line = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             line.bind((address.host, address.port))

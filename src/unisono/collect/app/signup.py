@@ -69,7 +69,7 @@ async def begin(request: Request) -> Response:
     name = site.keys.name_for(ticket) if _TICKET.fullmatch(ticket) else new_name()
     arrival = _arrival(name, given, source)
     try:
-        name = await site.write(lambda c: join(c, arrival, site.study.limits.raters, now_ms()))
+        name = await site.write(lambda c: join(c, arrival, site.is_over, now_ms()))
     except RefusedError as refusal:
         return _refuse(site, str(refusal))
     return RedirectResponse(f"{site.root}/r/{site.keys.rater_token(name)}", 303)

@@ -14,9 +14,11 @@ from unisono.collect.store.log import Entry
 from unisono.collect.store.passes import Claim
 from unisono.collect.studies import Catalogue, Study
 from unisono.collect.studies.duration import longest, shortest
-from unisono.collect.studies.replies import questionnaire_fault, reply_fault
+from unisono.collect.studies.replies import questionnaire_fault, reply_fault, step_fault
 from unisono.collect.studies.schema import Value
 
+# Seconds by which players, headers and clocks may differ.
+_GRACE = 0.5
 _CODES = (0, 1, 2, 3, 8, 9, 10, 11)
 
 
@@ -42,9 +44,10 @@ class Judge:
         completes = isinstance(event, messages.Rating | messages.Pass)
         kind = str(event.__struct_config__.tag)
         claim = Claim(event.attempt, event.samples, event.seconds) if isinstance(event, messages.Pass) else None
-        breaks = isinstance(event, messages.Note) and event.name == "broken"
+        note = event.name if isinstance(event, messages.Note) else ""
         fault = partial(self.fault, event)
-        return Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim, breaks)
+        known = Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim)
+        return known._replace(breaks=note == "broken", tries_again=note == "again")
 
     def dimensions(self, slot: Slot) -> list[str]:
         """What is asked in this slot: checks ask for all ratings at once, traces for one pass at a time."""
@@ -58,8 +61,12 @@ class Judge:
         """What is wrong with the event, or None."""
         if isinstance(event, messages.Practice):
             return self._not_offered(event.values.items())
+        if isinstance(event, messages.Consent):
+            return "the code is missing" if self._study.raters.ask_code and not event.code.strip() else None
         if isinstance(event, messages.Answers):
             return questionnaire_fault(self._study, event.when, event.values)
+        if isinstance(event, messages.Note) and event.name == "broken":
+            return None if slot is not None and self._has_file(slot) else "only media can be broken"
         if slot is None:
             return None
         if isinstance(event, messages.Rating):
@@ -69,6 +76,13 @@ class Judge:
         if isinstance(event, messages.Pass):
             return self._wrong_pass(event, slot)
         return None
+
+    def _has_file(self, slot: Slot) -> bool:
+        """Whether there is anything on this page that has to be loaded. What has left the study meanwhile had."""
+        if slot.role == "check":
+            return False
+        item = self._catalogue.find(slot.item)
+        return item is None or item.has_file
 
     def _is_trace(self, slot: Slot) -> bool:
         return self._study.mode == "trace" and slot.role != "check"
@@ -81,7 +95,25 @@ class Judge:
             return "every dimension needs exactly one value"
         if (event.left is UNSET) == (self._study.mode == "compare" and slot.role != "check"):
             return "only comparisons have a left side, and all of them"
-        return self._not_offered(event.values.items()) or self._wrong_start(event.start)
+        return self._not_offered(event.values.items()) or self._wrong_start(event.start) or self._unplayed(event, slot)
+
+    def _unplayed(self, event: messages.Rating, slot: Slot) -> str | None:
+        """What plays is judged after it has played, at its own speed."""
+        item = self._catalogue.find(slot.item) if slot.role != "check" else None
+        sides = () if item is None else item.pair or (item,)
+        playing = [one for one in sides if one.media in ("audio", "video")]
+        share = self._study.design.play_share
+        if not playing or share == 0:
+            return None
+        if len(event.played) != len(playing):
+            return "it was not played"
+        in_order = playing[::-1] if event.left == "second" else playing
+        for one, (played, length) in zip(in_order, event.played, strict=True):
+            if played < share * (one.seconds or length) - _GRACE:
+                return "not enough of it was played"
+            if played > event.shown_ms / 1000 + _GRACE:
+                return "it was played faster than it is"
+        return None
 
     def _wrong_pass(self, event: messages.Pass, slot: Slot) -> str | None:
         if not self._is_trace(slot):
@@ -119,7 +151,7 @@ class Judge:
             asked = self._asked.get(name)
             if asked is None:
                 return "there is no such dimension"
-            if value is not None and (fault := reply_fault(asked, value)):
+            if value is not None and (fault := reply_fault(asked, value) or step_fault(asked, value)):
                 return fault
         return None
 

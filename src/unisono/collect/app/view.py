@@ -5,6 +5,7 @@ References look like items: roles, names and truth stay here, and media are addr
 
 from __future__ import annotations
 
+from math import ceil
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,32 +17,41 @@ from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.guard import MTURK_HOSTS
 from unisono.collect.app.prose import prose
 from unisono.collect.store import assign, raters, reading
+from unisono.collect.store.log import too_many_broken
+from unisono.collect.store.places import free_in
 from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.studies import Dimension, Item
 from unisono.collect.studies.replies import pages_due
 
 # The items of a pair, by their place in its name.
 SIDES = ("first", "second")
+PROLIFIC = "https://app.prolific.com/submissions/complete?cc={code}"
 
 
 def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, Any]:
     """Everything a browser needs to go on where the rater stopped."""
-    if raters.touch(connection, rater_id, now_ms()).state == "left":
-        assign.reclaim(connection, rater_id, site.plan)
     row = raters.by_id(connection, rater_id)
+    if row.state == "left":
+        assign.reclaim(connection, rater_id, site.plan)
+        raters.touch(connection, rater_id, now_ms())
+        row = raters.by_id(connection, rater_id)
     past = reading.payloads_of(connection, rater_id, ("step", "comment"))
     steps = [msgspec.json.decode(done.payload)["name"] for done in past if done.kind == "step"]
     rated = reading.latest(connection, "rating", rater_id)
     answers = {done.slot_id: msgspec.json.decode(done.payload) for done in rated}
     mine = reading.slots_of(connection, rater_id)
+    states = reading.states_of(connection, rater_id)
     slots = [slot for slot in mine if site.shows(slot.role, slot.item)]
     pages, replies = replies_of(connection, rater_id)
+    # Nothing is left to answer, and too little was answered: what could not be shown may be tried again.
+    stuck = row.state == "active" and all(slot.state == "done" for slot in slots) and too_many_broken(states)
     # All that this rater had to do has left the study, and nothing of it was done.
-    spent = row.state == "active" and not slots and not any(slot.state == "done" for slot in mine)
+    spent = row.state == "active" and not stuck and not slots and not any(slot.state == "done" for slot in mine)
     return {
         "rater": row.name,
         "state": "full" if spent else row.state,
         "phase": raters.phase(connection),
+        "stuck": stuck,
         "steps": sorted(set(steps)),
         "breaks": steps.count("break"),
         # Pages of the questionnaire still to fill in, and what was answered on others.
@@ -49,6 +59,7 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
         "replies": replies,
         "commented": any(done.kind == "comment" for done in past),
         "slots": [_slot(site, slot, answers.get(slot.id, {})) for slot in slots],
+        "full": _full(connection, site) if spent or row.state == "full" else None,
         "finish": _finish(site, row) if row.state == "finished" else None,
     }
 
@@ -72,6 +83,7 @@ def study_view(site: Site) -> dict[str, Any]:
         "play": study.practice.play,
         "practice": [_practice(site, index, item) for index, item in enumerate(site.catalogue.practice)],
         "zoom": study.design.zoom,
+        "play_share": study.design.play_share,
         "ask_code": study.raters.ask_code,
         "ask_comment": study.raters.ask_comment,
         # Colours are judged against a neutral grey, whatever the theme.
@@ -138,12 +150,21 @@ def _start(dimension: Dimension, seed: int, where: str) -> float:
     return min(dimension.max, round(dimension.min + steps * dimension.step, 10))
 
 
+def _full(connection: Connection, site: Site) -> dict[str, Any]:
+    """No place: for good, or until somebody who has left has been waited for. Minutes are None where it is for good."""
+    over = site.is_over(connection)
+    wait = free_in(connection, site.patience, now_ms())
+    code = site.study.raters.full_code
+    back = PROLIFIC.format(code=code) if code and site.study.raters.source == "prolific" else ""
+    return {"minutes": None if over else max(1, ceil(wait / 60_000)), "code": code, "return_url": back}
+
+
 def _finish(site: Site, row: Any) -> dict[str, Any]:
     code = site.study.raters.completion_code or site.keys.code(row.name)
     extra = msgspec.json.decode(row.extra, type=dict[str, str])
     back = site.study.raters.return_url.replace("{code}", code)
     if site.study.raters.source == "prolific" and not back:
-        back = f"https://app.prolific.com/submissions/complete?cc={code}"
+        back = PROLIFIC.format(code=code)
     return {"code": code, "return_url": back, "submit": mturk_submit(extra)}
 
 

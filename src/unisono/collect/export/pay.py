@@ -4,6 +4,9 @@ Prolific   approve.csv: one participant a line; reject.csv; bonus.csv: participa
 MTurk      approve.csv, reject.csv: AssignmentId,Approve,Reject as its results page takes them; bonus.csv
 others     the rater's label, name and completion code
 
+look.csv, for all alike, holds those who broke no rule and yet are neither approved nor rejected: the server has reason
+to doubt what their browsers said.
+
 The lists are proposals: nothing is sent anywhere.
 """
 
@@ -17,6 +20,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import answers, label
+from unisono.collect.export.doubts import Limits, doubts
 from unisono.collect.export.raters import Standing, plain, standings
 from unisono.collect.store import reading
 from unisono.collect.studies import StudyFolder
@@ -29,13 +33,17 @@ class Rules(NamedTuple):
     most_failed: int | None = None
     least_seconds: float | None = None
     most_spammer: float = 0.9
+    limits: Limits = Limits()
     # Paid in addition to those whose distance from the references is no larger, in percent of the scale.
     bonus: float = 0.0
     bonus_error: float | None = None
 
 
 class Verdict(NamedTuple):
-    """What one finished rater gets. `reason` is empty for those who are approved."""
+    """What one finished rater gets. `reason` is empty for those who are approved.
+
+    Who breaks a rule is rejected. A doubt alone is neither: somebody has to look first.
+    """
 
     annotator: str
     outside: str
@@ -43,6 +51,7 @@ class Verdict(NamedTuple):
     code: str
     reason: str
     bonus: float
+    is_doubtful: bool = False
 
 
 def verdicts(connection: Connection, folder: StudyFolder, rules: Rules, spammers: dict[str, float]) -> list[Verdict]:
@@ -52,25 +61,37 @@ def verdicts(connection: Connection, folder: StudyFolder, rules: Rules, spammers
     for standing in standings(connection, folder, answers(connection)):
         if standing.state == "finished":
             row = people[standing.annotator]
-            reason = _reason(standing, rules, spammers.get(standing.annotator, 0.0))
+            against = _against(standing, rules, spammers.get(standing.annotator, 0.0))
+            doubtful = doubts(standing.evidence, rules.limits)
+            reason = "; ".join(against + doubtful)
             known = (standing.annotator, plain(row.outside or ""), plain(row.session), standing.completion_code)
-            found.append(Verdict(*known, reason, 0.0 if reason else _bonus(standing, rules)))
+            bonus = 0.0 if reason else _bonus(standing, rules)
+            found.append(Verdict(*known, reason, bonus, bool(doubtful and not against)))
     return found
 
 
 def write_lists(found: Sequence[Verdict], source: str, out: Path) -> list[Path]:
-    """approve.csv, reject.csv and bonus.csv as the platform wants them; the files written."""
-    good, bad = [one for one in found if not one.reason], [one for one in found if one.reason]
+    """approve.csv, reject.csv and bonus.csv as the platform wants them, and look.csv; the files written."""
+    good = [one for one in found if not one.reason]
+    bad = [one for one in found if one.reason and not one.is_doubtful]
     paid = [one for one in good if one.bonus > 0]
+    tables = (*_tables(source, good, bad, paid), _to_look_at([one for one in found if one.is_doubtful]))
     with atomic_directory(out) as place:
-        for name, rows in zip(_NAMES, _tables(source, good, bad, paid), strict=True):
+        for name, rows in zip(_NAMES, tables, strict=True):
             with (place / name).open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, lineterminator="\n").writerows(rows)
+    for name in _NAMES:
+        (out / name).chmod(0o600)
     return [out / name for name in _NAMES]
 
 
-_NAMES = ("approve.csv", "reject.csv", "bonus.csv")
+_NAMES = ("approve.csv", "reject.csv", "bonus.csv", "look.csv")
 Table = list[list[str]]
+
+
+def _to_look_at(doubtful: list[Verdict]) -> Table:
+    head = ["annotator", "name", "session", "completion_code", "reason"]
+    return [head, *([v.annotator, v.outside, v.session, v.code, v.reason] for v in doubtful)]
 
 
 def _tables(source: str, good: list[Verdict], bad: list[Verdict], paid: list[Verdict]) -> tuple[Table, Table, Table]:
@@ -92,17 +113,19 @@ def _tables(source: str, good: list[Verdict], bad: list[Verdict], paid: list[Ver
     )
 
 
-def _reason(standing: Standing, rules: Rules, spammer: float) -> str:
+def _against(standing: Standing, rules: Rules, spammer: float) -> list[str]:
+    """The rules that the rater breaks."""
     reasons = ["excluded by the researcher"] if standing.excluded else []
-    if rules.most_failed is not None and standing.checks_failed > rules.most_failed:
-        asked = standing.checks_passed + standing.checks_failed
-        reasons.append(f"{standing.checks_failed} of {asked} attention checks failed")
-    seconds = standing.median_seconds
+    failed = standing.checks_failed + standing.evidence.checks_skipped
+    if rules.most_failed is not None and failed > rules.most_failed:
+        reasons.append(f"{failed} of {standing.checks_passed + failed} attention checks failed")
+    # As far as the server can confirm them, and of traces as well: what a browser claims is no time spent.
+    seconds = standing.evidence.time.median
     if rules.least_seconds is not None and seconds is not None and seconds < rules.least_seconds:
-        reasons.append(f"too fast: {seconds:g} seconds per item, {rules.least_seconds:g} are needed to look at one")
+        reasons.append(f"too fast: {seconds:.3g} seconds per item, {rules.least_seconds:g} are needed to look at one")
     if spammer > rules.most_spammer:
         reasons.append(f"answers follow nobody else's (probability {spammer:.2f})")
-    return "; ".join(reasons)
+    return reasons
 
 
 def _bonus(standing: Standing, rules: Rules) -> float:

@@ -15,17 +15,24 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import Answer, label
+from unisono.collect.export.devices import Devices
+from unisono.collect.export.doubts import Evidence, Limits, doubts
 from unisono.collect.export.references import reference_distances
+from unisono.collect.export.stalls import Stalled, stalls
+from unisono.collect.export.times import Spent, spent, visits
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
+from unisono.collect.store.asked import unseen
 from unisono.collect.store.excluded import excluded_ids
-from unisono.collect.studies import Keys, StudyFolder
+from unisono.collect.studies import Item, Keys, StudyFolder
 from unisono.collect.studies.schema import Check, Value
 
 HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
-    "returns", "pages", "pages_done", "pages_broken", "median_seconds", "reference_error_percent", "checks_passed",
-    "checks_failed", "completion_code", "comment",
+    "returns", "pages", "pages_done", "pages_broken", "pages_broken_alone", "pages_unseen", "pages_together",
+    "median_seconds", "confirmed_seconds", "time_confirmed_percent", "reference_error_percent", "stalls",
+    "stalled_seconds", "checks_passed", "checks_failed", "checks_skipped", "browser", "device", "completion_code",
+    "comment", "doubts",
 ]  # fmt: skip
 
 
@@ -36,6 +43,7 @@ class Standing(NamedTuple):
     state: str
     pages: int
     done: int
+    broken: int
     joined_at: int
     seen_at: int
     finished_at: int | None
@@ -48,6 +56,12 @@ class Standing(NamedTuple):
     # What the researcher calls an invited rater, and what the rater had to say.
     name: str
     comment: str
+    # How often, and for how many seconds, what plays stood still.
+    stalls: int
+    stalled_seconds: float
+    evidence: Evidence
+    # Reasons to look before paying, by the limits that hold without any said.
+    doubts: list[str]
 
 
 def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[Standing]:
@@ -58,6 +72,7 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     distances = reference_distances(connection, folder, rated)
     checks = known_checks(connection, folder)
     code, told, left_out = _codes(folder), _told(connection), excluded_ids(connection)
+    evidence, stalled = _evidence(connection, folder), stalls(connection)
     found = []
     for row in reading.rater_rows(connection):
         mine, away = by_rater.get(label(row.id), []), distances.get(label(row.id), [])
@@ -66,9 +81,30 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
             "excluded": row.id in left_out,
             "name": (row.outside or "") if row.source == "invited" else "",
             "comment": told.get(label(row.id), {}).get("comment", ""),
+            "stalls": stalled.get(row.id, Stalled()).times,
+            "stalled_seconds": round(stalled.get(row.id, Stalled()).seconds, 1),
+            "evidence": evidence(row),
+            "doubts": doubts(evidence(row), Limits()),
         }
         found.append(_standing(row, mine, checks, away, words))
     return found
+
+
+def _evidence(connection: Connection, folder: StudyFolder) -> Callable[[Any], Evidence]:
+    """What the server saw of every rater."""
+    alone, skipped = reading.broken_alone(connection), reading.skipped_checks(connection)
+    time = spent(visits(connection))
+    blind = unseen(connection, {item.name for item in _shown(folder) if item.has_file})
+
+    def evidence(row: Any) -> Evidence:
+        known = (alone.get(row.id, 0), skipped.get(row.id, 0), blind[row.id])
+        return Evidence(row.done, *known, time.get(row.id, Spent()))
+
+    return evidence
+
+
+def _shown(folder: StudyFolder) -> tuple[Item, ...]:
+    return (*folder.catalogue.items, *folder.catalogue.references)
 
 
 def _codes(folder: StudyFolder) -> Callable[[Any], str]:
@@ -87,8 +123,9 @@ def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]
     """The rows of raters.csv."""
     told = _told(connection)
     people = {label(row.id): row for row in reading.rater_rows(connection)}
+    devices = Devices(connection)
     return [
-        _row(standing, people[standing.annotator], told.get(standing.annotator, {}))
+        _row(standing, people[standing.annotator], told.get(standing.annotator, {}), devices)
         for standing in standings(connection, folder, rated)
     ]
 
@@ -103,6 +140,7 @@ def _standing(
         state=row.state,
         pages=row.slots,
         done=row.done,
+        broken=row.broken,
         joined_at=row.joined_at,
         seen_at=row.seen_at,
         finished_at=row.finished_at,
@@ -134,7 +172,8 @@ def _told(connection: Connection) -> dict[str, dict[str, str]]:
     return told
 
 
-def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
+def _row(standing: Standing, person: Any, told: dict[str, str], devices: Devices) -> list[str]:
+    device = devices.last(person.id)
     return [
         standing.annotator,
         standing.state,
@@ -147,13 +186,27 @@ def _row(standing: Standing, person: Any, told: dict[str, str]) -> list[str]:
         str(person.returns),
         str(standing.pages),
         str(standing.done),
-        str(person.broken),
-        *("" if value is None else f"{value:g}" for value in (standing.median_seconds, standing.reference_error)),
+        str(standing.broken),
+        str(standing.evidence.broken_alone),
+        str(standing.evidence.unseen),
+        str(standing.evidence.time.together),
+        *("" if value is None else f"{value:.6g}" for value in _figures(standing)),
+        str(standing.stalls),
+        f"{standing.stalled_seconds:g}",
         str(standing.checks_passed),
         str(standing.checks_failed),
+        str(standing.evidence.checks_skipped),
+        *((device.browser, device.kind) if device else ("", "")),
         standing.completion_code,
         plain(told.get("comment", "")),
+        "; ".join(standing.doubts),
     ]
+
+
+def _figures(standing: Standing) -> tuple[float | None, ...]:
+    time = standing.evidence.time
+    rounded = (None if value is None else round(value, 2) for value in (time.median, time.percent))
+    return (standing.median_seconds, *rounded, standing.reference_error)
 
 
 def plain(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import answers
-from unisono.collect.export.raters import standings
+from unisono.collect.export.raters import Standing, standings
 from unisono.collect.store import raters, reading
 from unisono.collect.studies import StudyFolder
 
@@ -33,8 +33,14 @@ def summary(connection: Connection, folder: StudyFolder) -> dict[str, Any]:
             state: states.get(state, 0) for state in ("joined", "active", "finished", "left", "declined", "full")
         },
         "items": items,
-        "people": [person._asdict() for person in people],
+        "people": [_person(person) for person in people],
     }
+
+
+def _person(person: Standing) -> dict[str, Any]:
+    seen = person.evidence
+    time = seen.time._asdict() | {"percent": seen.time.percent}
+    return person._asdict() | {"evidence": seen._asdict() | {"time": time}}
 
 
 def _items(connection: Connection, folder: StudyFolder) -> list[dict[str, Any]]:

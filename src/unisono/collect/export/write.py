@@ -6,6 +6,7 @@ comparisons.csv    annotator,left,right,dimension,answer,seconds,time  for pairs
 features.csv       red, green and blue from 0 to 1, for stimuli made here
 references.csv     what was said of the hidden references, each time
 remarks.csv        free texts about items
+trials.csv         one row per answered page: how long, in which place, by what, disturbed how
 raters.csv         one row per rater: how far, how fast, how close to the references
 questionnaire.csv  what raters said of themselves, where the study asks
 log.jsonl          everything that was ever received, in order
@@ -24,7 +25,7 @@ from pathlib import Path
 import msgspec
 from sqlalchemy import Connection
 
-from unisono.collect.export import comparisons
+from unisono.collect.export import comparisons, trials
 from unisono.collect.export import raters as rater_table
 from unisono.collect.export.answers import Answer, TracedPass, answers, counting, label, traces
 from unisono.collect.export.questionnaire import questionnaire_table
@@ -37,6 +38,8 @@ from unisono.collect.studies.schema import Value
 from unisono.io.atomic import atomic_directory, atomic_path
 
 Row = list[str]
+# These say who raters are elsewhere, or what they wrote of themselves.
+_PRIVATE = ("raters.csv", "questionnaire.csv", "log.jsonl")
 
 
 def export_study(folder: StudyFolder, database: Database, out: Path) -> list[Path]:
@@ -44,6 +47,9 @@ def export_study(folder: StudyFolder, database: Database, out: Path) -> list[Pat
     with atomic_directory(out) as place:
         database.read(lambda connection: _write_all(connection, folder, place))
         names = sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
+    for name in _PRIVATE:
+        if (out / name).exists():
+            (out / name).chmod(0o600)
     return [out / name for name in names]
 
 
@@ -68,6 +74,8 @@ def _write_all(connection: Connection, folder: StudyFolder, place: Path) -> None
     _write_tables(connection, folder, rated, place)
     table = rater_table.rater_table(connection, folder, rated)
     _csv(place / "raters.csv", rater_table.HEADER, table)
+    names, rows = trials.header(folder.study), trials.trial_rows(connection, folder.study)
+    _csv(place / "trials.csv", names, ([row.get(name, "") for name in names] for row in rows))
     if told := questionnaire_table(connection, folder):
         _csv(place / "questionnaire.csv", told[0], told[1:])
     _write_log(connection, place / "log.jsonl")
@@ -189,7 +197,18 @@ def _csv(path: Path, header: Row, rows: Iterable[Row]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows(rows)
+        writer.writerows([_safe(cell) for cell in row] for row in rows)
+
+
+def _safe(cell: str) -> str:
+    """A cell that no spreadsheet runs: names of files and words of choices may begin like a formula, as numbers do."""
+    if not cell or cell[0].isalnum():
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return plain(cell)
+    return cell
 
 
 def _rating(answer: Answer, names: list[str]) -> Row:

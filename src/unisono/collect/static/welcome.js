@@ -1,4 +1,4 @@
-// Back and Begin lead to the place that was begun in this tab, not to a second one. The ticket is forgotten when the study
+// Back, Begin and a new tab lead to the place that was begun in this browser, not to a second one. The ticket is forgotten when the study
 // is finished, so that the next person at the same screen gets a place of their own.
 
 const field = document.getElementById("ticket");
@@ -7,7 +7,7 @@ const key = `unisono${location.pathname.replace(/\/$/, "")}/ticket`;
 
 function keep(ticket) {
   try {
-    sessionStorage.setItem(key, ticket);
+    localStorage.setItem(key, ticket);
   } catch {
     // Forbidden: then every Begin is a new one.
   }
@@ -15,7 +15,7 @@ function keep(ticket) {
 
 function kept() {
   try {
-    return sessionStorage.getItem(key);
+    return localStorage.getItem(key);
   } catch {
     return null;
   }

@@ -5,6 +5,8 @@ Only a server that starts writes here (`prepare`). Commands that look at a study
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 from sqlalchemy import Connection
 
@@ -39,6 +41,8 @@ def prepare(database: Database, folder: StudyFolder) -> None:
         raters.put_setting(connection, "scales", _meaning(folder))
         checks = known_checks(connection, folder)
         raters.put_setting(connection, "checks", msgspec.json.encode(checks).decode())
+        if raters.get_setting(connection, "keeps_asked") is None:
+            raters.put_setting(connection, "keeps_asked", str(time.time_ns() // 1_000_000))
         assign.sync_items(connection, plan_of(folder))
 
 

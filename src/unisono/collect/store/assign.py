@@ -133,6 +133,18 @@ def give_up(connection: Connection, row: Slot) -> None:
         _shift(connection, row.rater_id, [row.item], load=-1)
 
 
+def try_again(connection: Connection, rater_id: int, plan: Plan) -> None:
+    """Pages that could not be shown are the rater's again, as far as their items are still needed."""
+    lock_items(connection)
+    mine = (slot.c.rater_id == rater_id, slot.c.state == "broken")
+    names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
+    needed = [name for name in names if _is_needed(connection, name, plan)]
+    _shift(connection, rater_id, needed, load=1)
+    unneeded = [name for name in names if name not in needed]
+    connection.execute(update(slot).where(*mine, slot.c.item.in_(unneeded)).values(state="dropped"))
+    connection.execute(update(slot).where(*mine).values(state="open"))
+
+
 def lock_items(connection: Connection) -> None:
     """Lets one transaction at a time change the loads. SQLite's writers are alone already."""
     if connection.dialect.name == "postgresql":

@@ -7,6 +7,7 @@ read; both stay in it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
@@ -15,9 +16,14 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from unisono.collect.store import assign, raters
+from unisono.collect.store.asked import was_asked
 from unisono.collect.store.passes import Claim, claim_fault
+from unisono.collect.store.places import is_room
 from unisono.collect.store.questionnaire import replies_of
 from unisono.collect.store.tables import event, slot
+
+# Said without having done anything.
+_IDLE = ("note", "decline", "device")
 
 
 class Entry(NamedTuple):
@@ -36,6 +42,8 @@ class Entry(NamedTuple):
     claim: Claim | None = None
     # Its slot could not be shown.
     breaks: bool = False
+    # The rater wants to try again what could not be had: a place, or pages that could not be shown.
+    tries_again: bool = False
 
 
 class Receipt(NamedTuple):
@@ -59,11 +67,15 @@ class Book(NamedTuple):
     final: bool = False
     # Questions about the rater without which nobody has finished.
     required: frozenset[str] = frozenset()
+    # How many raters may have a place.
+    most_raters: int = 2**31
 
 
 def append(connection: Connection, rater_id: int, tab: str, entries: Sequence[Entry], book: Book, now: int) -> Receipt:
     """Writes a batch to the log and lets it take effect."""
-    row = raters.touch(connection, rater_id, now, len(entries))
+    # Looking about keeps nobody's place: only what brings a rater on does.
+    moves = any(entry.kind not in _IDLE or entry.tries_again for entry in entries)
+    row = raters.touch(connection, rater_id, now if moves else None, len(entries))
     if row.state == "left":
         assign.reclaim(connection, rater_id, book.plan)
     slots = _slots(connection, rater_id, entries)
@@ -107,6 +119,8 @@ def _take(
         return "the study is finished and its answers are final"
     if entry.claim and entry.slot_id and (reason := claim_fault(connection, entry.slot_id, entry.claim)):
         return reason
+    if entry.breaks and entry.slot_id and not was_asked(connection, entry.slot_id):
+        return "its file was never asked for"
     if not _insert(connection, rater_id, tab, entry, now):
         return None
     if entry.completes and entry.slot_id is not None:
@@ -115,6 +129,8 @@ def _take(
             slots[entry.slot_id] = slots[entry.slot_id]._replace(state="done")
     elif entry.breaks and entry.slot_id is not None:
         assign.give_up(connection, slots[entry.slot_id])
+    elif entry.tries_again:
+        _again(connection, rater_id, book, now)
     elif entry.kind in _EFFECTS:
         _EFFECTS[entry.kind](connection, rater_id, book, now)
     return None
@@ -145,7 +161,16 @@ def _unfinished(connection: Connection, rater_id: int, book: Book) -> str | None
     if book.required and not book.required <= replies_of(connection, rater_id).values.keys():
         return "not all questions are answered yet"
     # Nothing was left to do for somebody who came late or came back: no reason to be paid.
-    return None if any(row.state == "done" for row in rows) else "nothing was answered"
+    states = [row.state for row in rows]
+    if "done" not in states:
+        return "nothing was answered"
+    return "too many pages could not be shown" if too_many_broken(states) else None
+
+
+def too_many_broken(states: Sequence[str]) -> bool:
+    """Whether most of a rater's pages were not answered but said to be broken: no reason to be paid either."""
+    counts = Counter(states)
+    return counts["broken"] > counts["done"]
 
 
 def _is_too_late(connection: Connection, rater_id: int, tab: str, entry: Entry) -> bool:
@@ -158,10 +183,20 @@ def _is_too_late(connection: Connection, rater_id: int, tab: str, entry: Entry) 
 
 
 def _consent(connection: Connection, rater_id: int, book: Book, now: int) -> None:
-    state = raters.by_id(connection, rater_id).state
-    if state in ("joined", "full", "declined"):
-        count = assign.assign(connection, rater_id, book.plan, book.rng)
+    row = raters.by_id(connection, rater_id)
+    if row.state in ("joined", "full", "declined"):
+        assign.lock_items(connection)
+        # Who was invited was promised a place.
+        room = row.source == "invited" or is_room(connection, book.most_raters)
+        count = assign.assign(connection, rater_id, book.plan, book.rng) if room else 0
         raters.set_state(connection, rater_id, "active" if count else "full")
+
+
+def _again(connection: Connection, rater_id: int, book: Book, now: int) -> None:
+    if raters.by_id(connection, rater_id).state == "full":
+        _consent(connection, rater_id, book, now)
+    else:
+        assign.try_again(connection, rater_id, book.plan)
 
 
 def _decline(connection: Connection, rater_id: int, book: Book, now: int) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from unisono.collect.store.tables import rater, setting
 from unisono.collect.store.writer import RefusedError
@@ -25,8 +26,11 @@ class Arrival(NamedTuple):
     extra: dict[str, str] = {}  # noqa: RUF012  (a NamedTuple's default is never changed)
 
 
-def join(connection: Connection, arrival: Arrival, most: int, now: int) -> str:
-    """Takes a rater in; the rater's name, an earlier one when the same person of the same session comes again."""
+def join(connection: Connection, arrival: Arrival, is_over: Callable[[Connection], bool], now: int) -> str:
+    """Takes a rater in; the rater's name, an earlier one when the same person of the same session comes again.
+
+    Who comes in has no place yet: that is for those who agree.
+    """
     if arrival.outside is not None:
         known = connection.execute(_outside(arrival)).one_or_none()
         if known is not None:
@@ -36,7 +40,7 @@ def join(connection: Connection, arrival: Arrival, most: int, now: int) -> str:
         return arrival.name
     if phase(connection) != "open":
         raise RefusedError("closed")
-    if (connection.scalar(select(func.count()).select_from(rater)) or 0) >= most:
+    if arrival.outside is None and is_over(connection):
         raise RefusedError("full")
     add(connection, arrival, now)
     return arrival.name
@@ -75,9 +79,9 @@ def find(connection: Connection, name: str) -> Any | None:
     return connection.execute(select(rater).where(rater.c.name == name)).one_or_none()
 
 
-def touch(connection: Connection, rater_id: int, now: int, events: int = 0) -> Any:
-    """Notes that the rater was heard of; the rater's row as it is now."""
-    change = {"seen_at": now, "events": rater.c.events + events}
+def touch(connection: Connection, rater_id: int, now: int | None, events: int = 0) -> Any:
+    """Notes that the rater did something, when `now` is given, and how much; the rater's row as it is now."""
+    change = {"events": rater.c.events + events} | ({} if now is None else {"seen_at": now})
     statement = update(rater).where(rater.c.id == rater_id).values(change)
     return connection.execute(statement.returning(rater.c.id, rater.c.state, rater.c.events)).one()
 

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from unisono.collect.store.tables import event, item, rater, slot
 
 # Slots that are no longer part of a rater's way.
 _GONE = ("dropped", "broken")
+# What raters have said of a page: an answer, or that it could not be shown.
+_SAID = ("done", "broken")
+# What answers a page, and what else ends one.
+ANSWERS = ("rating", "pass")
+_ENDS = (*ANSWERS, "consent", "step", "answers", "practice", "comment")
 
 
 def slots_of(connection: Connection, rater_id: int) -> Sequence[Any]:
     """The rater's way, in order, without what was dropped."""
     mine = select(slot).where(slot.c.rater_id == rater_id, slot.c.state.not_in(_GONE))
     return connection.execute(mine.order_by(slot.c.position)).all()
+
+
+def states_of(connection: Connection, rater_id: int) -> list[str]:
+    """The state of every page that the rater was ever given."""
+    return list(connection.scalars(select(slot.c.state).where(slot.c.rater_id == rater_id)))
 
 
 def payloads_of(connection: Connection, rater_id: int, kinds: Sequence[str]) -> Sequence[Any]:
@@ -28,13 +38,29 @@ def payloads_of(connection: Connection, rater_id: int, kinds: Sequence[str]) -> 
 
 def rater_rows(connection: Connection) -> Sequence[Any]:
     """All raters with the number of their slots, and of those done."""
-    total = func.count(slot.c.id).filter(slot.c.state.not_in(_GONE))
+    # Asked, answered or not: a page that is said to be broken is one more that was asked.
+    total = func.count(slot.c.id).filter(slot.c.state != "dropped")
     done = func.count(slot.c.id).filter(slot.c.state == "done")
     broken = func.count(slot.c.id).filter(slot.c.state == "broken")
     columns = list(rater.c)
     counts = (total.label("slots"), done.label("done"), broken.label("broken"))
     joined = select(*columns, *counts).join(slot, isouter=True)
     return connection.execute(joined.group_by(*columns).order_by(rater.c.id)).all()
+
+
+def broken_alone(connection: Connection) -> dict[int, int]:
+    """By rater, pages said to be broken that others were able to answer, or that nobody else says are broken."""
+    others = slot.alias()
+    same = (others.c.item == slot.c.item, others.c.role == slot.c.role, others.c.rater_id != slot.c.rater_id)
+    answered, broken = (select(others.c.id).where(*same, others.c.state == state).exists() for state in _SAID)
+    mine = select(slot.c.rater_id, func.count()).where(slot.c.state == "broken", answered | ~broken)
+    return {row[0]: row[1] for row in connection.execute(mine.group_by(slot.c.rater_id))}
+
+
+def skipped_checks(connection: Connection) -> dict[int, int]:
+    """By rater, attention checks that were got round: said to be broken, as older versions let raters do."""
+    mine = select(slot.c.rater_id, func.count()).where(slot.c.role == "check", slot.c.state == "broken")
+    return {row[0]: row[1] for row in connection.execute(mine.group_by(slot.c.rater_id))}
 
 
 def item_rows(connection: Connection) -> Sequence[Any]:
@@ -61,12 +87,17 @@ def totals(connection: Connection) -> tuple[int, int]:
 
 
 def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Sequence[Any]:
-    """The last event of this kind of every slot that is done, by rater and position: what counts as the answer.
+    """As `latest_of` one kind."""
+    return latest_of(connection, (kind,), rater_id)
+
+
+def latest_of(connection: Connection, kinds: Sequence[str], rater_id: int | None = None) -> Sequence[Any]:
+    """The last event of these kinds of every slot that is done, by rater and position: what counts as the answer.
 
     Last is what the rater did last, not what arrived last: a tab that was offline may deliver after a newer one. Within
     a tab its own numbers say what came later; between tabs the moment does, told by our clock.
     """
-    wanted = [event.c.kind == kind, event.c.slot_id.is_not(None)]
+    wanted: list[ColumnElement[bool]] = [event.c.kind.in_(kinds), event.c.slot_id.is_not(None)]
     if rater_id is not None:
         wanted.append(event.c.rater_id == rater_id)
     back = func.row_number().over(partition_by=(event.c.slot_id, event.c.tab), order_by=event.c.seq.desc())
@@ -76,7 +107,8 @@ def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Se
     ends = select(tabs.c.id, place.label("place")).where(tabs.c.back == 1).subquery()
     last = select(ends.c.id).where(ends.c.place == 1).subquery()
     columns = (slot.c.id.label("slot_id"), slot.c.rater_id, slot.c.item, slot.c.role, slot.c.repetition, slot.c.part)
-    chosen = select(*columns, event.c.payload, event.c.stored_at).join(last, last.c.id == event.c.id)
+    told = (event.c.kind, event.c.tab, event.c.seq, event.c.payload, event.c.stored_at)
+    chosen = select(*columns, slot.c.position, *told).join(last, last.c.id == event.c.id)
     return connection.execute(chosen.join(slot).order_by(slot.c.rater_id, slot.c.position)).all()
 
 
@@ -101,6 +133,28 @@ def all_events(connection: Connection) -> Iterator[Any]:
     columns = (slot.c.item, slot.c.role, slot.c.repetition, slot.c.part)
     everything = select(event, *columns).join(slot, slot.c.id == event.c.slot_id, isouter=True).order_by(event.c.id)
     return iter(connection.execution_options(yield_per=1000).execute(everything))
+
+
+def page_ends(connection: Connection) -> Sequence[Any]:
+    """Everything that ends a page, by rater in the order in which it came in."""
+    columns = (event.c.id, event.c.rater_id, event.c.kind, event.c.slot_id, event.c.stored_at, event.c.payload)
+    ends = select(*columns).where(event.c.kind.in_(_ENDS))
+    return connection.execute(ends.order_by(event.c.rater_id, event.c.stored_at, event.c.id)).all()
+
+
+def notes(connection: Connection) -> Sequence[Any]:
+    """What was noted of pages, oldest first: rater_id, slot_id, payload."""
+    mine = select(event.c.rater_id, event.c.slot_id, event.c.payload).where(
+        event.c.kind == "note", event.c.slot_id.is_not(None)
+    )
+    return connection.execute(mine.order_by(event.c.id)).all()
+
+
+def devices(connection: Connection) -> Sequence[Any]:
+    """What pages said of where they are shown, in order within a tab: rater_id, tab, seq, payload."""
+    columns = (event.c.rater_id, event.c.tab, event.c.seq, event.c.payload)
+    mine = select(*columns).where(event.c.kind == "device")
+    return connection.execute(mine.order_by(event.c.rater_id, event.c.sent_at, event.c.tab, event.c.seq)).all()
 
 
 def words(connection: Connection) -> Sequence[Any]:

@@ -41,6 +41,13 @@ class Item:
         return clip_seconds(self.path) if self.path is not None else None
 
     @property
+    def has_file(self) -> bool:
+        """Whether a browser has to fetch anything for it: colours and texts come with the page."""
+        if self.pair is not None:
+            return any(item.has_file for item in self.pair)
+        return self.walk is not None or (self.path is not None and self.media != "text")
+
+    @property
     def is_there(self) -> bool:
         """Whether it can be shown now: a file may have been taken away while the study runs."""
         if self.pair is not None:

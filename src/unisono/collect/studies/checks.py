@@ -167,6 +167,8 @@ def _design(study: Study) -> Iterator[Finding]:
     for key in ("ratings_per_item", "items_per_rater", "break_every"):
         if getattr(study.design, key) < 0:
             yield f"design.{key}", getattr(study.design, key), "Use 0 for no limit, or a number above it."
+    if not 0 <= study.design.play_share <= 1:
+        yield "design.play_share", study.design.play_share, "Choose a share from 0 (none of it) to 1 (all of it)."
     if not 0 < study.design.free_after_minutes <= _YEAR:
         yield "design.free_after_minutes", study.design.free_after_minutes, "Choose minutes above 0, a year at most."
 
@@ -219,8 +221,11 @@ def _raters(study: Study) -> Iterator[Finding]:
         yield "raters.return_url", raters.return_url, "It must start with https://."
     if raters.source == "prolific" and not raters.completion_code:
         yield "raters.completion_code", "", "Copy the completion code from your study's page at Prolific."
-    if not re.fullmatch(r"[\w-]{0,40}", raters.completion_code):
-        yield "raters.completion_code", raters.completion_code, "Use letters, digits, '_' and '-', at most 40."
+    for key in ("completion_code", "full_code"):
+        if not re.fullmatch(r"[\w-]{0,40}", code := getattr(raters, key)):
+            yield f"raters.{key}", code, "Use letters, digits, '_' and '-', at most 40."
+    if raters.full_code and raters.full_code == raters.completion_code:
+        yield "raters.full_code", raters.full_code, "Choose another code than that of those who have finished."
     for key in ("requests_per_second", "joins_per_minute", "raters", "events_per_rater"):
         value = getattr(study.limits, key)
         if not (value > 0 and math.isfinite(value)):

@@ -27,6 +27,9 @@ class Estimate(NamedTuple):
     skipped: list[str]
     # Keys of sentences that raters will read in English though the study is in another language.
     untranslated: list[str]
+    # Attention checks that nobody will meet, by the number of items that they come after.
+    unreached: list[int]
+    items_per_rater: int
     pages_per_rater: int
     minutes_per_rater: float
     raters: int | None
@@ -52,6 +55,8 @@ def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float
         practice=len(catalogue.practice),
         skipped=_skipped(folder),
         untranslated=list(folder.sentences.missing),
+        unreached=[check.after for check in study.checks if check.after > items],
+        items_per_rater=items,
         pages_per_rater=(items + hidden) * len(study.passes) + checks,
         minutes_per_rater=round(seconds / 60, 1),
         raters=raters,

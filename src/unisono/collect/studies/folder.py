@@ -43,6 +43,12 @@ class StudyFolder:
         """The SQLite file of this folder."""
         return f"sqlite:///{self.path.resolve() / 'collect.db'}"
 
+    @property
+    def patience_ms(self) -> int:
+        """How long a rater keeps a place without an answer."""
+        longest = max((one.seconds or 0.0 for one in (*self.catalogue.items, *self.catalogue.references)), default=0.0)
+        return int(1000 * max(60 * self.study.design.free_after_minutes, 2 * longest))
+
 
 def open_folder(path: Path, *, all_there: bool = True) -> StudyFolder:
     """Reads the study in `path`, with all its items; `all_there` as in `list_items`."""

@@ -9,6 +9,8 @@ from unisono.collect.studies.schema import Dimension, Question, Study, Value
 
 # Characters of a free text; the browser stops there too.
 LONGEST_TEXT = 2000
+# Of a step, by which sums of decimal fractions may be off.
+_ROUNDING = 1e-6
 PAGES = ("before", "after")
 
 
@@ -26,6 +28,17 @@ def reply_fault(asked: Dimension | Question, value: Value) -> str | None:
     if asked.kind == "likert" and value != int(value):
         return f"{asked.name} must be a whole number"
     return None
+
+
+def step_fault(asked: Dimension, value: Value) -> str | None:
+    """What raters answer lies on a step of the slider; what is known to be true may lie between two."""
+    if asked.kind != "slider" or isinstance(value, str):
+        return None
+    steps = (value - asked.min) / asked.step
+    # Steps such as 0.1 have no exact form, and browsers let the handle stand at the end where no step falls on it.
+    if abs(steps - round(steps)) <= _ROUNDING or value in asked.ends:
+        return None
+    return f"{asked.name} must lie on a step of {asked.step:g}"
 
 
 def _text_fault(asked: Dimension | Question, value: Value) -> str | None:

@@ -139,12 +139,15 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     items_per_rater: int = 0
     order: Literal["random", "listed"] = "random"
     break_every: int = 0
-    # A rater who was not heard of for so long has left: the items go to others until the rater comes back.
-    free_after_minutes: float = 60.0
+    # A rater who has answered nothing for so long has left: the items go to others until the rater comes back. It is
+    # never shorter than twice the longest recording.
+    free_after_minutes: float = 10.0
     # Whether answers stay as they are once the rater has finished.
     final: bool = False
     # Whether images can be enlarged.
     zoom: bool = True
+    # How much of a sound or a film has to have been played before it can be rated.
+    play_share: float = 0.9
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):
@@ -212,6 +215,8 @@ class Raters(Struct, frozen=True, forbid_unknown_fields=True):
     ask_comment: bool = True
     # One code for all, as Prolific wants it. Empty: every rater gets a code of their own.
     completion_code: str = ""
+    # One code for those for whom there is no place. Empty: they get none.
+    full_code: str = ""
     # Prolific: where the button on the last page leads; {code} is replaced.
     return_url: str = ""
 

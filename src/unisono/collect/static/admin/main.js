@@ -48,16 +48,23 @@ function paintPeople(data) {
     cell(person.name ? `${person.annotator} (${person.name})` : person.annotator, "th"),
     cell(person.excluded ? "excluded" : STATES[person.state] ?? person.state),
     excluding(person),
-    cell(`${person.done} / ${person.pages}`, "td", "number"),
-    cell(person.median_seconds ?? "–", "td", "number"),
+    cell(`${person.done} / ${person.pages}${person.broken ? `, ${person.broken} broken` : ""}`, "td", "number"),
+    cell(person.evidence.time.median?.toFixed(1) ?? "–", "td", "number"),
     cell(person.reference_error === null ? "–" : `${person.reference_error} %`, "td", "number"),
-    cell(person.checks_passed + person.checks_failed ? `${person.checks_passed} / ${person.checks_passed + person.checks_failed}` : "–", "td", person.checks_failed ? "number bad" : "number"),
+    checks(person),
+    cell(person.stalls ? `${person.stalls} (${person.stalled_seconds} s)` : "–", "td", "number"),
+    cell(person.doubts.join("; "), "td", person.doubts.length ? "comment bad" : "comment"),
     cell(ago(person.seen_at)),
     cell(person.comment, "td", "comment"));
   // Painting would take the button from under a keyboard that is on it.
   const held = document.activeElement?.dataset?.rater;
   byId("people").replaceChildren(...data.people.map(one));
   if (held) document.querySelector(`[data-rater="${held}"]`)?.focus();
+}
+
+function checks({ checks_passed: passed, checks_failed: failed, evidence: { checks_skipped: skipped } }) {
+  const missed = failed + skipped;
+  return cell(passed + missed ? `${passed} / ${passed + missed}` : "–", "td", missed ? "number bad" : "number");
 }
 
 function excluding(person) {

@@ -32,9 +32,21 @@ export function show(content, { focus = true, neutral = false } = {}) {
   document.getElementById("keys").hidden = true;
   document.querySelector("dialog[open]")?.close();
   page.replaceChildren(...[content].flat());
+  onward = null;
   window.scrollTo(0, 0);
   if (focus) page.focus({ preventScroll: true });
 }
+
+// On pages that only want to be read, Enter presses the button that leads on, wherever on the page one is.
+let onward = null;
+export function enterPresses(button) {
+  onward = button;
+}
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.repeat || !onward || ![page, document.body].includes(event.target)) return;
+  event.preventDefault();
+  onward.click();
+});
 
 export function say(text) {
   document.getElementById("spoken").textContent = text;

@@ -17,6 +17,7 @@ let view = null;
 let trace = null;
 let elsewhere = false;
 let warmedUp = false;
+let waiting = null;
 const rested = new Set();
 
 const outbox = new Outbox(`${base}events`, {
@@ -66,6 +67,18 @@ function claimTab() {
   });
 }
 
+// Where the page is shown, told once and whenever it has changed.
+let device = "";
+function tellDevice() {
+  const now = {
+    screen: [screen.width, screen.height], window: [innerWidth, innerHeight], ratio: devicePixelRatio,
+    touch: navigator.maxTouchPoints > 0, agent: navigator.userAgent.slice(0, 300),
+  };
+  if (JSON.stringify(now) === device) return;
+  device = JSON.stringify(now);
+  outbox.add({ kind: "device", ...now });
+}
+
 function go() {
   trace?.close();
   trace = null;
@@ -77,19 +90,21 @@ function go() {
     forgetTicket();
     return steps.finishedPage(study, view.finish);
   }
+  if (view.stuck) return stuck();
   // Whoever has done everything gets the code, also when the study takes no more ratings.
   if (state === "active" && open.length === 0) return wrapUp(study);
   if (phase !== "open") return waitForPhase();
   if (state === "joined") return steps.consentPage(study, { onAgree: agree, onDecline: decline });
   if (state === "declined") return steps.declinedPage(() => { view.state = "joined"; go(); });
-  if (state === "full") return steps.messagePage("enough");
+  if (state === "full") return full(view.full);
+  tellDevice();
   return prepare(study, open);
 }
 
 // The next person at this screen begins anew; see welcome.js.
 function forgetTicket() {
   try {
-    sessionStorage.removeItem(`unisono${base.split("/r/")[0]}/ticket`);
+    localStorage.removeItem(`unisono${base.split("/r/")[0]}/ticket`);
   } catch {
     // Then it was never there.
   }
@@ -106,7 +121,7 @@ function prepare(study, open) {
     warmedUp = true;
     return steps.readyPage(study, view.slots.length, go);
   }
-  if (study.break_every && done && done % study.break_every === 0 && !rested.has(done)) {
+  if (study.break_every && done && open.length > 1 && done % study.break_every === 0 && !rested.has(done)) {
     rested.add(done);
     return steps.breakPage(done, view.slots.length, () => { outbox.add({ kind: "step", name: "break" }); go(); });
   }
@@ -157,25 +172,54 @@ function practise(study) {
   return steps.practicePage(items.length, () => one(0));
 }
 
+// Two pages are fetched while the rater looks at this one, each once.
+const fetched = new Set();
+function ahead(slot) {
+  if (fetched.has(slot.id)) return;
+  fetched.add(slot.id);
+  preload(slot, base);
+}
+
 function item(study, index) {
   const slot = view.slots[index];
   const heading = sentence("progress_of", { done: index + 1, total: view.slots.length });
   setProgress(index, view.slots.length);
-  preload(view.slots[index + 1], base);
+  for (const later of view.slots.slice(index + 1, index + 3)) ahead(later);
   const onBroken = () => brokenPage(slot.id, async () => { await refresh(); go(); }, () => skip(slot));
   if (study.mode === "trace" && slot.media !== "check") {
     return openTrace({ item: slot, heading, add: (event) => outbox.add(event), onBroken, onDone: () => { slot.done = true; go(); } });
   }
   return ratePage({
     study, item: slot, base, heading, neutral: study.neutral && slot.media !== "check", values: slot.values, onBroken,
+    draft: slot.values ? null : draftOf(slot), onDraft: (draft) => keepDraft(slot, draft),
     onBack: canGoBack(study, index) && (() => item(study, index - 1)),
     onDone: (answer) => {
       if (!sameAnswer(slot, answer)) outbox.add({ kind: "rating", slot: slot.id, ...answer });
+      keepDraft(slot, null);
       slot.values = answer.values;
       slot.done = true;
       go();
     },
   });
+}
+
+// What was answered on a page that was not yet left: a reload must not take it back.
+const draftKey = `unisono/${base}draft`;
+function keepDraft(slot, draft) {
+  try {
+    sessionStorage.setItem(draftKey, JSON.stringify({ slot: slot.id, ...draft }));
+  } catch {
+    // Forbidden: then a reload begins the page anew.
+  }
+}
+
+function draftOf(slot) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(draftKey));
+    return kept?.slot === slot.id && kept.values ? kept : null;
+  } catch {
+    return null;
+  }
 }
 
 function canGoBack(study, index) {
@@ -199,6 +243,20 @@ function brokenPage(what, again, without) {
   trace?.close();
   failed.set(what, (failed.get(what) ?? 0) + 1);
   steps.messagePage("broken", { text: "try_again", onclick: again }, failed.get(what) > 1 && { text: "go_on_without", onclick: without });
+  afterOutage(document.querySelector("#page > *"), again);
+}
+
+// Where the server does not answer either it is the line, and the page goes on by itself when that is back.
+async function afterOutage(page, again) {
+  for (let tries = 0; page.isConnected; tries += 1) {
+    try {
+      await fetch(`${base}state`, { method: "HEAD", signal: AbortSignal.timeout(5000) });
+      if (tries > 0 && page.isConnected) again();
+      return;
+    } catch {
+      await new Promise((resolve) => { setTimeout(resolve, 2000); });
+    }
+  }
 }
 
 function skip(slot) {
@@ -226,8 +284,31 @@ async function finish() {
   outbox.add({ kind: "finish" });
   await refresh();
   const open = view.slots.some((slot) => !slot.done);
+  if (view.stuck) return stuck();
   if (view.state === "finished" || open || view.due.length) return go();
   return steps.messagePage("odd");
+}
+
+// For good, or until a place comes free: then this page takes it by itself.
+function full({ minutes, ...leaving }) {
+  clearTimeout(waiting);
+  const again = async () => {
+    outbox.add({ kind: "note", name: "again" });
+    await refresh();
+    go();
+  };
+  if (minutes) waiting = setTimeout(again, 60_000 * minutes);
+  return steps.fullPage(minutes, leaving, again);
+}
+
+// Most pages could not be shown: that is no work to give a code for, but another try may do better.
+function stuck() {
+  const again = async () => {
+    outbox.add({ kind: "note", name: "again" });
+    await refresh();
+    go();
+  };
+  return steps.messagePage("too_many_broken", { text: "try_again", onclick: again });
 }
 
 function waitForPhase() {

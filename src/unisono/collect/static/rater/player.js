@@ -2,6 +2,7 @@
 // the media: when playing stops for whatever reason, so does the clock.
 
 import { el } from "./dom.js";
+import { keepSpeed } from "./heard.js";
 import { sentence } from "./sentences.js";
 import { paint } from "./stimulus.js";
 
@@ -16,7 +17,6 @@ class WalkPlayer {
     this.played = 0;
     this.since = null;
     this.ready = this.load(url);
-    this.onStall = () => {};
   }
 
   async load(url) {
@@ -28,6 +28,9 @@ class WalkPlayer {
     this.frames = frames;
     this.draw();
   }
+
+  // Drawn here: nobody else starts, stops or delays it.
+  watch() {}
 
   get time() {
     const running = this.since === null ? 0 : (performance.now() - this.since) / 1000;
@@ -64,13 +67,20 @@ class WalkPlayer {
 class MediaPlayer {
   constructor(kind, url) {
     this.media = el(kind === "audio" ? "audio" : "video", { src: url, preload: "auto", playsinline: true });
+    keepSpeed(this.media);
     this.element = kind === "audio" ? el("div", { class: "listening" }, `♪ ${sentence("listen")}`, this.media) : this.media;
-    this.onStall = () => {};
     this.ready = new Promise((resolve, reject) => {
-      this.media.addEventListener("canplay", resolve, { once: true });
+      // Enough to play it through; or all that the browser means to fetch before it plays.
+      this.media.addEventListener("canplaythrough", resolve, { once: true });
+      this.media.addEventListener("suspend", () => this.media.readyState > 2 && resolve());
       this.media.addEventListener("error", () => reject(new Error("media")), { once: true });
     });
-    this.media.addEventListener("waiting", () => this.onStall());
+  }
+
+  // What happens without a press of our buttons: nothing arrives any more, it does again, keys on a headset.
+  watch({ onStall, onResume, onPause, onPlay }) {
+    const told = { waiting: onStall, playing: onResume, ended: onResume, pause: onPause, play: onPlay };
+    for (const [name, tell] of Object.entries(told)) this.media.addEventListener(name, tell);
   }
 
   get seconds() {

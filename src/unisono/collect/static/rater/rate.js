@@ -3,6 +3,7 @@
 import { makeControls } from "./controls.js";
 import { offerKeys } from "./dialogs.js";
 import { el, say, show } from "./dom.js";
+import { Heard } from "./heard.js";
 import { sentence } from "./sentences.js";
 import { stimulus, whenShown } from "./stimulus.js";
 
@@ -15,19 +16,26 @@ export function ratePage(options) {
   // Not before it is seen: what was never shown cannot be judged.
   let shownAt = null;
   const hint = el("p", { class: "hint", role: "status" });
-  const controls = makeControls(study, names, { start: item.start, values: options.values, onChange: update });
+  const controls = makeControls(study, names, { start: item.start, values: options.values ?? options.draft?.values, onChange: update });
+  for (const one of controls.all) one.source = options.draft?.sources?.[one.dimension.name] ?? null;
   const next = el("button", { type: "submit", class: "primary" }, sentence("next"));
   const back = options.onBack && el("button", { type: "button", onclick: options.onBack }, sentence("back"));
   const shown = stimulus(item, base, study);
+  const heard = new Heard(shown, study.play_share, () => wasSilent && heard.enough && update());
+  // Until enough was played; then the hint changes once, and not with every moment that plays.
+  let wasSilent = !heard.enough;
   const panel = el("div", { class: "panel" }, controls.elements);
   const flows = FLOWING.has(item.sides?.[0].media ?? item.media);
   // A large plane, or many questions, beside what is judged, so that both are in view.
   const beside = controls.isLarge || (!flows && !item.sides && controls.all.length > 2 && controls.scales.length < controls.all.length);
+  const sign = el("p", { class: "sign", role: "status", hidden: true }, sentence("stalled"));
+  const stage = el("div", { class: flows ? "stimulus flow" : "stimulus" }, shown, sign);
   const form = el("form", { class: `rate${item.sides ? " wide" : ""}${beside ? " beside" : ""}`, novalidate: true },
     el("h1", { class: "hidden-visually" }, heading),
-    el("div", { class: flows ? "stimulus flow" : "stimulus" }, shown),
+    stage,
     panel,
     el("div", { class: "actions" }, back || el("span"), hint, next));
+  heard.onStall = (stands) => { sign.hidden = !stands; };
   let told = false;
 
   form.addEventListener("submit", (event) => {
@@ -47,17 +55,20 @@ export function ratePage(options) {
   }
 
   function update() {
+    if (shownAt !== null && options.onDraft) options.onDraft({ values: pick("value"), sources: pick("source") });
     const left = missing().length;
     // Never disabled: pressed too early, it says what is missing.
-    next.classList.toggle("waiting", left > 0);
+    wasSilent = !heard.enough;
+    next.classList.toggle("waiting", left > 0 || wasSilent);
     hint.className = "hint";
-    hint.textContent = left ? "" : sentence("enter_for_next");
+    hint.textContent = left || wasSilent ? "" : sentence("enter_for_next");
   }
 
   function submit() {
     if (shownAt === null) return undefined;
     const left = missing();
     if (left.length) return complain(left);
+    if (!heard.enough) return unheard();
     if (options.truth && !told && reveal()) return undefined;
     return options.onDone(answer());
   }
@@ -69,17 +80,29 @@ export function ratePage(options) {
     left[0].focus();
   }
 
+  function unheard() {
+    hint.className = "hint bad";
+    hint.textContent = sentence("not_played");
+    heard.media[0].focus();
+  }
+
   function complaint(left) {
     if (left.some((one) => !controls.scales.includes(one))) return left.length === 1 ? "one_unanswered" : "some_unanswered";
     return left.length === 1 ? "one_missing" : "some_missing";
   }
 
-  function answer() {
-    // A text that was left empty has no value, only a slider starts somewhere, only what was changed has a source.
-    const pick = (key) => Object.fromEntries(
+  // A text that was left empty has no value, only a slider starts somewhere, only what was changed has a source.
+  function pick(key) {
+    return Object.fromEntries(
       controls.all.filter((one) => one[key] !== null && one[key] !== undefined).map((one) => [one.dimension.name, one[key]]));
+  }
+
+  function answer() {
     const side = item.left && { left: item.left };
-    return { values: pick("value"), start: pick("start"), sources: pick("source"), shown_ms: Math.round(performance.now() - shownAt), ...side };
+    const played = heard.media.length && {
+      played: heard.told, plays: heard.plays, stalls: heard.stalls, stalled_ms: Math.round(heard.stalled),
+    };
+    return { values: pick("value"), start: pick("start"), sources: pick("source"), shown_ms: Math.round(performance.now() - shownAt), ...side, ...played };
   }
 
   // Practice: show what was true, then let the rater go on.

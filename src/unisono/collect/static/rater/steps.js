@@ -1,6 +1,6 @@
 // The pages without ratings: consent, instructions, playing with colour, breaks, the end.
 
-import { el, prose, say, sheet, show } from "./dom.js";
+import { el, enterPresses, prose, say, sheet, show } from "./dom.js";
 import { Scale } from "./scale.js";
 import { sentence } from "./sentences.js";
 import { hsvToRgb, paint, swatch } from "./stimulus.js";
@@ -13,14 +13,29 @@ function primary(text, onclick) {
   return el("button", { type: "button", class: "primary", onclick }, text);
 }
 
+// A page to be read: its last button leads on, and so does Enter.
+function readingPage(heading, ...content) {
+  const page = sheet(heading, ...content);
+  show(page);
+  enterPresses([...page.querySelectorAll("button.primary")].at(-1));
+}
+
 export function consentPage(study, { onAgree, onDecline }) {
   const asks = Boolean(study.ask_code);
-  const code = asks && el("input", { type: "text", id: "code", maxlength: 200, autocomplete: "off" });
+  const code = asks && el("input", { type: "text", id: "code", maxlength: 200, autocomplete: "off", "aria-required": "true" });
+  const hint = el("p", { class: "hint", role: "status" });
   const texts = study.texts.consent;
+  function goOn() {
+    const given = asks ? code.value.trim() : "";
+    if (!asks || given) return onAgree(given);
+    hint.className = "hint bad";
+    hint.textContent = sentence("code_missing");
+    return code.focus();
+  }
   show(sheet(texts.length ? sentence("before_heading") : study.title, prose(texts),
     asks && el("div", { class: "field" }, el("label", { for: "code" }, study.ask_code), code),
-    actions(primary(sentence(texts.length ? "agree" : "begin"), () => onAgree(asks ? code.value.trim() : "")),
-      texts.length > 0 && el("button", { type: "button", onclick: onDecline }, sentence("disagree")))));
+    actions(primary(sentence(texts.length ? "agree" : "begin"), goOn),
+      texts.length > 0 && el("button", { type: "button", onclick: onDecline }, sentence("disagree"))), asks && hint));
 }
 
 export function declinedPage(onBack) {
@@ -29,20 +44,34 @@ export function declinedPage(onBack) {
 }
 
 export function instructionsPage(study, onDone) {
-  show(sheet(sentence("instructions_heading"), prose(study.texts.instructions), actions(primary(sentence("continue"), onDone))));
+  readingPage(sentence("instructions_heading"), prose(study.texts.instructions), actions(primary(sentence("continue"), onDone)), ownLink());
+}
+
+// The address of this page is the rater's own: with it they come back, on another machine too.
+function ownLink() {
+  // Written out only to be copied: nobody wants it read out letter by letter.
+  const link = el("span", { class: "hidden-visually" });
+  const copy = el("button", {
+    type: "button", class: "copy", onclick: async () => {
+      link.textContent = location.href;
+      await copyText(link, copy);
+      link.textContent = "";
+    },
+  }, sentence("copy_link"));
+  return el("p", { class: "quiet own-link" }, sentence("keep_link"), " ", copy, link);
 }
 
 export function practicePage(count, onDone) {
-  show(sheet(sentence("practice_heading"), el("p", {}, sentence("practice", { count })), actions(primary(sentence("start_practising"), onDone))));
+  readingPage(sentence("practice_heading"), el("p", {}, sentence("practice", { count })), actions(primary(sentence("start_practising"), onDone)));
 }
 
 export function readyPage(study, count, onDone) {
   const what = sentence(study.mode === "trace" ? "ready_trace" : "ready_rate");
-  show(sheet(sentence("ready_heading"), el("p", {}, what), el("p", {}, sentence("ready", { count })), actions(primary(sentence("begin"), onDone))));
+  readingPage(sentence("ready_heading"), el("p", {}, what), el("p", {}, sentence("ready", { count })), actions(primary(sentence("begin"), onDone)));
 }
 
 export function breakPage(done, total, onDone) {
-  show(sheet(sentence("break_heading"), el("p", {}, sentence("break", { done, total })), actions(primary(sentence("go_on"), onDone))));
+  readingPage(sentence("break_heading"), el("p", {}, sentence("break", { done, total })), actions(primary(sentence("go_on"), onDone)));
 }
 
 // Saturation and brightness to play with: both have to be moved once, so that both have been seen.
@@ -99,6 +128,17 @@ export function finishedPage(study, finish) {
   const copy = el("button", { type: "button", class: "copy", onclick: () => copyText(code, copy) }, sentence("copy_code"));
   show(sheet(sentence("finished_heading"), prose(study.texts.thanks), el("p", {}, sentence("your_code")),
     code, el("p", {}, copy), submit, back, prose(study.texts.contact)));
+}
+
+// No place: `minutes` until it is worth trying again, or null where nobody more is needed.
+export function fullPage(minutes, { code, return_url: back }, onAgain) {
+  const key = minutes ? "come_back" : "enough";
+  const shown = el("strong", { class: "code", id: "code", dir: "ltr" }, code);
+  const copy = el("button", { type: "button", class: "copy", onclick: () => copyText(shown, copy) }, sentence("copy_code"));
+  show(sheet(sentence(`${key}_heading`), el("p", {}, sentence(key, { minutes })),
+    minutes && actions(primary(sentence("try_again"), onAgain)),
+    code && [el("p", {}, sentence("full_code")), shown, el("p", {}, copy)],
+    back && actions(el("a", { class: "button primary", href: back }, sentence("return_to_platform")))));
 }
 
 // Selected first: where the page may not copy, as in a frame, the rater still can.

@@ -59,7 +59,16 @@ export function paint(canvas, red, green, blue) {
 export function preload(item, base) {
   if (item?.media === "pair") for (const side of item.sides) preload(side, base);
   if (item?.media === "image") new Image().src = base + item.url;
+  // Kept by the browser, from where the page that plays it takes it.
+  if (item?.media === "walk") fetch(base + item.url).catch(() => {});
+  if (item?.media === "video" || item?.media === "audio") {
+    ahead.push(el(item.media, { src: base + item.url, preload: "auto" }));
+    if (ahead.length > AHEAD) ahead.shift().removeAttribute("src");
+  }
 }
+
+const AHEAD = 4;
+const ahead = [];
 
 // HSV, as the server computes it: hue in degrees, the others from 0 to 100.
 export function hsvToRgb(hue, saturation, brightness) {

@@ -21,7 +21,12 @@ export class TracePass {
     this.names = this.item.dimensions ?? [this.study.dimensions[0].name];
     this.state = "ready";
     this.player = makePlayer(this.item, this.base);
-    this.player.onStall = () => this.note("stall");
+    this.player.watch({
+      onStall: () => this.stall(),
+      onResume: () => this.resume(),
+      onPause: () => this.player.ended || this.interrupt("outside"),
+      onPlay: () => ["ready", "paused"].includes(this.state) && this.player.pause(),
+    });
     this.controls = makeControls(this.study, this.names, { start: this.item.start, onChange: (scale) => this.changed(scale) });
     this.build();
     this.restart();
@@ -59,6 +64,7 @@ export class TracePass {
 
   restart() {
     this.attempt = randomWord();
+    this.by = "";
     this.rows = [];
     this.sent = 0;
     this.nextTick = 0;
@@ -108,7 +114,7 @@ export class TracePass {
   }
 
   toggle() {
-    if (this.state === "playing") this.interrupt("pause");
+    if (this.state === "playing" || this.state === "stalled") this.interrupt("pause");
     else if (this.state === "ready" || this.state === "paused") this.count();
   }
 
@@ -154,6 +160,7 @@ export class TracePass {
   }
 
   changed(scale) {
+    this.by ||= scale.source ?? "";
     if (this.state === "playing") this.sample(CODES[scale.source] ?? 1);
     else if (this.state === "paused" || this.state === "counting") this.sample((CODES[scale.source] ?? 1) + 8);
   }
@@ -186,7 +193,32 @@ export class TracePass {
     }
   }
 
+  // Nothing arrives: what stands still cannot be judged, and the time that it takes is no part of the recording.
+  stall() {
+    if (this.state !== "playing") return;
+    this.state = "stalled";
+    this.stalledAt = performance.now();
+    this.setCover(el("p", { role: "status" }, sentence("stalled")));
+  }
+
+  resume() {
+    if (this.state !== "stalled") return;
+    // At the end of a recording that does not say how long it is, waiting is how a browser finds out.
+    if (!this.player.ended) this.noteStall();
+    this.state = "playing";
+    this.setCover();
+    this.frame();
+  }
+
+  noteStall() {
+    this.note("stall", { lasted_ms: Math.round(performance.now() - this.stalledAt) });
+  }
+
   interrupt(why) {
+    if (this.state === "stalled") {
+      this.noteStall();
+      this.state = "playing";
+    }
     if (this.state === "counting") {
       this.state = this.player.time > 0 ? "paused" : "ready";
       this.offer(this.state === "ready" ? "start" : "go_on");
@@ -201,8 +233,8 @@ export class TracePass {
     this.offer("go_on", "paused");
   }
 
-  note(name) {
-    this.add?.({ kind: "note", name, slot: this.item.id, media_ms: Math.round(this.player.time * 1000) });
+  note(name, more = {}) {
+    this.add?.({ kind: "note", name, slot: this.item.id, media_ms: Math.round(this.player.time * 1000), ...more });
   }
 
   finish() {
@@ -211,7 +243,7 @@ export class TracePass {
     if (this.controls.scales.some((scale) => !scale.touched)) return this.again();
     this.flush();
     const start = Object.fromEntries(this.controls.scales.map((scale) => [scale.dimension.name, scale.start]));
-    this.add?.({ kind: "pass", slot: this.item.id, attempt: this.attempt, samples: this.sent, seconds: this.player.seconds, start });
+    this.add?.({ kind: "pass", slot: this.item.id, attempt: this.attempt, samples: this.sent, seconds: this.player.seconds, start, by: this.by });
     this.close();
     this.onDone();
     return undefined;
