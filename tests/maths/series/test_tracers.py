@@ -213,6 +213,18 @@ def test_independent_frames_follow_the_autocorrelation():
     np.testing.assert_allclose(independent_frames(parts, scales, 10 / RATE, 60), [share], rtol=1e-10)
 
 
+def test_traces_that_do_not_move_say_nothing_of_independent_frames():
+    """However their constant is rounded, or jittered: one of five hardly moves on the first recording."""
+    data, _, _ = crowd(gaps=False, lengths=(60, 60))
+    found = []
+    for constant in (0.1, 0.3 + 1e-9 * np.random.default_rng(0).standard_normal(60)):
+        y = data.y.copy()
+        y[:60, 0] = constant
+        parts = HeldParts(data._replace(y=y / 3.0))
+        found += independent_frames(parts, two_scales(parts, data.K, 1), RATE, 60)
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+
+
 def test_levels_and_courses_are_in_the_unit_of_the_median_annotator():
     data, _, _ = crowd(gaps=False)
     parts = HeldParts(data)

@@ -156,14 +156,14 @@ def same_speakers(seen: np.ndarray) -> list[np.ndarray]:
     return [np.concatenate(own) for own in sets.values()]
 
 
-def autocorrelations(part: Part, flat: tuple[np.ndarray, ...], n: int) -> np.ndarray:
+def autocorrelations(part: Part, flat: tuple[np.ndarray, ...], unit: tuple[float, ...], n: int) -> np.ndarray:
     """(D, 2, n) autocorrelations of moving courses by lag in frames times their ratings, and these ratings."""
     out = np.zeros((len(flat), 2, n))
     for dims in part.courses:
         for d, courses in enumerate(dims):
             T = courses.value.shape[1]
             square = np.einsum("nt,nt->n", courses.value, courses.value)
-            use = (square > 0) & ~flat[d][courses.who]
+            use = (square > courses.seen.sum(axis=1) * (FLAT * unit[d]) ** 2) & ~flat[d][courses.who]
             size, reach = fft.next_fast_len(2 * T, real=True), min(n, T)
             for i in np.flatnonzero(use).tolist():
                 rho = fft.irfft(np.abs(fft.rfft(courses.value[i], size)) ** 2, size)[:reach] / square[i]

@@ -31,5 +31,6 @@ def _share(rho: np.ndarray) -> float:
 def mean_autocorrelation(parts: Parts, scales: list[TwoScales], most: int) -> np.ndarray:
     """(D, most + 1) autocorrelation of the courses by lag in frames, averaged over traces by their ratings; missing is
     0."""
-    found = np.sum(parts.map(autocorrelations, tuple(one.flat for one in scales), most + 1), axis=0)
+    flat, unit = tuple(one.flat for one in scales), tuple(one.unit for one in scales)
+    found = np.sum(parts.map(autocorrelations, flat, unit, most + 1), axis=0)
     return np.asarray(found[:, 0] / np.maximum(found[:, 1], 1.0))

@@ -128,6 +128,8 @@ def _courses(who: np.ndarray, y: np.ndarray) -> Courses:
     who, given = who[rated], given[rated]
     y = np.where(given, y[rated], 0.0)
     mean = y.sum(axis=1) / np.maximum(given.sum(axis=1), 1)
+    low, high = np.min(y, axis=1, where=given, initial=np.inf), np.max(y, axis=1, where=given, initial=-np.inf)
+    mean = np.where(low == high, low, mean)  # nothing is left of who never moves, not even rounding
     return Courses(who, mean, np.where(given, y - mean[:, None], 0.0), given)
 
 
