@@ -11,7 +11,7 @@ from command_line import unisono, unisono_here
 from unisono.maths.metrics import ccc
 
 RATINGS = "clip,who,comment,v\n" + "".join(
-    f"c{m},{name},fine,{(m * factor) % 7}\n" for m in range(6) for name, factor in (("x", 1), ("y", 3), ("z", 1))
+    f"c{m},{name},fine,{m + lenient}\n" for m in range(6) for name, lenient in (("x", 0), ("y", 1), ("z", 0))
 )
 
 

@@ -23,7 +23,7 @@ from unisono.data.introduction import Introduction, counted
 from unisono.data.labels import listed
 from unisono.data.reading import Reading
 from unisono.data.scale import Scale, span
-from unisono.data.scale_inference import infer_scale
+from unisono.data.scale_inference import for_origins, infer_scale
 from unisono.data.scale_words import ScaleWords, said_scale, scale_by_dimension
 from unisono.errors import DataError
 
@@ -144,6 +144,11 @@ class Ratings:
     @property
     def is_series(self) -> bool:
         return self.clock is not None
+
+    @cached_property
+    def truth_scale(self) -> Scale:
+        """The scale of the truth: that of the answers, wide enough for annotators with an origin of their own."""
+        return for_origins(self.scale, self.value, np.repeat(self.annotator_of, self.length[self.item_of]))
 
     @cached_property
     def offset(self) -> np.ndarray:

@@ -121,6 +121,12 @@ def reach_of(answers: np.ndarray, annotator_of: np.ndarray) -> Reach:
     return Reach(low, high)
 
 
+def for_origins(scale: Scale, value: np.ndarray, annotator_of: np.ndarray) -> Scale:
+    """A scale of answers (S, D) by annotators (S,), made wide enough for the truth of those with another origin."""
+    reach = [reach_of(column, annotator_of) for column in value.T]
+    return scale.for_origins(*(np.stack(part, axis=1) for part in zip(*reach, strict=True)))
+
+
 def scale_of_answers(counted: Sequence[tuple[np.ndarray, np.ndarray]], reach: Sequence[Reach]) -> Scale:
     """The scale of every dimension, from its different answers in order, how often each was given, and by whom."""
     seen = [_look_at(*own, by.of_others()) for own, by in zip(counted, reach, strict=True)]

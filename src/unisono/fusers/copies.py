@@ -90,7 +90,7 @@ def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
         voices = place[ratings.annotator_of]
         value, item_of, voice_of = one_trace(ratings.value, ratings.item_of, voices, ratings.length)
     else:
-        value, item_of, voice_of = one_voice(same_answers(ratings.value), ratings.item_of, ratings.annotator_of, place)
+        value, item_of, voice_of = one_voice(ratings.value, ratings.item_of, ratings.annotator_of, place)
     merged = replace(
         ratings,
         value=value,

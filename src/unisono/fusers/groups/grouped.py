@@ -117,7 +117,7 @@ class Groups(Fuser):
             fuser._ratings, fuser._data, fuser.scaling_ = ratings, start.data, units.truth
             fuser.covariates_, fuser._x = numbers, x
             # Where groups answer on different scales, the ends of all answers are not those of the truth.
-            fuser.scale_ = Scale.none(ratings.D) if any(units.own) else ratings.scale
+            fuser.scale_ = Scale.none(ratings.D) if any(units.own) else ratings.truth_scale
             fuser.fit_ = GroupFit(
                 names=division.names,
                 judges=division.machines,

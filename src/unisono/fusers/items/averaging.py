@@ -68,7 +68,7 @@ class Baseline(Fuser):
         if gold is not None:
             raise DataError(f"The model '{self.kind}' cannot use gold items; 'joint' can.")
         ratings, table = as_ratings(ratings), as_item_table(features)
-        self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.scale
+        self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.truth_scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         z = self.scaling_.standardise(ratings.value)
         known = self._adjust(z, ratings.item_of, ratings.annotator_of, ratings.M, ratings.K)

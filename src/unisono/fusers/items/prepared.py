@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from unisono.data import ItemTable, Ratings
 from unisono.data.scale import Scale
-from unisono.data.scale_inference import reach_of
+from unisono.data.scale_inference import for_origins
 from unisono.fusers.base import gold_values
 from unisono.fusers.features import FeatureSpace, learn_space
 from unisono.fusers.items.ends import answer_kinds, earlier_kinds, find_ends
@@ -67,8 +65,7 @@ def prepared(
     if censored:
         kinds = answer_kinds(ratings.value, answers) if earlier is None else earlier_kinds(earlier.ends, scaling)
         at_ends = find_ends(kinds, answers, scaling)
-    reach = [reach_of(column, ratings.annotator_of) for column in ratings.value.T]
-    scale = answers.for_origins(*(np.stack(part, axis=1) for part in zip(*reach, strict=True)))
+    scale = for_origins(answers, ratings.value, ratings.annotator_of)
     if gold is not None:
         known = gold_values(gold, ratings)
         scale = scale.widened(known, ratings.dimensions, gold.source, ratings.items)

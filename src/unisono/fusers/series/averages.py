@@ -58,7 +58,7 @@ class SeriesAverage(Fuser):
         self.trace_, self._ratings = EmTrace(np.zeros(0), "none"), ratings
         self.scaling_ = self.inner_.scaling_
         # Moving traces may take the answers on an end away, not the end.
-        self.scale_ = self.inner_.scale_ = ratings.scale
+        self.scale_ = self.inner_.scale_ = ratings.truth_scale
         if on_state is not None:
             on_state(0, copy(self))
         return self

@@ -102,14 +102,13 @@ class SeriesFuser(WorksOnParts, Fuser):
         self.forget()
         ratings, features, gold = as_ratings(ratings), as_item_table(features), as_item_table(gold)
         self.rate_ = require_series(ratings)
-        heard = self._heard(ratings)
-        self.scaling_ = self._scaling(heard)
+        self.scaling_ = self._scaling(heard := self._heard(ratings))
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         require_rated(ratings)
-        known = None if gold is None else gold_frames(gold, ratings)
-        self.scale_ = ratings.scale
-        if gold is not None and known is not None:
-            self.scale_ = ratings.scale.widened(known, ratings.dimensions, gold.source)
+        known, self.scale_ = None, ratings.truth_scale
+        if gold is not None:
+            known = gold_frames(gold, ratings)
+            self.scale_ = self.scale_.widened(known, ratings.dimensions, gold.source)
         self._require_sense(ratings, known)
         watch = Watcher(on_step, self._tasks(ratings, features, gold))
         self._choose(ratings, features, watch)
