@@ -16,7 +16,8 @@ GAIN_SD, NOISE_SD = 0.3, 0.6  # of log gains and log noise variances before the 
 # .006), 1.2 costs .004, the others matter little
 GAIN_NOISE = 0.8  # their correlation: who exaggerates exaggerates errors too; .5 and .9 matter little
 PRIOR_ANNOTATORS = 4.0  # how many annotators these three count for; matters little
-OWN = 0.05  # prior probability of a unit, and of an origin, of one's own, whatever those of the others are
+OWN = 0.05  # prior probability of a unit, and of an origin, of one's own, whatever those of the others are; .01 moves
+# gamevibe_engagement by +.015, movie_violence by -.005 and nothing else
 OWN_UNIT_SD, OWN_ORIGIN_SD = 2.0, 10.0  # how far these may be: sd of the logarithm, and in units of the course; of a
 # crowd with one scale, who has three times its unit, or is three of its courses off, is taken to have their own
 MOST_WEIGHT = 3.0  # nobody counts for more than this many typical annotators: one of six became the truth without
