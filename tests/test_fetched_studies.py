@@ -7,7 +7,6 @@ import threading
 import pytest
 
 import unisono as un
-from unisono.datasets import recipes, simplifications
 from unisono.datasets.fetch import ORIGINS, Origin, cached, fetch
 from unisono.errors import DataError
 
@@ -23,9 +22,9 @@ SENTENCES = (
     '"C","C",3,meaning,10,100\n"C","C",3,fluency,10,99\n"C","C",3,simplicity,10,0\n'
 )
 STUDIES = {
-    "recipes": (recipes, RECIPES, "item,annotator,grammar,fluency,verbosity,structure,success,overall\n"
+    "recipes": (RECIPES, "item,annotator,grammar,fluency,verbosity,structure,success,overall\n"
                 "ziti|context,w002,2,1,1,3,3,2\nziti|coref,w010,3,2,5,5,5,2\n"),
-    "simplifications": (simplifications, SENTENCES, "item,annotator,fluency,meaning,simplicity\n"
+    "simplifications": (SENTENCES, "item,annotator,fluency,meaning,simplicity\n"
                         "3,10,99.0,100.0,0.0\n12,7,27.0,55.0,8.0\n"),
 }  # fmt: skip
 
@@ -54,11 +53,11 @@ def served():
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_table_like_the_origins_becomes_ratings(name, served, tmp_path, monkeypatch):
     monkeypatch.setenv("UNISONO_CACHE", str(tmp_path))
-    module, raw, expected = STUDIES[name]
+    raw, expected = STUDIES[name]
     url, content = served
     content.append(raw.encode())
     sums = {"ratings.csv": hashlib.sha256(expected.encode()).hexdigest()}
-    folder = fetch(name, Origin(url, module.tables_of, sums, module.ABOUT))
+    folder = fetch(name, Origin(url, ORIGINS[name].convert, sums, ORIGINS[name].about))
     assert (folder / "ratings.csv").read_text() == expected
     assert un.read_ratings(folder / "ratings.csv").J == 2
     assert cached(name) == folder
@@ -67,7 +66,7 @@ def test_a_table_like_the_origins_becomes_ratings(name, served, tmp_path, monkey
 @pytest.mark.parametrize("name", STUDIES)
 def test_what_is_not_the_study_is_not_kept(name, served, tmp_path, monkeypatch):
     monkeypatch.setenv("UNISONO_CACHE", str(tmp_path))
-    raw = STUDIES[name][1]
+    raw = STUDIES[name][0]
     url, content = served
     origin = ORIGINS[name]._replace(url=url)
     wrong_rows = {"recipes": raw.replace("participant_2", "somebody"), "simplifications": raw.replace(",55", ",many")}

@@ -7,7 +7,6 @@ upwards.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,9 @@ def as_ratings(source: Any) -> Ratings:
 
     if isinstance(source, Ratings):
         return source
-    return importlib.import_module("unisono.io.tables").read_ratings(source)  # type: ignore[no-any-return]
+    from unisono.io.tables import read_ratings
+
+    return read_ratings(source)
 
 
 def as_item_table(source: Any) -> ItemTable | None:
@@ -30,11 +31,17 @@ def as_item_table(source: Any) -> ItemTable | None:
 
     if source is None or isinstance(source, ItemTable):
         return source
-    return importlib.import_module("unisono.io.tables").read_item_table(source)  # type: ignore[no-any-return]
+    from unisono.io.tables import read_item_table
+
+    return read_item_table(source)
 
 
 def as_frame(columns: Mapping[str, Any], origin: Ratings | ItemTable | None) -> Any:
     """Columns as a frame of the kind that the ratings came in, with its ids under its names; Polars by default."""
     if origin is None:
-        return importlib.import_module("unisono.io.reading.frames").frame_like(None, columns)
-    return importlib.import_module("unisono.io.reading.identifiers").frame_with_ids(columns, origin)
+        from unisono.io.reading.frames import frame_like
+
+        return frame_like(None, columns)
+    from unisono.io.reading.identifiers import frame_with_ids
+
+    return frame_with_ids(columns, origin)

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from unisono.cli.main import cli
-from unisono.datasets import affective_text
+from unisono.datasets.affective_text import EMOTIONS, affective_text_tables
 from unisono.datasets.fetch import Origin, cached, fetch
 from unisono.errors import DataError
 from unisono.reproduce.engine import registry
@@ -99,7 +99,7 @@ def archive(response="7"):
     """An archive of the origin's shape with two headlines and two workers."""
     inner = io.BytesIO()
     with tarfile.open(fileobj=inner, mode="w:gz") as tar:
-        for emotion in affective_text.EMOTIONS:
+        for emotion in EMOTIONS:
             rows = ["!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold"]
             rows += [f"x\t{worker}\t{item}\t{response}\t3" for item in (502, 501) for worker in ("B9", "A1")]
             text = ("\n".join(rows) + "\n").encode()
@@ -137,9 +137,9 @@ def server(monkeypatch, tmp_path):
 
 
 def origin(server, sums=None):
-    known = affective_text.tables_of(archive())
+    known = affective_text_tables(archive())
     right = {name: hashlib.sha256(content).hexdigest() for name, content in known.items()}
-    return Origin(f"http://127.0.0.1:{server.server_port}/a.zip", affective_text.tables_of, sums or right, "a test")
+    return Origin(f"http://127.0.0.1:{server.server_port}/a.zip", affective_text_tables, sums or right, "a test")
 
 
 def test_a_data_set_is_fetched_once_converted_and_kept(server):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono.fusers import Fit
+from unisono.io.saved import in_folder
 from unisono.io.writing import write_results
 
 
@@ -53,5 +54,6 @@ class Saving:
         """
         target = Path(directory)
         texts = self._report_files(command, on_phase) if report else {}
-        write_results(target, self.files(), self.summary_data, self.fit, texts)
+        fit = [] if self.fit is None else [in_folder(self.fit)]
+        write_results(target, self.files(), self.summary_data, texts, fit)
         return target

@@ -16,16 +16,16 @@ from collections.abc import Iterable
 
 from unisono.errors import DataError
 
-URL = (
+AFFECTIVE_TEXT_URL = (
     "https://raw.githubusercontent.com/TrentoCrowdAI/crowdsourced-datasets/e6aa3ffb3c3ef85c220d3f2b480b65101950e54a/"
     ".idea/libraries/data-raw/snow2008_mturk_data_with_orig_files_assembled_201904.zip"
 )
-SHA256 = {
+AFFECTIVE_TEXT_SHA256 = {
     "ratings.csv": "e86b37250dbb61e9885cd0b80777cd65323acd2e0a2c974c9fc571e1d50888a2",
     "reference.csv": "8fb9538c0934f467f1837b82dac3466f63adbb5f7a7511e3f9b8c12e9b1982fb",
     "items.csv": "f7831a102a9c6276dba892543b58e1506f1e048943ad2a75bab3fcb08403af52",
 }
-ABOUT = (
+AFFECTIVE_TEXT_ABOUT = (
     "Snow, O'Connor, Jurafsky, Ng: Cheap and Fast - But is it Good? (EMNLP 2008); Strapparava, Mihalcea: SemEval-2007 "
     "Task 14. No licence is stated: for your own study, cite both."
 )
@@ -33,7 +33,7 @@ EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise", "valence")
 WORKER, ITEM = "!amt_worker_ids", "orig_id"
 
 
-def tables_of(archive: bytes) -> dict[str, bytes]:
+def affective_text_tables(archive: bytes) -> dict[str, bytes]:
     """ratings.csv, reference.csv and items.csv from the archive; DataError if it is not that archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as outer:

@@ -15,7 +15,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unisono.data.labels import nearest
-from unisono.datasets import affective_text, recipes, simplifications
+from unisono.datasets.affective_text import (
+    AFFECTIVE_TEXT_ABOUT,
+    AFFECTIVE_TEXT_SHA256,
+    AFFECTIVE_TEXT_URL,
+    affective_text_tables,
+)
+from unisono.datasets.recipes import RECIPES_ABOUT, RECIPES_SHA256, RECIPES_URL, recipes_tables
+from unisono.datasets.simplifications import (
+    SIMPLIFICATIONS_ABOUT,
+    SIMPLIFICATIONS_SHA256,
+    SIMPLIFICATIONS_URL,
+    simplifications_tables,
+)
 from unisono.errors import DataError
 from unisono.io.atomic import atomic_directory
 
@@ -33,12 +45,11 @@ class Origin(NamedTuple):
 
 
 ORIGINS = {
-    name: Origin(module.URL, module.tables_of, module.SHA256, module.ABOUT)
-    for name, module in (
-        ("affective-text", affective_text),
-        ("recipes", recipes),
-        ("simplifications", simplifications),
-    )
+    "affective-text": Origin(AFFECTIVE_TEXT_URL, affective_text_tables, AFFECTIVE_TEXT_SHA256, AFFECTIVE_TEXT_ABOUT),
+    "recipes": Origin(RECIPES_URL, recipes_tables, RECIPES_SHA256, RECIPES_ABOUT),
+    "simplifications": Origin(
+        SIMPLIFICATIONS_URL, simplifications_tables, SIMPLIFICATIONS_SHA256, SIMPLIFICATIONS_ABOUT
+    ),
 }
 
 

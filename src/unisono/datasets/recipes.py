@@ -11,19 +11,19 @@ import re
 
 from unisono.errors import DataError
 
-URL = (
+RECIPES_URL = (
     "https://raw.githubusercontent.com/interactive-cookbook/recipe-generation/2baf50f28b93e1700292ff1cb0aec5f799a1fc44/"
     "crowd-sourcing-evaluation/cleaned_data_anonymized.csv"
 )
-SHA256 = {"ratings.csv": "8f3997368c41e5852ad39c858f79b0469192ccb17a1543b70b34ceb127ba6818"}
-ABOUT = (
+RECIPES_SHA256 = {"ratings.csv": "8f3997368c41e5852ad39c858f79b0469192ccb17a1543b70b34ceb127ba6818"}
+RECIPES_ABOUT = (
     "Stein et al. 2023, in the repository interactive-cookbook/recipe-generation, which is under Apache-2.0 (code) and "
     "CC BY 4.0: name it."
 )
 DIMENSIONS = ("grammar", "fluency", "verbosity", "structure", "success", "overall")
 
 
-def tables_of(content: bytes) -> dict[str, bytes]:
+def recipes_tables(content: bytes) -> dict[str, bytes]:
     """ratings.csv from the table of the repository; DataError if it is not that table."""
     try:
         rows = list(csv.DictReader(io.StringIO(content.decode("utf-8"), newline=""), delimiter="\t"))

@@ -11,19 +11,19 @@ import io
 
 from unisono.errors import DataError
 
-URL = (
+SIMPLIFICATIONS_URL = (
     "https://raw.githubusercontent.com/facebookresearch/asset/9d659040d0d8942dbc4cd65cf357563b43fd9ab4/"
     "human_ratings/human_ratings.csv"
 )
-SHA256 = {"ratings.csv": "2cee14336d8892f0efadc11770d556c69761fdd2af426e26e72bbb63c865b4e6"}
-ABOUT = (
+SIMPLIFICATIONS_SHA256 = {"ratings.csv": "2cee14336d8892f0efadc11770d556c69761fdd2af426e26e72bbb63c865b4e6"}
+SIMPLIFICATIONS_ABOUT = (
     "Alva-Manchego, Martin, Bordes, Scarton, Sagot, Specia: ASSET: A Dataset for Tuning and Evaluation of Sentence "
     "Simplification Models (ACL 2020). CC BY-NC 4.0: cite it, no commercial use."
 )
 ASPECTS = ("fluency", "meaning", "simplicity")
 
 
-def tables_of(content: bytes) -> dict[str, bytes]:
+def simplifications_tables(content: bytes) -> dict[str, bytes]:
     """ratings.csv from the table of the repository; DataError if it is not that table."""
     rated: dict[tuple[int, int], dict[str, str]] = {}
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,11 @@ def write_fit(fit: Fit, folder: Path) -> None:
     }
     (folder / WORDS).write_text(json.dumps(words, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     np.savez(folder / NUMBERS, allow_pickle=False, trace=fit.trace.objective, **fit.arrays)
+
+
+def in_folder(fit: Fit) -> Callable[[Path], None]:
+    """Writes a fit into the folder fit/ of the results that it is given, for `write_results`."""
+    return lambda folder: write_fit(fit, folder / "fit")
 
 
 def load_fit(directory: Path) -> Fit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,10 +11,8 @@ import numpy as np
 import polars as pl
 
 from unisono.data import ItemTable, Ratings
-from unisono.fusers.results import Fit
 from unisono.io.atomic import atomic_directory
 from unisono.io.json_text import json_text
-from unisono.io.saved import write_fit
 from unisono.maths.rounding import significant
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -25,24 +23,21 @@ def write_results(
     directory: Path,
     tables: Mapping[str, Mapping[str, Any]],
     summary: Mapping[str, Any],
-    fit: Fit | None,
     texts: Mapping[str, str] = NOTHING,
-    write_more: Callable[[Path], None] | None = None,
+    write_more: Iterable[Callable[[Path], None]] = (),
 ) -> None:
-    """Tables by name (`truth` becomes truth.csv), summary.json, fit/ and other texts by file name; all or none.
+    """Tables by name (`truth` becomes truth.csv), summary.json, and other texts by file name; all or none.
 
-    `write_more` writes what comes piece by piece into the folder that it is given.
+    Each of `write_more` writes something else into the folder that it is given: a saved fit, or a table in pieces.
     """
     with atomic_directory(directory) as folder:
-        if write_more is not None:
-            write_more(folder)
+        for write in write_more:
+            write(folder)
         for name, columns in tables.items():
             (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
         (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
-        if fit is not None:
-            write_fit(fit, folder / "fit")
 
 
 def csv_text(columns: Mapping[str, Any]) -> str:

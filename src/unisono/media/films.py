@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.media.images import NAMES as COLOURS
-from unisono.media.images import colours, opencv
+from unisono.media.images import IMAGE_FEATURES, colours, opencv
 from unisono.media.tables import Measured
 from unisono.media.windows import OnFrame, windowed_mean
 
 WIDTH = 160  # pixels to which frames are reduced: motion and colours of the whole picture need no more
 MOTION = ("flow", "flow_spread")  # mean and standard deviation of the speed, in widths of the picture per second
-NAMES = (*COLOURS, *MOTION)
+FILM_FEATURES = (*IMAGE_FEATURES, *MOTION)
 
 
 def film_features(path: Path, rate: float, window: float, on_frame: OnFrame | None = None) -> Measured:
@@ -41,7 +40,7 @@ def film_features(path: Path, rate: float, window: float, on_frame: OnFrame | No
     film.release()
     if not rows:
         raise DataError(f"{path} holds no frame that can be decoded.")
-    return Measured(NAMES, windowed_mean(np.stack(rows), own_rate, rate, window), rate)
+    return Measured(FILM_FEATURES, windowed_mean(np.stack(rows), own_rate, rate, window), rate)
 
 
 def _motion(before: np.ndarray | None, grey: np.ndarray, rate: float) -> np.ndarray:

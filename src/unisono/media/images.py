@@ -13,7 +13,7 @@ from unisono.media.tables import Measured, missing_library
 BINS = 8  # of each histogram
 LUMA = np.array([0.2126, 0.7152, 0.0722])  # of red, green, blue (BT.709)
 RANGES = {"hue": 180, "saturation": 256, "value": 256}  # as OpenCV has them for 8 bits
-NAMES = (
+IMAGE_FEATURES = (
     *("red", "green", "blue", "luminance", "intensity"),
     *(f"{channel}_{i + 1}" for channel in RANGES for i in range(BINS)),
 )
@@ -26,7 +26,7 @@ def image_features(path: Path) -> Measured:
     pixels = cv2.imdecode(np.frombuffer(path.read_bytes(), dtype=np.uint8), cv2.IMREAD_COLOR)
     if pixels is None:
         raise DataError(f"{path} is no image that can be read (PNG, JPEG, WebP, TIFF, BMP can).")
-    return Measured(NAMES, colours(pixels))
+    return Measured(IMAGE_FEATURES, colours(pixels))
 
 
 def colours(pixels: np.ndarray) -> np.ndarray:

@@ -29,6 +29,7 @@ from unisono.fusers.annotator_columns import dimension_columns, overall_columns
 from unisono.fusers.copies import Copies, everybody_described, named_copies
 from unisono.fusers.items.annotators import described
 from unisono.fusers.items.ends import ends_note
+from unisono.io.saved import in_folder
 from unisono.io.shards import ShardFolder
 from unisono.io.writing import rounded_figures, write_results
 from unisono.publish import report_files
@@ -242,7 +243,7 @@ class ShardedFusion:
             self._write_truth(folder, as_csv)
 
         texts = self._report(command, as_csv, tell) if report else {}
-        write_results(target, self.tables(), self.summary_data, self.fit, texts, truth)
+        write_results(target, self.tables(), self.summary_data, texts, [truth, in_folder(self.fit)])
         return target
 
     def _write_truth(self, folder: Path, as_csv: bool) -> None:

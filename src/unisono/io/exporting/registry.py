@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from unisono.io.atomic import atomic_directory, atomic_path
+from unisono.io.exporting.records import write_crowd_kit, write_inspect, write_label_studio
+from unisono.io.exporting.timelines import write_elan, write_nova
 from unisono.io.exporting.truth import Truth
 
 
 class Target(NamedTuple):
     """A kind of file: who writes it, what it is, whether it is a folder, and which options mean something for it."""
 
-    writer: str  # module:function
+    write: Callable[[Truth, Path, dict[str, Any]], None]
     about: str
     folder: bool = False
     takes: frozenset[str] = frozenset()
@@ -22,14 +23,14 @@ class Target(NamedTuple):
 
 TARGETS: dict[str, Target] = {
     "label-studio": Target(
-        "records:write_label_studio",
+        write_label_studio,
         "tasks with predictions for Label Studio (JSON)",
         takes=frozenset({"to_name", "form"}),
     ),
-    "inspect": Target("records:write_inspect", "scores for Inspect AI's precomputed_scores (JSON lines)"),
-    "crowd-kit": Target("records:write_crowd_kit", "task, label of one dimension (CSV)"),
-    "nova": Target("timelines:write_nova", "annotations with confidence for NOVA/SSI (a folder)", folder=True),
-    "elan": Target("timelines:write_elan", "tiers for ELAN (a folder)", folder=True, takes=frozenset({"rate"})),
+    "inspect": Target(write_inspect, "scores for Inspect AI's precomputed_scores (JSON lines)"),
+    "crowd-kit": Target(write_crowd_kit, "task, label of one dimension (CSV)"),
+    "nova": Target(write_nova, "annotations with confidence for NOVA/SSI (a folder)", folder=True),
+    "elan": Target(write_elan, "tiers for ELAN (a folder)", folder=True, takes=frozenset({"rate"})),
 }
 
 
@@ -40,9 +41,5 @@ def export_truth(kind: str, truth: Truth, out: Path, options: dict[str, Any]) ->
     foreign = sorted(set(given) - target.takes)
     if foreign:
         raise ValueError(f"--{foreign[0].replace('_', '-').replace('form', 'as')} means nothing for {kind}.")
-    module, function = target.writer.split(":")
-    write: Callable[[Truth, Path, dict[str, Any]], None] = getattr(
-        importlib.import_module(f"unisono.io.exporting.{module}"), function
-    )
     with atomic_directory(out) if target.folder else atomic_path(out) as temporary:
-        write(truth, temporary, given)
+        target.write(truth, temporary, given)

@@ -9,12 +9,11 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from unisono.io.importing.request import Request
-
 if TYPE_CHECKING:
     from unisono.io.importing.answers import Answers, Imported
+    from unisono.io.importing.request import Request
 
-Reader = Callable[[Sequence[str], "Answers", Request], None]
+Reader = Callable[[Sequence[str], "Answers", "Request"], None]
 _LABELS = frozenset({"--item", "--annotator"})
 _PATHS = frozenset({"--records", "--kind", "--dimension", "--value", "--time", "--time-unit"})
 _FILES = frozenset({"--names", "--shift"})

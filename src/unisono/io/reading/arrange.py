@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unisono.errors import SettingsError
-from unisono.io.reading import hints, problems, spread
+from unisono.io.reading import problems
 from unisono.io.reading.columns import Roles, detect, find_column, find_long, find_roles
+from unisono.io.reading.hints import is_numeric, naming_option
 from unisono.io.reading.ids import join_columns
 from unisono.io.reading.melted import LABEL, MeltedTable
+from unisono.io.reading.spread import OPTION, Spread, by_names, by_pattern, free_columns, likely_pattern, said
 from unisono.io.reading.table import Table
 
 Column = str | Sequence[str] | None  # a column, or several (also between commas) that make one name
@@ -52,7 +54,7 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
     notes: tuple[str, ...] = ()
     if found is not None:
         asked = bool(layout.annotators_in_columns or layout.items_in_columns)
-        notes = () if asked else (spread.said(found, table.columns),)
+        notes = () if asked else (said(found, table.columns),)
         table = MeltedTable(table, found)
         given[found.role] = LABEL
     taken = [index for index, column in enumerate(table.columns) if column in wanted.values()]
@@ -69,7 +71,7 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
 
 def _side_by_side(
     table: Table, layout: Layout, given: Mapping[str, str | None], wanted: Mapping[str, str]
-) -> spread.Spread | None:
+) -> Spread | None:
     """Which columns stand for annotators or items, by the user's word or, where that role has no column, by names."""
     patterns = {"annotator": layout.annotators_in_columns, "item": layout.items_in_columns}
     new = [column for column in wanted.values() if column not in table.columns]
@@ -78,7 +80,7 @@ def _side_by_side(
         raise SettingsError("Either annotators or items are in columns, not both.")
     for role, pattern in patterns.items():
         if pattern is not None:
-            return spread.by_pattern(table.name, table.columns, role, pattern, dimension)
+            return by_pattern(table.name, table.columns, role, pattern, dimension)
     place = {role: find_column(table, name) for role, name in given.items() if name is not None}
     for role in given:
         if role not in place and (index := detect(table, role, set(place.values()))) is not None:
@@ -86,11 +88,11 @@ def _side_by_side(
     for role, other in (("annotator", "item"), ("item", "annotator")):
         if role not in place and other in place:
             asked = {index for index, column in enumerate(table.columns) if column in wanted.values()}
-            free = spread.free_columns(table.columns, {*place.values(), *asked})
-            found = spread.by_names(table.columns, free, role, dimension)
+            free = free_columns(table.columns, {*place.values(), *asked})
+            found = by_names(table.columns, free, role, dimension)
             if found is None:
-                pattern = spread.likely_pattern(table.columns, [i for i in free if hints.is_numeric(table, i)], role)
-                example = hints.naming_option(table, role, place[other], free)
-                raise problems.no_role_column(table.name, role, table.columns, example, spread.OPTION[role], pattern)
+                pattern = likely_pattern(table.columns, [i for i in free if is_numeric(table, i)], role)
+                example = naming_option(table, role, place[other], free)
+                raise problems.no_role_column(table.name, role, table.columns, example, OPTION[role], pattern)
             return found
     return None
