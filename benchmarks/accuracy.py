@@ -20,13 +20,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from benchmarks.accuracy_page import write_page
 from benchmarks.accuracy_sets import Case, cases, data_folder, draw
-from unisono.evaluate.compare.held_out import score_hidden, timed_fit
-from unisono.evaluate.compare.models import distinct_models
+from unisono.evaluate.held_out_ratings import score_hidden, timed_fit
+from unisono.evaluate.model_comparison import distinct_models
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
-from unisono.maths.metrics import ccc, pearson
-from unisono.maths.significance import resample_counts, resampled_scores
-from unisono.tasks import run_tasks
+from unisono.maths.metrics import ccc, pearson, resample_counts, resampled_scores
+from unisono.scale.parallel_tasks import run_tasks
 
 OUT = Path("bench-out") / "accuracy.json"
 HIDDEN = 5  # one part in five is hidden to see whether intervals cover it

@@ -47,13 +47,12 @@ from benchmarks.accuracy_sets import data_folder
 from benchmarks.studies import code_digest
 from benchmarks.trace_draws import draw_traces, trace_studies
 from benchmarks.trace_scores import bands, strangers, stretches, votes
-from unisono.data import Ratings
-from unisono.engines.choice import open_engine
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
-from unisono.maths.series.default import FIXED_MEMORY
-from unisono.maths.series.truth_memory import autocorrelation
-from unisono.tasks import run_tasks
+from unisono.maths.series.delays_and_memory import autocorrelation
+from unisono.maths.series.trace_em_fit import FIXED_MEMORY
+from unisono.scale.parallel_tasks import open_engine, run_tasks
+from unisono.tables.ratings import Ratings
 
 OUT = Path("bench-out") / "accuracy-series.jsonl"
 VOTERS = ("mean", "zscore-mean", "ewe", "aligned-mean", "auto")

@@ -15,9 +15,9 @@ import numpy as np
 from scipy import signal
 
 import unisono as un
-from unisono.data import ItemTable, Ratings
-from unisono.data.clock import Clock
-from unisono.simulate import Simulation
+from unisono.paper.simulation import Simulation
+from unisono.tables.item_table import Clock, ItemTable
+from unisono.tables.ratings import Ratings
 
 # Settings of `simulate_series`; recordings, frames, annotators, dimensions are the paper's.
 REALISTIC: dict[str, dict[str, Any]] = {

@@ -20,7 +20,8 @@ import numpy as np
 import polars as pl
 
 import unisono as un
-from unisono.data import ItemTable, Ratings
+from unisono.tables.item_table import ItemTable
+from unisono.tables.ratings import Ratings
 
 EMOBANK = tuple(
     f"{corpus}/{view}" for corpus in ("genre_balanced", "movie_review") for view in ("reader", "text", "writer")

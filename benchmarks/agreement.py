@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import in_own_process, peak_megabytes
-from unisono.data import Ratings
-from unisono.maths.agreement.coded import coded
-from unisono.maths.agreement.variance_components import variance_components
+from unisono.maths.agreement.agreement_bootstrap import coded
+from unisono.maths.agreement.intraclass_reliability import variance_components
+from unisono.tables.ratings import Ratings
 
 EACH, ANNOTATORS = 5, 5000
 

@@ -17,12 +17,10 @@ import numba
 import numpy as np
 
 from benchmarks.measure import best_cpu
-from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.estep import expectation
-from unisono.maths.items.leave_out import left_out_means
-from unisono.maths.items.params import ItemParams, information
-from unisono.maths.items.predictor import no_features
-from unisono.maths.series.row_evidence import RowPrior, Strata, row_cost, row_slopes
+from unisono.maths.items.item_data import ItemData, no_features, prepare
+from unisono.maths.items.item_estep import expectation, left_out_means
+from unisono.maths.items.item_params import ItemParams, information
+from unisono.maths.series.tracer_rows import RowPrior, Strata, row_cost, row_slopes
 
 JUDGEMENTS, D = 500_000, 3
 

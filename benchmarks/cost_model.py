@@ -72,12 +72,10 @@ def sent_up_by_round(K: int, D: int) -> float:
 
 def steps() -> list[dict[str, float]]:
     """Processor seconds of an iteration's E-step and of a round on the grid."""
-    from unisono.maths.items.data import prepare
-    from unisono.maths.items.estep import expectation
-    from unisono.maths.items.leave_out import left_out_means
-    from unisono.maths.items.params import ItemParams
-    from unisono.maths.items.predictor import no_features
-    from unisono.maths.raters.style_sums import centred_sums
+    from unisono.maths.items.item_data import no_features, prepare
+    from unisono.maths.items.item_estep import expectation, left_out_means
+    from unisono.maths.items.item_params import ItemParams
+    from unisono.maths.raters.rater_signal import centred_sums
 
     found = []
     for J, D, K in GRID:

@@ -15,11 +15,10 @@ import numpy as np
 import unisono as un
 from benchmarks.accuracy_sets import EMOBANK, _load
 from benchmarks.planted_crowds import Crowd, area_under_curve, planted_crowd
-from unisono.data import Ratings
-from unisono.maths.grouped import grouped_correlation, segment_sum
-from unisono.maths.items.averages import weighted_mean
+from unisono.maths.grouped_sums import grouped_correlation, segment_sum, weighted_mean
 from unisono.maths.metrics import ccc
-from unisono.maths.raters.diagnosis import Diagnosis, diagnose
+from unisono.maths.raters.rater_diagnosis import Diagnosis, diagnose
+from unisono.tables.ratings import Ratings
 
 THIRD_BAD = {"spammer": 0.3, "flipped": 0.1}
 MIXED = {"spammer": 0.1, "flipped": 0.05, "swapped": 0.1, "compressed": 0.1, "constant": 0.05}

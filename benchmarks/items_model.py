@@ -20,11 +20,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import best_time, in_own_process, peak_megabytes
-from unisono.maths.em import relative_change, run_em
-from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.ml import MlSettings, em_step, paper_start
-from unisono.maths.items.predictor import no_features
-from unisono.maths.items.structure import Structure
+from unisono.maths.em_loop import relative_change, run_em
+from unisono.maths.items.item_data import ItemData, no_features, prepare
+from unisono.maths.items.item_params import Structure
+from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
 
 STRUCTURE = Structure(noise="isotropic", latent="full")
 SUREAL_ITEMS = 1000  # sureal takes minutes on the whole load, so it gets a tenth, and ratios are per rating
@@ -79,7 +78,7 @@ def to_convergence() -> dict[str, Any]:
     fast = best_time(lambda: em_step(data, params, settings(2))) / len(y)
     tenth = len(truth) // 10
     naive = best_time(lambda: _naive_step(params, y, item_of, annotator_of, tenth), repeats=1) / (5 * tenth)
-    from unisono.maths.items.estep import posterior
+    from unisono.maths.items.item_estep import posterior
 
     mean = posterior(data, params).mean
     plain = np.stack([np.bincount(item_of, y[:, d]) / 5 for d in range(2)], axis=1)
@@ -98,8 +97,8 @@ def to_convergence() -> dict[str, Any]:
 
 def default_against_ml() -> dict[str, Any]:
     """(a): the default, everything it does before it is asked for results, over joint EM by maximum likelihood."""
-    from unisono.data import Ratings
     from unisono.fusers import Joint
+    from unisono.tables.ratings import Ratings
 
     truth, y, item_of, annotator_of = load(10_000, 200, 2)
     labels = {

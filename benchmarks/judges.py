@@ -32,7 +32,7 @@ from scipy.stats import norm
 import unisono as un
 from benchmarks.judges_sets import READERS, Draw, draw_labels
 from unisono.fusers import Fused
-from unisono.maths.items.predictive import half_width
+from unisono.maths.items.item_estimates import half_width
 
 LEVEL = 0.90
 LEAST_SIGNAL = 0.1  # of a target's variance: less is not believed to be all that is truth

@@ -13,9 +13,9 @@ import warnings
 import numpy as np
 
 import unisono as un
-from unisono.evaluate.judges.systems import LEVEL, leaderboard
-from unisono.maths.items.predictive import half_width
-from unisono.maths.judges.powered import difference
+from unisono.evaluate.system_leaderboard import LEVEL, leaderboard
+from unisono.maths.groups.judge_tests import difference
+from unisono.maths.items.item_estimates import half_width
 
 PROMPTS, LABELS, JUDGES, PEOPLE = 60, 15, 5, 3
 MEANS = np.array([0.0, 0.3, -0.2])

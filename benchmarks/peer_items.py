@@ -42,7 +42,7 @@ def load(size: int, seed: int = 0, D: int = 2) -> tuple[np.ndarray, Ratings]:
 def ours(ratings: Ratings) -> np.ndarray:
     """The whole default: diagnosis, copies, fit, intervals, table of annotators."""
     from unisono.api import fuse
-    from unisono.data import Ratings as Table
+    from unisono.tables.ratings import Ratings as Table
 
     value, item, k = ratings
     items, annotators = ([f"{what}{n}" for n in range(int(of.max()) + 1)] for what, of in (("i", item), ("a", k)))

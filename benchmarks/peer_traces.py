@@ -31,7 +31,7 @@ class Traces(NamedTuple):
 
 def load(frames: int, seed: int = 0) -> tuple[np.ndarray, Traces]:
     """Truth (T, D) and traces of one recording."""
-    from unisono.simulate import simulate_series
+    from unisono.paper.simulation import simulate_series
 
     drawn = simulate_series(
         recordings=1,

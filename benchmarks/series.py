@@ -16,24 +16,22 @@ from scipy import linalg
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import best_time
-from unisono.data import Ratings
-from unisono.fusers.scaling import pooled_scaling
 from unisono.fusers.series import Joint
-from unisono.fusers.series.data import to_series
-from unisono.maths.series.channels import whiten
-from unisono.maths.series.default import (
+from unisono.fusers.standardisation import pooled_scaling
+from unisono.fusers.trace_data import to_series
+from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, identity_params
+from unisono.maths.series.trace_em import soft_step
+from unisono.maths.series.trace_em_fit import (
     Settings,
     default_priors,
     default_structure,
     effective_share,
     starting_lags,
 )
-from unisono.maths.series.em import soft_step
-from unisono.maths.series.estep import expect, log_likelihood
-from unisono.maths.series.layout import Layout, make_layout
-from unisono.maths.series.params import Priors, SeriesData, SeriesParams, Structure, identity_params
-from unisono.maths.series.precision import local_rows, precision_blocks, unit_rows
-from unisono.simulate import simulate_series
+from unisono.maths.series.trace_estep import expect, log_likelihood
+from unisono.maths.series.trace_layout import Layout, local_rows, make_layout, precision_blocks, unit_rows, whiten
+from unisono.paper.simulation import simulate_series
+from unisono.tables.ratings import Ratings
 
 K = 6
 

@@ -27,10 +27,9 @@ from benchmarks.studies_page import write_studies
 from benchmarks.study_cases import StudyCase, draw_case, load_study
 from benchmarks.study_measures import NAMES, measures
 from benchmarks.study_models import MODELS, applies, fuser_of
-from unisono.engines.choice import open_engine
 from unisono.errors import DataError
-from unisono.tasks import Workers, run_tasks
-from unisono.words import ENGINE_WORDS
+from unisono.maths.structure_words import ENGINE_WORDS
+from unisono.scale.parallel_tasks import Workers, open_engine, run_tasks
 
 OUT = Path("bench-out") / "studies.jsonl"
 BATCH = 32  # fits that are written down together

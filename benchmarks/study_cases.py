@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.accuracy_sets import item_means, thin
-from unisono.data import ItemTable, Ratings
 from unisono.errors import DataError
-from unisono.io.tables import read_item_table, read_ratings
-from unisono.maths.grouped import segment_sum
+from unisono.maths.grouped_sums import segment_sum
+from unisono.tables.item_table import ItemTable
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 MOST_ITEMS = 400  # of a study with more, so many are drawn
 FEW_ANNOTATORS = 4  # up to which one annotator at a time is left out, instead of half of them

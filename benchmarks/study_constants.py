@@ -1,6 +1,6 @@
 """What the default for items owes to the choice of its constants: `make bench-study-constants STUDIES=DIR`.
 
-Every constant that a fit takes as a setting (src/unisono/maths/items/priors.py) is made smaller and larger, one at a
+Every constant that a fit takes as a setting (src/unisono/maths/items/item_priors.py) is made smaller and larger, one at a
 time, and every study is fused again. Writes two tables of docs/accuracy.md between their markers: what each setting
 changes, and what every study has under the setting that is best on the *other* studies. Fits are kept beside those of
 `make bench-studies`; what this code has measured already is not measured again. Options: --seeds N, --jobs N, --only
@@ -22,7 +22,7 @@ from benchmarks.studies import OUT, all_fits, asked_for, kept, measure
 from benchmarks.studies_page import BASE, DEFAULT, gains, share, signed_four
 from benchmarks.study_cases import load_study
 from benchmarks.study_models import CONSTANTS
-from unisono.engines.choice import open_engine
+from unisono.scale.parallel_tasks import open_engine
 
 MEASURES = ("pearson", "ccc", "error")
 MOST_DIMENSIONS = 12  # of a study: those with more take nine tenths of the time, and are left out

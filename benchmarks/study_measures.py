@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.study_cases import Target
-from unisono.maths.items.predictive import half_width
+from unisono.maths.items.item_estimates import half_width
 from unisono.maths.metrics import pearson
 
 NAMES = ("pearson", "ccc", "error", "cover")

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.data import Ratings
 from unisono.fusers import Fuser, make_fuser
-from unisono.fusers.items.ends import answer_kinds
-from unisono.fusers.items.response import MOST_LEVELS
-from unisono.maths.items.warp import FEWEST_RATINGS
+from unisono.fusers.item_preparation import MOST_LEVELS, answer_kinds
+from unisono.maths.items.latent_ratings import FEWEST_RATINGS
+from unisono.tables.ratings import Ratings
 
 SEVERAL = 2  # dimensions from which there is anything between them
 

@@ -1,6 +1,6 @@
 """What the default for traces owes to the choice of its constants: `make bench-trace-constants UNISONO_DATA=DIR`.
 
-Every constant of src/unisono/maths/series/priors.py that the estimate rests on is made smaller and larger, one at a
+Every constant of src/unisono/maths/series/trace_priors.py that the estimate rests on is made smaller and larger, one at a
 time, and every study is fused again. Writes two tables of docs/accuracy-series.md between their markers: what each
 setting changes, and what every study has under the setting that is best on the *other* studies. Figures are kept draw
 by draw in bench-out/trace-constants.jsonl; what this code has measured already is not measured again. Options: --seeds
@@ -29,7 +29,7 @@ from benchmarks.studies import code_digest
 from benchmarks.trace_constants_page import DEFAULT, tables
 from benchmarks.trace_draws import TraceDraw, draw_traces, trace_studies
 from benchmarks.trace_scores import votes
-from unisono.maths.series import priors
+from unisono.maths.series import trace_priors
 
 OUT = Path("bench-out") / "trace-constants.jsonl"
 
@@ -90,14 +90,14 @@ def one_case(setting: str, study: str, seed: int) -> dict[str, Any]:
 @contextmanager
 def constants(*changed: tuple[str, float]) -> Iterator[None]:
     """The priors of traces with other values, in this process, until the end of the block."""
-    before = {name: getattr(priors, name) for name, _ in changed}
+    before = {name: getattr(trace_priors, name) for name, _ in changed}
     try:
         for name, value in changed:
-            setattr(priors, name, value)
+            setattr(trace_priors, name, value)
         yield
     finally:
         for name, value in before.items():
-            setattr(priors, name, value)
+            setattr(trace_priors, name, value)
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 import unisono as un
-from unisono.data import Ratings
+from unisono.tables.ratings import Ratings
 
 # What was rated and how, for the page; other studies of the folder are measured as well.
 KNOWN = {

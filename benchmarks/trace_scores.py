@@ -18,15 +18,15 @@ import numpy as np
 import unisono as un
 from benchmarks.study_cases import SAME_PLACE, SAME_SPREAD
 from benchmarks.trace_draws import TraceDraw, left_out_ratings
-from unisono.data import Ratings
-from unisono.evaluate.compare.held_out import score_hidden
+from unisono.evaluate.held_out_ratings import score_hidden
 from unisono.fusers import make_fuser
-from unisono.fusers.results import INTERVAL
-from unisono.fusers.series.held_out import FOLDS, stretch_folds
-from unisono.fusers.series.joint import WINDOW
-from unisono.maths.items.predictive import half_widths
+from unisono.fusers.fusion_results import INTERVAL
+from unisono.fusers.held_out_stretches import FOLDS, stretch_folds
+from unisono.fusers.joint_traces import WINDOW
+from unisono.maths.items.item_estimates import half_widths
 from unisono.maths.metrics import pearson
-from unisono.maths.series.priors import COMMON_UNIT
+from unisono.maths.series.trace_priors import COMMON_UNIT
+from unisono.tables.ratings import Ratings
 
 Z = 1.6448536269514722  # of a 90 % band
 UNITS = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0)  # values of COMMON_UNIT to choose from

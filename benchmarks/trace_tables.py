@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.accuracy_page import markdown
 from benchmarks.trace_draws import KNOWN
 from benchmarks.trace_scores import UNITS
-from unisono.maths.series.priors import COMMON_UNIT
+from unisono.maths.series.trace_priors import COMMON_UNIT
 
 WANTED = 0.93  # of a 90 % band, at most
 Rows = list[dict[str, Any]]

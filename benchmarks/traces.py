@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks.measure import in_own_process, peak_megabytes
 from unisono.api import Fusion, fuse
-from unisono.data import Ratings
-from unisono.engines.choice import open_engine
-from unisono.engines.protocol import Executor
-from unisono.simulate import simulate_series
+from unisono.paper.simulation import simulate_series
+from unisono.scale.executors import Executor
+from unisono.scale.parallel_tasks import open_engine
+from unisono.tables.ratings import Ratings
 
 RECORDINGS, FRAMES = 12, 45_000
 LESS = 4  # times fewer recordings, or frames, for the exponents

@@ -155,7 +155,7 @@ def test_what_counts_as_an_import():
     source = (
         "import unisono\nfrom unisono import api\nfrom unisono.maths.items import data\ndef f():\n    import rich.table"
     )
-    assert imported_by(source) == ["unisono", "unisono.api", "unisono.maths.items.data", "rich.table"]
+    assert imported_by(source) == ["unisono", "unisono.api", "unisono.maths.items.item_data", "rich.table"]
 
 
 @pytest.mark.parametrize("package", LIBRARIES)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.datasets import BUNDLED, dataset_path
+from unisono.tables.datasets import BUNDLED, dataset_path
 
 
 @pytest.mark.parametrize("name", BUNDLED)

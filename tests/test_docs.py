@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import unisono_here
-from unisono.maths.raters.styles import KINDS
+from unisono.maths.raters.response_styles import KINDS
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("*.md")) + [

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 import unisono as un
-from unisono.datasets.fetch import ORIGINS, Origin, cached, fetch
 from unisono.errors import DataError
+from unisono.tables.datasets.fetched import ORIGINS, Origin, cached, fetch
 
 RECIPES = (
     "filename\tlistnumber\tparticipant\tgrammar\tfluency\tverbosity\tstructure\tsuccess\toverall\trecipeid\tdish\t"

@@ -13,7 +13,7 @@ import pytest
 
 import unisono as un
 from command_line import unisono_here
-from unisono.api.tables import READING
+from unisono.api.input_output import READING
 
 pytestmark = pytest.mark.filterwarnings("ignore::unisono.DataWarning", "ignore::unisono.ConvergenceWarning")
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.data import ItemTable, Ratings
-from unisono.data.introduction import Introduction, counted
+from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import Introduction, counted
+from unisono.tables.ratings import Ratings
 
 
 def ratings(D=3, K=5):

@@ -15,7 +15,7 @@ MACHINE = re.compile(r"/(?:home|root|tmp|usr|work|opt|Users|private|var)/|site-p
 
 LONG_FIT = """
 import unisono as un
-import unisono.notebook as notebook
+import unisono.report.notebook_progress as notebook
 
 notebook.SILENT_FOR = {silent}
 notebook.REDRAWN_EVERY = 0.0

@@ -7,35 +7,35 @@ from pathlib import Path
 
 import pytest
 
-from unisono import words
 from unisono.fusers import make_fuser
+from unisono.maths import structure_words
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-@pytest.mark.parametrize("name", words.ITEM_WORDS)
+@pytest.mark.parametrize("name", structure_words.ITEM_WORDS)
 def test_the_command_line_offers_every_word(name):
-    from unisono.cli.fuse import command
+    from unisono.cli.fuse_command import fuse_command
 
-    option = next(param for param in command.params if param.name == name)
-    assert tuple(option.type.choices) == words.words_of(name)
+    option = next(param for param in fuse_command.params if param.name == name)
+    assert tuple(option.type.choices) == structure_words.words_of(name)
 
 
 @pytest.mark.parametrize("series", [False, True])
 def test_settings_take_every_word_and_name_them_to_who_misspells(series):
-    for name, known in (words.SERIES_WORDS if series else words.ITEM_WORDS).items():
+    for name, known in (structure_words.SERIES_WORDS if series else structure_words.ITEM_WORDS).items():
         with pytest.raises(ValueError, match=re.escape(f"choose one of {', '.join(known)}.")):
             make_fuser("joint", series=series, **{name: "nonsense"}).check_settings()
         for word in known:
             make_fuser("joint", series=series, **{name: word}).check_settings()
 
 
-@pytest.mark.parametrize("name", [name for name in words.ITEM_WORDS if name != "estimate"])
+@pytest.mark.parametrize("name", [name for name in structure_words.ITEM_WORDS if name != "estimate"])
 def test_the_page_of_the_family_lists_every_word(name):
     row = next(line for line in (DOCS / "maths.md").read_text().splitlines() if line.startswith(f"| {name}"))
-    assert all(re.search(rf"\b{word}\b", row) for word in words.ITEM_WORDS[name]), row
+    assert all(re.search(rf"\b{word}\b", row) for word in structure_words.ITEM_WORDS[name]), row
 
 
 def test_words_load_nothing_heavy():
-    code = "import sys, unisono.words; print('numpy' in sys.modules)"
+    code = "import sys, unisono.maths.structure_words; print('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"

@@ -16,7 +16,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import unisono as un
-from unisono.datasets import dataset_path
+from unisono.tables.datasets import dataset_path
 
 DOCS = Path(__file__).parent.parent / "docs"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--hide-scrollbars"]

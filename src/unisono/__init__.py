@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from unisono.version import __version__
 
 if TYPE_CHECKING:
-    from unisono import plot
     from unisono.api import (
         Fusion,
         agreement,
@@ -33,11 +32,7 @@ if TYPE_CHECKING:
         plan,
         score,
     )
-    from unisono.api.categories import CategoryFusion
-    from unisono.data import ItemTable, Ratings
-    from unisono.data.categories import Categories
-    from unisono.data.checks import Alert, check_ratings
-    from unisono.datasets import load_dataset, load_dataset_table
+    from unisono.api.category_fusion import CategoryFusion
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError, SettingsError
     from unisono.fusers import (
         MODELS,
@@ -55,33 +50,40 @@ if TYPE_CHECKING:
         make_fuser,
         series,
     )
-    from unisono.fusers.categories.models import CATEGORY_MODELS
-    from unisono.io.align import align_to
-    from unisono.io.categories import read_categories
-    from unisono.io.tables import read_item_table, read_ratings
-    from unisono.simulate import simulate_items, simulate_series
+    from unisono.fusers.category_models import CATEGORY_MODELS
+    from unisono.paper.simulation import simulate_items, simulate_series
+    from unisono.report import plots as plot
+    from unisono.tables.categories import Categories
+    from unisono.tables.datasets import load_dataset, load_dataset_table
+    from unisono.tables.item_table import ItemTable
+    from unisono.tables.rating_checks import Alert, check_ratings
+    from unisono.tables.ratings import Ratings
+    from unisono.tables.reading.categories_reader import read_categories
+    from unisono.tables.reading.clock_alignment import align_to
+    from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
+
 
 _HOME = {
     "unisono.api": (
         *("Fusion", "agreement", "check", "compare", "cross_validate", "fuse", "load", "next_ratings", "plan"),
         *("judges", "score"),
     ),
-    "unisono.data": ("ItemTable", "Ratings"),
-    "unisono.api.categories": ("CategoryFusion",),
-    "unisono.data.categories": ("Categories",),
-    "unisono.data.checks": ("Alert", "check_ratings"),
+    "unisono.tables": ("ItemTable", "Ratings"),
+    "unisono.api.category_fusion": ("CategoryFusion",),
+    "unisono.tables.categories": ("Categories",),
+    "unisono.tables.rating_checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
     "unisono.fusers": (
         *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Groups", "Joint", "Independent", "make_fuser"),
         "series",
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
-    "unisono.fusers.categories.models": ("CATEGORY_MODELS",),
-    "unisono.io.align": ("align_to",),
-    "unisono.io.categories": ("read_categories",),
-    "unisono.io.tables": ("read_item_table", "read_ratings"),
-    "unisono.datasets": ("load_dataset", "load_dataset_table"),
-    "unisono.simulate": ("simulate_items", "simulate_series"),
+    "unisono.fusers.category_models": ("CATEGORY_MODELS",),
+    "unisono.tables.reading.clock_alignment": ("align_to",),
+    "unisono.tables.reading.categories_reader": ("read_categories",),
+    "unisono.tables.reading.ratings_reader": ("read_item_table", "read_ratings"),
+    "unisono.tables.datasets": ("load_dataset", "load_dataset_table"),
+    "unisono.paper.simulation": ("simulate_items", "simulate_series"),
 }
 # Names of earlier versions, and what they are called now.
 _DEPRECATED = {
@@ -156,7 +158,7 @@ def __getattr__(name: str) -> Any:
             found = getattr(found, step)
         return found
     if name == "plot":
-        return importlib.import_module("unisono.plot")
+        return importlib.import_module("unisono.report.plots")
     raise AttributeError(f"module 'unisono' has no attribute '{name}'")
 
 

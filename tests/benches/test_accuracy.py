@@ -6,7 +6,7 @@ import pytest
 from benchmarks import accuracy
 from benchmarks.accuracy_page import tables, write_page
 from benchmarks.accuracy_sets import Case, cases, draw, halves, item_means, thin
-from unisono.datasets import load_dataset
+from unisono.tables.datasets import load_dataset
 
 
 def test_absent_sets_are_named_and_the_bundled_one_and_simulations_remain(tmp_path):

@@ -9,7 +9,7 @@ from benchmarks.accuracy_page import fill_page
 from benchmarks.accuracy_series_page import PAGE
 from benchmarks.trace_constants import SETTINGS, VALUES, constants, draws
 from benchmarks.trace_constants_page import DEFAULT, choices, other_models, tables, votes_by_setting
-from unisono.maths.series import priors
+from unisono.maths.series import trace_priors
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +30,17 @@ def numbers_of(traces):
 
 
 def test_every_constant_reaches_the_fit_and_leaves_no_trace(traces):
-    before = {name: getattr(priors, name) for name in VALUES}
+    before = {name: getattr(trace_priors, name) for name in VALUES}
     usual = numbers_of(traces)
     for name, values in VALUES.items():
         assert min(values) < before[name] < max(values)
         with constants((name, values[0])):
-            assert getattr(priors, name) == values[0]
+            assert getattr(trace_priors, name) == values[0]
             assert np.abs(numbers_of(traces) - usual).max() > 1e-12, name
     np.testing.assert_array_equal(numbers_of(traces), usual)
     with pytest.raises(ZeroDivisionError), constants(("MEMORY", 7.0)):
         raise ZeroDivisionError
-    assert {name: getattr(priors, name) for name in VALUES} == before
+    assert {name: getattr(trace_priors, name) for name in VALUES} == before
 
 
 def some_rows():
@@ -93,7 +93,7 @@ def test_a_draw_has_all_settings_and_leakage_needs_two_dimensions(tmp_path, monk
     asked = []
 
     def some_votes(draw, models):
-        asked.append((draw.fused.D, models, priors.LEAKAGE_SD))
+        asked.append((draw.fused.D, models, trace_priors.LEAKAGE_SD))
         return dict.fromkeys(models, 0.5)
 
     class Draw:

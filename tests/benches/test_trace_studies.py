@@ -9,7 +9,7 @@ from benchmarks.accuracy_series_sets import CROWDS, TURNED, UNRELATED, made_crow
 from benchmarks.trace_draws import draw_traces, left_out_ratings, trace_studies
 from benchmarks.trace_scores import UNITS, bands, left_out_noise, vote, votes
 from benchmarks.trace_tables import choice
-from unisono.maths.series.priors import COMMON_UNIT
+from unisono.maths.series.trace_priors import COMMON_UNIT
 
 
 def write_study(folder, people=7, frames=120, recordings=2, reference=False):

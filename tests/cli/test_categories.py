@@ -9,8 +9,8 @@ import pytest
 
 from category_cases import crowd
 from command_line import unisono, unisono_here
-from unisono.api import categories as categories_api
-from unisono.fusers.categories import models
+from unisono.api import category_fusion as categories_api
+from unisono.fusers import category_models
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_mistakes_are_answered(mixed, arguments, code, message):
 
 
 def test_without_crowd_kit(mixed, monkeypatch):
-    for module in (models, categories_api):
+    for module in (category_models, categories_api):
         monkeypatch.setattr(module, "installed", lambda: False)
     asked = unisono_here("fuse", "mixed.csv", "--categories", "feeling", "--out", "out", cwd=mixed)
     assert asked.returncode == 3

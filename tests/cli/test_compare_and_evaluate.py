@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from command_line import unisono
-from unisono.io.writing import item_columns, rating_columns
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
+from unisono.tables.exporting.result_folder import item_columns, rating_columns
 
 pytestmark = pytest.mark.slow
 

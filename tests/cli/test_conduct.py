@@ -5,7 +5,7 @@ import pytest
 
 import unisono as un
 from command_line import unisono_here
-from unisono.io.reading.descriptors import unit_of_duration
+from unisono.tables.reading.column_roles import unit_of_duration
 
 
 def table(column="rt_ms", times=lambda rng, k: rng.integers(900, 4000)):

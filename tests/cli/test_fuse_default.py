@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from command_line import unisono
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
 
 pytestmark = pytest.mark.slow
 

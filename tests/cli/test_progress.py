@@ -9,14 +9,14 @@ import pytest
 
 from command_line import unisono_here
 from trace_world import trace_world
-from unisono.cli import progress
-from unisono.io.writing import rating_columns
+from unisono.cli import terminal
+from unisono.tables.exporting.result_folder import rating_columns
 
 
 def test_silent_below_a_second_then_a_line(capsys, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with progress.estimation_progress("Estimating") as on_step:
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    with terminal.estimation_progress("Estimating") as on_step:
         on_step(0, -5.0)
         now[0] += 0.9
         on_step(1, -4.0)
@@ -32,8 +32,8 @@ def test_silent_below_a_second_then_a_line(capsys, monkeypatch):
 
 def test_tasks_outside_a_terminal_get_a_line_now_and_then(capsys, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with progress.task_progress("Comparing") as on_task:
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    with terminal.task_progress("Comparing") as on_task:
         now[0] += 5
         on_task(1, 3)
         assert capsys.readouterr().err == ""
@@ -47,8 +47,8 @@ def test_tasks_outside_a_terminal_get_a_line_now_and_then(capsys, monkeypatch):
 
 def test_many_tasks_of_a_fit_are_counted_and_the_present_one_is_told(capsys, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with progress.estimation_progress("Estimating") as display:
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    with terminal.estimation_progress("Estimating") as display:
         display.task(0, 80)
         assert capsys.readouterr().err == ""
         now[0] += 1.1
@@ -72,12 +72,12 @@ class Terminal(io.StringIO):
 def at_once(monkeypatch):
     """Everything is shown as it comes."""
     for name in ("SILENT_FOR", "REDRAWN_EVERY", "LINE_EVERY"):
-        monkeypatch.setattr(progress, name, -1.0)
+        monkeypatch.setattr(terminal, name, -1.0)
 
 
 @pytest.mark.usefixtures("at_once")
 def test_a_terminal_shows_one_moving_line_and_wipes_it():
-    with contextlib.redirect_stderr(Terminal()) as screen, progress.estimation_progress("Estimating") as display:
+    with contextlib.redirect_stderr(Terminal()) as screen, terminal.estimation_progress("Estimating") as display:
         display(0, -5.0)
         display.phase("delays", 12, 18)
     first, second, blank = screen.getvalue().strip("\r").split("\r")
@@ -91,7 +91,7 @@ def test_a_terminal_shows_one_moving_line_and_wipes_it():
 def test_a_terminal_shows_a_bar_with_the_time_that_is_left(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
-    with contextlib.redirect_stderr(Terminal()) as screen, progress.estimation_progress("Estimating") as display:
+    with contextlib.redirect_stderr(Terminal()) as screen, terminal.estimation_progress("Estimating") as display:
         display.task(17, 80)
         display.phase("delays", 12, 18)
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())

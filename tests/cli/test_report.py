@@ -6,7 +6,7 @@ import pytest
 
 from category_cases import crowd
 from command_line import unisono_here
-from unisono.datasets import dataset_path
+from unisono.tables.datasets import dataset_path
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from command_line import unisono, unisono_here
 from trace_world import trace_world
-from unisono.io.writing import item_columns, rating_columns
+from unisono.tables.exporting.result_folder import item_columns, rating_columns
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 
 from command_line import unisono_here
 from terminal import lines_on_screen
-from unisono.cli.screen import cells, table_lines, wrapped
+from unisono.cli.terminal import cells, table_lines, wrapped
 
 DIMENSIONS = [
     *("valence", "arousal", "dominance", "trustworthiness", "attractiveness", "competence", "warmth", "intelligence"),

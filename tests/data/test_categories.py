@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unisono.data.categories import Categories
 from unisono.errors import DataError
+from unisono.tables.categories import Categories
 
 
 def made(item=(0, 0, 1), annotator=(0, 1, 0), answer=(1, 0, 1), classes=("a", "b")):

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unisono.data import Clock, ItemTable, Ratings
-from unisono.data.checks import check_ratings, require_known_items, require_overlap, usual_range
-from unisono.data.coverage import connected_groups, coverage, raters_per_frame
 from unisono.errors import DataError
+from unisono.tables.coverage_and_outliers import connected_groups, coverage, raters_per_frame
+from unisono.tables.item_table import Clock, ItemTable
+from unisono.tables.rating_checks import check_ratings, require_known_items, require_overlap, usual_range
+from unisono.tables.ratings import Ratings
 
 NAN = float("nan")
 

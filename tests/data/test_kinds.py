@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.data import Ratings
-from unisono.data.kinds import divide, kinds_of, looks_like_model, with_kinds
+from unisono.tables.annotator_kinds import divide, kinds_of, looks_like_model, with_kinds
+from unisono.tables.ratings import Ratings
 
 
 def rated_by(names, kinds=None):

@@ -6,8 +6,8 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unisono.data.labels import listed, nearest, sort_labels
-from unisono.io.reading.naming import _sorted
+from unisono.tables.labels import listed, nearest, sort_labels
+from unisono.tables.reading.label_and_number_columns import _sorted
 
 LABELS = st.one_of(
     st.text(max_size=8),

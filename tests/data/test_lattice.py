@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.data.lattice import NUMBERS, answer_lattice
+from unisono.tables.scale_inference import NUMBERS, answer_lattice
 
 
 def lattice_of(answers, low, high):

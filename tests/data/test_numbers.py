@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.data import Ratings
+from unisono.tables.ratings import Ratings
 
 
 @pytest.mark.parametrize("wrong", [-1, 2, 2**31, 2**32 + 1])

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.data import Ratings
-from unisono.data.scale import Scale
-from unisono.data.scale_inference import infer_scale
-from unisono.data.scale_words import said_scale
+from unisono.tables.answer_scale import Scale, said_scale
+from unisono.tables.ratings import Ratings
+from unisono.tables.scale_inference import infer_scale
 
 
 def ends_of(*columns):

@@ -26,15 +26,12 @@ from shard_work import (
     weighted,
 )
 from unisono.api import fuse
-from unisono.engines.choice import open_engine
-from unisono.engines.dask import shared_out
-from unisono.engines.protocol import Shard, Task
-from unisono.engines.resident import Residents
-from unisono.engines.sums import pairwise_sum
 from unisono.errors import EngineError, SettingsError
-from unisono.maths.series.parts import split
-from unisono.simulate import simulate_series
-from unisono.tasks import run_tasks
+from unisono.maths.series.trace_parts import split
+from unisono.paper.simulation import simulate_series
+from unisono.scale.cluster_executors import shared_out
+from unisono.scale.executors import Residents, Shard, Task, pairwise_sum
+from unisono.scale.parallel_tasks import open_engine, run_tasks
 
 SIZES = [5, 50, 500, 7, 70, 3, 1]
 ENGINES = ["serial", "processes", "dask", "ray"]
@@ -104,7 +101,7 @@ def test_no_processes_at_all_is_a_wrong_setting():
 
 
 def test_functions_of_a_script_reach_processes():
-    lines = ["from unisono.tasks import run_tasks", "def f(a, b): return a + b"]
+    lines = ["from unisono.scale.parallel_tasks import run_tasks", "def f(a, b): return a + b"]
     code = "\n".join([*lines, "print(run_tasks(f, [(1,), (2,)], 2, common=(3,)))"])
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[4, 5]"
@@ -123,7 +120,7 @@ def fused_here(traces):
 
 def test_traces_are_fused_as_they_are_here_though_a_worker_dies(executor, traces, fused_here, monkeypatch, tmp_path):
     """In four parts instead of one, by every engine; a worker dies in an iteration, and its parts are made again."""
-    monkeypatch.setattr("unisono.fusers.series.spread.split", partial(split, rows=1000))
+    monkeypatch.setattr("unisono.fusers.trace_data.split", partial(split, rows=1000))
     numbers_too = executor.load(tasks())
 
     def on_step(iteration, objective):
@@ -188,7 +185,7 @@ def test_an_engine_that_is_not_installed_names_its_extra(engine, library, monkey
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr("unisono.engines.dask.WAIT", "1s")
+    monkeypatch.setattr("unisono.scale.cluster_executors.WAIT", "1s")
     with pytest.raises(EngineError, match=r"No Dask scheduler .* tcp://127.0.0.1:9"):
         open_engine("dask", scheduler="tcp://127.0.0.1:9")
 
@@ -250,13 +247,15 @@ def test_shards_are_shared_out_evenly_and_few_move_when_a_worker_joins():
 
 
 def test_engines_are_loaded_only_when_asked_for():
-    code = "import unisono.engines.choice, sys; print({'ray', 'distributed', 'joblib'} & set(sys.modules))"
+    code = "import unisono.scale.parallel_tasks, sys; print({'ray', 'distributed', 'joblib'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"
 
 
 def test_a_local_cluster_that_cannot_start_says_what_a_script_needs():
-    code = "from unisono.engines.choice import open_engine\nwith open_engine('dask', workers=1) as one:\n    pass\n"
+    code = (
+        "from unisono.scale.parallel_tasks import open_engine\nwith open_engine('dask', workers=1) as one:\n    pass\n"
+    )
     done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
     assert "EngineError: Workers of a local Dask cluster could not be started" in done.stderr
     assert "__name__ == '__main__'" in done.stderr

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.api.quality import quality
-from unisono.evaluate.quality import POINTS
-from unisono.io.json_text import json_text
+from unisono.api.study_planning import quality
+from unisono.evaluate.study_quality import POINTS
+from unisono.tables.atomic_files import json_text
 
 
 def ratings(habits: list[str], M: int = 30, D: int = 2, per_item: int | None = None) -> un.Ratings:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.data import Ratings
 from unisono.evaluate.splits import ItemFold, annotator_folds, item_folds, judgement_folds
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
+from unisono.tables.ratings import Ratings
 
 
 def sparse_world(seed=0):

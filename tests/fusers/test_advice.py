@@ -5,12 +5,11 @@ import pytest
 
 import unisono as un
 from item_cases import drawn_from_the_model
-from unisono.fusers.advice import next_ratings, plan_ratings
-from unisono.maths.items.data import prepare
-from unisono.maths.items.design import expected_error, expected_reduction, rating_information
-from unisono.maths.items.estep import posterior
-from unisono.maths.items.predictor import no_features
-from unisono.maths.items.sample import sample_ratings, sample_truths
+from unisono.fusers.rating_design import next_ratings, plan_ratings
+from unisono.maths.items.item_data import no_features, prepare
+from unisono.maths.items.item_estep import posterior
+from unisono.maths.items.item_estimates import expected_error, expected_reduction, rating_information
+from unisono.maths.items.item_params import sample_ratings, sample_truths
 
 
 def test_reduction_is_the_difference_of_traces():

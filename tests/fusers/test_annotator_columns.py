@@ -12,7 +12,7 @@ import pytest
 import unisono as un
 from item_cases import drawn_from_the_model
 from trace_world import trace_world
-from unisono.fusers.annotator_columns import BY_DIMENSION, OVERALL, dimension_columns, overall_columns
+from unisono.fusers.fusion_results import BY_DIMENSION, OVERALL, dimension_columns, overall_columns
 
 PAGE = Path(__file__).parents[2] / "docs" / "annotators.md"
 

@@ -5,10 +5,10 @@ import pytest
 
 from item_cases import random_raters, ratings_of
 from unisono import fuse
-from unisono.data.checks import check_ratings
-from unisono.data.wild import wild_answers, without_wild
 from unisono.errors import DataWarning
 from unisono.fusers import Joint
+from unisono.tables.coverage_and_outliers import wild_answers, without_wild
+from unisono.tables.rating_checks import check_ratings
 
 
 def crowd(seed, *, M=80, K=12, per_item=4, decimals=3):

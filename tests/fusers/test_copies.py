@@ -6,8 +6,8 @@ import pytest
 import unisono as un
 from copied_crowds import with_copy
 from unisono.errors import DataWarning, SettingsError
-from unisono.fusers.annotator_columns import overall_columns
-from unisono.fusers.copies import crowd_copies, one_voice_each
+from unisono.fusers.crowd import crowd_copies, one_voice_each
+from unisono.fusers.fusion_results import overall_columns
 
 MODELS = ["auto", "independent", "mean", "median", "zscore-mean", "ewe", "weighted-mean"]
 

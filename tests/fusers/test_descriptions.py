@@ -3,9 +3,9 @@
 import numpy as np
 
 import unisono as un
-from unisono.data import Ratings
-from unisono.fusers.annotator_columns import dimension_columns
-from unisono.simulate import simulate_items
+from unisono.fusers.fusion_results import dimension_columns
+from unisono.paper.simulation import simulate_items
+from unisono.tables.ratings import Ratings
 
 SCALE = np.array([20.0, 0.5])
 

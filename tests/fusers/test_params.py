@@ -6,7 +6,7 @@ import pytest
 
 import unisono as un
 from unisono import fusers
-from unisono.fusers.registry import SERIES_MODELS
+from unisono.fusers.model_registry import SERIES_MODELS
 
 FUSERS = sorted(
     {kind for model in SERIES_MODELS.values() for kind in (model.fuser, model.series) if kind is not None},

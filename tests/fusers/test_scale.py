@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import unisono as un
-from unisono.data import Clock, ItemTable, Ratings
-from unisono.fusers.registry import models_for
+from unisono.fusers.model_registry import models_for
+from unisono.tables.item_table import Clock, ItemTable
+from unisono.tables.ratings import Ratings
 
 pytestmark = pytest.mark.filterwarnings("ignore::unisono.ConvergenceWarning", "ignore::unisono.DataWarning")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unisono.io.atomic import atomic_directory, atomic_path
+from unisono.tables.atomic_files import atomic_directory, atomic_path
 
 
 def interrupted_file(target):

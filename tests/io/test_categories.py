@@ -11,7 +11,7 @@ import pytest
 
 import unisono as un
 from unisono.errors import DataError, DataWarning, LeftOutWarning
-from unisono.io.categories import read_answers
+from unisono.tables.reading.categories_reader import read_answers
 
 MIXED = """item,annotator,valence,topic,comment
 c1,a,3,politics,nice one

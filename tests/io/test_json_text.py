@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from unisono.io.json_text import json_text
+from unisono.tables.atomic_files import json_text
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])

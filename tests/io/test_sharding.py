@@ -8,8 +8,8 @@ import pytest
 
 from sharded_cases import crowd_table, written
 from unisono.errors import DataError
-from unisono.io.sharding import write_shards
-from unisono.io.shards import is_sharded, item_labels, open_shards, read_part
+from unisono.scale.shard_folder import is_sharded, item_labels, open_shards, read_part
+from unisono.scale.shard_writer import write_shards
 
 
 def rows_of(folder):
@@ -33,8 +33,8 @@ def test_shards_hold_the_rows_of_the_table(tmp_path):
 
 
 def test_every_source_makes_the_same_shards(tmp_path, monkeypatch):
-    monkeypatch.setattr("unisono.io.sharding.STRETCH", 37)
-    monkeypatch.setattr("unisono.io.sharding.TOGETHER", 2)
+    monkeypatch.setattr("unisono.scale.shard_writer.STRETCH", 37)
+    monkeypatch.setattr("unisono.scale.shard_writer.TOGETHER", 2)
     table = crowd_table(items=60)
     written(table, tmp_path / "ratings.csv")
     table.write_parquet(tmp_path / "one.parquet")

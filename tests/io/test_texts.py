@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from unisono.errors import DataError
-from unisono.io.texts import read_item_texts, read_text_rows
+from unisono.tables.reading.side_information import read_item_texts, read_text_rows
 
 TABLE = 'item,text\n501,"A ""quoted"", line"\nb, over \n'
 

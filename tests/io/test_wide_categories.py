@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import unisono as un
-from unisono.io.categories import read_answers
+from unisono.tables.reading.categories_reader import read_answers
 
 TOPICS = ("cats", "dogs", "birds")
 

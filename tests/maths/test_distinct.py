@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.distinct import close_pairs, same_answers
+from unisono.maths.rating_values import close_pairs, same_answers
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.em import EmTrace, relative_change, run_em
+from unisono.maths.em_loop import EmTrace, relative_change, run_em
 
 
 def test_a_trace_knows_its_falls():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unisono.maths.grouped import add_paired, correlation_of_sums, grouped_correlation, paired_sums
+from unisono.maths.grouped_sums import add_paired, correlation_of_sums, grouped_correlation, paired_sums
 
 
 def test_sums_of_two_halves_are_those_of_the_whole():

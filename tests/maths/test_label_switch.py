@@ -4,8 +4,7 @@ from itertools import permutations, product
 
 import numpy as np
 
-from unisono.maths.label_switch import best_switch
-from unisono.maths.metrics import ccc
+from unisono.maths.metrics import best_switch, ccc
 
 
 def test_a_permuted_and_flipped_truth_is_put_right():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unisono.maths.rounding import significant
+from unisono.maths.rating_values import significant
 
 
 def test_digits_are_those_that_are_written():

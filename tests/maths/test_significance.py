@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unisono.maths.metrics import ccc, pearson
-from unisono.maths.significance import better_share, paired_t, resample_counts, resampled_scores, standard_error
+from unisono.maths.metrics import (
+    better_share,
+    ccc,
+    paired_t,
+    pearson,
+    resample_counts,
+    resampled_scores,
+    standard_error,
+)
 
 
 def test_paired_t_equals_scipys_and_grows_more_careful_with_overlap():

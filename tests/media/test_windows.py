@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from unisono.media.windows import FUNCTIONALS, window_ends, windowed_functionals, windowed_mean
+from unisono.tables.media.media_features import FUNCTIONALS, window_ends, windowed_functionals, windowed_mean
 
 
 def test_every_frame_of_the_clock_sees_what_was_there_by_then():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from unisono.maths.series.strata import Stratum
+from unisono.maths.series.trace_frames import Stratum
 
 
 def courses(data, scales):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unisono.report.delays import UNMOVED, WHY, delay_words
+from unisono.report.summary import UNMOVED, WHY, delay_words
 
 
 @pytest.mark.parametrize("convention", WHY)

@@ -8,13 +8,14 @@ import pytest
 
 import unisono as un
 from benchmarks.planted_crowds import planted_crowd
-from unisono.data import Clock, Ratings
+from unisono.evaluate.alerts import NO_SIGNAL, signal_alerts
+from unisono.evaluate.annotator_findings import finding_lines, findings
 from unisono.fusers import make_fuser
-from unisono.fusers.annotator_columns import dimension_columns, overall_columns
-from unisono.fusers.signal import crowd_signal
-from unisono.maths.raters.styles import KINDS
-from unisono.report.alerts import NO_SIGNAL, signal_alerts
-from unisono.report.findings import finding_lines, findings
+from unisono.fusers.crowd import crowd_signal
+from unisono.fusers.fusion_results import dimension_columns, overall_columns
+from unisono.maths.raters.response_styles import KINDS
+from unisono.tables.item_table import Clock
+from unisono.tables.ratings import Ratings
 
 DIMENSIONS = ("valence", "arousal")
 

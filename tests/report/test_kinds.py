@@ -2,7 +2,7 @@
 
 import pytest
 
-from unisono.report.kinds import USELESS, kind_alerts
+from unisono.evaluate.alerts import USELESS, kind_alerts
 
 
 def notes(reliable, belief=0.0, labelled=40):

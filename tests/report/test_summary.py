@@ -5,7 +5,7 @@ import pytest
 
 import unisono as un
 from trace_world import trace_world
-from unisono.maths.em import EmTrace
+from unisono.maths.em_loop import EmTrace
 from unisono.report.summary import _convergence_line
 
 

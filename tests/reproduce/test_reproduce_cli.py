@@ -11,13 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from unisono.cli.main import cli
-from unisono.datasets.affective_text import EMOTIONS, affective_text_tables
-from unisono.datasets.fetch import Origin, cached, fetch
 from unisono.errors import DataError
-from unisono.reproduce.engine import registry
-from unisono.reproduce.engine.claims import ClaimPart, Lead, judge
-from unisono.reproduce.engine.experiment import Chapter, Experiment, Unit
-from unisono.reproduce.engine.registry import EARLIER, find_experiments
+from unisono.paper import experiment_runs
+from unisono.paper.experiment_claims import Chapter, ClaimPart, Experiment, Lead, Unit, judge
+from unisono.paper.experiment_runs import EARLIER, find_experiments
+from unisono.tables.datasets.fetched import EMOTIONS, Origin, affective_text_tables, cached, fetch
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +87,7 @@ def toy_chapter(settings, results):
 )
 def test_a_quick_run_prints_the_direction_instead_of_a_verdict(tmp_path, monkeypatch, words, said):
     toy = Experiment("toy", "A toy", "Sec. 1", lambda given: [Unit("set0", size, {"n": 1 + given.quick})], toy_chapter)
-    monkeypatch.setattr(registry, "find_experiments", lambda name: [toy])
+    monkeypatch.setattr(experiment_runs, "find_experiments", lambda name: [toy])
     found = invoke("reproduce", "dependency", *words, "--jobs", 1, "--out", tmp_path)
     assert found.exit_code == 0, found.output
     assert f"{said}  Joint is better." in found.stdout

@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 from sharded_cases import crowd_table
-from unisono.data.checks import check_ratings
-from unisono.data.coverage import connected_groups
-from unisono.data.scale_inference import infer_scale
-from unisono.io.tables import read_ratings
-from unisono.maths.raters.style_sums import centred_sums, joined_sums
-from unisono.sharded.crowd import joined_moments, moments_of
-from unisono.sharded.look import groups_of, joined_looks, look_at
-from unisono.sharded.parts import Part
-from unisono.sharded.prepare import scale_of
-from unisono.sharded.tally import Tally, _at, joined_tallies, tallied
+from unisono.maths.raters.rater_signal import centred_sums, joined_sums
+from unisono.scale.shard_parts import Part, Tally, _at, groups_of, joined_looks, joined_tallies, look_at, tallied
+from unisono.scale.shard_preparation import scale_of
+from unisono.scale.shard_sums import joined_moments, moments_of
+from unisono.tables.coverage_and_outliers import connected_groups
+from unisono.tables.rating_checks import check_ratings
+from unisono.tables.reading.ratings_reader import read_ratings
+from unisono.tables.scale_inference import infer_scale
 
 
 def parts_of(ratings, pieces):
@@ -95,7 +93,7 @@ def test_tallies_are_those_of_all_answers(ratings):
 
 
 def test_a_tally_of_very_many_answers_keeps_some_and_still_tells(monkeypatch):
-    monkeypatch.setattr("unisono.sharded.tally.MOST_ANSWERS", 500)
+    monkeypatch.setattr("unisono.scale.shard_parts.MOST_ANSWERS", 500)
     rng = np.random.default_rng(1)
     value = np.repeat(rng.normal(size=8000), rng.integers(1, 4, 8000))
     cut = rng.permutation(value).reshape(-1, 1)

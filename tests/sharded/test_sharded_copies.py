@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 
 from sharded_cases import crowd_table, written
-from unisono.engines.protocol import Task
-from unisono.engines.serial import SerialExecutor
-from unisono.engines.sums import add_fields, pairwise_sum
-from unisono.io.sharding import write_shards
-from unisono.io.tables import read_ratings
-from unisono.maths.copies.opinions import find_opinions
-from unisono.maths.copies.voices import disputes, member_distances, voice_sums
-from unisono.maths.grouped import add_paired
-from unisono.sharded.copies import find_copies
-from unisono.sharded.parts import Source, make_part
-from unisono.sharded.steps import look_at_all
+from unisono.maths.copies.copy_sets import disputes, find_opinions, member_distances, voice_sums
+from unisono.maths.grouped_sums import add_paired
+from unisono.scale.executors import SerialExecutor, Task, add_fields, pairwise_sum
+from unisono.scale.shard_duplicates import find_copies
+from unisono.scale.shard_parts import Source, make_part
+from unisono.scale.shard_writer import write_shards
+from unisono.scale.sharded_default import look_at_all
+from unisono.tables.reading.ratings_reader import read_ratings
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +33,11 @@ def found_in(shards):
 
 
 def patched(monkeypatch, cells, enough=30):
-    monkeypatch.setattr("unisono.maths.copies.meetings.MOST_CELLS", cells)
-    monkeypatch.setattr("unisono.sharded.copies.MOST_CELLS", cells)
-    monkeypatch.setattr("unisono.maths.copies.meetings.FIRST_CELLS", cells)
-    monkeypatch.setattr("unisono.maths.copies.opinions.MOST_CELLS", cells)
-    monkeypatch.setattr("unisono.maths.copies.meetings.ENOUGH_CELLS", enough)
+    monkeypatch.setattr("unisono.maths.copies.copy_meetings.MOST_CELLS", cells)
+    monkeypatch.setattr("unisono.scale.shard_duplicates.MOST_CELLS", cells)
+    monkeypatch.setattr("unisono.maths.copies.copy_meetings.FIRST_CELLS", cells)
+    monkeypatch.setattr("unisono.maths.copies.copy_sets.MOST_CELLS", cells)
+    monkeypatch.setattr("unisono.maths.copies.copy_meetings.ENOUGH_CELLS", enough)
 
 
 def assert_copies(found, ratings):

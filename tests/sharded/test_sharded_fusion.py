@@ -11,11 +11,11 @@ import pytest
 
 from sharded_cases import crowd_table, written
 from unisono.api import fuse, load
-from unisono.engines.choice import open_engine
-from unisono.engines.serial import SerialExecutor
 from unisono.errors import DataError, SettingsError
-from unisono.io.sharding import write_shards
-from unisono.sharded.fusion import fuse_shards
+from unisono.scale.executors import SerialExecutor
+from unisono.scale.parallel_tasks import open_engine
+from unisono.scale.shard_writer import write_shards
+from unisono.scale.sharded_fusion import fuse_shards
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_any_number_of_shards_gives_the_same_parameters(table, serial, tmp_path,
 
 
 def test_memory_that_is_short_costs_no_number(shards, serial, monkeypatch):
-    monkeypatch.setattr("unisono.engines.resident._residents.most_bytes", 1)
+    monkeypatch.setattr("unisono.scale.executors._residents.most_bytes", 1)
     assert_same_bytes(fuse_shards(shards, SerialExecutor()), serial)
 
 
@@ -232,7 +232,7 @@ def test_ratings_that_contradict_themselves(tmp_path, shards):
 
 
 def test_the_report_shows_a_sample_and_says_so(shards, tmp_path, monkeypatch):
-    monkeypatch.setattr("unisono.sharded.fusion.SHOWN_ITEMS", 100)
+    monkeypatch.setattr("unisono.scale.sharded_fusion.SHOWN_ITEMS", 100)
     result = fuse_shards(shards, SerialExecutor())
     result.save(tmp_path)
     page = (tmp_path / "report.html").read_text()

@@ -8,11 +8,11 @@ import pytest
 
 from sharded_cases import crowd_table, written
 from unisono.api import fuse, load
-from unisono.engines.choice import open_engine
-from unisono.engines.serial import SerialExecutor
 from unisono.errors import DataError
-from unisono.io.sharding import write_shards
-from unisono.sharded.fusion import fuse_shards
+from unisono.scale.executors import SerialExecutor
+from unisono.scale.parallel_tasks import open_engine
+from unisono.scale.shard_writer import write_shards
+from unisono.scale.sharded_fusion import fuse_shards
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def fuse_quietly(*arguments, **settings):
 
 
 def shards_of(folder):
-    from unisono.io.shards import open_shards
+    from unisono.scale.shard_folder import open_shards
 
     return open_shards(str(folder / "shards"))
 

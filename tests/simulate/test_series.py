@@ -7,7 +7,7 @@ import pytest
 
 import unisono as un
 from command_line import unisono
-from unisono.simulate.walks import bump, gaps, held_walks, lasting_noise
+from unisono.paper.simulation import bump, gaps, held_walks, lasting_noise
 
 SMALL = {"recordings": 3, "frames": 60, "annotators": 3, "features": 4, "window": 5}
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from unisono.maths.categories.votes import Votes
+from unisono.maths.category_votes import Votes
 
 WORDS = ("Ärger", "Freude", "悲しみ", "none of these", "Überraschung")
 

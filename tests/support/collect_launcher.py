@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 
-import unisono.cli.collect
+import unisono.cli.collect_command
 import unisono.collect.app.serve
 from unisono.cli.main import run
 

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 
 import unisono as un
-from unisono.data import Ratings
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
+from unisono.tables.ratings import Ratings
 
 
 def small_world(seed=0, **settings):

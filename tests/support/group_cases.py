@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.groups.data import prepare_groups
-from unisono.maths.groups.params import GroupParams, Rows
-from unisono.maths.items.predictor import no_features, orthogonal_scores
+from unisono.maths.groups.group_data import GroupParams, Rows, prepare_groups
+from unisono.maths.items.item_data import no_features, orthogonal_scores
 
 
 def random_params(rng, G, K, D, R=0, X=1):

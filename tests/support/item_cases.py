@@ -7,17 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.data import ItemTable, Ratings
-from unisono.maths.em import run_em
-from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictor import no_features, orthogonal_scores
-from unisono.maths.items.priors import Priors
-from unisono.maths.items.sample import sample_ratings, sample_truths
-from unisono.maths.items.start import bayes_settings
-from unisono.maths.items.state import BayesSettings
-from unisono.maths.items.structure import Structure
-from unisono.maths.items.vb import bayes_step, settled
+from unisono.maths.em_loop import run_em
+from unisono.maths.items.bayes_bound import BayesSettings
+from unisono.maths.items.bayes_em import bayes_step, settled
+from unisono.maths.items.bayes_start import bayes_settings
+from unisono.maths.items.item_data import ItemData, no_features, orthogonal_scores, prepare
+from unisono.maths.items.item_params import ItemParams, Structure, sample_ratings, sample_truths
+from unisono.maths.items.item_priors import Priors
+from unisono.tables.item_table import ItemTable
+from unisono.tables.ratings import Ratings
 
 
 class Case(NamedTuple):

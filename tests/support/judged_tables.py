@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from group_cases import simulated_panel
-from unisono.data import Ratings
+from unisono.tables.ratings import Ratings
 
 
 def judged_ratings(seed=0, *, kinds=True, **world) -> tuple[Ratings, object]:

@@ -20,8 +20,9 @@ import numpy as np
 import unisono as un
 from judged_tables import judged_ratings
 from trace_world import trace_world
-from unisono.data import ItemTable, Ratings
-from unisono.fusers.annotator_columns import dimension_columns, overall_columns
+from unisono.fusers.fusion_results import dimension_columns, overall_columns
+from unisono.tables.item_table import ItemTable
+from unisono.tables.ratings import Ratings
 
 RECORD = Path(__file__).with_name("recorded.json")
 MODELS = (

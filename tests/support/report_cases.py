@@ -12,9 +12,9 @@ import polars as pl
 import unisono as un
 from category_cases import crowd
 from judged_tables import judged_ratings
-from unisono.data import Ratings
-from unisono.evaluate.dossier.build import Subject, build_category_dossier, build_dossier
-from unisono.io.json_text import json_text
+from unisono.report.report_data import Subject, build_category_dossier, build_dossier
+from unisono.tables.atomic_files import json_text
+from unisono.tables.ratings import Ratings
 
 
 def dossier_of(ratings: Any, **settings: Any) -> dict[str, Any]:

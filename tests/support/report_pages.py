@@ -8,7 +8,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from unisono.report.page.formats import as_interval, as_number
+from unisono.report.report_figures import as_interval, as_number
 
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 PERSONAL = ("bias", "gain", "noise", "reliability", "agreement")

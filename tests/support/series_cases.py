@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from reference import dense_series as dense
-from unisono.maths.series.estep import Truth
-from unisono.maths.series.params import SeriesData, SeriesParams, Structure, lag_kernel
+from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure, lag_kernel
+from unisono.maths.series.trace_estep import Truth
 
 TOL = {"rtol": 1e-8, "atol": 1e-8}  # of the exact inference against the dense reference
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.series.params import SeriesData
+from unisono.maths.series.trace_data import SeriesData
 
 
 def lasting(rng, T, memory):

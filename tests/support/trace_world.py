@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.data import Clock, ItemTable, Ratings
+from unisono.tables.item_table import Clock, ItemTable
+from unisono.tables.ratings import Ratings
 
 RATE = 5.0
 

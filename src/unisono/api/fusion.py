@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unisono.api.categories import (
+from unisono.api.category_fusion import (
     CategoryFusion,
     ChosenClasses,
     WithCategories,
@@ -24,33 +24,38 @@ from unisono.api.categories import (
     fused_answers,
     refuse_beside_categories,
 )
-from unisono.api.saving import Saving
-from unisono.api.tables import READING, covariate_table, item_table, on_clock, without_covariates
-from unisono.data import Ratings
-from unisono.data.checks import Alert, require_overlap
-from unisono.data.coverage import answers_given
-from unisono.data.introduction import Introduction
-from unisono.data.kinds import with_kinds
-from unisono.data.rating_numbers import RatingNumbers
-from unisono.engines.protocol import Executor
+from unisono.api.input_output import READING, Saving, covariate_table, item_table, on_clock, without_covariates
 from unisono.errors import DataError, DataWarning, SettingsError
+from unisono.evaluate.alerts import (
+    DOUBTED,
+    KIND_WARNINGS,
+    NO_SIGNAL,
+    TOLD_AT_ONCE,
+    gold_alerts,
+    kind_alerts,
+    rating_alerts,
+)
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
-from unisono.fusers.annotator_columns import dimension_columns, overall_columns
-from unisono.fusers.copies import count_copies, crowd_copies, described_one_by_one
-from unisono.fusers.groups.choice import model_for
-from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
-from unisono.fusers.series.spread import works_on
-from unisono.io.reading.ids import with_parts
-from unisono.io.saved import load_fit
-from unisono.io.writing import csv_text, rounded_figures
-from unisono.notebook import watching_phases, watching_steps
-from unisono.reader import as_frame
-from unisono.report.alerts import NO_SIGNAL, TOLD_AT_ONCE, rating_alerts
-from unisono.report.gold import DOUBTED, gold_alerts
-from unisono.report.kinds import KIND_WARNINGS, kind_alerts
+from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
+from unisono.fusers.fusion_results import dimension_columns, overall_columns
+from unisono.fusers.model_registry import model_for
+from unisono.fusers.saved_fit import load_fit
+from unisono.fusers.trace_data import works_on
+from unisono.fusers.warm_start import prior_fit_of, with_earlier_annotators
+from unisono.maths.structure_words import Counting
+from unisono.report.notebook_progress import watching_phases, watching_steps
 from unisono.report.summary import summarise, summary_text
+from unisono.scale.executors import Executor
+from unisono.tables.annotator_kinds import with_kinds
+from unisono.tables.coverage_and_outliers import answers_given
+from unisono.tables.exporting.result_folder import csv_text, rounded_figures
+from unisono.tables.labels import Introduction
+from unisono.tables.rating_checks import Alert, require_overlap
+from unisono.tables.rating_covariates import RatingNumbers
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading.conversion import as_frame
+from unisono.tables.reading.table_layout import with_parts
 from unisono.version import __version__
-from unisono.words import Counting
 
 
 def fuse(
@@ -88,7 +93,7 @@ def fuse(
     fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration
     (without it, a notebook shows a bar);
     if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
-    and windows tried, and of what it does beside EM. `executor` (`unisono.engines.choice.open_engine`) works on
+    and windows tried, and of what it does beside EM. `executor` (`unisono.scale.parallel_tasks.open_engine`) works on
     traces, recording by recording; numbers are the same without. Gold that cannot mean what ratings
     mean (upside down, in another unit) is a DataError with the figures, unless the setting `gold_anyway` is true.
     """
@@ -263,8 +268,8 @@ class Fusion(WithCategories, Saving):
     def _report_files(
         self, command: str | None = None, on_phase: Callable[[str], None] | None = None
     ) -> dict[str, str]:
-        from unisono.evaluate.dossier.build import Subject
-        from unisono.publish import report_files
+        from unisono.report.report_data import Subject
+        from unisono.report.report_page import report_files
 
         words = None if self.chosen is None else self.chosen.for_report()
         whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data, words)

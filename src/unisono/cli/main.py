@@ -12,31 +12,51 @@ from typing import Any
 
 import click
 
-from unisono.cli.talk import say, show_warnings
+from unisono.cli.terminal import say, show_warnings
 from unisono.errors import DataError, EngineError, SettingsError
 from unisono.version import __version__
 
-# name -> (module, one line for --help); the module holds a click command called `command`.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "fuse": ("fuse", "Fuse ratings into one truth per item, and describe every annotator."),
-    "shard": ("shard", "Make shards of a table that is larger than memory, for `fuse`."),
-    "check": ("check", "Check a table of ratings: coverage, agreement, what looks suspicious."),
-    "report": ("report", "Make the page of a saved fusion again."),
-    "agreement": ("agreement", "Measure how far annotators agree, with intervals, for the paper."),
-    "import": ("import_", "Make a table of ratings from the files of another tool."),
-    "export": ("export", "Hand fused truth back to another tool."),
-    "score": ("score", "Compare a fused truth with a reference."),
-    "compare": ("compare", "Compare all models on your ratings, and say whether joint modelling helps."),
-    "evaluate": ("evaluate", "Cross-validate models against a reference, with the paper's protocol."),
-    "predict": ("predict", "Predict the truth of new items from their features."),
-    "judges": ("judges", "Look at judges beside people, and compare systems with intervals that hold."),
-    "features": ("features", "Make features from texts, images, sounds and films."),
-    "next": ("next", "Say which items to rate next, and whose ratings tell most."),
-    "plan": ("plan", "Predict how many ratings per item are enough."),
-    "simulate": ("simulate", "Draw ratings with a known truth from the model."),
-    "datasets": ("datasets", "List, copy and fetch data sets."),
-    "reproduce": ("reproduce", "Run the paper's experiments and judge its claims."),
-    "collect": ("collect", "Run a rating study in the browser and export it."),
+# name -> (module, the click command in it, one line for --help).
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "fuse": ("fuse_command", "fuse_command", "Fuse ratings into one truth per item, and describe every annotator."),
+    "shard": ("shard_command", "shard_command", "Make shards of a table that is larger than memory, for `fuse`."),
+    "check": (
+        "agreement_commands",
+        "check_command",
+        "Check a table of ratings: coverage, agreement, what looks suspicious.",
+    ),
+    "report": ("fuse_command", "report_command", "Make the page of a saved fusion again."),
+    "agreement": (
+        "agreement_commands",
+        "agreement_command",
+        "Measure how far annotators agree, with intervals, for the paper.",
+    ),
+    "import": ("file_commands", "import_command", "Make a table of ratings from the files of another tool."),
+    "export": ("file_commands", "export_command", "Hand fused truth back to another tool."),
+    "score": ("comparison_commands", "score_command", "Compare a fused truth with a reference."),
+    "compare": (
+        "comparison_commands",
+        "compare_command",
+        "Compare all models on your ratings, and say whether joint modelling helps.",
+    ),
+    "evaluate": (
+        "comparison_commands",
+        "cross_validate_command",
+        "Cross-validate models against a reference, with the paper's protocol.",
+    ),
+    "predict": ("fuse_command", "predict_command", "Predict the truth of new items from their features."),
+    "judges": (
+        "design_commands",
+        "judges_command",
+        "Look at judges beside people, and compare systems with intervals that hold.",
+    ),
+    "features": ("file_commands", "features_group", "Make features from texts, images, sounds and films."),
+    "next": ("design_commands", "next_command", "Say which items to rate next, and whose ratings tell most."),
+    "plan": ("design_commands", "plan_command", "Predict how many ratings per item are enough."),
+    "simulate": ("paper_commands", "simulate_group", "Draw ratings with a known truth from the model."),
+    "datasets": ("paper_commands", "datasets_group", "List, copy and fetch data sets."),
+    "reproduce": ("paper_commands", "reproduce_command", "Run the paper's experiments and judge its claims."),
+    "collect": ("collect_command", "command", "Run a rating study in the browser and export it."),
 }
 
 
@@ -49,8 +69,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"unisono.cli.{COMMANDS[cmd_name][0]}")
-        found: click.Command = module.command
+        module, name, _ = COMMANDS[cmd_name]
+        found: click.Command = getattr(importlib.import_module(f"unisono.cli.{module}"), name)
         return found
 
     def resolve_command(
@@ -59,7 +79,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from unisono.data.labels import nearest
+            from unisono.tables.labels import nearest
 
             close = nearest(args[0], COMMANDS)
             hint = f" Did you mean '{close}'?" if close else ""
@@ -74,7 +94,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

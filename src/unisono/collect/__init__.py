@@ -7,5 +7,5 @@ store     all SQL: raters, assignment, the append-only log
 app       routes, pages, and what guards them
 export    the log as tables that `unisono fuse` reads
 
-Imports `unisono.data`, `unisono.io` and `unisono.errors`; never fusers nor maths.
+Imports `unisono.tables`, `unisono.tables.exporting` and `unisono.errors`; never fusers nor maths.
 """

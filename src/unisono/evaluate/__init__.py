@@ -1,11 +1,13 @@
-"""Looking at ratings and results from outside. Above fusers, below the command line.
+"""Questions asked of ratings and of fits. Above `fusers`, below `report`: nothing here is printed or written.
 
-overview             what `unisono check` prints
-quality              a study in progress: agreement, ratings still needed, who stands out, the truth so far
-agreement            how far annotators agree, with intervals
-scoring              a fused truth against a reference
-compare              every model on the same held-out ratings
-judges               judges beside people: each of them, the panel, means of systems
-protocol             cross-validation as in the paper
-splits               every random split of ratings, annotators or items
+overview                 what `unisono check` tells of a table, before anything is fused
+alerts                   what deserves attention in ratings, known truths and kinds of annotators
+annotator_findings       spammers and unusual response styles, from the diagnosis of a fit
+agreement_measure        inter-rater reliability and agreement, with confidence intervals; figures and results beside it
+scoring                  a fused truth against a reference
+model_comparison         every model on the same held-out ratings
+cross_validation         the paper's protocol: train, validation and test items
+judges_beside_people     automatic judges beside human raters; `system_leaderboard` for means of systems
+study_quality            a running study: agreement, ratings still needed, raters who stand out
+splits                   every random split of ratings, annotators or items
 """

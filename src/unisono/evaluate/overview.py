@@ -1,24 +1,112 @@
-"""Ratings at a glance, before anything is fused: how many, how they agree, what deserves a look."""
+"""Ratings and categories at a glance, before anything is fused: counts, coverage, agreement, alerts.
+
+What `unisono check` and `un.check` give.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from unisono.data import Ratings
-from unisono.data.categories import Categories
-from unisono.data.checks import Alert
-from unisono.data.coverage import coverage
-from unisono.data.introduction import Introduction, counted
-from unisono.evaluate.agreement.figures import ALPHA, Drawing, measured
-from unisono.evaluate.category_overview import CategoryOverview, category_overview
-from unisono.fusers.copies import CopySet, crowd_copies
-from unisono.maths.agreement.bootstrap import Interval
-from unisono.maths.agreement.others import leave_one_out
-from unisono.report.alerts import rating_alerts
-from unisono.report.reading import category_reading_data, reading_data
+from unisono.evaluate.agreement_figures import ALPHA, Drawing, measured
+from unisono.evaluate.alerts import rating_alerts
+from unisono.fusers.crowd import CopySet, crowd_copies
+from unisono.maths.agreement.agreement_bootstrap import Interval, bootstrap, make_blocks
+from unisono.maths.agreement.chance_corrected import nominal_agreement
+from unisono.maths.agreement.rater_agreement import leave_one_out
+from unisono.maths.category_votes import Votes, agreement_with_others, vote_counts
+from unisono.tables.categories import Categories, Choices
+from unisono.tables.coverage_and_outliers import coverage
+from unisono.tables.labels import Introduction, counted, listed
+from unisono.tables.rating_checks import CONSTANT_FROM, Alert
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading_words import category_reading_data, reading_data
+
+MOST_SHARE = 0.5  # a class chosen more often than this may honestly be all that somebody chose
+
+
+@dataclass(frozen=True)
+class CategoryOverview:
+    """One dimension of categories."""
+
+    name: str
+    answers: int
+    items: int
+    annotators: int
+    classes: dict[str, int]  # answers of each class
+    alpha: Interval  # Krippendorff's, nominal
+    ac1: Interval  # Gwet's
+    others: float  # median over annotators of how often they chose what most others chose
+    alerts: tuple[Alert, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        found = asdict(self)
+        for name in ("alpha", "ac1"):
+            one: Interval = getattr(self, name)
+            found[name] = one.value
+            found.setdefault("intervals", {})[name] = [one.low, one.high]
+        return found
+
+
+def category_overview(categories: Categories, drawing: Drawing | None = None) -> tuple[CategoryOverview, ...]:
+    """Counts, agreement and alerts of every dimension of categories."""
+    how = Drawing() if drawing is None else drawing
+    return tuple(_of_one_category(categories, one, how) for one in categories)
+
+
+def _of_one_category(categories: Categories, one: Choices, drawing: Drawing) -> CategoryOverview:
+    sizes = len(categories.items), len(categories.annotators), len(one.classes)
+    votes = Votes(one.item_of, one.annotator_of, one.answer, *sizes)
+    count = vote_counts(votes)
+    count = count[count.any(axis=1)]
+    rng = np.random.default_rng(drawing.seed)
+    blocks = make_blocks(np.arange(len(count)), rng)
+    alpha, ac1 = bootstrap(lambda W: nominal_agreement(count, blocks, W), blocks.G, drawing.draws, drawing.level, rng)
+    others = agreement_with_others(votes)
+    return CategoryOverview(
+        name=one.name,
+        answers=one.n,
+        items=len(count),
+        annotators=len(np.unique(one.annotator_of)),
+        classes={name: int(n) for name, n in zip(one.classes, count.sum(axis=0), strict=True)},
+        alpha=alpha,
+        ac1=ac1,
+        others=float(np.median(others[~np.isnan(others)])) if (~np.isnan(others)).any() else float("nan"),
+        alerts=(*_no_agreement(one, alpha), *_constant_classes(categories, one, votes)),
+    )
+
+
+def _no_agreement(one: Choices, alpha: Interval) -> Iterator[Alert]:
+    if alpha.low <= 0:
+        yield Alert(
+            "no-agreement",
+            "warning",
+            f"annotators do not clearly agree on '{one.name}' (alpha {alpha.value:.2f}, {alpha.low:.2f} to "
+            f"{alpha.high:.2f}): there may be no class behind the answers",
+            (one.name,),
+        )
+
+
+def _constant_classes(categories: Categories, one: Choices, votes: Votes) -> Iterator[Alert]:
+    """Who gives one answer to everything, where others do not."""
+    by_annotator = vote_counts(votes._replace(item=votes.annotator, annotator=votes.item, M=votes.K, K=votes.M))
+    given = by_annotator.sum(axis=1)
+    same = (given >= CONSTANT_FROM) & (by_annotator.max(axis=1) == given)
+    share = by_annotator.sum(axis=0) / max(votes.n, 1)
+    same &= share[by_annotator.argmax(axis=1)] < MOST_SHARE
+    names = [categories.annotators[k] for k in np.flatnonzero(same)]
+    if names:
+        who = "annotator" if len(names) == 1 else "annotators"
+        yield Alert(
+            "constant-annotators",
+            "warning",
+            f"{len(names)} {who} always chose the same class for '{one.name}': {listed(names)}",
+            tuple(names),
+        )
 
 
 @dataclass(frozen=True)

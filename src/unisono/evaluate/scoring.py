@@ -1,24 +1,85 @@
 """How a fused truth compares with a reference, dimension by dimension, and what could not be compared.
 
-Series are scored frame by frame, recording by recording, and at the best lag: where the truth lies in time is partly a
-convention, and a figure at the best common lag says what the shape is worth.
+Numbers by CCC, Pearson, RMSE and Spearman; classes by accuracy, macro F1, log loss and calibration. Traces are scored
+frame by frame, recording by recording, and at the best lag: where the truth lies in time is partly a convention.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from unisono.data import ItemTable, Ratings
-from unisono.data.introduction import Introduction, counted
-from unisono.data.labels import listed
 from unisono.errors import DataError
-from unisono.evaluate.category_scoring import CategoryScore
-from unisono.maths.metrics import ccc, complete_pairs, pearson, rmse, spearman
-from unisono.maths.series.align import advanced
+from unisono.maths.metrics import (
+    accuracy,
+    calibration_error,
+    ccc,
+    complete_pairs,
+    log_loss,
+    macro_f1,
+    pearson,
+    rmse,
+    spearman,
+)
+from unisono.maths.series.delay_search import advanced
+from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import Introduction, counted, listed, sort_labels
+from unisono.tables.ratings import Ratings
+
+
+@dataclass(frozen=True)
+class CategoryScore:
+    """The figures of one dimension of categories; NaN where probabilities are not known."""
+
+    name: str
+    n: int  # items in both
+    classes: int  # in the reference
+    accuracy: float
+    macro_f1: float
+    log_loss: float  # nats per item
+    calibration_error: float  # mean distance of stated probabilities from the share that is right
+    not_in_truth: tuple[str, ...]  # classes of the reference that nobody chose
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+def score_categories(
+    truth: Mapping[str, Mapping[str, str]],
+    reference: Mapping[str, Mapping[str, str]],
+    probability: Mapping[str, Mapping[str, Mapping[str, float]]],
+) -> tuple[CategoryScore, ...]:
+    """Scores of every column that both have and that share items: column -> item -> class (-> probability)."""
+    shared = [name for name in reference if name in truth and set(truth[name]) & set(reference[name])]
+    return tuple(_score_classes(name, truth[name], reference[name], probability.get(name, {})) for name in shared)
+
+
+def _score_classes(
+    name: str, truth: Mapping[str, str], reference: Mapping[str, str], known: Mapping[str, Mapping[str, float]]
+) -> CategoryScore:
+    items = sort_labels(set(truth) & set(reference))
+    classes = sort_labels([*(truth[m] for m in items), *(reference[m] for m in items), *_classes(known)])
+    place = {label: c for c, label in enumerate(classes)}
+    best = np.array([place[truth[m]] for m in items])
+    true = np.array([place[reference[m]] for m in items])
+    loss = off = float("nan")
+    if all(m in known for m in items):
+        p = np.array([[known[m].get(label, 0.0) for label in classes] for m in items])
+        loss = log_loss(p, true)
+        off = calibration_error(p[np.arange(len(items)), best], best == true)
+    chosen = _classes(known) | set(truth.values())
+    unseen = tuple(label for label in sort_labels(reference[m] for m in items) if label not in chosen)
+    figures = accuracy(best, true), macro_f1(best, true, len(classes)), loss, off
+    return CategoryScore(name, len(items), len(set(true.tolist())), *figures, unseen)
+
+
+def _classes(known: Mapping[str, Mapping[str, float]]) -> set[str]:
+    return {label for row in known.values() for label in row}
+
 
 REACH = 5.0  # seconds either way
 STEPS = 100  # lags tried either way, at most
@@ -115,7 +176,7 @@ def score_tables(
 ) -> Scores:
     """Compares the columns that both tables have, on the items that both have.
 
-    For series, `align` brings the reference onto the clock of the truth (see `unisono.io.align`).
+    For series, `align` brings the reference onto the clock of the truth (see `unisono.tables.reading.clock_alignment`).
     """
     names = [column for column in reference.columns if column in truth.columns]
     known = set(reference.items)

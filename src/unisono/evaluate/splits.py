@@ -1,7 +1,7 @@
-"""Which ratings, annotators or items are set aside: every split is drawn here, from a seed, and from nothing else.
+"""Random splits of ratings, annotators and items: every one is drawn here, from a seed, and from nothing else.
 
-Three kinds: judgements hidden from items that stay (held-out ratings), annotators left out whole, and items in train,
-validation and test folds (the paper's protocol).
+Three kinds: judgements hidden from items that stay (held-out ratings), annotators left out entirely, and items in
+train, validation and test folds (the paper's protocol).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.data import Ratings
-from unisono.data.coverage import coverage
 from unisono.errors import DataError
+from unisono.tables.coverage_and_outliers import coverage
+from unisono.tables.ratings import Ratings
 
 NEVER = -1  # the fold of a judgement that is never hidden
 

@@ -1,21 +1,22 @@
-"""Estimators: labels in, labels out, maths inside. Imports data and maths; knows no files.
+"""Estimators: labels in, labels out, maths inside. Imports ratings and maths; reads no files.
 
-items     fusers of ratings of items: joint, independent, averages; their names are here too
-groups    fusers of ratings of items by several kinds of annotators
-series    fusers of traces, under the same names: joint, independent, as published, averages
-
-Beside the rooms: what all fusers share (base), their settings (params, number_settings), models by name (registry),
-what they give (results), units (scaling).
+fuser, fusion_results       what all fusers share, and what they give
+standardisation, crowd      units, features and places of annotators; what is known of a crowd before any model
+model_registry              models by name, and which of them `auto` is
+*_items, item_*             ratings of items: joint, independent, averages; known truths, warm start
+*_traces, trace_*           traces over time: joint, independent, as published, averages; also as the namespace `series`
+grouped_*, group_*          ratings of items by several kinds of annotators who err together
+category_models             categories: class probabilities instead of numbers
+rating_design               from a finished fit: how many ratings are enough, what to rate next
 """
 
 from unisono.fusers import series
-from unisono.fusers.base import Fuser
-from unisono.fusers.groups.grouped import Groups
-from unisono.fusers.items.averages import EvaluatorWeighted, Mean, Median, WeightedMean, ZScoreMean
-from unisono.fusers.items.independent import Independent
-from unisono.fusers.items.joint import Joint
-from unisono.fusers.registry import MODELS, SERIES_MODELS, make_fuser, revive
-from unisono.fusers.results import Annotators, Fit, Fused
+from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
+from unisono.fusers.fuser import Fuser
+from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.grouped_annotators import Groups
+from unisono.fusers.joint_items import Joint
+from unisono.fusers.model_registry import MODELS, SERIES_MODELS, make_fuser, revive
 
 __all__ = [
     "MODELS",

@@ -7,7 +7,6 @@ Known truths of the same unit and direction have a slope near 1, and errors in t
 slope lies between r s and s / r. So known truths run the other way where the interval is below 0, and are in another
 unit where both ends, r s and s / r, are beyond a factor for all r inside its interval. A constant has no slope, and
 nothing is said of it; nor of known truths that have nothing to do with the ratings.
-Imports NumPy and SciPy alone.
 """
 
 from __future__ import annotations

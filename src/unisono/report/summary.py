@@ -1,4 +1,8 @@
-"""A finished fusion in plain words, and as plain values for summary.json."""
+"""The summary of a fusion: plain values for summary.json, and the text that `fuse` prints.
+
+Traces have two more sentences: what the time axis means, since ratings show only differences between delays, and in
+what unit the truth is.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,58 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.data import Ratings
-from unisono.data.checks import Alert
-from unisono.data.introduction import counted
-from unisono.fusers.results import Annotators, Fit
-from unisono.report.alerts import NO_SIGNAL, nothing_shared
-from unisono.report.delays import delay_words
-from unisono.report.findings import finding_lines, findings, tracing_findings, tracing_lines
-from unisono.report.gold import gold_lines
-from unisono.report.kinds import first_line, kind_lines
-from unisono.report.reading import reading_data, reading_lines
-from unisono.report.units import unit_words
+from unisono.evaluate.alerts import NO_SIGNAL, first_line, gold_lines, kind_lines, nothing_shared
+from unisono.evaluate.annotator_findings import finding_lines, findings, tracing_findings, tracing_lines
+from unisono.fusers.fusion_results import Annotators, Fit
+from unisono.tables.labels import counted
+from unisono.tables.rating_checks import Alert
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading_words import reading_data, reading_lines
+
+RELATIVE = "Ratings show only how late annotators are relative to each other."
+WHY = {
+    "earliest": "By convention the earliest annotator reacts after 0.2 s, to the nearest frame, so they are {lag} s "
+    "late on average, "
+    "and the truth is placed that much earlier. Set the mean reaction time with --lag SECONDS.",
+    "given": "Their mean delay was given as {lag} s, and the truth is placed that much earlier.",
+    "features": "The features fix the rest: annotators are {lag} s late on average.",
+    "gold": "The known frames fix the rest: annotators are {lag} s late on average.",
+    "none": "This model does not place the truth: it is as late as its filters leave it, {lag} s on average.",
+}
+UNMOVED = "The average leaves the traces where they are: it is as late as its annotators are on average."
+ALIGNED = "Traces were moved onto each other; their mean is as late as the median annotator"
+
+
+def delay_words(notes: dict[str, Any]) -> str | None:
+    """A sentence or two about delays, from the notes of a fuser; None for ratings of items."""
+    convention = notes.get("delay_convention")
+    if convention is None:
+        return None
+    if convention == "aligned":
+        given = notes.get("delay_given")
+        return f"{ALIGNED}, less {given:g} s as given." if given else f"{ALIGNED}."
+    if notes["mean_delay"] is None:
+        return UNMOVED
+    return f"{RELATIVE} {WHY[convention].format(lag=format(notes['mean_delay'], 'g'))}"
+
+
+UNIT = {
+    "annotators": "that of the typical annotator; annotators' gains differ by a factor of {factor:g}",
+    "private": "that of the typical annotator, whose scale is as good as any: gains differ by a factor of {factor:g}. "
+    "Read differences and correlations, or divide by the standard deviation of the truth ({sd})",
+    "gold": "that of the known frames, as far as there are enough of them",
+}
+UP = {"majority": "up is what most annotators do", "gold": "up is what the known frames say, where they are clear"}
+
+
+def unit_words(notes: dict[str, Any], dimensions: tuple[str, ...] | list[str]) -> str | None:
+    """A sentence or two, from the notes of a fuser; None where annotators share a scale by assumption."""
+    unit = notes.get("unit")
+    if unit is None:
+        return None
+    sd = ", ".join(f"{name} {value:g}" for name, value in zip(dimensions, notes["truth_sd"], strict=True))
+    return f"{UNIT[unit].format(factor=notes['gain_factor'], sd=sd)}; {UP[notes['direction']]}."
+
 
 LONG_NAME = 40  # characters from which a name is not waited for when others are aligned
 TWO = (

@@ -11,11 +11,11 @@ import pytest
 import unisono as un
 from rated_tables import crossed
 from trace_world import trace_world
-from unisono.data import Ratings
-from unisono.evaluate.agreement.figures import clusters
+from unisono.evaluate.agreement_figures import clusters
 from unisono.evaluate.overview import overview
-from unisono.maths.agreement.coded import coded
-from unisono.maths.agreement.icc import design_of, icc_draws
+from unisono.maths.agreement.agreement_bootstrap import coded
+from unisono.maths.agreement.intraclass_reliability import design_of, icc_draws
+from unisono.tables.ratings import Ratings
 
 MODELS = ("auto", "mean")
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.evaluate.compare.contrasts import CAVEAT, ONE_DIMENSION, contrast, in_words
-from unisono.evaluate.compare.models import compare_models, distinct_models, same_model
-from unisono.maths.significance import PairedT
-from unisono.simulate import simulate_items
+from unisono.evaluate.comparison_results import CAVEAT, ONE_DIMENSION, contrast, in_words
+from unisono.evaluate.model_comparison import compare_models, distinct_models, same_model
+from unisono.maths.metrics import PairedT
+from unisono.paper.simulation import simulate_items
 
 FEW = ["auto", "independent", "mean"]
 

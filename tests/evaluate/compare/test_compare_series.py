@@ -6,10 +6,10 @@ import pytest
 import unisono as un
 from trace_world import RATE, trace_world
 from unisono.errors import DataError
-from unisono.evaluate.compare.held_out import left_out_agreement
+from unisono.evaluate.held_out_ratings import left_out_agreement
 from unisono.evaluate.scoring import score_tables
 from unisono.fusers import make_fuser
-from unisono.fusers.series.held_out import NEVER, SECONDS, stretch_folds, without_rows
+from unisono.fusers.held_out_stretches import NEVER, SECONDS, stretch_folds, without_rows
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_agreement_with_the_left_out_does_not_depend_on_where_the_truth_lies(wor
 
 
 def test_published_models_are_tried_when_asked_for(world):
-    from unisono.evaluate.compare.models import distinct_models
+    from unisono.evaluate.model_comparison import distinct_models
 
     assert "paper-joint" not in distinct_models(series=True)
     assert "aligned-mean" in distinct_models(series=True)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.evaluate.compare.held_out import left_out_agreement, score_hidden
+from unisono.evaluate.held_out_ratings import left_out_agreement, score_hidden
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
 
 
 def world(seed=0, **settings):

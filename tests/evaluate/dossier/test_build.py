@@ -7,9 +7,9 @@ import pytest
 
 import unisono as un
 from report_cases import awkward_ratings, dossier_of, dossier_of_items, dossier_of_traces, summaries
-from unisono.data import Ratings
-from unisono.evaluate.dossier import truths
-from unisono.evaluate.dossier.people import people
+from unisono.report import report_truths
+from unisono.report.report_annotators import people
+from unisono.tables.ratings import Ratings
 
 
 def test_rows_of_items_are_those_of_the_truth():
@@ -64,7 +64,7 @@ def test_recordings_say_where_estimate_and_mean_are_furthest_apart():
 
 
 def test_a_long_table_is_shown_in_part_and_says_so(monkeypatch):
-    monkeypatch.setattr(truths, "MOST_CELLS", 600)
+    monkeypatch.setattr(report_truths, "MOST_CELLS", 600)
     data = dossier_of(summaries())
     assert len(data["truth"]["rows"]) <= 40 < data["truth"]["of"]
     assert "differ most" in data["truth"]["chosen_by"]

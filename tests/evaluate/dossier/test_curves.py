@@ -3,9 +3,10 @@
 import numpy as np
 
 import unisono as un
-from unisono.data import Clock, Ratings
-from unisono.evaluate.dossier import curves as module
-from unisono.evaluate.dossier.curves import curves, decoded
+from unisono.report import report_truths as module
+from unisono.report.report_truths import curves, decoded
+from unisono.tables.item_table import Clock
+from unisono.tables.ratings import Ratings
 
 
 def test_packed_curves_are_the_traces_and_the_truth():

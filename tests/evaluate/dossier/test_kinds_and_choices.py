@@ -15,7 +15,7 @@ from report_cases import (
     dossier_of_traces,
     mixed_table,
 )
-from unisono.evaluate.dossier import choices
+from unisono.report import report_categories
 
 
 def test_groups_are_those_of_the_fit():
@@ -68,9 +68,9 @@ def test_classes_are_those_of_the_truth(alone):
 
 
 def test_a_long_table_of_classes_is_shown_in_part(monkeypatch):
-    monkeypatch.setattr(choices, "MOST_CELLS", 1)
+    monkeypatch.setattr(report_categories, "MOST_CELLS", 1)
     result = un.fuse(crowd(5, M=80, K=8, C=4).frame(), categories=["feeling"])
-    (found,) = choices.choices(result.chosen.for_report(), choices.Drawing(0, 0.95, 0))
+    (found,) = report_categories.choices(result.chosen.for_report(), report_categories.Drawing(0, 0.95, 0))
     assert len(found["rows"]) == 30 < found["of"] == 80
     assert "least certain" in found["chosen_by"]
     least = min(result.truth["feeling_probability"])

@@ -56,7 +56,7 @@ def test_systems_are_compared_whatever_judges_think_of_them(judged):
 
 def test_predictions_do_not_know_the_labels_they_are_compared_with(judged):
     """Labels of one item may say anything: its own prediction stays."""
-    from unisono.evaluate.judges.systems import cross_fitted, people_means
+    from unisono.evaluate.system_leaderboard import cross_fitted, people_means
 
     ratings, *_ = judged
     fuser = un.Groups().fit(ratings)

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.evaluate.protocol import cross_validate
-from unisono.evaluate.protocol.cross_validate import cross_validate_models
-from unisono.evaluate.protocol.results import differences, model_result
+from unisono.evaluate import cross_validation
+from unisono.evaluate.cross_validation import cross_validate_models, differences, model_result
 from unisono.evaluate.splits import item_folds
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
 
 pytestmark = pytest.mark.slow
 
@@ -57,12 +56,12 @@ def test_choosing_an_iteration_never_touches_the_test_fold_and_a_planted_leak_is
             known.select_items(part.test).value, items=own.items, columns=own.columns
         )  # test labels under the names of validation items
 
-    monkeypatch.setattr(cross_validate, "visible_labels", leaky)
+    monkeypatch.setattr(cross_validation, "visible_labels", leaky)
     assert not is_blind_to_test_labels(w)
 
 
 def test_showing_test_labels_openly_is_refused(monkeypatch):
-    monkeypatch.setattr(cross_validate, "visible_labels", lambda known, part: known)
+    monkeypatch.setattr(cross_validation, "visible_labels", lambda known, part: known)
     with pytest.raises(AssertionError, match="about to be shown"):
         run(world())
 

@@ -7,7 +7,7 @@ import pytest
 
 import unisono as un
 from trace_world import trace_world
-from unisono.evaluate.protocol import cross_validate
+from unisono.evaluate import cross_validation
 from unisono.evaluate.splits import item_folds
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc
@@ -92,7 +92,7 @@ def test_test_labels_are_never_looked_at(world, monkeypatch):
             test, items=own.items, columns=own.columns, length=own.length, clock=own.clock
         )  # test labels under the names of validation recordings
 
-    monkeypatch.setattr(cross_validate, "visible_labels", leaky)
+    monkeypatch.setattr(cross_validation, "visible_labels", leaky)
     assert not np.array_equal(predicted(world.truth), predicted(nonsense))
 
 

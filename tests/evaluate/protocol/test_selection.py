@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.evaluate.protocol.selection import Labelled, Selection, estimate, select
+from unisono.evaluate.iteration_selection import Labelled, Selection, estimate, select
 from unisono.fusers import Independent, Joint, make_fuser
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
 
 pytestmark = pytest.mark.slow
 

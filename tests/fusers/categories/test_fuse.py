@@ -8,9 +8,9 @@ import pytest
 
 import unisono as un
 from category_cases import WORDS, crowd
-from unisono.fusers.categories import fuse as fuse_module
-from unisono.fusers.categories.fuse import fuse_categories
-from unisono.maths.categories.tempering import temper
+from unisono.fusers import category_models as fuse_module
+from unisono.fusers.category_models import fuse_categories
+from unisono.maths.category_votes import temper
 
 
 def fused(found, **settings):

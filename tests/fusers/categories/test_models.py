@@ -11,9 +11,9 @@ from crowdkit.aggregation.classification import GLAD, MACE, DawidSkene
 
 from category_cases import crowd
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.categories import models
-from unisono.fusers.categories.models import CATEGORY_MODELS, choose, class_probabilities, find_category_model
-from unisono.maths.categories.votes import Votes
+from unisono.fusers import category_models
+from unisono.fusers.category_models import CATEGORY_MODELS, choose, class_probabilities, find_category_model
+from unisono.maths.category_votes import Votes
 
 THEIRS = {"glad": GLAD, "mace": lambda: MACE(n_restarts=1, random_state=3), "dawid-skene": DawidSkene}
 
@@ -98,7 +98,7 @@ def test_a_wrong_name_is_answered_with_the_nearest():
 
 
 def test_without_crowd_kit_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(models, "installed", lambda: False)
+    monkeypatch.setattr(category_models, "installed", lambda: False)
     votes = crowd(0).votes
     with pytest.raises(DataError, match=r'pip install "unisono\[categories\]"'):
         class_probabilities("glad", votes, seed=0)
@@ -106,7 +106,7 @@ def test_without_crowd_kit_the_extra_is_named(monkeypatch):
 
 
 def test_mace_refuses_items_whose_products_underflow():
-    n = models.MOST_FACTORS + 1
+    n = category_models.MOST_FACTORS + 1
     votes = Votes(np.zeros(n, dtype=int), np.arange(n), np.arange(n) % 2, 1, n, 2)
     with pytest.raises(DataError, match="Choose another --category-model"):
         class_probabilities("mace", votes, seed=0)

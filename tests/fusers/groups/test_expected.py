@@ -4,10 +4,9 @@ import numpy as np
 
 import unisono as un
 from judged_tables import judged_ratings
-from unisono.data.kinds import Division
-from unisono.fusers.groups.expected import expectations
-from unisono.fusers.groups.units import GroupUnits
-from unisono.maths.groups.priors import JUDGES, MANY_LABELS, PEOPLE, REFERENCE
+from unisono.fusers.group_fit import GroupUnits, expectations
+from unisono.maths.groups.group_priors import JUDGES, MANY_LABELS, PEOPLE, REFERENCE
+from unisono.tables.annotator_kinds import Division
 
 
 def division(reference=True):

@@ -9,8 +9,8 @@ import pytest
 import fuser_checks
 import unisono as un
 from judged_tables import judged_frame, judged_ratings
-from unisono.data.kinds import with_kinds
 from unisono.fusers import make_fuser
+from unisono.tables.annotator_kinds import with_kinds
 
 
 @pytest.mark.parametrize("check", fuser_checks.ALL, ids=lambda check: check.__name__.removeprefix("check_"))

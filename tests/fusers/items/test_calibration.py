@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import norm, t
 
 import unisono as un
-from unisono.fusers.items.calibration import Calibration, doubted_variance, restore_calibration
-from unisono.fusers.results import INTERVAL
-from unisono.maths.items.predictive import half_width
+from unisono.fusers.fusion_results import INTERVAL
+from unisono.fusers.item_posteriors import Calibration, doubted_variance, restore_calibration
+from unisono.maths.items.item_estimates import half_width
 
 
 @pytest.mark.parametrize("freedom", [np.inf, 7.0])

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import unisono as un
 from item_cases import ratings_of
-from unisono.data import ItemTable
-from unisono.datasets import dataset_path
-from unisono.fusers.items.joint import Joint
-from unisono.fusers.items.warm_start import prior_fit_of, with_earlier_annotators
-from unisono.io.tables import read_ratings
+from unisono.fusers.joint_items import Joint
+from unisono.fusers.warm_start import prior_fit_of, with_earlier_annotators
+from unisono.tables.datasets import dataset_path
+from unisono.tables.item_table import ItemTable
+from unisono.tables.reading.ratings_reader import read_ratings
 
 
 def crowd(seed, kind, M=40, K=8, n=4):

@@ -9,14 +9,14 @@ import pytest
 import unisono as un
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import drawn_from_the_model, random_raters, ratings_of
-from unisono.data import ItemTable
-from unisono.datasets import load_dataset
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
-from unisono.fusers.items.gold import GoldReport
-from unisono.maths.items.predictive import held_out_scores
+from unisono.fusers.gold_items import GoldReport
+from unisono.maths.items.item_estimates import held_out_scores
 from unisono.maths.metrics import ccc
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
+from unisono.tables.datasets import load_dataset
+from unisono.tables.item_table import ItemTable
 
 pytestmark = pytest.mark.slow
 

@@ -5,11 +5,11 @@ import pytest
 
 import unisono as un
 from item_cases import random_raters, ratings_of
-from unisono.data import ItemTable
-from unisono.data.lattice import NUMBERS, Lattice
-from unisono.data.scale import Scale
-from unisono.fusers.items.ends import answer_kinds, find_ends, restore_ends
-from unisono.fusers.scaling import Scaling
+from unisono.fusers.item_preparation import answer_kinds, find_ends, restore_ends
+from unisono.fusers.standardisation import Scaling
+from unisono.tables.answer_scale import Scale
+from unisono.tables.item_table import ItemTable
+from unisono.tables.scale_inference import NUMBERS, Lattice
 
 
 def crowd(seed, M=120, K=15, n=5, level=3.0, D=2):

@@ -6,7 +6,7 @@ import pytest
 import fuser_checks
 import unisono as un
 from unisono.fusers import make_fuser
-from unisono.io.saved import load_fit, save_fit
+from unisono.fusers.saved_fit import load_fit, save_fit
 
 PAPER = ("paper-joint", "paper-independent")
 

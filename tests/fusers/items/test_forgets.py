@@ -5,8 +5,8 @@ import pytest
 
 import unisono as un
 from item_cases import ratings_of
-from unisono.data import ItemTable
 from unisono.fusers import make_fuser
+from unisono.tables.item_table import ItemTable
 
 
 def crowd(seed=0, M=30, K=6):
@@ -68,7 +68,7 @@ def test_a_loaded_fit_forgets_what_was_there(tmp_path):
     ratings, known = crowd()
     un.fuse(ratings).save(tmp_path / "plain")
     fuser = make_fuser("auto").fit(ratings, gold=known)
-    from unisono.io.saved import load_fit
+    from unisono.fusers.saved_fit import load_fit
 
     fuser.restore(load_fit(tmp_path / "plain"))
     assert fuser.gold_ is None

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import unisono as un
 from item_cases import drawn_from_the_model, random_raters, ratings_of
-from unisono.data import ItemTable
-from unisono.datasets import load_dataset
 from unisono.fusers import make_fuser
-from unisono.fusers.annotator_columns import dimension_columns
+from unisono.fusers.fusion_results import dimension_columns
+from unisono.tables.datasets import load_dataset
+from unisono.tables.item_table import ItemTable
 
 
 def known(values, ratings, rows, dims=None):

@@ -6,8 +6,9 @@ import pytest
 
 import unisono as un
 from item_cases import drawn_from_the_model
-from unisono.data import ItemTable, Ratings
-from unisono.simulate import simulate_items
+from unisono.paper.simulation import simulate_items
+from unisono.tables.item_table import ItemTable
+from unisono.tables.ratings import Ratings
 
 
 @pytest.mark.slow

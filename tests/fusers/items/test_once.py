@@ -10,8 +10,8 @@ import pytest
 
 import unisono as un
 from item_cases import ratings_of
-from unisono.data import ItemTable
-from unisono.fusers.signal import crowd_diagnosis, crowd_signal
+from unisono.fusers.crowd import crowd_diagnosis, crowd_signal
+from unisono.tables.item_table import ItemTable
 
 ONCE = (
     "shared_signal",

@@ -6,9 +6,9 @@ from scipy import stats
 
 import unisono as un
 from item_cases import random_raters, ratings_of
-from unisono.data import ItemTable
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.scaling import Curve
+from unisono.fusers.standardisation import Curve
+from unisono.tables.item_table import ItemTable
 
 
 def styled(seed, *, M=300, K=15, per_item=5):

@@ -8,9 +8,9 @@ import pytest
 
 import unisono as un
 from trace_world import pearson, trace_world
-from unisono.data import Ratings
 from unisono.fusers import make_fuser
-from unisono.io.saved import load_fit, save_fit
+from unisono.fusers.saved_fit import load_fit, save_fit
+from unisono.tables.ratings import Ratings
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ import pytest
 
 import unisono as un
 from trace_world import RATE, by, pearson, trace_world
-from unisono.data import Ratings
 from unisono.errors import DataError
 from unisono.fusers import make_fuser
-from unisono.fusers.annotator_columns import dimension_columns
-from unisono.fusers.series import base as series_base
+from unisono.fusers import trace_fuser as series_base
+from unisono.fusers.fusion_results import dimension_columns
+from unisono.tables.ratings import Ratings
 
 pytestmark = pytest.mark.slow
 

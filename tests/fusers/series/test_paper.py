@@ -5,8 +5,8 @@ import pytest
 
 from trace_world import trace_world
 from unisono.errors import ConvergenceWarning, DataError
+from unisono.fusers import published_traces as series_paper
 from unisono.fusers import series
-from unisono.fusers.series import paper as series_paper
 
 
 @pytest.fixture(scope="module")

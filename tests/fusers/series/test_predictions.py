@@ -5,11 +5,11 @@ import pytest
 
 import unisono as un
 from trace_world import by, trace_world
-from unisono.evaluate.compare.held_out import score_hidden
+from unisono.evaluate.held_out_ratings import score_hidden
 from unisono.fusers import make_fuser
-from unisono.fusers.series.held_out import stretch_folds, without_rows
-from unisono.fusers.series.model import model_arrays, restore_model
-from unisono.maths.series.left_out_ratings import Errors, RatingErrors
+from unisono.fusers.held_out_stretches import stretch_folds, without_rows
+from unisono.fusers.trace_model import model_arrays, restore_model
+from unisono.maths.series.left_out_traces import Errors, RatingErrors
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 
 import unisono as un
 from trace_crowds import crowd, lasting
-from unisono.fusers.series.data import in_own_units
+from unisono.fusers.trace_data import in_own_units
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 
 from command_line import unisono, unisono_here
 from importing_cases import CASES, SAMPLES, arguments
-from unisono.io.importing.registry import KINDS
+from unisono.tables.importing.import_kinds import KINDS
 
 LINES = '{"i": 1, "w": "x", "v": "good"}\n{"i": 1, "w": "y", "v": "bad"}\n{"i": 2, "w": "x", "v": "n/a"}\n'
 JSON = ("--item", "i", "--annotator", "w", "--dim", "v")

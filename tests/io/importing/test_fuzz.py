@@ -10,9 +10,9 @@ import pytest
 
 from importing_cases import CASES, SAMPLES
 from unisono.errors import DataError
-from unisono.io.importing.answers import Answers
-from unisono.io.importing.registry import import_files
-from unisono.io.importing.request import Request
+from unisono.tables.importing.import_kinds import import_files
+from unisono.tables.importing.import_request import Request
+from unisono.tables.importing.imported_answers import Answers
 
 pytestmark = pytest.mark.slow
 

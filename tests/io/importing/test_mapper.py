@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unisono.errors import DataError
-from unisono.io.importing.answers import Answers
-from unisono.io.importing.nodes import JsonText, Node, offset_of
-from unisono.io.importing.paths import only, parse_path, select
-from unisono.io.importing.registry import import_files
-from unisono.io.importing.request import Request
+from unisono.tables.importing.import_kinds import import_files
+from unisono.tables.importing.import_request import Request
+from unisono.tables.importing.imported_answers import Answers
+from unisono.tables.importing.json_mapper import only, parse_path, select
+from unisono.tables.importing.located_json import JsonText, Node, offset_of
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 from command_line import unisono_here
-from unisono.io.exporting.registry import TARGETS
-from unisono.io.importing.registry import KINDS
+from unisono.tables.exporting.truth_export import TARGETS
+from unisono.tables.importing.import_kinds import KINDS
 
 TEXT = (Path(__file__).parents[3] / "docs" / "importing.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

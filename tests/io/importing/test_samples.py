@@ -9,7 +9,7 @@ import pytest
 
 from command_line import unisono_here
 from importing_cases import CASES, DAMAGES, SAMPLES, arguments
-from unisono.io.importing.registry import KINDS
+from unisono.tables.importing.import_kinds import KINDS
 
 
 @pytest.mark.parametrize("name", CASES)

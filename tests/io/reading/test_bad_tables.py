@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from unisono.errors import DataError
-from unisono.io.tables import read_item_table, read_ratings
+from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 H = "item,annotator,v,a\n"
 GOOD = "1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n"

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from unisono.errors import DataError, SettingsError
-from unisono.io.reading.cells import parse_labels
-from unisono.io.reading.likert import SCALES, families_of, plain_word, scale_of
-from unisono.io.tables import read_item_table, read_ratings
+from unisono.tables.reading.cell_meanings import parse_labels
+from unisono.tables.reading.likert_scales import SCALES, families_of, plain_word, scale_of
+from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 pytestmark = pytest.mark.filterwarnings("ignore::unisono.errors.DataWarning")
 
@@ -186,7 +186,7 @@ def test_blocks_do_not_show(tmp_path, monkeypatch):
     path = tmp_path / "r.csv"
     path.write_text("item,annotator,v,w\n" + "\n".join(rows))
     whole = read_ratings(path)
-    monkeypatch.setattr("unisono.io.reading.delimited.TextTable.__init__.__defaults__", (64,))
+    monkeypatch.setattr("unisono.tables.reading.delimited_text.TextTable.__init__.__defaults__", (64,))
     blocks = read_ratings(path)
     assert blocks.data_hash == whole.data_hash
     assert blocks.reading == whole.reading

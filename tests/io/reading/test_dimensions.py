@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from command_line import unisono_here
-from unisono.io.reading.descriptors import FEW_ROWS
+from unisono.tables.reading.column_roles import FEW_ROWS
 
 KINDS = ("rating", "of the item", "of the person", "constant", "counter", "row")
 NAMES = (

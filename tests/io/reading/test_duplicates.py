@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unisono.errors import DataError, DataWarning, InterpretedWarning, SettingsError
-from unisono.io.tables import read_item_table, read_ratings
+from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 ROWS = [("1", "x", 1.0, 2.0), ("1", "y", 2.0, None), ("2", "x", 4.0, 1.0), ("2", "y", 3.0, 5.0)]
 

@@ -15,8 +15,8 @@ import pytest
 import xlsxwriter
 
 from unisono.errors import DataError
-from unisono.io.reading.encoding import as_utf8
-from unisono.io.tables import read_ratings
+from unisono.tables.reading.delimited_text import as_utf8
+from unisono.tables.reading.ratings_reader import read_ratings
 
 try:
     from compression import zstd

@@ -10,10 +10,10 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from unisono.data import Ratings
 from unisono.errors import DataError, DataWarning
-from unisono.io.reading.source import table_of_bytes
-from unisono.io.tables import read_ratings
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading.open_table import table_of_bytes
+from unisono.tables.reading.ratings_reader import read_ratings
 
 HEADER = b"item,annotator,v,w\n"
 CELLS = st.text(alphabet='01a,;" \n\r\t.-e\x00é', max_size=6)

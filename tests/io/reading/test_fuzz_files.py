@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from unisono.errors import DataError, DataWarning
-from unisono.io.reading.source import table_of_bytes
+from unisono.tables.reading.open_table import table_of_bytes
 
 TEXT = b"item,annotator,v\n1,x,1\n1,y,2\n2,x,4\n2,y,3\n"
 CELLS = st.one_of(

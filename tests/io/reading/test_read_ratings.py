@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unisono.errors import DataWarning
-from unisono.io.reading.frames import frame_like, kind_of
-from unisono.io.tables import read_item_table, read_ratings
+from unisono.tables.reading.data_frames import frame_like, kind_of
+from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 WIDE = "item,annotator,valence,arousal\n10,x,1,2\n10,y,2.5,\n2,x,4,-1\n2,y,3,1e1\n"
 LONG = (
@@ -189,7 +189,7 @@ def test_blocks_do_not_show(write, monkeypatch):
     rows = [f'"i\n{i}",a{i % 7},{i},{i / 2}' for i in range(2000)] + [f"{'long' * 99},x,1,2"]
     path = write("item,annotator,v,w\n" + "\n".join(rows))
     whole = read_ratings(path)
-    monkeypatch.setattr("unisono.io.reading.delimited.TextTable.__init__.__defaults__", (64,))
+    monkeypatch.setattr("unisono.tables.reading.delimited_text.TextTable.__init__.__defaults__", (64,))
     assert read_ratings(path).data_hash == whole.data_hash
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from unisono.data.checks import check_ratings
 from unisono.errors import DataError, DataWarning
-from unisono.io.align import align_to
-from unisono.io.tables import read_item_table, read_ratings
+from unisono.tables.rating_checks import check_ratings
+from unisono.tables.reading.clock_alignment import align_to
+from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 
 def read(source, **words):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unisono.io.reading.resample import SNAP, Grid, common_rate, default_gap, grid_of, on_grid, ordinary_step
+from unisono.tables.reading.clock_alignment import SNAP, Grid, common_rate, default_gap, grid_of, on_grid, ordinary_step
 
 
 def naive(t, y, grid, rate, max_gap):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import unisono as un
 from unisono.errors import DataError, InterpretedWarning, SettingsError
-from unisono.io.reading.frames import FrameTable
-from unisono.io.reading.ids import join_columns, split_label
-from unisono.io.tables import read_item_table, read_ratings
+from unisono.tables.reading.data_frames import FrameTable
+from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
+from unisono.tables.reading.table_layout import join_columns, split_label
 
 TIDY = """item,annotator,valence,arousal
 c1,A1,1,5

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from rated_tables import KRIPPENDORFF, crossed, discrete
 from reference import naive_agreement
-from unisono.maths.agreement.alpha import interval_alpha, ordinal_alpha
-from unisono.maths.agreement.chance_corrected import dominant_share, gwet_ac2
-from unisono.maths.agreement.coded import coded
+from unisono.maths.agreement.agreement_bootstrap import coded
+from unisono.maths.agreement.chance_corrected import dominant_share, gwet_ac2, interval_alpha, ordinal_alpha
 
 
 def in_rows(table):

@@ -8,21 +8,19 @@ import scipy.stats
 
 from rated_tables import crossed, discrete, known, sparse
 from reference import naive_agreement
-from unisono.maths.agreement.alpha import interval_alpha, ordinal_alpha
-from unisono.maths.agreement.bootstrap import (
+from unisono.maths.agreement.agreement_bootstrap import (
     MOST_BLOCKS,
     Blocks,
     bca_interval,
     bootstrap,
     bootstrap_weights,
+    coded,
     make_blocks,
     reach,
 )
-from unisono.maths.agreement.chance_corrected import gwet_ac2
-from unisono.maths.agreement.coded import coded
-from unisono.maths.agreement.estimate import estimate_reliability
-from unisono.maths.agreement.icc import design_of, icc_draws
-from unisono.maths.agreement.multivariate import multivariate_agreement, standardised
+from unisono.maths.agreement.chance_corrected import gwet_ac2, interval_alpha, ordinal_alpha
+from unisono.maths.agreement.intraclass_reliability import design_of, estimate_reliability, icc_draws
+from unisono.maths.agreement.multivariate_agreement import multivariate_agreement, standardised
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
@@ -70,7 +68,7 @@ def test_blocks_give_the_interval_that_units_give(monkeypatch):
     design = design_of(data)
     widths = {}
     for most in (2000, 200):
-        monkeypatch.setattr("unisono.maths.agreement.bootstrap.MOST_BLOCKS", most)
+        monkeypatch.setattr("unisono.maths.agreement.agreement_bootstrap.MOST_BLOCKS", most)
         rng = np.random.default_rng(1)
         blocks = make_blocks(data.units, rng)
         (found,) = bootstrap(

@@ -16,10 +16,14 @@ from hypothesis import strategies as st
 
 from rated_tables import crossed, known, sparse
 from reference import naive_agreement
-from unisono.maths.agreement.bootstrap import Blocks, bootstrap_weights, make_blocks
-from unisono.maths.agreement.coded import coded
-from unisono.maths.agreement.icc import NAMES, design_of, icc_draws
-from unisono.maths.agreement.variance_components import one_way_components, variance_components
+from unisono.maths.agreement.agreement_bootstrap import Blocks, bootstrap_weights, coded, make_blocks
+from unisono.maths.agreement.intraclass_reliability import (
+    NAMES,
+    design_of,
+    icc_draws,
+    one_way_components,
+    variance_components,
+)
 
 
 def components(y, unit, rater):
@@ -109,7 +113,7 @@ def test_components_come_closer_with_more_units():
 
 
 def test_many_raters_are_summed_in_parts_that_add_up(monkeypatch):
-    import unisono.maths.agreement.variance_components as module
+    import unisono.maths.agreement.intraclass_reliability as module
 
     rated = sparse(3, 100)
     whole = components(*rated)
@@ -118,7 +122,7 @@ def test_many_raters_are_summed_in_parts_that_add_up(monkeypatch):
 
 
 def test_sparse_and_dense_sums_of_raters_are_the_same(monkeypatch):
-    import unisono.maths.agreement.variance_components as module
+    import unisono.maths.agreement.intraclass_reliability as module
 
     rng = np.random.default_rng(6)
     data = coded(rng.normal(size=300), rng.integers(0, 40, size=300), rng.integers(0, 60, size=300))

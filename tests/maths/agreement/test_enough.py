@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unisono.maths.agreement.enough import raters_for
+from unisono.maths.agreement.intraclass_reliability import raters_for
 
 
 def tried(single: float, correlation: float) -> int:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from reference import naive_categories
-from unisono.maths.agreement.bootstrap import Blocks
-from unisono.maths.agreement.nominal import nominal_agreement
+from unisono.maths.agreement.agreement_bootstrap import Blocks
+from unisono.maths.agreement.chance_corrected import nominal_agreement
 
 
 def table(seed: int, missing: float) -> np.ndarray:

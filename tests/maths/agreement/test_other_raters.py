@@ -10,10 +10,15 @@ import pytest
 
 import unisono as un
 from rated_tables import crossed
-from unisono.data import Ratings
-from unisono.maths.agreement.coded import Coded, coded
-from unisono.maths.agreement.icc import chance_of_raters, design_of, icc_draws, other_raters
-from unisono.maths.agreement.variance_components import variance_components
+from unisono.maths.agreement.agreement_bootstrap import Coded, coded
+from unisono.maths.agreement.intraclass_reliability import (
+    chance_of_raters,
+    design_of,
+    icc_draws,
+    other_raters,
+    variance_components,
+)
+from unisono.tables.ratings import Ratings
 
 IN_R = json.loads((Path(__file__).parents[2] / "support" / "agreement_in_r.json").read_text(encoding="utf-8"))["tables"]
 COMPLETE = [name for name, one in IN_R.items() if one["psych"]]

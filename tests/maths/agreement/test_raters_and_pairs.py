@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-import unisono.maths.agreement.pairs as pairs_module
+import unisono.maths.agreement.rater_agreement as pairs_module
 from rated_tables import crossed, discrete, known, sparse
 from reference import naive_agreement
-from unisono.maths.agreement.coded import coded
-from unisono.maths.agreement.fit_statistics import rater_fit
-from unisono.maths.agreement.others import against_others
-from unisono.maths.agreement.pairs import pair_figures, pair_meetings, spread_over_pairs
-from unisono.maths.agreement.variance_components import variance_components
+from unisono.maths.agreement.agreement_bootstrap import coded
+from unisono.maths.agreement.intraclass_reliability import variance_components
+from unisono.maths.agreement.rater_agreement import (
+    against_others,
+    pair_figures,
+    pair_meetings,
+    rater_fit,
+    spread_over_pairs,
+)
 from unisono.maths.metrics import ccc, pearson
 
 

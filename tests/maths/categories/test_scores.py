@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from unisono.maths.categories.scores import BINS, SMALLEST, accuracy, calibration_error, log_loss, macro_f1
+from unisono.maths.metrics import BINS, SMALLEST, accuracy, calibration_error, log_loss, macro_f1
 
 
 @pytest.mark.parametrize("seed", range(4))

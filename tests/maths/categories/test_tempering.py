@@ -7,17 +7,18 @@ import pytest
 
 from category_cases import crowd
 from reference import naive_categories
-from unisono.maths.categories.scores import calibration_error
-from unisono.maths.categories.tempering import (
+from unisono.maths.category_votes import (
     CROWD_ANSWERS,
     FLOOR,
     LEAST_HELD_OUT,
+    Votes,
     best_temperature,
     held_out_likelihood,
     hold_out,
     temper,
+    vote_counts,
 )
-from unisono.maths.categories.votes import Votes, vote_counts
+from unisono.maths.metrics import calibration_error
 
 
 def test_one_changes_nothing_and_the_order_of_classes_stays():

@@ -7,7 +7,7 @@ import pytest
 
 from category_cases import crowd
 from reference import naive_categories
-from unisono.maths.categories.votes import (
+from unisono.maths.category_votes import (
     Votes,
     agreement_with_others,
     confusion,

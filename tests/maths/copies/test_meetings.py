@@ -4,14 +4,14 @@ import numpy as np
 
 from copied_crowds import crowd, with_copy
 from reference import naive_copies
-from unisono.maths.copies import meetings
-from unisono.maths.copies.meetings import candidate_pairs, first_look, meetings_of, rare_pairs
+from unisono.maths.copies import copy_meetings
+from unisono.maths.copies.copy_meetings import candidate_pairs, first_look, meetings_of, rare_pairs
 
 
 def test_meetings_are_those_of_the_naive_reference():
     value, item_of, who, _ = crowd(np.random.default_rng(0), items=40, annotators=15, per_item=6)
     look = first_look(value, item_of, who, 15)
-    counted = {pair: n for pair, n in naive_copies.meetings(item_of, who).items() if n >= meetings.LEAST_ITEMS}
+    counted = {pair: n for pair, n in naive_copies.meetings(item_of, who).items() if n >= copy_meetings.LEAST_ITEMS}
     assert look.every_item
     assert look.every_pair
     found = dict(zip(map(tuple, look.meetings.pair.tolist()), np.bincount(look.meetings.of).tolist(), strict=True))
@@ -35,7 +35,7 @@ def test_rare_answers_lead_to_copies():
     planted = with_copy(np.random.default_rng(2), items=30, annotators=300, dims=2, levels=7)
     found = candidate_pairs(*planted[:4]).tolist()
     assert [planted.original, planted.copy] in found[:20]
-    assert len(found) <= meetings.CANDIDATES * planted.K
+    assert len(found) <= copy_meetings.CANDIDATES * planted.K
 
 
 def test_pairs_of_many_annotators_numbered_by_small_integers_do_not_wrap_around():

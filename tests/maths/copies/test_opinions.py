@@ -3,7 +3,7 @@
 import numpy as np
 
 from copied_crowds import crowd, with_copy
-from unisono.maths.copies.opinions import find_opinions
+from unisono.maths.copies.copy_sets import find_opinions
 
 
 def test_a_copy_and_the_original_are_one_opinion():

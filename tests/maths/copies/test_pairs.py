@@ -5,9 +5,11 @@ import pytest
 
 from copied_crowds import area_under_curve, crowd, with_copy
 from reference import naive_copies
-from unisono.maths.copies import chance, meetings, pairs
-from unisono.maths.copies.chance import answer_chances
-from unisono.maths.copies.pairs import copy_pairs
+from unisono.maths.copies import answer_chances as chance
+from unisono.maths.copies import copy_meetings
+from unisono.maths.copies import copy_pairs as pairs
+from unisono.maths.copies.answer_chances import answer_chances
+from unisono.maths.copies.copy_pairs import copy_pairs
 
 CROWDS = {
     "five points": {"items": 100, "annotators": 20, "per_item": 5},
@@ -146,9 +148,9 @@ def test_tables_without_pairs():
 @pytest.mark.parametrize("enough", [1, 10**9], ids=["some items", "rare answers"])
 def test_bounded_work_finds_the_same_copies(monkeypatch, enough):
     """A table that is too large to compare everything: a first look, then a closer one at whoever is suspicious."""
-    monkeypatch.setattr(meetings, "MOST_CELLS", 20_000)
-    monkeypatch.setattr(meetings, "FIRST_CELLS", 20_000)
-    monkeypatch.setattr(meetings, "ENOUGH_CELLS", enough)
+    monkeypatch.setattr(copy_meetings, "MOST_CELLS", 20_000)
+    monkeypatch.setattr(copy_meetings, "FIRST_CELLS", 20_000)
+    monkeypatch.setattr(copy_meetings, "ENOUGH_CELLS", enough)
     looks = []
     first_look = pairs.first_look
     monkeypatch.setattr(pairs, "first_look", lambda *table: looks.append(first_look(*table)) or looks[-1])

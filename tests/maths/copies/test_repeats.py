@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from copied_crowds import crowd
-from unisono.maths.copies.repeats import find_repeats
+from unisono.maths.copies.answer_chances import find_repeats
 
 
 def in_blocks(period, *, items=60, seed=0):

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from trace_crowds import crowd
-from unisono.fusers.copies import pairs_of_traces
-from unisono.maths.copies.traces import find_trace_copies, independent_share, one_trace, own_course, private_correlation
-from unisono.maths.series.parts import HeldParts
+from unisono.fusers.crowd import pairs_of_traces
+from unisono.maths.copies.trace_copies import (
+    find_trace_copies,
+    independent_share,
+    one_trace,
+    own_course,
+    private_correlation,
+)
+from unisono.maths.series.trace_parts import HeldParts
 
 SHARE, LEAST = np.array([0.1]), np.array([0.01])
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from copied_crowds import crowd, with_copy
 from reference import naive_copies
-from unisono.maths.copies.voices import member_distances, one_voice
+from unisono.maths.copies.copy_sets import member_distances, one_voice
 
 
 def voice_of(planted):

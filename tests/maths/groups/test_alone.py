@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from unisono.maths.groups.alone import LabelsAlone, labels_alone, mixed, told_by_labels
+from unisono.maths.groups.group_labels import LabelsAlone, labels_alone, mixed, told_by_labels
 
 
 def drawn(seed=0, n=60, D=2):

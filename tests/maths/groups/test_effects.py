@@ -3,8 +3,8 @@
 import numpy as np
 
 from group_cases import random_params, random_ratings
-from unisono.maths.groups.effects import common_effect_variance
-from unisono.maths.groups.estep import coefficients
+from unisono.maths.groups.group_estep import coefficients
+from unisono.maths.groups.group_labels import common_effect_variance
 
 
 def test_effects_on_a_group_are_known_from_labels_and_from_inside_items():

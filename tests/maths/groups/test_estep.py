@@ -5,13 +5,18 @@ import pytest
 
 from group_cases import random_params, random_ratings
 from reference.naive_groups import joint_posterior
-from unisono.maths.groups import data as group_data
-from unisono.maths.groups.estep import expectation, posteriors, ratings_part, view_moments
-from unisono.maths.groups.leave_out import left_out_means, predicted_answers
-from unisono.maths.items.data import prepare
-from unisono.maths.items.estep import expectation as item_expectation
-from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictor import no_features
+from unisono.maths.groups import group_data
+from unisono.maths.groups.group_estep import (
+    expectation,
+    left_out_means,
+    posteriors,
+    predicted_answers,
+    ratings_part,
+    view_moments,
+)
+from unisono.maths.items.item_data import no_features, prepare
+from unisono.maths.items.item_estep import expectation as item_expectation
+from unisono.maths.items.item_params import ItemParams
 
 
 def dense(data, given, params):

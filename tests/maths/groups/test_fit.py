@@ -4,12 +4,19 @@ import numpy as np
 import pytest
 
 from group_cases import random_ratings, simulated_panel
-from unisono.maths.groups.estep import expectation
-from unisono.maths.groups.fit import GroupState, fit_groups, group_step, recentred
-from unisono.maths.groups.mstep import GroupSettings
-from unisono.maths.groups.priors import JUDGES, PEOPLE, REFERENCE, GroupPriors
-from unisono.maths.groups.start import assembled, start_hyper, start_params
-from unisono.maths.items.predictor import no_features
+from unisono.maths.groups.group_estep import expectation
+from unisono.maths.groups.group_fit import (
+    GroupState,
+    assembled,
+    fit_groups,
+    group_step,
+    recentred,
+    start_hyper,
+    start_params,
+)
+from unisono.maths.groups.group_mstep import GroupSettings
+from unisono.maths.groups.group_priors import JUDGES, PEOPLE, REFERENCE, GroupPriors
+from unisono.maths.items.item_data import no_features
 
 
 def settings_for(data):

@@ -4,14 +4,19 @@ import numpy as np
 import pytest
 
 from group_cases import random_params, random_ratings, simulated_panel
-from unisono.maths.groups.data import prepare_groups
-from unisono.maths.groups.effective import effective_number, shared_share
-from unisono.maths.groups.estep import expectation
-from unisono.maths.groups.fit import fit_groups
-from unisono.maths.groups.labels import learn_from_labels, told, widened, without_labels
-from unisono.maths.groups.priors import ALIKE_ANSWERS, JUDGES, PEOPLE, REFERENCE, GroupPriors
-from unisono.maths.groups.start import assembled, moments, start_latent, start_noise
-from unisono.maths.items.predictor import no_features
+from unisono.maths.groups.group_data import prepare_groups
+from unisono.maths.groups.group_estep import expectation
+from unisono.maths.groups.group_fit import assembled, fit_groups, moments, start_latent, start_noise
+from unisono.maths.groups.group_labels import (
+    effective_number,
+    learn_from_labels,
+    shared_share,
+    told,
+    widened,
+    without_labels,
+)
+from unisono.maths.groups.group_priors import ALIKE_ANSWERS, JUDGES, PEOPLE, REFERENCE, GroupPriors
+from unisono.maths.items.item_data import no_features
 
 
 def fitted(panel, **settings):

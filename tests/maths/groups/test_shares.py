@@ -5,12 +5,10 @@ import pytest
 from scipy.stats import multivariate_t
 
 from group_cases import random_params, random_ratings, simulated_panel
-from unisono.maths.groups.fit import fit_groups
-from unisono.maths.groups.labels import Learned, without_labels
-from unisono.maths.groups.priors import JUDGES, REFERENCE, GroupPriors
-from unisono.maths.groups.shares import fit_best, label_score
-from unisono.maths.groups.start import assembled
-from unisono.maths.items.predictor import no_features
+from unisono.maths.groups.group_fit import assembled, fit_best, fit_groups, label_score
+from unisono.maths.groups.group_labels import Learned, without_labels
+from unisono.maths.groups.group_priors import JUDGES, REFERENCE, GroupPriors
+from unisono.maths.items.item_data import no_features
 
 
 def test_the_score_of_labels_is_the_log_density_of_a_student_t():

@@ -5,15 +5,13 @@ import pytest
 from scipy import optimize
 
 from item_cases import standardised
-from unisono.maths.items.anchor import best_coordinates, highest, moved
-from unisono.maths.items.bound import coordinates_term, lower_bound
-from unisono.maths.items.data import prepare
-from unisono.maths.items.estep import expectation, posterior
-from unisono.maths.items.predictor import orthogonal_scores
-from unisono.maths.items.priors import Priors
-from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.structure import Structure
-from unisono.maths.items.vb import bayes_step, row_prior
+from unisono.maths.items.bayes_bound import best_coordinates, coordinates_term, highest, lower_bound, moved
+from unisono.maths.items.bayes_em import bayes_step, row_prior
+from unisono.maths.items.bayes_start import bayes_settings, bayes_start
+from unisono.maths.items.item_data import orthogonal_scores, prepare
+from unisono.maths.items.item_estep import expectation, posterior
+from unisono.maths.items.item_params import Structure
+from unisono.maths.items.item_priors import Priors
 
 
 def case(transform="gain", latent="full", steps=3):

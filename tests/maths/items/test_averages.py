@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.grouped import grouped_correlation, grouped_regression, segment_sum
-from unisono.maths.items.averages import median, weighted_mean
+from unisono.maths.grouped_sums import grouped_correlation, grouped_regression, median, segment_sum, weighted_mean
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ from scipy.stats import norm
 
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import data_of
-from unisono.maths.em import run_em
-from unisono.maths.items.bound import lower_bound
-from unisono.maths.items.classes import (
+from unisono.maths.em_loop import run_em
+from unisono.maths.items.annotator_rows import (
     CLASS_GAINS,
     CLASSES,
     FLIPPED_CLASS,
@@ -21,13 +20,13 @@ from unisono.maths.items.classes import (
     update_classes,
     usual_classes,
 )
-from unisono.maths.items.estep import expectation
-from unisono.maths.items.priors import SPAMMER_GAIN, Priors
-from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.structure import Structure
-from unisono.maths.items.vb import bayes_step, row_prior, settled
-from unisono.maths.raters.diagnosis import diagnose
-from unisono.maths.raters.gain_prior import with_gain_priors
+from unisono.maths.items.bayes_bound import lower_bound
+from unisono.maths.items.bayes_em import bayes_step, row_prior, settled
+from unisono.maths.items.bayes_start import bayes_settings, bayes_start
+from unisono.maths.items.item_estep import expectation
+from unisono.maths.items.item_params import Structure
+from unisono.maths.items.item_priors import SPAMMER_GAIN, Priors
+from unisono.maths.raters.rater_diagnosis import diagnose, with_gain_priors
 
 
 def random_classes(seed, K=4, D=3):

@@ -5,8 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unisono.maths.items.data import answer_patterns, index_type, prepare, profile_keys, rows_elsewhere
-from unisono.maths.items.predictor import no_features
+from unisono.maths.items.item_data import (
+    answer_patterns,
+    index_type,
+    no_features,
+    prepare,
+    profile_keys,
+    rows_elsewhere,
+)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

@@ -6,11 +6,11 @@ from scipy import integrate, stats
 
 from item_cases import climb, data_of, default_settings, random_case, random_raters
 from reference import naive_ends
-from unisono.maths.items import behind
-from unisono.maths.items.data import Bounds, Cuts, prepare
-from unisono.maths.items.ends import EndAnswers, Typical, expected_answer, truncated_above
-from unisono.maths.items.estep import completed_posterior, expectation, posterior
-from unisono.maths.items.start import bayes_start
+from unisono.maths.items import censored_estep
+from unisono.maths.items.bayes_start import bayes_start
+from unisono.maths.items.censored_estep import EndAnswers, Typical, expected_answer, truncated_above
+from unisono.maths.items.item_data import Bounds, Cuts, prepare
+from unisono.maths.items.item_estep import completed_posterior, expectation, posterior
 
 BOUNDS = Bounds(np.array([0.1, -np.inf]), np.array([2.0, 1.0]))  # missing answers, kept as 0, lie beyond one
 CUTS = Cuts(*BOUNDS, *Bounds(np.full(2, -np.inf), np.full(2, np.inf)), np.ones(2))
@@ -94,8 +94,8 @@ def test_truths_and_the_numbers_behind_answers_equal_the_naive_reference(
     missing, with_cov, weight, rounds, monkeypatch
 ):
     """Whether they are found in turn, or after so many rounds together."""
-    monkeypatch.setattr(behind, "SETTLED", 1e-12)
-    monkeypatch.setattr(behind, "SECANT_ROUNDS", rounds)
+    monkeypatch.setattr(censored_estep, "SETTLED", 1e-12)
+    monkeypatch.setattr(censored_estep, "SECANT_ROUNDS", rounds)
     data, params, judgements = clipped_case(missing, with_cov=with_cov)
     data = data._replace(cuts=CUTS._replace(weight=np.array(weight)))
     found, read = completed_posterior(data, params)
@@ -131,7 +131,7 @@ PARTS = (lambda own: own.numbers, lambda own: own.variances)
 def test_what_the_tolerance_leaves_of_the_bound_is_below_rounding(monkeypatch):
     data, params, _ = clipped_case(0.1)
     shipped = posterior(data, params).loglik
-    monkeypatch.setattr(behind, "SETTLED", 1e-13)
+    monkeypatch.setattr(censored_estep, "SETTLED", 1e-13)
     exact = posterior(data, params).loglik
     assert (shipped <= exact + 1e-12).all()  # it is the highest bound
     assert exact.sum() - shipped.sum() < 1e-9 * np.abs(exact).sum()
@@ -173,8 +173,8 @@ def test_every_item_settles_where_its_bound_is_highest(seed, D, tied, monkeypatc
     data, params = hard_case(seed, D, tied)
     found = posterior(data, params)
     assert np.isfinite(found.mean).all()
-    monkeypatch.setattr(behind, "SETTLED", 1e-11)
-    monkeypatch.setattr(behind, "SECANT_ROUNDS", 0)
+    monkeypatch.setattr(censored_estep, "SETTLED", 1e-11)
+    monkeypatch.setattr(censored_estep, "SECANT_ROUNDS", 0)
     exact = posterior(data, params)
     np.testing.assert_allclose(found.loglik, exact.loglik, rtol=0, atol=1e-6)
     # Truths in turn with the numbers, at their own pace, raise the bound from there no more.

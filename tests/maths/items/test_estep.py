@@ -5,8 +5,7 @@ import pytest
 
 from item_cases import random_case
 from reference import naive_items
-from unisono.maths.items.estep import expectation, posterior
-from unisono.maths.items.leave_out import left_out_means
+from unisono.maths.items.item_estep import expectation, left_out_means, posterior
 
 CASES = [(D, missing, subset) for D in (1, 2, 3, 7) for missing in (0.0, 0.3) for subset in (False, True)]
 

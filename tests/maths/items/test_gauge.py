@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 
 from item_cases import standardised
-from unisono.maths.em import run_em
-from unisono.maths.items.data import prepare
-from unisono.maths.items.estep import posterior
-from unisono.maths.items.gauge import change_of_truth, recentre, uncorrelate
-from unisono.maths.items.gold import gold_map
-from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import Priors
-from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.structure import Structure
-from unisono.maths.items.vb import bayes_step, settled
+from unisono.maths.em_loop import run_em
+from unisono.maths.items.bayes_em import bayes_step, settled
+from unisono.maths.items.bayes_start import bayes_settings, bayes_start
+from unisono.maths.items.item_data import no_features, prepare
+from unisono.maths.items.item_estep import posterior
+from unisono.maths.items.item_gold import gold_map
+from unisono.maths.items.item_params import Structure, change_of_truth, recentre, uncorrelate
+from unisono.maths.items.item_priors import Priors
 
 TURNS = {
     "turned": np.array([[0.8, -0.6], [0.6, 0.8]]),

@@ -6,20 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from item_cases import climb, default_settings, random_raters
-from unisono.maths.items.data import prepare
-from unisono.maths.items.estep import posterior
-from unisono.maths.items.gold import (
-    HiddenErrors,
-    better_turned,
-    level_map,
-    turnable,
-    turned_by_gold,
-    turning_fit,
-)
-from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import IMAGINARY_ANSWERS, IMAGINARY_ITEMS, MIXING_EVIDENCE
-from unisono.maths.items.start import bayes_start
-from unisono.simulate import simulate_items
+from unisono.maths.items.bayes_start import bayes_start
+from unisono.maths.items.item_data import no_features, prepare
+from unisono.maths.items.item_estep import posterior
+from unisono.maths.items.item_gold import HiddenErrors, better_turned, level_map, turnable, turned_by_gold, turning_fit
+from unisono.maths.items.item_priors import IMAGINARY_ANSWERS, IMAGINARY_ITEMS, MIXING_EVIDENCE
+from unisono.paper.simulation import simulate_items
 
 SCALE, OFFSET = np.array([2.0, 0.5]), np.array([-1.0, 3.0])
 

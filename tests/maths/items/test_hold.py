@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 
-from unisono.maths.em import run_em
-from unisono.maths.items.bound import lower_bound
-from unisono.maths.items.classes import CLASS_GAINS
-from unisono.maths.items.data import ItemData, prepare
-from unisono.maths.items.estep import expectation
-from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import Priors
-from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.state import BayesSettings
-from unisono.maths.items.structure import Structure
-from unisono.maths.items.vb import bayes_step, row_prior, settled
+from unisono.maths.em_loop import run_em
+from unisono.maths.items.annotator_rows import CLASS_GAINS
+from unisono.maths.items.bayes_bound import BayesSettings, lower_bound
+from unisono.maths.items.bayes_em import bayes_step, row_prior, settled
+from unisono.maths.items.bayes_start import bayes_settings, bayes_start
+from unisono.maths.items.item_data import ItemData, no_features, prepare
+from unisono.maths.items.item_estep import expectation
+from unisono.maths.items.item_params import Structure
+from unisono.maths.items.item_priors import Priors
 
 
 def crowd(seed: int, units: float, K: int = 12, M: int = 60, n: int = 5) -> tuple[ItemData, np.ndarray]:

@@ -5,13 +5,18 @@ import pytest
 
 from item_cases import STRUCTURES, random_case, simulated
 from reference import naive_items
-from unisono.maths.em import relative_change, run_em
-from unisono.maths.items.data import prepare
-from unisono.maths.items.estep import expectation
-from unisono.maths.items.ml import MlSettings, em_step, maximise, paper_start, sample_moments, starting_params
-from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictor import no_features, orthogonal_scores
-from unisono.maths.items.structure import Structure
+from unisono.maths.em_loop import relative_change, run_em
+from unisono.maths.items.item_data import no_features, orthogonal_scores, prepare
+from unisono.maths.items.item_estep import expectation
+from unisono.maths.items.item_params import ItemParams, Structure
+from unisono.maths.items.likelihood_em import (
+    MlSettings,
+    em_step,
+    maximise,
+    paper_start,
+    sample_moments,
+    starting_params,
+)
 
 NO_FLOOR = 1e-12
 PAPER = Structure(transform="full", bias=False, noise="isotropic", latent="isotropic", intercept=False)

@@ -7,13 +7,17 @@ from scipy import stats
 
 from item_cases import random_case, random_raters
 from reference import naive_items
-from unisono.maths.items.data import prepare
-from unisono.maths.items.leave_out import left_out_blocks, left_out_means
-from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictive import Predictive, held_out_scores, left_out, predicted_ratings, residual_freedom
-from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import LEAST_FREEDOM
-from unisono.maths.items.sample import sample_ratings, sample_truths
+from unisono.maths.items.item_data import no_features, prepare
+from unisono.maths.items.item_estep import left_out_blocks, left_out_means
+from unisono.maths.items.item_estimates import (
+    Predictive,
+    held_out_scores,
+    left_out,
+    predicted_ratings,
+    residual_freedom,
+)
+from unisono.maths.items.item_params import ItemParams, sample_ratings, sample_truths
+from unisono.maths.items.item_priors import LEAST_FREEDOM
 
 
 @pytest.mark.parametrize("with_cov", [False, True])

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from unisono.maths.items import priors
+from unisono.maths.items import item_priors
 
-PLACE = Path(priors.__file__)
+PLACE = Path(item_priors.__file__)
 ROOMS = (PLACE.parent, PLACE.parents[1] / "raters")
 # Numbers of a definition rather than choices, and those of a reading of ratings that is not the default.
 ELSEWHERE = {"LOG_2PI", "CLASS_GAINS", "NOISE_EXPONENTS", "STYLE_PRIORS"}

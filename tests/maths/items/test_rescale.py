@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from item_cases import random_raters
-from unisono.maths.items.data import prepare
-from unisono.maths.items.estep import Posterior, posterior
-from unisono.maths.items.params import ItemParams
-from unisono.maths.items.predictor import no_features
-from unisono.maths.items.rescale import panel_rescaling, truth_rescaling
-from unisono.maths.items.sample import sample_ratings, sample_truths
+from unisono.maths.items.item_data import no_features, prepare
+from unisono.maths.items.item_estep import Posterior, posterior
+from unisono.maths.items.item_estimates import panel_rescaling, truth_rescaling
+from unisono.maths.items.item_params import ItemParams, sample_ratings, sample_truths
 
 SIGMA, NOISE = np.array([[0.5, 0.1], [0.1, 0.3]]), np.array([0.4, 0.6])
 

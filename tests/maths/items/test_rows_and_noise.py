@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from item_cases import random_case
-from unisono.maths.items.estep import expectation, posterior
-from unisono.maths.items.noise import GainPull, noise_scales, own_noise
-from unisono.maths.items.params import noise_precision
-from unisono.maths.items.rows import common_prior, coupled_rows, row_by_row
-from unisono.maths.items.structure import Structure, free_coefficients
+from unisono.maths.items.annotator_rows import common_prior, coupled_rows, row_by_row
+from unisono.maths.items.item_estep import expectation, posterior
+from unisono.maths.items.item_params import Structure, free_coefficients, noise_precision
+from unisono.maths.items.item_variances import GainPull, noise_scales, own_noise
 
 
 @pytest.mark.parametrize("transform", ["gain", "full"])

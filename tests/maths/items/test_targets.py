@@ -5,19 +5,22 @@ import pytest
 
 from item_cases import random_raters
 from reference.naive_components import dense_reml, naive_levels, naive_pairs
-from unisono.maths.items.components import components, pair_sums
-from unisono.maths.items.data import prepare
-from unisono.maths.items.levels import (
+from unisono.maths.items.bayes_start import (
     AnnotatorMoments,
     annotator_levels,
     annotator_moments,
+    components,
+    correlation_variance,
+    drawn,
+    pair_sums,
+    positive_definite,
     profile_moments,
     tails,
     units_of,
+    variance_targets,
 )
-from unisono.maths.items.predictor import no_features
-from unisono.maths.items.priors import BIAS_FREEDOM, LEAST_SHARE
-from unisono.maths.items.targets import correlation_variance, drawn, positive_definite, variance_targets
+from unisono.maths.items.item_data import no_features, prepare
+from unisono.maths.items.item_priors import BIAS_FREEDOM, LEAST_SHARE
 
 
 def crowd(*, M=500, K=80, per_item=6, truth=(0.35, 0.55), bias=0.15, correlation=0.0, missing=0.0, seed=0):

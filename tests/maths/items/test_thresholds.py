@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from unisono.maths.items.readings import Numbers
-from unisono.maths.items.thresholds import (
+from unisono.maths.items.latent_ratings import (
     POOL_RATINGS,
+    Numbers,
     Thresholds,
     interval,
     normal_scores,

@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 
 from item_cases import STRUCTURES, random_case, standardised
-from unisono.maths.em import run_em
-from unisono.maths.items.data import prepare
-from unisono.maths.items.estep import posterior
-from unisono.maths.items.gauge import change_of_truth, recentre
-from unisono.maths.items.predictor import orthogonal_scores
-from unisono.maths.items.priors import Priors
-from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.structure import Structure
-from unisono.maths.items.vb import bayes_step, settled
+from unisono.maths.em_loop import run_em
+from unisono.maths.items.bayes_em import bayes_step, settled
+from unisono.maths.items.bayes_start import bayes_settings, bayes_start
+from unisono.maths.items.item_data import orthogonal_scores, prepare
+from unisono.maths.items.item_estep import posterior
+from unisono.maths.items.item_params import Structure, change_of_truth, recentre
+from unisono.maths.items.item_priors import Priors
 
 LOOSE = Priors(estimated=True)
 

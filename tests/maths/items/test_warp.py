@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from unisono.maths.items.readings import Numbers
-from unisono.maths.items.warp import FEWEST_RATINGS, STRAIGHT_RATINGS, Warp, pooled_knots
+from unisono.maths.items.latent_ratings import FEWEST_RATINGS, STRAIGHT_RATINGS, Numbers, Warp, pooled_knots
 
 KNOTS = np.array([-2.0, -0.8, 0.1, 0.9, 2.0])
 STRAIGHT = np.diff(KNOTS) / 4

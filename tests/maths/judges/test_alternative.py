@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from unisono.maths.judges.alternative import _below, alternative_test, benjamini_yekutieli
+from unisono.maths.groups.judge_tests import _below, alternative_test, benjamini_yekutieli
 
 
 def rated(judge_noise, seed=0, M=100, K=4, missing=0.2):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unisono.maths.judges.powered import difference, powered_means, prediction_weight
+from unisono.maths.groups.judge_tests import difference, powered_means, prediction_weight
 
 N, S, LABELLED = 120, 3, 15  # prompts, systems, labels per system
 MEANS = np.array([0.0, 0.3, -0.2])

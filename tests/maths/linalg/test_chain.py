@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.linalg.chain import chain_covariances, draw_chain, factor_chain, solve_chain
+from unisono.maths.linalg.block_tridiagonal import chain_covariances, draw_chain, factor_chain, solve_chain
 
 
 def random_chain(L, D, seed=0):

@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 
-from unisono.maths.linalg.banded import from_lag_pairs, join_band, lag_pairs, split_band
-from unisono.maths.linalg.filters import adjoint_filter, causal_filter, lag_products, slide, windows
+from unisono.maths.linalg.causal_filters import (
+    adjoint_filter,
+    causal_filter,
+    from_lag_pairs,
+    join_band,
+    lag_pairs,
+    lag_products,
+    slide,
+    split_band,
+    windows,
+)
 
 SIZES = [(1, 1, 1, 1, 1), (2, 3, 12, 5, 4), (1, 2, 20, 5, 5), (3, 1, 8, 2, 4), (1, 4, 24, 5, 8)]  # R, D, L, n, S
 

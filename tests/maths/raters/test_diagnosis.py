@@ -5,9 +5,9 @@ import pytest
 
 import unisono as un
 from benchmarks.planted_crowds import area_under_curve, planted_crowd
-from unisono.maths.raters.diagnosis import diagnose
-from unisono.maths.raters.signal import SharedSignal
-from unisono.maths.raters.styles import KINDS
+from unisono.maths.raters.rater_diagnosis import diagnose
+from unisono.maths.raters.rater_signal import SharedSignal
+from unisono.maths.raters.response_styles import KINDS
 
 THIRD_BAD = {"spammer": 0.3, "flipped": 0.1}
 

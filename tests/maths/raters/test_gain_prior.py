@@ -6,14 +6,13 @@ import pytest
 import unisono as un
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import data_of, random_case
-from unisono.data import Ratings
-from unisono.maths.items.classes import FLIPPED_CLASS, SPAMMER_CLASS, expected_gain
-from unisono.maths.items.priors import SPAMMER_GAIN, Priors
-from unisono.maths.items.start import bayes_settings, bayes_start
-from unisono.maths.items.structure import Structure
+from unisono.maths.items.annotator_rows import FLIPPED_CLASS, SPAMMER_CLASS, expected_gain
+from unisono.maths.items.bayes_start import bayes_settings, bayes_start
+from unisono.maths.items.item_params import Structure
+from unisono.maths.items.item_priors import SPAMMER_GAIN, Priors
 from unisono.maths.metrics import ccc
-from unisono.maths.raters.diagnosis import diagnose
-from unisono.maths.raters.gain_prior import class_priors, competence, with_gain_priors
+from unisono.maths.raters.rater_diagnosis import class_priors, competence, diagnose, with_gain_priors
+from unisono.tables.ratings import Ratings
 
 BAD = {"spammer": 0.3, "flipped": 0.1}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.planted_crowds import planted_crowd
-from unisono.maths.raters.signal import (
+from unisono.maths.raters.rater_signal import (
     SharedSignal,
     annotator_means,
     shared_signal,

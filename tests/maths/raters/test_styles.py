@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unisono.maths.items.priors import NOISE_SD
-from unisono.maths.raters.mixture import fit_mixture
-from unisono.maths.raters.style_sums import centred_sums
-from unisono.maths.raters.styles import (
+from unisono.maths.items.item_priors import NOISE_SD
+from unisono.maths.raters.rater_signal import centred_sums
+from unisono.maths.raters.response_styles import (
     COMPRESSED,
     KINDS,
     STYLE_PRIORS,
@@ -15,6 +14,7 @@ from unisono.maths.raters.styles import (
     UNRELATED,
     USUAL,
     TypicalNoise,
+    fit_mixture,
     style_evidence,
     styles_of,
 )

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from unisono.maths.series.align import advanced, masked_correlation, relative_lags
-from unisono.maths.series.params import SeriesData
-from unisono.maths.series.recordings import recordings_of
+from unisono.maths.series.delay_search import advanced, masked_correlation, relative_lags
+from unisono.maths.series.trace_data import SeriesData, recordings_of
 
 
 def delayed(lags, T=400, seed=0, missing=0.0):

@@ -5,12 +5,10 @@ import pytest
 
 from reference import dense_series as dense
 from series_cases import Case, delayed_params, make_data, require_dense, structure_of
-from unisono.maths.linalg.block_tridiagonal import Factor
-from unisono.maths.linalg.chain import Chain
-from unisono.maths.series.channels import whiten
-from unisono.maths.series.dynamics import deviations
-from unisono.maths.series.estep import draw_truth, expect, group_posterior, infer, log_likelihood, posterior_mean
-from unisono.maths.series.layout import make_layout
+from unisono.maths.linalg.block_tridiagonal import Chain, Factor
+from unisono.maths.series.trace_em import deviations
+from unisono.maths.series.trace_estep import draw_truth, expect, group_posterior, infer, log_likelihood, posterior_mean
+from unisono.maths.series.trace_layout import make_layout, whiten
 
 CASES = [
     Case(D=1, W=5, lengths=(1,), phi=0.0),

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from unisono.maths.series.bands import annotator_spread, coverage_loss, error_variance, spectrum
-from unisono.maths.series.default import Settings, effective_share, fit_default, to_convention
-from unisono.maths.series.estep import infer
-from unisono.maths.series.layout import make_layout
-from unisono.maths.series.params import SeriesData, Structure, identity_params
+from unisono.maths.series.error_bands import annotator_spread, coverage_loss, error_variance, spectrum
+from unisono.maths.series.trace_data import SeriesData, Structure, identity_params
+from unisono.maths.series.trace_em_fit import Settings, effective_share, fit_default, to_convention
+from unisono.maths.series.trace_estep import infer
+from unisono.maths.series.trace_layout import make_layout
 
 pytestmark = pytest.mark.slow
 

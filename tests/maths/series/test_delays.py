@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from series_cases import Case, delayed_params, make_data, structure_of
-from unisono.maths.series.delays import DelayTrials, refine_lags, with_lag
-from unisono.maths.series.estep import log_likelihood
-from unisono.maths.series.layout import make_layout
-from unisono.maths.series.params import Priors
+from unisono.maths.series.delay_search import DelayTrials, refine_lags, with_lag
+from unisono.maths.series.trace_data import Priors
+from unisono.maths.series.trace_estep import log_likelihood
+from unisono.maths.series.trace_layout import make_layout
 
 CASES = [
     Case(D=2, W=6, lengths=(31, 20), phi=0.9, missing="dims"),

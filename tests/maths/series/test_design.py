@@ -3,9 +3,9 @@
 import numpy as np
 
 from trace_crowds import crowd
-from unisono.maths.series import priors
-from unisono.maths.series.default import Settings
-from unisono.maths.series.design import TraceDesign, course_error, error_to_expect, level_error, stretches_of
+from unisono.maths.series import trace_priors
+from unisono.maths.series.trace_em_fit import Settings
+from unisono.maths.series.trace_truth import TraceDesign, course_error, error_to_expect, level_error, stretches_of
 from unisono.maths.series.tracer_fit import fit_two_scales
 
 
@@ -39,7 +39,7 @@ def test_stretches_know_who_rated_them():
     y = data.y.copy()
     y[20:40] = np.nan  # the first annotator, the first recording
     data = data._replace(y=(y - np.nanmean(y)) / np.nanstd(y))
-    fit = fit_two_scales(data, 2.0, Settings(memory=priors.MEMORY, window=0.0))
+    fit = fit_two_scales(data, 2.0, Settings(memory=trace_priors.MEMORY, window=0.0))
     known = stretches_of(data, fit.params, fit.levels, 20)
     assert known.recording.tolist() == [0, 0, 0, 1, 1]
     assert known.last.tolist() == [20, 40, 60, 20, 40]

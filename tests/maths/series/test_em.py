@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.maths.em import never, not_before, relative_change, run_em
+from unisono.maths.em_loop import never, not_before, relative_change, run_em
 
 
 def halve(x):

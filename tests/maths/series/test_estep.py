@@ -5,10 +5,9 @@ import pytest
 
 from reference import dense_series as dense
 from series_cases import CASES, Case, make_data, make_params, require_dense, structure_of
-from unisono.maths.series.channels import FIRST, FOLLOWING
-from unisono.maths.series.dynamics import deviations
-from unisono.maths.series.estep import draw_truth, expect, infer, posterior_mean
-from unisono.maths.series.layout import make_layout
+from unisono.maths.series.trace_em import deviations
+from unisono.maths.series.trace_estep import draw_truth, expect, infer, posterior_mean
+from unisono.maths.series.trace_layout import FIRST, FOLLOWING, make_layout
 
 
 def zero(case):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from unisono.maths.series.default import Settings
-from unisono.maths.series.features import FeatureSettings, accumulate, fit_with_features
-from unisono.maths.series.params import SeriesData
+from unisono.maths.series.trace_data import SeriesData
+from unisono.maths.series.trace_em_fit import Settings
+from unisono.maths.series.trace_features import FeatureSettings, accumulate, fit_with_features
 
 RATE, FEW = 5.0, FeatureSettings(steps=4)
 

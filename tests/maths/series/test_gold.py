@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from series_cases import rotated
-from unisono.maths.series.gold import GoldSettings, fit_with_gold, gold_memory, with_known
+from unisono.maths.series.trace_gold import GoldSettings, fit_with_gold, gold_memory, with_known
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,8 @@ import pytest
 
 from series_cases import rotated
 from unisono.maths.gold_slope import slope_on
-from unisono.maths.series.gold_choice import (
+from unisono.maths.series.trace_data import SeriesData
+from unisono.maths.series.trace_gold import (
     FRAMES_PER_TAP,
     calibration,
     choose_taps,
@@ -13,7 +14,6 @@ from unisono.maths.series.gold_choice import (
     frame_slope,
     gold_slopes,
 )
-from unisono.maths.series.params import SeriesData
 
 
 def gold_of(truth, frames):

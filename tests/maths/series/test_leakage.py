@@ -6,20 +6,17 @@ from scipy.stats import norm
 
 from reference.dense_tracers import dense_leaking_course, log_joint
 from trace_crowds import crowd, lasting
-from unisono.maths.series import priors
-from unisono.maths.series.default import Settings
-from unisono.maths.series.frames import Hands
-from unisono.maths.series.leakage import nobody_leaks, objective, said
-from unisono.maths.series.leakage_steps import leakages
-from unisono.maths.series.left_out_errors import left_out
-from unisono.maths.series.params import SeriesData
-from unisono.maths.series.parts import HeldParts
-from unisono.maths.series.strata import placed
+from unisono.maths.series import trace_priors
+from unisono.maths.series.left_out_traces import left_out
+from unisono.maths.series.trace_data import SeriesData
+from unisono.maths.series.trace_em_fit import Settings
+from unisono.maths.series.trace_frames import Hands, placed
+from unisono.maths.series.trace_leakage import leakages, nobody_leaks, objective, said
+from unisono.maths.series.trace_parts import HeldParts, two_scales
+from unisono.maths.series.trace_truth import level_posterior, rescaled_levels, two_scale_truth
+from unisono.maths.series.tracer_climb import sweep
 from unisono.maths.series.tracer_fit import fit_two_scales
-from unisono.maths.series.tracer_search import sweep
-from unisono.maths.series.tracer_truth import level_posterior, rescaled_levels, two_scale_truth
-from unisono.maths.series.tracers import first_tracers, hands_of
-from unisono.maths.series.two_scales import two_scales
+from unisono.maths.series.tracer_rows import first_tracers, hands_of
 
 RATE, KAPPA = 2.0, 0.05
 LAG = np.array([2, 0, 1, 3, 0])
@@ -96,7 +93,7 @@ def test_the_objective_of_leakage_equals_dense_densities(heard):
                     kinds = own.prior.weigh(own.square[k])[1]  # held
                     d = np.array([row.alpha[k], row.beta[k]]) - row.prior.mean
                     total -= 0.5 * d @ np.einsum("s,sde->de", kinds, row.prior.precision) @ d
-            for value, usual in [(row.eta, 1.0), (row.tau2, priors.BIAS_VARIANCE)]:
+            for value, usual in [(row.eta, 1.0), (row.tau2, trace_priors.BIAS_VARIANCE)]:
                 total -= 0.5 * 4 * (np.log(value) + usual / value)  # four imaginary levels, four biases
         unit = [np.exp(own.alpha) for own in tracers]
         squares = [
@@ -105,7 +102,7 @@ def test_the_objective_of_leakage_equals_dense_densities(heard):
             for k in np.flatnonzero(scales[d].moving)
             for e in range(3)
             if e != d
-        ] + [priors.LEAKAGE_SD**2] * 4
+        ] + [trace_priors.LEAKAGE_SD**2] * 4
         return total - 0.5 * sum(square / now.variance + np.log(now.variance) for square in squares)
 
     one, other = some_leakage(tracers, told, 0, 0.02), some_leakage(tracers, told, 1, 0.05)
@@ -137,7 +134,7 @@ def test_no_step_falls_and_none_is_left_to_take(heard):
         assert objective(told, moved) < best
     for d, (one, now) in enumerate(zip(scales, tracers, strict=True)):
         held = np.where(one.present, now.bias_weight, 0.0)
-        square = held @ (found.bias.reshape(3, -1)[d] ** 2 + now.bias_variance) + 4 * priors.BIAS_VARIANCE
+        square = held @ (found.bias.reshape(3, -1)[d] ** 2 + now.bias_variance) + 4 * trace_priors.BIAS_VARIANCE
         assert found.tau2[d] == pytest.approx(square / (held.sum() + 4), rel=1e-12)
     free = found.beta > told.row.least + 1e-6  # who counts for as much as anybody may is held there
     for _ in range(20):

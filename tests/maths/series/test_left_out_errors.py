@@ -7,14 +7,14 @@ import pytest
 
 from reference.dense_tracers import left_out_products as dense_products
 from trace_crowds import crowd, lasting, white_crowd
-from unisono.maths.series import priors
-from unisono.maths.series.bands import shift_variance, slope
-from unisono.maths.series.default import Settings
-from unisono.maths.series.left_out_errors import course_widening, folds, left_out
-from unisono.maths.series.params import SeriesData
-from unisono.maths.series.parts import HeldParts
+from unisono.maths.series import trace_priors
+from unisono.maths.series.error_bands import shift_variance, slope
+from unisono.maths.series.left_out_traces import course_widening, folds, left_out
+from unisono.maths.series.trace_data import SeriesData
+from unisono.maths.series.trace_em_fit import Settings
+from unisono.maths.series.trace_parts import HeldParts
+from unisono.maths.series.trace_truth import bias_doubt, level_posterior, two_scale_truth
 from unisono.maths.series.tracer_fit import fit_two_scales
-from unisono.maths.series.tracer_truth import bias_doubt, level_posterior, two_scale_truth
 
 RATE = 2.0
 
@@ -22,7 +22,7 @@ RATE = 2.0
 def fitted(data, **settings):
     y = (data.y - np.nanmean(data.y, axis=0)) / np.nanstd(data.y, axis=0)
     data = data._replace(y=y)
-    return data, fit_two_scales(data, RATE, Settings(memory=priors.MEMORY, window=0.0, **settings))
+    return data, fit_two_scales(data, RATE, Settings(memory=trace_priors.MEMORY, window=0.0, **settings))
 
 
 def products(data, fit):
@@ -83,13 +83,13 @@ def test_left_out_annotators_know_the_error_of_the_course():
     actual = np.mean(error) / np.mean(nominal)
     assert actual > 1.3
     assert np.mean(ratio) == pytest.approx(actual, rel=0.15)
-    assert np.mean(widening) > priors.USUAL_WIDENING + 0.05
+    assert np.mean(widening) > trace_priors.USUAL_WIDENING + 0.05
 
 
 def test_the_band_is_widened_by_as_much_as_is_told():
     data, fit = fitted(crowd(1, K=6, gaps=False)[0])
     told = products(data, fit)
-    assert course_widening(told, np.zeros(1)) == pytest.approx(priors.USUAL_WIDENING)
+    assert course_widening(told, np.zeros(1)) == pytest.approx(trace_priors.USUAL_WIDENING)
     assert course_widening(told, np.full(1, 1e9)) == pytest.approx(max(told.found[0] / told.expected[0], 1.0), rel=1e-4)
     twice = fit.levels._replace(widening=2.0 * fit.levels.widening)
     wide = two_scale_truth(data, fit.params, fit.structure, twice, fit.spread)
@@ -127,10 +127,12 @@ def test_what_all_annotators_do_alike_is_in_the_band_unless_it_is_said():
     data, usual = fitted(crowd(1, K=6, gaps=False)[0])
     _, timed = fitted(data, lag=0.0)
     _, told = fitted(data, lag=0.0, shared=0.0)
-    np.testing.assert_allclose(usual.spread.lag - timed.spread.lag, (priors.COMMON_DELAY_SD * RATE) ** 2)
+    np.testing.assert_allclose(usual.spread.lag - timed.spread.lag, (trace_priors.COMMON_DELAY_SD * RATE) ** 2)
     more = np.diagonal(timed.cov - told.cov, axis1=1, axis2=2)
     between = told.spread.gain * 6 * 3 / 5  # six annotators: what their mean is off by, Student's factor taken out
-    np.testing.assert_allclose(more, priors.COMMON_UNIT * between * (timed.mean - timed.params.mu) ** 2, rtol=1e-8)
+    np.testing.assert_allclose(
+        more, trace_priors.COMMON_UNIT * between * (timed.mean - timed.params.mu) ** 2, rtol=1e-8
+    )
     _, fifth = fitted(data, lag=0.0, shared=0.2)
     noise = np.median(fifth.noise[:, 0])
     np.testing.assert_allclose(fifth.spread.bias - told.spread.bias, 0.25 * noise, rtol=1e-8)

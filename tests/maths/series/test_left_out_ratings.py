@@ -6,13 +6,12 @@ from scipy import stats
 
 from reference.dense_tracers import left_out_deviates
 from trace_crowds import crowd, lasting, white_crowd
-from unisono.fusers.series.model import SeriesModel, with_newcomers
-from unisono.maths.series import priors
-from unisono.maths.series.default import Settings
-from unisono.maths.series.left_out_errors import left_out
-from unisono.maths.series.left_out_ratings import SIZES, Deviates, rating_errors, stranger_to_each, student
-from unisono.maths.series.params import SeriesData
-from unisono.maths.series.parts import HeldParts
+from unisono.fusers.trace_model import SeriesModel, with_newcomers
+from unisono.maths.series import trace_priors
+from unisono.maths.series.left_out_traces import SIZES, Deviates, left_out, rating_errors, stranger_to_each, student
+from unisono.maths.series.trace_data import SeriesData
+from unisono.maths.series.trace_em_fit import Settings
+from unisono.maths.series.trace_parts import HeldParts
 from unisono.maths.series.tracer_fit import fit_two_scales
 
 RATE = 2.0
@@ -20,7 +19,7 @@ RATE = 2.0
 
 def fitted(data, **settings):
     data = data._replace(y=(data.y - np.nanmean(data.y, axis=0)) / np.nanstd(data.y, axis=0))
-    return data, fit_two_scales(data, RATE, Settings(memory=priors.MEMORY, **settings))
+    return data, fit_two_scales(data, RATE, Settings(memory=trace_priors.MEMORY, **settings))
 
 
 def apart(data, fit):
@@ -84,7 +83,7 @@ def test_scale_and_tails_are_found_as_far_as_they_are_told():
     assert 1.0 > told[0].scale > told[1].scale > told[2].scale > 0.7
     narrow = np.diff(stats.norm.cdf(SIZES / 0.8)) * 2
     assert student(1e6 * narrow).scale == pytest.approx(0.8, rel=1e-3)
-    as_sure = 2.0 / priors.WIDENING_SD**2  # ratings that say as much as is thought before
+    as_sure = 2.0 / trace_priors.WIDENING_SD**2  # ratings that say as much as is thought before
     assert student(as_sure * narrow).scale ** 2 == pytest.approx((0.8**2 + 1.0) / 2, rel=0.06)
 
 
@@ -92,7 +91,7 @@ def test_scale_and_tails_are_found_as_far_as_they_are_told():
 def test_no_other_scale_and_freedom_is_more_probable(freedom, scale, n):
     rng = np.random.default_rng(0)
     weight = n * np.diff(stats.t(freedom).cdf(SIZES / scale)) * 2 * rng.uniform(0.7, 1.3, len(SIZES) - 1)
-    before = 2.0 / priors.WIDENING_SD**2 * np.diff(stats.norm.cdf(SIZES)) * 2
+    before = 2.0 / trace_priors.WIDENING_SD**2 * np.diff(stats.norm.cdf(SIZES)) * 2
 
     def probability(scale, tail):
         inside = np.diff(stats.t(1.0 / tail).cdf(SIZES / scale)) * 2
@@ -118,7 +117,7 @@ def test_last_digits_decide_nothing():
 def test_ratings_that_share_a_level_count_once(stays, counts):
     """Four traces of 100 ratings, ten of them independent: forty strangers' ratings, or four where levels decide."""
     half = np.diff(stats.norm.cdf(SIZES / 0.5)) * 2
-    kappa = 0.1 * priors.EVIDENCE / priors.INDEPENDENT
+    kappa = 0.1 * trace_priors.EVIDENCE / trace_priors.INDEPENDENT
     for people, once in ((4, counts), (1, counts if stays == 0.0 else 1.0)):
         traces = np.zeros((4, 1))
         traces[:people] = 4 / people

@@ -5,15 +5,22 @@ import pytest
 
 from reference import dense_series as dense
 from series_cases import CASES, Case, make_data, make_params, structure_of
-from unisono.maths.series.delays import DelayTrials, lag_interval, lag_profile, refine_lags
-from unisono.maths.series.em import make_step, point_moments, start_from_truth
-from unisono.maths.series.estep import expect, infer
-from unisono.maths.series.gauge import competence, recentre
-from unisono.maths.series.gold import gold_params, gold_structure, with_gold, without_gold
-from unisono.maths.series.layout import make_layout
-from unisono.maths.series.mstep import expected_log_density, log_prior, maximise
-from unisono.maths.series.params import Priors, SeriesData, Structure, identity_params
-from unisono.maths.series.rows import best_row, row_models
+from unisono.maths.series.delay_search import DelayTrials, lag_interval, lag_profile, refine_lags
+from unisono.maths.series.filter_rows import best_row, row_models
+from unisono.maths.series.trace_data import Priors, SeriesData, Structure, identity_params
+from unisono.maths.series.trace_em import (
+    competence,
+    expected_log_density,
+    log_prior,
+    make_step,
+    maximise,
+    point_moments,
+    recentre,
+    start_from_truth,
+)
+from unisono.maths.series.trace_estep import expect, infer
+from unisono.maths.series.trace_gold import gold_params, gold_structure, with_gold, without_gold
+from unisono.maths.series.trace_layout import make_layout
 
 TIGHT = Priors(gain_sd=0.3, crosstalk_sd=0.2, tap_sd=0.2, bias_sd=0.5, noise_nu=5.0, noise_scale=np.array([0.4, 0.5]))
 

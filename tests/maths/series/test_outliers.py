@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trace_crowds import crowd
-from unisono.maths.series.outliers import without_outliers
+from unisono.maths.series.trace_parts import without_outliers
 
 
 def with_one(data, row, value):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from unisono.maths.series import priors
-from unisono.maths.series.default import Settings
-from unisono.maths.series.params import SeriesData
-from unisono.maths.series.row_evidence import Strata, noise_evidence, row_prior
+from unisono.maths.series import trace_priors
+from unisono.maths.series.trace_data import SeriesData
+from unisono.maths.series.trace_em_fit import Settings
 from unisono.maths.series.tracer_diagnosis import KINDS
 from unisono.maths.series.tracer_fit import fit_two_scales
+from unisono.maths.series.tracer_rows import Strata, noise_evidence, row_prior
 
 RATE, T, M, K = 2.0, 240, 5, 6
 
@@ -76,7 +76,7 @@ def test_the_evidence_of_noise_equals_the_integral():
         for w, n, _, f, yy, _, _ in zip(*strata, strict=True)
     )
     usual = np.exp(-0.5 * (beta - mean) ** 2 / variance) / np.sqrt(2 * np.pi * variance)
-    any_unit = 1.0 / np.sqrt(2 * np.pi * (2 * priors.OWN_UNIT_SD) ** 2)
-    density = np.exp(-0.5 * cost) * ((1 - priors.OWN) * usual + priors.OWN * any_unit)
+    any_unit = 1.0 / np.sqrt(2 * np.pi * (2 * trace_priors.OWN_UNIT_SD) ** 2)
+    density = np.exp(-0.5 * cost) * ((1 - trace_priors.OWN) * usual + trace_priors.OWN * any_unit)
     expected = np.log(np.sum(density) * (beta[1] - beta[0]))
     assert noise_evidence(strata, prior, A) == pytest.approx(expected, abs=0.02)  # Laplace, not exact

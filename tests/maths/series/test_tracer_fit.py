@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from trace_crowds import crowd, lasting, white_crowd
-from unisono.maths.series import priors
-from unisono.maths.series.default import Settings
+from unisono.maths.series import trace_priors
+from unisono.maths.series.trace_em_fit import Settings
+from unisono.maths.series.trace_truth import two_scale_truth
 from unisono.maths.series.tracer_fit import fit_two_scales
-from unisono.maths.series.tracer_truth import two_scale_truth
 
 RATE = 2.0
 
@@ -15,7 +15,7 @@ RATE = 2.0
 def fitted(data, lag=None):
     scale = np.nanstd(data.y), np.nanmean(data.y)
     standardised = data._replace(y=(data.y - scale[1]) / scale[0])
-    return fit_two_scales(standardised, RATE, Settings(memory=priors.MEMORY, lag=lag)), scale
+    return fit_two_scales(standardised, RATE, Settings(memory=trace_priors.MEMORY, lag=lag)), scale
 
 
 def spoiled(data, gain, seed):

@@ -7,21 +7,37 @@ from scipy.optimize import minimize
 from reference.dense_tracers import autocorrelation, courses, log_course, log_levels, uncondensed
 from reference.dense_tracers import delay_evidence as naive_delay_evidence
 from trace_crowds import crowd
-from unisono.maths.series import priors
-from unisono.maths.series.common_delays import ROUNDS, Looks, common_delays, delay_interval
-from unisono.maths.series.frames import Hands, delay_evidence
-from unisono.maths.series.independent_frames import independent_frames, mean_autocorrelation
-from unisono.maths.series.parts import HeldParts
-from unisono.maths.series.row_evidence import most_probable_row, row_cost, row_prior, row_slopes
-from unisono.maths.series.strata import place as place_strata
-from unisono.maths.series.strata import placed
-from unisono.maths.series.tracer_climb import arrived, climb, set_out
+from unisono.maths.series import trace_priors
+from unisono.maths.series.delays_and_memory import ROUNDS, Looks, common_delays, delay_interval
+from unisono.maths.series.trace_frames import Hands, delay_evidence, independent_frames, mean_autocorrelation, placed
+from unisono.maths.series.trace_frames import place as place_strata
+from unisono.maths.series.trace_parts import HeldParts, two_scales
+from unisono.maths.series.trace_truth import Levels, level_posterior, nearest_rated
+from unisono.maths.series.tracer_climb import (
+    arrived,
+    capped,
+    climb,
+    log_prior,
+    looked_at,
+    objective,
+    population,
+    set_out,
+    sweep,
+    typical,
+    with_bias,
+    with_row,
+)
 from unisono.maths.series.tracer_params import weighted_median
-from unisono.maths.series.tracer_population import log_prior, objective, population, typical
-from unisono.maths.series.tracer_search import capped, looked_at, sweep, with_bias, with_row
-from unisono.maths.series.tracer_truth import Levels, level_posterior, nearest_rated
-from unisono.maths.series.tracers import Sums, first_signs, first_tracers, hands_of
-from unisono.maths.series.two_scales import two_scales
+from unisono.maths.series.tracer_rows import (
+    Sums,
+    first_signs,
+    first_tracers,
+    hands_of,
+    most_probable_row,
+    row_cost,
+    row_prior,
+    row_slopes,
+)
 
 RATE = 2.0
 
@@ -116,12 +132,12 @@ def test_the_objective_equals_dense_densities():
         wide = state.prior.cov + 1e8 * np.outer([1, 2], [1, 2])  # as wide as anything; its density in between
         for matrix in [np.outer(d, d) + C for d, C in zip(away, state.cov, strict=True)]:
             usual = np.sqrt(np.linalg.det(P)) * np.exp(-0.5 * np.trace(P @ matrix))
-            own = 1e4 / priors.OWN_UNIT_SD / np.sqrt(np.linalg.det(wide))
+            own = 1e4 / trace_priors.OWN_UNIT_SD / np.sqrt(np.linalg.det(wide))
             own *= np.exp(-0.5 * np.trace(np.linalg.inv(wide) @ matrix))
-            total += np.log((1 - priors.OWN) * usual + priors.OWN * own)
+            total += np.log((1 - trace_priors.OWN) * usual + trace_priors.OWN * own)
         for square in state.bias**2 + state.bias_variance:
             usual = np.exp(-0.5 * square / state.tau2) / np.sqrt(state.tau2)
-            total += np.log((1 - priors.OWN) * usual + priors.OWN / priors.OWN_ORIGIN_SD)
+            total += np.log((1 - trace_priors.OWN) * usual + trace_priors.OWN / trace_priors.OWN_ORIGIN_SD)
         for value, seen in (
             (state.tau2, [0.1] * 4),
             (state.A, [0.5] * 4),
@@ -208,8 +224,8 @@ def test_independent_frames_follow_the_autocorrelation():
     traces = data.y.reshape(10, 60)
     expected = np.mean([autocorrelation(trace - trace.mean(), 20) for trace in traces], axis=0)
     np.testing.assert_allclose(mean_autocorrelation(parts, scales, 20)[0], expected, rtol=1e-10)
-    until = int(np.flatnonzero(expected < priors.UNCORRELATED)[0])
-    share = priors.EVIDENCE / (1 + 2 * sum(expected[1:until] ** 2))
+    until = int(np.flatnonzero(expected < trace_priors.UNCORRELATED)[0])
+    share = trace_priors.EVIDENCE / (1 + 2 * sum(expected[1:until] ** 2))
     np.testing.assert_allclose(independent_frames(parts, scales, 10 / RATE, 60), [share], rtol=1e-10)
 
 
@@ -388,7 +404,7 @@ def test_nobody_counts_for_more_than_the_cap_allows():
     y[own, 0] = np.tile(truth, 1)
     _, _, now = settled(data._replace(y=y), sweeps=12, kappa=0.2)
     weight = now.beta - 2 * now.alpha
-    assert weight[0] == pytest.approx(np.median(weight) - np.log(priors.MOST_WEIGHT), abs=0.3)
+    assert weight[0] == pytest.approx(np.median(weight) - np.log(trace_priors.MOST_WEIGHT), abs=0.3)
 
 
 def test_the_nearest_rated_frame_is_found_inside_its_recording():

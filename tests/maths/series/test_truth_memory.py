@@ -5,17 +5,15 @@ import pytest
 
 from reference.dense_tracers import left_out_fit
 from trace_crowds import crowd, lasting
-from unisono.maths.series import priors
-from unisono.maths.series.default import Settings
-from unisono.maths.series.frames import Hands
-from unisono.maths.series.params import SeriesData
-from unisono.maths.series.parts import HeldParts
-from unisono.maths.series.strata import placed
+from unisono.maths.series import trace_priors
+from unisono.maths.series.delays_and_memory import left_out_fits, smoothed, truth_memory
+from unisono.maths.series.trace_data import SeriesData
+from unisono.maths.series.trace_em_fit import Settings
+from unisono.maths.series.trace_frames import Hands, placed
+from unisono.maths.series.trace_parts import HeldParts, two_scales
+from unisono.maths.series.tracer_climb import sweep
 from unisono.maths.series.tracer_fit import fit_two_scales
-from unisono.maths.series.tracer_search import sweep
-from unisono.maths.series.tracers import first_tracers, hands_of
-from unisono.maths.series.truth_memory import left_out_fits, smoothed, truth_memory
-from unisono.maths.series.two_scales import two_scales
+from unisono.maths.series.tracer_rows import first_tracers, hands_of
 
 RATE = 10.0
 
@@ -123,7 +121,7 @@ def test_one_annotator_leaves_what_is_usual_and_a_memory_that_is_given_is_kept()
     data, _ = steady_crowd(0, 10.0, 0.5, K=1, T=200)
     parts = HeldParts(data)
     hands = Hands(1.0, np.zeros(1, bool), np.zeros(1, int), np.ones(1), np.ones(1), 1.0)
-    assert truth_memory(parts, (hands,), np.ones(1), RATE) == pytest.approx(priors.MEMORY, rel=0.2)
+    assert truth_memory(parts, (hands,), np.ones(1), RATE) == pytest.approx(trace_priors.MEMORY, rel=0.2)
     data, _ = steady_crowd(0, 10.0, 0.5, T=300)
     assert memory_of(fitted(data, 17.0)) == pytest.approx(17.0)
 

@@ -16,8 +16,8 @@ from report_cases import (
     dossier_of_traces,
 )
 from report_pages import SIZES, barriers, open_report
-from unisono.report.page.formats import as_number
-from unisono.report.page.render import render_page, sections_of
+from unisono.report.report_figures import as_number
+from unisono.report.report_page import render_page, sections_of
 
 pytestmark = pytest.mark.browser
 

@@ -8,9 +8,8 @@ from playwright.sync_api import sync_playwright
 import unisono as un
 from chromium import OPTIONS, PROGRAM
 from report_pages import SIZES, agreement_cells, barriers, open_report, personal_cells, table, truth_cells
-from unisono.datasets import BUNDLED
-from unisono.publish import DATA, PAGE
-from unisono.report.page.render import sections_of
+from unisono.report.report_page import DATA, PAGE, sections_of
+from unisono.tables.datasets import BUNDLED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

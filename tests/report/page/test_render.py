@@ -16,16 +16,12 @@ from report_cases import (
     dossier_of_judges,
     dossier_of_traces,
 )
-from unisono.report.alerts import NO_SIGNAL
-from unisono.report.copies import COPIES
-from unisono.report.findings import TRACING
-from unisono.report.kinds import ASSUMED, FEW_LABELS, NO_REFERENCE, OTHER_UNITS, USELESS
-from unisono.report.page.figures import matrix_figure
-from unisono.report.page.formats import as_interval, as_number, as_probability, as_share
-from unisono.report.page.look import ADVICE, MOST_NAMED, TRACING_WORDS, look_at
-from unisono.report.page.render import OF_CATEGORIES, render_page, sections_of
-from unisono.report.page.short import STRANGERS, in_short
-from unisono.report.page.terms import TERMS
+from unisono.evaluate.alerts import ASSUMED, COPIES, FEW_LABELS, NO_REFERENCE, NO_SIGNAL, OTHER_UNITS, USELESS
+from unisono.evaluate.annotator_findings import TRACING
+from unisono.report.report_alerts import ADVICE, MOST_NAMED, TRACING_WORDS, look_at
+from unisono.report.report_figures import as_interval, as_number, as_probability, as_share, matrix_figure
+from unisono.report.report_highlights import STRANGERS, in_short
+from unisono.report.report_page import OF_CATEGORIES, TERMS, render_page, sections_of
 
 SECTIONS = ("look", "read", "coverage", "agreement", "truth", "annotators", "dimensions", "model", "again", "words")
 ROOT = Path(__file__).parents[3]
@@ -195,7 +191,7 @@ def test_alerts_come_first_with_what_to_do():
 
 
 def test_every_kind_of_alert_has_its_advice():
-    source = (ROOT / "src/unisono/data/checks.py").read_text(encoding="utf-8")
+    source = (ROOT / "src/unisono/tables/rating_checks.py").read_text(encoding="utf-8")
     kinds = set(re.findall(r'Alert\("([a-z-]+)"', source)) | set(re.findall(r'_count\(\s*"([a-z-]+)"', source))
     kinds |= {
         "no-agreement",

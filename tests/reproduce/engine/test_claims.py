@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unisono.reproduce.engine.claims import ClaimPart, Lead, judge, over_sets, over_splits, too_small, untestable
-from unisono.reproduce.engine.series_reporting import over_folds
+from unisono.paper.experiment_claims import ClaimPart, Lead, judge, over_sets, over_splits, too_small, untestable
+from unisono.paper.experiment_reporting import over_folds
 
 CLEAR = [0.9, 0.91, 0.92, 0.9]
 LOW = [0.5, 0.52, 0.51, 0.53]

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
 
-from unisono.reproduce.engine.charts import Bar, Heat, heat_row, score_bars, sweep_lines
-from unisono.reproduce.engine.claims import ClaimPart, judge, untestable
-from unisono.reproduce.engine.experiment import Chapter, Experiment, Picture, Settings, Table
-from unisono.reproduce.engine.run import reproduce
+from unisono.paper.experiment_claims import Chapter, ClaimPart, Experiment, Picture, Settings, Table, judge, untestable
+from unisono.paper.experiment_page import Bar, Heat, heat_row, score_bars, sweep_lines
+from unisono.paper.experiment_runs import reproduce
 
 pytestmark = pytest.mark.slow
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unisono.reproduce.engine import run, store
-from unisono.reproduce.engine.charts import Bar, score_bars
-from unisono.reproduce.engine.claims import ClaimPart, judge
-from unisono.reproduce.engine.experiment import Chapter, Experiment, Picture, Settings, Unit
+from unisono.paper import experiment_runs
+from unisono.paper.experiment_claims import Chapter, ClaimPart, Experiment, Picture, Settings, Unit, judge
+from unisono.paper.experiment_page import Bar, score_bars
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +49,7 @@ def fresh():
 
 
 def reproduced(out: Path, settings: Settings | None = None, **words) -> dict:
-    run.reproduce([TOY], out, settings, **words)
+    experiment_runs.reproduce([TOY], out, settings, **words)
     return json.loads((out / "results.json").read_text())
 
 
@@ -75,15 +74,15 @@ def test_experiments_that_were_finished_before_stay_on_the_page(tmp_path):
     second = Experiment("second", "Another toy", "Sec. 1", units, report)
     reproduced(tmp_path)
     CALLS.clear()
-    found = run.reproduce([second], tmp_path, others=[TOY, second])
+    found = experiment_runs.reproduce([second], tmp_path, others=[TOY, second])
     assert CALLS == [0, 1, 2, 3]
     assert [one.experiment.name for one in found] == ["toy", "second"]
     assert set(json.loads((tmp_path / "results.json").read_text())["experiments"]) == {"toy", "second"}
     # With other settings nothing of it is finished, and nothing is run that was not asked for.
     CALLS.clear()
-    assert [one.experiment.name for one in run.reproduce([second], tmp_path, Settings(seed=9), others=[TOY])] == [
-        "second"
-    ]
+    assert [
+        one.experiment.name for one in experiment_runs.reproduce([second], tmp_path, Settings(seed=9), others=[TOY])
+    ] == ["second"]
     assert CALLS == [9, 10, 11, 12]
 
 
@@ -119,13 +118,13 @@ def test_a_quick_run_judges_nothing_and_says_which_way_it_points(tmp_path):
 
 def test_an_experiment_that_is_the_same_quick_or_not_is_judged(tmp_path):
     same = Experiment("toy", "A toy", "Sec. 0", lambda settings: units(Settings()), report)
-    (found,) = run.reproduce([same], tmp_path, Settings(quick=True))
+    (found,) = experiment_runs.reproduce([same], tmp_path, Settings(quick=True))
     assert [claim.verdict for claim in found.chapter.claims] == ["holds"]
 
 
 def test_a_torn_result_is_computed_again(tmp_path):
     first = reproduced(tmp_path)
-    path = store.unit_path(tmp_path, "toy", units(Settings())[1])
+    path = experiment_runs.unit_path(tmp_path, "toy", units(Settings())[1])
     path.write_text(path.read_text()[:20])
     CALLS.clear()
     assert reproduced(tmp_path) == first

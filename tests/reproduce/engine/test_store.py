@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import unisono
-from unisono.reproduce.engine import store
-from unisono.reproduce.engine.experiment import Unit
+from unisono.paper import experiment_runs
+from unisono.paper.experiment_claims import Unit
 
 pytestmark = pytest.mark.slow
 
@@ -31,21 +31,21 @@ def copied(tmp_path_factory):
 @pytest.fixture
 def package(copied, monkeypatch):
     """A copy of the package that the fingerprint is taken of; hashed anew each time."""
-    monkeypatch.setattr(store, "PACKAGE", copied)
-    store.source_hash.cache_clear()
+    monkeypatch.setattr(experiment_runs, "PACKAGE", copied)
+    experiment_runs.source_hash.cache_clear()
     yield copied
-    store.source_hash.cache_clear()
+    experiment_runs.source_hash.cache_clear()
 
 
 def fingerprint_after(path, change):
     kept = path.read_bytes()
     path.write_bytes(change(kept))
-    store.source_hash.cache_clear()
+    experiment_runs.source_hash.cache_clear()
     try:
-        return store.fingerprint("toy", UNIT)
+        return experiment_runs.fingerprint("toy", UNIT)
     finally:
         path.write_bytes(kept)
-        store.source_hash.cache_clear()
+        experiment_runs.source_hash.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -70,43 +70,43 @@ def fingerprint_after(path, change):
     ],
 )
 def test_an_edited_file_makes_every_unit_another_one(package, name):
-    before = store.fingerprint("toy", UNIT)
+    before = experiment_runs.fingerprint("toy", UNIT)
     assert fingerprint_after(package / name, lambda content: content + b"\n") != before
-    assert store.fingerprint("toy", UNIT) == before
+    assert experiment_runs.fingerprint("toy", UNIT) == before
 
 
 @pytest.mark.parametrize("name", ["cli/fuse.py", "collect/app/api.py", "report/summary.py"])
 def test_what_only_talks_to_people_leaves_stored_results_alone(package, name):
-    before = store.fingerprint("toy", UNIT)
+    before = experiment_runs.fingerprint("toy", UNIT)
     assert fingerprint_after(package / name, lambda content: content + b"\n") == before
 
 
 def test_a_renamed_file_counts_and_a_compiled_one_does_not(package):
-    before = store.fingerprint("toy", UNIT)
+    before = experiment_runs.fingerprint("toy", UNIT)
     (package / "maths" / "__pycache__").mkdir(exist_ok=True)
     (package / "maths" / "__pycache__" / "em.cpython-399.pyc").write_bytes(b"x")
-    store.source_hash.cache_clear()
-    assert store.fingerprint("toy", UNIT) == before
+    experiment_runs.source_hash.cache_clear()
+    assert experiment_runs.fingerprint("toy", UNIT) == before
     (package / "maths" / "em.py").rename(package / "maths" / "em2.py")
-    store.source_hash.cache_clear()
+    experiment_runs.source_hash.cache_clear()
     try:
-        assert store.fingerprint("toy", UNIT) != before
+        assert experiment_runs.fingerprint("toy", UNIT) != before
     finally:
         (package / "maths" / "em2.py").rename(package / "maths" / "em.py")
 
 
 def test_the_libraries_that_compute_count_by_their_version(monkeypatch):
-    before = store.fingerprint("toy", UNIT)
-    monkeypatch.setattr(store, "version", lambda name: "0.0" if name == "scipy" else "1.0")
-    assert store.fingerprint("toy", UNIT) != before
+    before = experiment_runs.fingerprint("toy", UNIT)
+    monkeypatch.setattr(experiment_runs, "version", lambda name: "0.0" if name == "scipy" else "1.0")
+    assert experiment_runs.fingerprint("toy", UNIT) != before
 
 
 def test_nothing_that_experiments_load_is_left_out():
     program = (
-        "import sys; from unisono.reproduce.engine.registry import find_experiments; find_experiments('all');"
+        "import sys; from unisono.paper.experiment_runs import find_experiments; find_experiments('all');"
         "print(*(m.__file__ for name, m in sys.modules.items() if name.split('.')[0] == 'unisono'), sep='\\n')"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {Path(line) for line in found.stdout.splitlines()} - {PACKAGE / "collect" / "__init__.py"}
     assert len(loaded) > 50
-    assert loaded <= set(store.deciding_files(PACKAGE))
+    assert loaded <= set(experiment_runs.deciding_files(PACKAGE))

@@ -9,26 +9,37 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unisono.data import ItemTable
 from unisono.errors import DataError
-from unisono.maths.label_switch import Switch
-from unisono.maths.metrics import ccc, pearson
-from unisono.media.texts import best_method, text_features, tfidf_components
-from unisono.reproduce.engine.annotator_matrices import average_matrices, matrices_of
-from unisono.reproduce.engine.experiment import Settings
-from unisono.reproduce.engine.protocol import INDEPENDENT, JOINT, PROTOCOL, compared, race, switched_folds
-from unisono.reproduce.engine.registry import EXPERIMENTS, find_experiments
-from unisono.reproduce.engine.series_protocol import gathered, moments, race_fold, random_fold, scores_of
-from unisono.reproduce.experiments import (
-    correlations,
-    dependency,
-    items_real,
-    items_synthetic,
-    series_real,
-    series_synthetic,
+from unisono.maths.metrics import Switch, ccc, pearson
+from unisono.paper import (
+    experiment_correlations,
+    experiment_dependency,
+    experiment_items_real,
+    experiment_items_synthetic,
+    experiment_series_real,
+    experiment_series_synthetic,
 )
-from unisono.reproduce.inputs.recordings import Traced, cut
-from unisono.simulate import simulate_items, simulate_series
+from unisono.paper.experiment_claims import Settings
+from unisono.paper.experiment_data import Traced, cut
+from unisono.paper.experiment_runs import EXPERIMENTS, find_experiments
+from unisono.paper.paper_protocol import (
+    INDEPENDENT,
+    JOINT,
+    PROTOCOL,
+    average_matrices,
+    compared,
+    gathered,
+    matrices_of,
+    moments,
+    race,
+    race_fold,
+    random_fold,
+    scores_of,
+    switched_folds,
+)
+from unisono.paper.simulation import simulate_items, simulate_series
+from unisono.tables.item_table import ItemTable
+from unisono.tables.media.text_features import best_method, text_features, tfidf_components
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -42,7 +53,7 @@ def test_units_have_names_of_their_own_and_seeds(name, quick, monkeypatch, tmp_p
 
 
 def test_everybody_rates_equally_many_items():
-    world = dependency.shared_world(0.5, 0, 0, 30, 6)
+    world = experiment_dependency.shared_world(0.5, 0, 0, 30, 6)
     assert (np.bincount(world.ratings.annotator_of, minlength=30) == 6).all()
     assert (np.bincount(world.ratings.item_of, minlength=30) == 6).all()
 
@@ -59,7 +70,7 @@ def test_matrices_follow_the_dimensions_that_were_put_right():
 
 @pytest.mark.slow
 def test_average_matrices_of_people_who_do_not_mix_are_diagonal():
-    world = dependency.shared_world(0.0, 0, 0, 30, 8)
+    world = experiment_dependency.shared_world(0.0, 0, 0, 30, 8)
     found = average_matrices(world.ratings, world.truth, model=JOINT, features=None, folds=3, seed=0)
     F = np.mean(found["F"], axis=0)
     assert np.abs(F[[0, 1], [1, 0]]).max() < 0.2
@@ -67,8 +78,8 @@ def test_average_matrices_of_people_who_do_not_mix_are_diagonal():
 
 
 def test_errors_of_matrices():
-    assert dependency.error(np.full((2, 2), 0.5), 1.0) == 0.5
-    assert dependency.scaled_error(np.full((2, 2), 0.5), 1.0) == pytest.approx(0)
+    assert experiment_dependency.error(np.full((2, 2), 0.5), 1.0) == 0.5
+    assert experiment_dependency.scaled_error(np.full((2, 2), 0.5), 1.0) == pytest.approx(0)
 
 
 @pytest.mark.slow
@@ -152,11 +163,11 @@ def test_cutting_keeps_every_frame_in_its_place():
 
 
 def test_observers_of_the_film_are_on_one_side_only():
-    traced = series_real.split_observers(0, 300.0)
+    traced = experiment_series_real.split_observers(0, 300.0)
     assert len(np.unique(traced.ratings.annotator_of)) == 5
     assert traced.reference.M == traced.ratings.M == 1
     assert abs(int(traced.ratings.length[0]) - 300) < 25
-    everyone = series_real.split_observers(1, 300.0)
+    everyone = experiment_series_real.split_observers(1, 300.0)
     assert set(np.unique(traced.ratings.annotator_of)) != set(np.unique(everyone.ratings.annotator_of))
 
 
@@ -172,7 +183,7 @@ def test_sentence_embeddings_know_which_words_are_related():
 @pytest.mark.slow
 def test_embeddings_leave_the_log_as_it_was():
     program = (
-        "import logging; from unisono.media.texts import best_method, text_features;"
+        "import logging; from unisono.tables.media.text_features import best_method, text_features;"
         "text_features(['a headline'], best_method()); root = logging.getLogger(); print(root.level, root.handlers)"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -201,22 +212,22 @@ def test_heterogeneity_is_seen_where_annotators_differ_and_not_where_they_do_not
     alike = np.stack([x, x + rng.normal(size=400)], axis=1)
     sign = np.where(who < 2, 1, -1)
     apart = np.stack([x, sign * x + rng.normal(size=400)], axis=1)
-    assert correlations.heterogeneity(alike, group, who) > 0.05
-    assert correlations.heterogeneity(apart, group, who) < 1e-6
+    assert experiment_correlations.heterogeneity(alike, group, who) > 0.05
+    assert experiment_correlations.heterogeneity(apart, group, who) < 1e-6
 
 
 def test_headlines_of_ones_own_are_read_like_any_table(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text("item;text\n007;markets rise\n8;a storm, again\n")
-    found = items_real.headline_features(tmp_path, "TF-IDF, 50 components")
+    found = experiment_items_real.headline_features(tmp_path, "TF-IDF, 50 components")
     assert found.items == ("007", "8")
     path.write_text("item,text\n1,markets rise\n1,a storm\n")
     with pytest.raises(DataError, match=r"items\.csv row 2 and row 3 both describe item '1'"):
-        items_real.headline_features(tmp_path, "TF-IDF, 50 components")
+        experiment_items_real.headline_features(tmp_path, "TF-IDF, 50 components")
 
 
 def test_without_the_headlines_their_claims_cannot_be_tested():
-    chapter = items_real.report(Settings(), {})
+    chapter = experiment_items_real.report(Settings(), {})
     assert {claim.verdict for claim in chapter.claims} == {"cannot be tested"}
     assert "datasets fetch affective-text" in chapter.claims[0].reason
 
@@ -225,10 +236,11 @@ def test_without_the_headlines_their_claims_cannot_be_tested():
 def test_a_chapter_is_told_from_small_units():
     settings = Settings(quick=True)
     one = {
-        many: items_synthetic.run_set(noise=0.3, features=2 if many else 0, seed=0, items=12) for many in (True, False)
+        many: experiment_items_synthetic.run_set(noise=0.3, features=2 if many else 0, seed=0, items=12)
+        for many in (True, False)
     }
-    results = {unit.key: one[unit.settings["features"] > 0] for unit in items_synthetic.units(settings)}
-    chapter = items_synthetic.report(settings, results)
+    results = {unit.key: one[unit.settings["features"] > 0] for unit in experiment_items_synthetic.units(settings)}
+    chapter = experiment_items_synthetic.report(settings, results)
     assert len(chapter.claims) == 5
     assert all(claim.measured != "–" and claim.direction for claim in chapter.claims)
     difference = [one[True]["scores"][model]["dim1"]["ccc"] for model in (JOINT, INDEPENDENT)]
@@ -239,5 +251,5 @@ def test_a_chapter_is_told_from_small_units():
 
 
 def test_series_units_are_one_per_model_and_fold():
-    units = series_synthetic.units(Settings(quick=True))
+    units = experiment_series_synthetic.units(Settings(quick=True))
     assert len(units) == 2 * len(PROTOCOL) * 5

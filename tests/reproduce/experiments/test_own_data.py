@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from unisono.io.writing import item_columns, rating_columns
-from unisono.reproduce.engine.experiment import Settings
-from unisono.reproduce.engine.store import fingerprint
-from unisono.reproduce.experiments import items_artificial, series_artificial, series_real
+from unisono.paper import experiment_items_artificial, experiment_series_artificial, experiment_series_real
+from unisono.paper.experiment_claims import Settings
+from unisono.paper.experiment_runs import fingerprint
+from unisono.tables.exporting.result_folder import item_columns, rating_columns
 
 
 def write(folder, ratings, **tables):
@@ -21,7 +21,7 @@ def write(folder, ratings, **tables):
 def export(tmp_path):
     """What `unisono collect export` writes for colours in two regimes."""
     for regime in ("saturation", "brightness"):
-        task = items_artificial.simulate_regime(regime, 0, 20, 8)
+        task = experiment_items_artificial.simulate_regime(regime, 0, 20, 8)
         shown = task.ratings.select_items(list(task.truth.items))
         write(tmp_path / regime, shown, truth=task.truth, features=task.features)
     return tmp_path
@@ -29,8 +29,8 @@ def export(tmp_path):
 
 def test_an_export_of_colours_is_raced_regime_by_regime(export, monkeypatch):
     seen = []
-    monkeypatch.setattr(items_artificial, "race", lambda *given, **words: seen.append((given, words)) or {})
-    units = items_artificial.units(Settings(data={"items-artificial": export}))
+    monkeypatch.setattr(experiment_items_artificial, "race", lambda *given, **words: seen.append((given, words)) or {})
+    units = experiment_items_artificial.units(Settings(data={"items-artificial": export}))
     assert {unit.settings["regime"] for unit in units} == {"saturation", "brightness"}
     found = units[0].work(**units[0].settings)
     (ratings, truth), words = seen[0]
@@ -51,48 +51,48 @@ def test_claims_about_people_are_tested_on_people(export, monkeypatch):
 
     def raced(ratings, truth, **words):
         (d,) = truth.columns
-        scores = {model: {d: {"ccc": 0.5, "pearson": 0.5}} for model in items_artificial.PROTOCOL}
+        scores = {model: {d: {"ccc": 0.5, "pearson": 0.5}} for model in experiment_items_artificial.PROTOCOL}
         return {"scores": scores, "differences": [row for row in rows if row["dimension"] == d]}
 
-    monkeypatch.setattr(items_artificial, "race", raced)
+    monkeypatch.setattr(experiment_items_artificial, "race", raced)
     settings = Settings(data={"items-artificial": export})
-    results = {unit.key: unit.work(**unit.settings) for unit in items_artificial.units(settings)}
-    verdicts = [claim.verdict for claim in items_artificial.report(settings, results).claims]
+    results = {unit.key: unit.work(**unit.settings) for unit in experiment_items_artificial.units(settings)}
+    verdicts = [claim.verdict for claim in experiment_items_artificial.report(settings, results).claims]
     # joint is ahead in everything; people were made to see brightness rise with saturation and nothing the other way
     assert verdicts[:3] == ["holds", "does not hold", "holds"]
 
 
 def test_other_files_are_other_units(export):
     settings = Settings(data={"items-artificial": export})
-    before = fingerprint("x", items_artificial.units(settings)[0])
+    before = fingerprint("x", experiment_items_artificial.units(settings)[0])
     path = export / "brightness" / "ratings.csv"
     path.write_text(path.read_text() + "\n")
-    assert fingerprint("x", items_artificial.units(settings)[0]) != before
+    assert fingerprint("x", experiment_items_artificial.units(settings)[0]) != before
 
 
 def test_an_export_of_videos_is_put_on_the_experiments_clock(tmp_path, monkeypatch):
-    traced = series_artificial.simulate_traces(0, 2, 20.0, 3)
+    traced = experiment_series_artificial.simulate_traces(0, 2, 20.0, 3)
     hundred = traced.ratings.with_value(traced.ratings.value * 100)
-    truth = series_artificial._scaled(traced.reference, 0.01)
+    truth = experiment_series_artificial._scaled(traced.reference, 0.01)
     write(tmp_path, hundred, truth=truth, features=traced.features)
     seen = []
-    monkeypatch.setattr(series_artificial, "_run", lambda *given: seen.append(given) or {})
-    unit = series_artificial.units(Settings(data={"series-artificial": tmp_path}))[0]
+    monkeypatch.setattr(experiment_series_artificial, "_run", lambda *given: seen.append(given) or {})
+    unit = experiment_series_artificial.units(Settings(data={"series-artificial": tmp_path}))[0]
     unit.work(**unit.settings)
     found = seen[0][0]
-    assert found.ratings.clock.rate == series_artificial.RATE
-    assert found.ratings.M == 2 * series_artificial.PIECES  # too few videos for five folds: cut into pieces
+    assert found.ratings.clock.rate == experiment_series_artificial.RATE
+    assert found.ratings.M == 2 * experiment_series_artificial.PIECES  # too few videos for five folds: cut into pieces
     np.testing.assert_allclose(found.ratings.value.mean(), traced.ratings.value.mean(), atol=0.01)
     np.testing.assert_allclose(found.reference.value, traced.reference.value, atol=1e-4)
 
 
 @pytest.mark.parametrize("featured", [True, False])
 def test_a_corpus_of_traces_may_have_features(tmp_path, monkeypatch, featured):
-    traced = series_artificial.simulate_traces(0, 5, 10.0, 3)
+    traced = experiment_series_artificial.simulate_traces(0, 5, 10.0, 3)
     write(tmp_path, traced.ratings, reference=traced.reference, **({"features": traced.features} if featured else {}))
     seen = []
-    monkeypatch.setattr(series_real, "_run", lambda *given: seen.append(given) or {})
-    unit = series_real.units(Settings(data={"series-real": tmp_path}))[0]
+    monkeypatch.setattr(experiment_series_real, "_run", lambda *given: seen.append(given) or {})
+    unit = experiment_series_real.units(Settings(data={"series-real": tmp_path}))[0]
     unit.work(**unit.settings)
     found = seen[0][0]
     assert found.ratings.M == 5

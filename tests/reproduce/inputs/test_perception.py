@@ -4,9 +4,9 @@ import numpy as np
 
 from unisono.collect.stimuli.colours import rgb_of
 from unisono.maths.metrics import pearson
-from unisono.reproduce.experiments.items_artificial import effect_of, simulate_regime
-from unisono.reproduce.experiments.series_artificial import RATE, simulate_traces
-from unisono.reproduce.inputs.perception import brightness_factor, draw_people, judged, perceived
+from unisono.paper.experiment_data import brightness_factor, draw_people, judged, perceived
+from unisono.paper.experiment_items_artificial import effect_of, simulate_regime
+from unisono.paper.experiment_series_artificial import RATE, simulate_traces
 
 
 def test_the_factor_equals_that_of_colour_science():

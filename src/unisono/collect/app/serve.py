@@ -29,7 +29,7 @@ from unisono.collect.store import reading
 from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.studies import Keys, StudyFolder
 from unisono.errors import DataError
-from unisono.io.atomic import atomic_path
+from unisono.tables.atomic_files import atomic_path
 
 # Seconds that a database may take to start.
 _PATIENCE = 60.0

@@ -24,7 +24,7 @@ from unisono.collect.export.doubts import Limits, doubts
 from unisono.collect.export.raters import Standing, plain, standings
 from unisono.collect.store import reading
 from unisono.collect.studies import StudyFolder
-from unisono.io.atomic import atomic_directory
+from unisono.tables.atomic_files import atomic_directory
 
 
 class Rules(NamedTuple):

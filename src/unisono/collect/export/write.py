@@ -35,7 +35,7 @@ from unisono.collect.store import reading
 from unisono.collect.store.database import Database
 from unisono.collect.studies import Item, StudyFolder
 from unisono.collect.studies.schema import Value
-from unisono.io.atomic import atomic_directory, atomic_path
+from unisono.tables.atomic_files import atomic_directory, atomic_path
 
 Row = list[str]
 # These say who raters are elsewhere, or what they wrote of themselves.

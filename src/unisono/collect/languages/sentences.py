@@ -13,8 +13,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from unisono.data.labels import nearest
 from unisono.errors import DataError
+from unisono.tables.labels import nearest
 
 INCLUDED = ("en", "de", "es", "fr", "zh", "hi")
 OWN_FILE = "lang.toml"

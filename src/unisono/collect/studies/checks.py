@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from unisono.collect.studies.choices import check_categories, check_choices, check_number
 from unisono.collect.studies.replies import PAGES, reply_fault
 from unisono.collect.studies.schema import Dimension, Study, Value
-from unisono.data.labels import listed, nearest
 from unisono.errors import DataError
+from unisono.tables.labels import listed, nearest
 
 # A dimension becomes a column of the export, beside these.
 RESERVED = ("item", "recording", "time", "annotator", "repetition")

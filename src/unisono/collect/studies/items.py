@@ -12,8 +12,8 @@ from unisono.collect.studies.pairs import choose_pairs, pair_name
 from unisono.collect.studies.replies import reply_fault
 from unisono.collect.studies.schema import Dimension, Media, Study, Value
 from unisono.collect.studies.tables import read_rows
-from unisono.data.labels import listed, nearest, sort_labels
 from unisono.errors import DataError
+from unisono.tables.labels import listed, nearest, sort_labels
 
 SUFFIXES: dict[str, tuple[str, ...]] = {
     "image": (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif"),

@@ -12,8 +12,8 @@ import msgspec
 from unisono.collect.studies import schema
 from unisono.collect.studies.checks import check_study
 from unisono.collect.studies.schema import Study
-from unisono.data.labels import nearest
 from unisono.errors import DataError
+from unisono.tables.labels import nearest
 
 _PATH = re.compile(r" - at `\$(?P<path>.*)`$")
 _UNKNOWN = re.compile(r"unknown field `(?P<name>.*)`")

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from unisono.errors import DataError
-from unisono.io.atomic import atomic_path
+from unisono.tables.atomic_files import atomic_path
 
 # name -> one line for --help
 STARTERS = {

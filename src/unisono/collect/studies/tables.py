@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from unisono.data.labels import listed
 from unisono.errors import DataError
+from unisono.tables.labels import listed
 
 
 class Row(NamedTuple):
@@ -19,7 +19,7 @@ class Row(NamedTuple):
 def read_rows(path: Path, needed: tuple[str, ...]) -> list[Row]:
     """All rows of a table that has at least these columns."""
     # Polars takes its time to load, and most studies have no table.
-    from unisono.io.reading.source import open_table
+    from unisono.tables.reading.open_table import open_table
 
     if not path.is_file():
         raise DataError(f"{path}: there is no such file. Write it, with the columns {', '.join(needed)}.")

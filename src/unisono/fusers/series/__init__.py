@@ -1,16 +1,16 @@
 """Fusers of traces, under the names that those of items have: joint, independent, as published, averages."""
 
-from unisono.fusers.series.averages import (
+from unisono.fusers.baseline_traces import (
     AlignedMean,
     EvaluatorWeighted,
+    Independent,
     Mean,
     Median,
     WeightedMean,
     ZScoreMean,
 )
-from unisono.fusers.series.independent import Independent
-from unisono.fusers.series.joint import Joint
-from unisono.fusers.series.paper import PaperIndependent, PaperJoint
+from unisono.fusers.joint_traces import Joint
+from unisono.fusers.published_traces import PaperIndependent, PaperJoint
 
 __all__ = [
     "AlignedMean",

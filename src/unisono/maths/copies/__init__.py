@@ -1,10 +1,8 @@
-"""Annotators whose answers agree more than chance allows.
+"""Duplicate annotators: annotators whose answers agree more than chance allows.
 
-meetings    which annotators may have answered alike
-chance      how probable an answer is without a copy
-pairs       the probability that two annotators are one opinion
-voices      the answers of a set of copies as one voice
-opinions    sets of copies
-traces      the same of traces: pairs who draw alike what nobody else draws
-repeats     answers that repeat in blocks
+copy_meetings    which annotators may have answered alike, found with bounded work per rating
+answer_chances   how probable an answer is without a copy; answers that repeat in blocks
+copy_pairs       the probability that two annotators are one opinion
+copy_sets        sets of duplicates, merged and weighted as one
+trace_copies     the same of traces: pairs who draw alike what nobody else draws
 """

@@ -1,12 +1,13 @@
-"""The model of ratings of items: one number per annotator, item and dimension.
+"""The model of ratings of items: one number per annotator, item and dimension. In the order in which data flow:
 
-data, params, structure, state           what goes in, what is estimated, which member of the family
-priors                                   every constant of the default, with its meaning and its evidence
-estep, rows, noise, latent, predictor    the E-step, and the M-steps of annotators, noise, truth and features
-ml, vb, start, bound                     maximum likelihood as published; variational Bayes, the default, and its bound
-levels, components, targets              levels of annotators and units; variance components; targets of priors
-anchor, gauge, gold                      coordinates of the truth, known truths
-ends, behind                             ends of the scale: answers there, and the numbers behind them in the E-step
-leave_out                                truths without the judgement that is held against them
-rescale, predictive, design              from posteriors to estimates, predictions, corrected intervals, advice
+item_data, item_params       ratings by item and by annotator profile; parameters, structure words, coordinates
+bayes_start                  levels of annotators, variance components, targets of the priors, the starting state
+item_estep, censored_estep   posteriors of the truths; latent ratings behind answers at the ends of the scale
+annotator_rows, item_variances   M-steps: gains, biases and classes of annotators; noise and truth covariances
+bayes_bound, bayes_em        state, variational lower bound and its coordinates; one step of variational EM, the default
+item_estimates               from posteriors to estimates, predictions, intervals, and advice
+item_priors                  every constant of the default, with its meaning and its evidence
+
+Beside the default: likelihood_em (maximum likelihood as published), item_gold (known truths), latent_ratings (ordinal
+answers and warped sliders).
 """

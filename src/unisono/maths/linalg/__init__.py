@@ -1,1 +1,1 @@
-"""Linear algebra on arrays: small and banded matrices, chains, filters. Knows no model."""
+"""Linear algebra on arrays: many small matrices at once, block tridiagonal matrices, causal filters. Knows no model."""

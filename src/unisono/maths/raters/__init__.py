@@ -1,1 +1,1 @@
-"""What kind of annotator each is: shared signal, styles of answering, diagnosis, and the gain priors that follow."""
+"""What kind of annotator each is: the signal they share, response styles, the diagnosis, and gain priors from it."""

@@ -1,26 +1,16 @@
-"""The model of traces: ratings over time, with a delay for every annotator.
+"""The model of traces: ratings over time, with a delay for every annotator. In the order in which data flow:
 
-params, recordings, parts             what goes in and what comes out, recording by recording, part by part
-layout, channels, precision           how frames, gaps and noise become one linear system
-estep, chain, covariance, moments     the E-step, and what the M-step needs from it
-mstep, rows, noise, dynamics, em      the M-step of filters, noise and truth; one EM iteration
-align, delays                         delays: a first guess, the search by likelihood, their intervals
-priors                                every constant of the default, with its evidence
-outliers                              single frames far outside everything else that an annotator traced
-two_scales, independent_frames        traces as levels of recordings and courses inside them; what a frame counts for
-frames, strata                        what annotators say of every frame; frames condensed to those that count
-row_evidence, tracers                 gain, noise, sign and bias of one annotator given the others; what all say
-tracer_search, tracer_climb           rows of all annotators: a search for signs and scales, then steps that only rise
-tracer_population                     what annotators have in common, and the objective
-common_delays                         one delay per annotator: a search that settles, intervals
-tracer_truth, tracer_params           the truth of annotators that are known, and its parameters
-leakage, leakage_steps                what annotators put into a dimension of what is true on another; steps that rise
-truth_memory                          how slowly it changes, by annotators who were left out
-left_out_errors, tracer_spread        its band: what left-out annotators show of courses; what the average may be off by
-left_out_ratings                      what predicted ratings are off by, by annotators who were left out
-tracer_fit                            the default fit
-design                                what one more annotator would tell, and so many of them
-tracer_diagnosis                      what is unusual about annotators, as probabilities
-default, bands, gauge                 the fit by EM under strong priors, its bands; conventions of both
-features, gold, gold_choice           what features and known frames add
+trace_data, trace_parts           recordings and parameters; traces in parts, outliers, levels and courses
+trace_frames                      what annotators say of every frame; frames condensed to those that count
+tracer_rows, tracer_climb         gain, noise, sign and bias of each annotator; the search and the climb for all of them
+delays_and_memory                 one delay per annotator; how slowly the truth changes
+trace_leakage                     what annotators put into a dimension of what is true on another
+tracer_params                     from known annotators to the parameters of the truth, and what these may be off by
+trace_truth                       the fused truth and its band; its smoother: trace_layout, trace_estep
+left_out_traces                   what annotators who were left out say of the width of bands and of predicted ratings
+tracer_diagnosis, tracer_fit      what is unusual about annotators; the whole fit
+trace_priors                      every constant of the default, with its evidence
+
+By EM, for features, gold and every other structure: trace_em_fit on trace_moments, filter_rows, trace_em, delay_search
+and error_bands; trace_features, trace_gold.
 """

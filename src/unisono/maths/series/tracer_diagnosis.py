@@ -5,9 +5,8 @@
     flat        a recording of theirs is a trace that hardly moves
     late        a recording of theirs begins with a trace that waits long after others have moved
     drifting    errors go steadily up or down inside recordings, further than those of most
-Flat and late are shares of recordings that were seen to be so, drawn to none by a few imaginary ones. The others weigh
+Flat and late are shares of recordings that were seen to be so, shrunk to none by a few imaginary ones. The others weigh
 the evidence, in independent frames, against a prior.
-Imports NumPy and the sibling modules alone.
 """
 
 from __future__ import annotations
@@ -16,13 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series import priors
-from unisono.maths.series.frames import Hands, Shapes, trace_shapes, trends
-from unisono.maths.series.parts import Parts
-from unisono.maths.series.strata import Placed
-from unisono.maths.series.tracer_search import looked_at
-from unisono.maths.series.tracers import Sums, Tracers
-from unisono.maths.series.two_scales import TwoScales
+from unisono.maths.series import trace_priors
+from unisono.maths.series.trace_frames import Hands, Placed, Shapes, trace_shapes, trends
+from unisono.maths.series.trace_parts import Parts, TwoScales
+from unisono.maths.series.tracer_climb import looked_at
+from unisono.maths.series.tracer_rows import Sums, Tracers
 
 KINDS = ("flipped", "unrelated", "flat", "late", "drifting")
 LEAST_TREND = 0.02  # share of the variance of errors that is a trend: nobody's are usually freer of it
@@ -95,7 +92,7 @@ def late_starts(scales: TwoScales, shape: Shapes, rate: float) -> np.ndarray:
         for j in here.tolist():
             others = shape.waits[here[here != j]]
             if len(others):
-                late[j] = shape.waits[j] - np.median(others) > max(priors.LATE * rate, 0.1 * shape.length[j])
+                late[j] = shape.waits[j] - np.median(others) > max(trace_priors.LATE * rate, 0.1 * shape.length[j])
     return late
 
 
@@ -104,7 +101,7 @@ def share_of_recordings(scales: TwoScales, seen: np.ndarray) -> np.ndarray:
     K = len(scales.present)
     n = np.bincount(scales.annotator_of, minlength=K)
     count = np.bincount(scales.annotator_of, seen, minlength=K)
-    imagined, of = priors.SEEN_BEFORE
+    imagined, of = trace_priors.SEEN_BEFORE
     return np.asarray((count + imagined) / (n + of))
 
 
@@ -117,6 +114,8 @@ def drifting(shares: list[np.ndarray]) -> np.ndarray:
     if not rated:
         return np.zeros(len(shares))
     usual = max(float(np.median(rated)), LEAST_TREND)
-    gain = [np.sum(0.5 * t / usual * (1.0 - 1.0 / priors.DRIFT) - 0.5 * np.log(priors.DRIFT)) for t in shares]
-    odds = np.array(gain) + np.log(priors.UNRELATED) - np.log1p(-priors.UNRELATED)
+    gain = [
+        np.sum(0.5 * t / usual * (1.0 - 1.0 / trace_priors.DRIFT) - 0.5 * np.log(trace_priors.DRIFT)) for t in shares
+    ]
+    odds = np.array(gain) + np.log(trace_priors.UNRELATED) - np.log1p(-trace_priors.UNRELATED)
     return np.where([len(t) > 0 for t in shares], 1.0 / (1.0 + np.exp(np.clip(-odds, -700, 700))), 0.0)

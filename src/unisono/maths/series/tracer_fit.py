@@ -2,42 +2,35 @@
 
 Each dimension tells its annotators' gains and noise by itself, all of them tell one delay per annotator, and the truth
 is smoothed jointly. The unit of the truth is that of the typical annotator.
-Imports NumPy and the sibling modules alone.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from unisono.maths.em import EmTrace, OnStep, run_em
-from unisono.maths.series.common_delays import Delays, Looks, common_delays, delay_interval
-from unisono.maths.series.default import DefaultFit, OnDelay, Settings, default_structure, to_convention
-from unisono.maths.series.frames import Hands, joint_frames
-from unisono.maths.series.independent_frames import independent_frames
-from unisono.maths.series.leakage import nobody_leaks, said
-from unisono.maths.series.leakage_steps import leakages
-from unisono.maths.series.left_out_errors import course_widening, left_out
-from unisono.maths.series.left_out_ratings import rating_errors
-from unisono.maths.series.params import Priors, SeriesData
-from unisono.maths.series.parts import HeldParts, Parts
-from unisono.maths.series.recordings import connected
-from unisono.maths.series.strata import placed
-from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out
+from unisono.maths.em_loop import EmTrace, OnStep, run_em
+from unisono.maths.series.delays_and_memory import Delays, Looks, common_delays, delay_interval
+from unisono.maths.series.left_out_traces import course_widening, left_out, rating_errors
+from unisono.maths.series.trace_data import Priors, SeriesData, connected
+from unisono.maths.series.trace_em_fit import DefaultFit, OnDelay, Settings, default_structure, to_convention
+from unisono.maths.series.trace_frames import Hands, independent_frames, joint_frames, placed
+from unisono.maths.series.trace_leakage import leakages, nobody_leaks, said
+from unisono.maths.series.trace_parts import HeldParts, Parts, two_scales
+from unisono.maths.series.trace_truth import two_scale_truths
+from unisono.maths.series.tracer_climb import Climb, arrived, climb, set_out, sweep
 from unisono.maths.series.tracer_diagnosis import diagnose_tracers, look_at_traces
 from unisono.maths.series.tracer_params import (
     Asked,
     Dimension,
     Known,
     all_hands,
+    annotator_sample,
     counted_frames,
     truth_correlation,
     truth_params,
+    with_common_error,
 )
-from unisono.maths.series.tracer_search import sweep
-from unisono.maths.series.tracer_spread import annotator_sample, with_common_error
-from unisono.maths.series.tracer_truth import two_scale_truths
-from unisono.maths.series.tracers import first_tracers, logarithms
-from unisono.maths.series.two_scales import two_scales
+from unisono.maths.series.tracer_rows import first_tracers, logarithms
 
 INTERVAL = 0.90  # of delays
 DELAY_ROUNDS = 3  # of the search for delays, each with what is known of errors after the one before

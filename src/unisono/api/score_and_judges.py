@@ -1,0 +1,179 @@
+"""Estimates and judges against what people say: `un.score` and `un.judges`.
+
+A truth is scored against a reference by its numbers, by classes of categories, or both. Judges (language models and
+other automatic raters) are compared with the people who rated the same items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from unisono.api.category_fusion import CategoryFusion
+from unisono.api.fusion import Fusion
+from unisono.api.input_output import covariate_table, rating_table, without_covariates
+from unisono.errors import DataError, NoNumbersError
+from unisono.evaluate.comparison_results import truth_table
+from unisono.fusers import Fused
+from unisono.fusers.category_models import FusedCategories
+from unisono.report.notebook_progress import watching_steps
+from unisono.tables.annotator_kinds import with_kinds
+from unisono.tables.item_table import ItemTable
+from unisono.tables.rating_covariates import RatingNumbers
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading.clock_alignment import align_to
+from unisono.tables.reading.side_information import (
+    read_item_classes,
+    read_item_labels,
+    read_item_numbers,
+    read_probabilities,
+)
+
+if TYPE_CHECKING:
+    from unisono.evaluate.judges_beside_people import JudgesReport
+    from unisono.evaluate.scoring import Scores
+
+
+Classes = dict[str, dict[str, str]]  # dimension -> item -> class
+Probabilities = dict[str, dict[str, dict[str, float]]]  # dimension -> item -> class -> probability
+
+
+class _Told(NamedTuple):
+    """The classes that a truth or a reference has."""
+
+    of: Classes
+    probability: Probabilities
+
+
+def score(truth: Any, reference: Any, *, categories: Any = None, **reading: Any) -> Scores:
+    """How close a truth comes to a reference, dimension by dimension, on the items that both have.
+
+    `truth` is what `fuse` gave, a `Fused`, the folder of a saved one, or like `reference` an `ItemTable`, a path or a
+    data frame; `reading` are keyword arguments of `read_item_table` for tables. Series are compared on the truth's
+    clock. Columns of words are classes; `categories` names columns that are, whatever they hold, or is 'none'. Classes
+    are compared by accuracy and macro F1, and by log loss and calibration where their probabilities are known: of what
+    `fuse` gave, and of a truth.csv with its categories.csv beside it.
+    """
+    from unisono.evaluate.scoring import Scores, score_categories
+
+    if truth is None or reference is None:
+        what = "a truth: a result, or a table of estimates" if truth is None else "a reference: a table of items whose"
+        raise DataError(f"A score needs {what}{'' if truth is None else ' truth is known'}.")
+    ours, theirs = _file_of(truth), reference
+    names = [categories] if isinstance(categories, str) else None if categories is None else list(categories)
+    read_once = any(isinstance(one, str) and one == "-" for one in (ours, theirs))  # standard input, by the numbers
+    wanted = not read_once and names != ["none"]
+    told = [_classes_of(one, names, reading) if wanted else _Told({}, {}) for one in (ours, theirs)]
+    classes = score_categories(told[0].of, told[1].of, told[0].probability)
+    try:
+        numbers = _number_scores(ours, theirs, [one.name for one in classes], reading)
+    except NoNumbersError:
+        if not classes:
+            raise
+        return Scores((), max(one.n for one in classes), (), (), (), categories=classes)
+    return numbers.with_categories(classes)
+
+
+def _number_scores(ours: Any, theirs: Any, words: list[str], reading: dict[str, Any]) -> Scores:
+    from unisono.evaluate.scoring import score_tables
+
+    if isinstance(ours, CategoryFusion | FusedCategories):
+        raise NoNumbersError("The truth holds categories alone, and the reference has no column of their names.")
+    return score_tables(*(_numbers_of(one, words, reading) for one in (ours, theirs)), align=align_to)
+
+
+def _file_of(truth: Any) -> Any:
+    """The truth.csv of a folder; anything else as it is."""
+    return Path(truth) / "truth.csv" if isinstance(truth, str | Path) and Path(truth).is_dir() else truth
+
+
+def _classes_of(source: Any, names: list[str] | None, reading: dict[str, Any]) -> _Told:
+    if isinstance(source, Fusion | CategoryFusion):
+        return _Told({}, {}) if source.chosen is None else _classes_of(source.chosen.fused, names, reading)
+    if isinstance(source, FusedCategories):
+        return _fused_classes(source)
+    if isinstance(source, Fused | ItemTable):
+        return _Told({}, {})
+    found = read_item_classes(source, item=reading.get("item"), names=names, sheet=reading.get("sheet"))
+    return _Told(found.of, read_probabilities(source) if isinstance(source, str | Path) else {})
+
+
+def _fused_classes(fused: FusedCategories) -> _Told:
+    of: Classes = {}
+    probability: Probabilities = {}
+    for one in fused:
+        rows = [(m, item) for m, item in enumerate(fused.items) if one.answered[m]]
+        of[one.name] = {item: one.classes[one.best[m]] for m, item in rows}
+        probability[one.name] = {
+            item: dict(zip(one.classes, one.probability[m].tolist(), strict=True)) for m, item in rows
+        }
+    return _Told(of, probability)
+
+
+def _numbers_of(source: Any, words: list[str], reading: dict[str, Any]) -> ItemTable:
+    """A truth or a reference, from a result or from a table, without columns of words."""
+    if isinstance(source, ItemTable):
+        return source
+    if isinstance(source, Fusion | Fused):
+        return truth_table(source.fused if isinstance(source, Fusion) else source)
+    return read_item_numbers(source, words, **reading)
+
+
+def judges(
+    ratings: Any,
+    *,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    humans: str | Sequence[str] | None = None,
+    reference_kind: str | None = None,
+    by: str | Mapping[str, str] | None = None,
+    prompt: str | Mapping[str, str] | None = None,
+    items: Any = None,
+    covariates: str | Sequence[str] | RatingNumbers | None = None,
+    reading: Mapping[str, Any] | None = None,
+    shared: float | None = None,
+    epsilon: float = 0.2,
+    folds: int = 5,
+    seed: int = 0,
+    on_step: Callable[[int, float], None] | None = None,
+    on_task: Callable[[int, int], None] | None = None,
+) -> JudgesReport:
+    """Judges beside people: each judge, the panel, whether they may replace people, what to label next.
+
+    `ratings`, `kinds` and `humans` as in `fuse`. `by` names the column that says which system an item belongs to, in
+    the ratings or in the table `items`, or maps items to systems; it adds prediction-powered means of systems, with
+    labels cross-fitted in `folds` by `seed`. `prompt` likewise says which items answer the same prompt.
+    `covariates` as in `fuse`: effects of length or position on every judge; a column that names batches shows drift.
+    `reference_kind` and `shared` are settings of the model of groups, `epsilon` of the alternative annotator test;
+    `reading` are keyword arguments of `read_ratings`.
+    """
+    from unisono.evaluate.judges_beside_people import measure_judges
+
+    how = dict(reading or {})
+    table = rating_table(ratings) if isinstance(ratings, Ratings) else rating_table(ratings, **how)
+    told = items if items is not None else ratings
+
+    def labels(column: str | Mapping[str, str] | None, what: str) -> Mapping[str, str] | None:
+        if column is None or not isinstance(column, str):
+            return column
+        if isinstance(told, Ratings) or (isinstance(told, str) and told == "-"):
+            raise DataError(f"The {what} of items is a column of a table: give items=, or a mapping from items.")
+        return read_item_labels(told, column, item=how.get("item"), sheet=how.get("sheet"))
+
+    if prompt is not None and by is None:
+        raise DataError("prompt= says which items of different systems belong together: give by= as well.")
+    numbers = covariate_table(ratings, covariates, how)
+    with watching_steps("Estimating", on_step) as watcher:
+        return measure_judges(
+            with_kinds(without_covariates(table, numbers), kinds, humans),
+            covariates=numbers,
+            reference_kind=reference_kind,
+            shared=shared,
+            system_of=labels(by, "system"),
+            cluster_of=labels(prompt, "prompt"),
+            epsilon=epsilon,
+            folds=folds,
+            seed=seed,
+            on_step=watcher,
+            on_task=on_task,
+        )

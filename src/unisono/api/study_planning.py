@@ -1,0 +1,75 @@
+"""Questions of a study that is running: how many ratings are enough, what to rate next, how good the ratings are so far.
+
+They are answered from a finished fit, or from ratings that are fused first.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from unisono.api.fusion import Fusion, fuse
+from unisono.api.input_output import rating_table
+from unisono.api.rating_questions import check
+from unisono.errors import ConvergenceWarning, DataWarning
+from unisono.evaluate.study_quality import Pieces, Quality, early_quality, quality_of
+from unisono.fusers import Fit, Fuser, rating_design, revive
+from unisono.fusers import rating_design as series_advice
+from unisono.fusers.rating_design import TARGET, NextRatings, Plan
+from unisono.fusers.saved_fit import load_fit
+from unisono.fusers.trace_fuser import SeriesFuser
+from unisono.tables.ratings import Ratings
+
+
+def plan(fit: Any, *, most: int = 20, seed: int = 0, **reading: Any) -> Plan:
+    """The error to expect for 1 to `most` ratings per item, or annotators per recording, like those of the fit.
+
+    `fit` is a `Fusion` or the folder of a saved one; ratings (a `Ratings`, a file or a data frame, read with `reading`
+    as in `read_ratings`) are fused first. `seed` decides which annotators are drawn.
+    """
+    fuser, known = _fitted(fit, reading)
+    ask = series_advice.plan_annotators if isinstance(fuser, SeriesFuser) else rating_design.plan_ratings
+    return ask(fuser, known, most=most, seed=seed)
+
+
+def next_ratings(fit: Any, **reading: Any) -> NextRatings:
+    """Which items to rate next, by how much uncertainty a rating would remove, and whose ratings tell most.
+
+    Of traces: which recordings, and which `stretches` of them, need another annotator.
+
+    `fit` is what it is for `plan`.
+    """
+    fuser, known = _fitted(fit, reading)
+    return (series_advice.next_recordings if isinstance(fuser, SeriesFuser) else rating_design.next_ratings)(
+        fuser, known
+    )
+
+
+def _fitted(fit: Any, reading: dict[str, Any]) -> tuple[Fuser, Fit]:
+    if not isinstance(fit, Fusion | Ratings) and isinstance(fit, str | Path) and Path(fit).is_dir():
+        saved = load_fit(Path(fit))
+        return revive(saved), saved
+    result = fit if isinstance(fit, Fusion) else fuse(fit, categories="none", **reading)
+    assert isinstance(result, Fusion)  # without categories there are numbers, or the table is refused
+    return result.fuser, result.fit
+
+
+def quality(ratings: Any, *, scale: Any = None, target: float = TARGET, unrated: int = 0, **reading: Any) -> Quality:
+    """Agreement, ratings still needed for a correlation of `target`, raters to look at, and the truth so far.
+
+    `ratings`, `scale` and `reading` are those of `check`; `unrated` counts items of the study that nobody has rated
+    yet, which need ratings too. While there is too little to compare, `too_early` says so and nothing is fused.
+    """
+    table = rating_table(ratings, scale, **reading)
+    if early := early_quality(table):
+        return early
+    with warnings.catch_warnings():
+        # What warnings say is among the alerts, and a fit that stopped early is shown for what it is: preliminary.
+        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        overview = check(table)
+        result = fuse(table, categories="none")
+        assert isinstance(result, Fusion)  # numbers alone were read
+        planned = None if table.is_series else plan(result)
+    return quality_of(table, Pieces(overview, result.fused, result.described, planned), target, unrated)

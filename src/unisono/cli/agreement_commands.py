@@ -1,0 +1,266 @@
+"""`unisono check` and `unisono agreement`: what is in a table, how far annotators agree, what deserves attention."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.table_options import (
+    category_option,
+    json_option,
+    out_option,
+    ratings_argument,
+    read_answers_quietly,
+    reading_options,
+    seed_option,
+)
+from unisono.cli.terminal import deliver, number, print_json, print_table, task_progress, tell, wrapped
+from unisono.tables.labels import counted
+
+if TYPE_CHECKING:
+    from unisono.evaluate.agreement_results import Agreement, DimensionAgreement
+    from unisono.evaluate.overview import CategoryOverview, Overview
+    from unisono.tables.categories import Categories
+
+
+EXPLAINED = (
+    "alpha: Krippendorff's, 1 is perfect, 0 is chance. ICC(A,1): reliability of one rating, ICC(A,k): of the mean of "
+    "all. r others: correlation of an annotator with the mean of the others, median. In brackets: 95 % intervals. "
+    "`unisono agreement` has more."
+)
+
+
+@click.command("check")
+@ratings_argument
+@reading_options
+@category_option
+@click.option("--strict", is_flag=True, help="Exit with code 1 if anything deserves a look.")
+@json_option
+@click.pass_context
+def check_command(
+    ctx: click.Context,
+    ratings: str,
+    reading: dict[str, Any],
+    categories: dict[str, str] | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
+
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input.
+    """
+    from unisono.api import check
+
+    read = read_answers_quietly(ratings, reading, categories)
+    found = check(read)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        if found.dimensions:
+            _print_overview(found)
+        if read.categories is not None:
+            _print_categories(read.categories, found.categories, alone=not found.dimensions)
+    if strict and (found.alerts or any(one.alerts for one in found.categories)):
+        ctx.exit(1)
+
+
+def _print_categories(answers: Categories, chosen: tuple[CategoryOverview, ...], *, alone: bool) -> None:
+    from unisono.evaluate.agreement_results import in_brackets
+    from unisono.report.category_summary import reading_line, recognised_line
+
+    for line in [*(reading_line(answers) if alone else []), *recognised_line(answers)]:
+        click.echo(line)
+    counts = [
+        [one.name, str(one.answers), str(one.items), str(one.annotators), str(len(one.classes)), _common(one.classes)]
+        for one in chosen
+    ]
+    print_table(["categories", "answers", "items", "annotators", "classes", "most chosen"], counts)
+    agreed = [
+        [one.name, in_brackets(one.alpha._asdict()), in_brackets(one.ac1._asdict()), number(one.others, 2)]
+        for one in chosen
+    ]
+    print_table(["agreement", "alpha (nominal)", "AC1", "with most others"], agreed)
+    for one in chosen:
+        for alert in one.alerts:
+            click.echo(f"  {alert.severity}: {alert.message}")
+
+
+def _common(classes: dict[str, int]) -> str:
+    name = max(classes, key=lambda label: classes[label])
+    return f"{name} ({100 * classes[name] / max(sum(classes.values()), 1):.0f} %)"
+
+
+def _print_overview(found: Overview) -> None:
+    from unisono.tables.reading_words import reading_lines
+
+    for line in reading_lines(found.reading):
+        tell(line)
+    what = "recording" if found.kind == "series" else "item"
+    counts = [(found.items, what), (found.annotators, "annotator"), (len(found.dimensions), "dimension")]
+    tell(f"{found.source}: {', '.join(counted(n, one) for n, one in [*counts, (found.judgements, 'judgement')])}")
+    if found.rate is not None and found.seconds is not None:
+        frames = "frame" if found.rate == 1 else "frames"
+        tell(f"{found.seconds:.1f} seconds in all, brought to {found.rate:g} {frames} per second")
+    tell(f"annotators per {what}: {_span(found.annotators_per_item)}")
+    tell(f"{what}s per annotator: {_span(found.items_per_annotator)}")
+    from unisono.evaluate.agreement_results import in_brackets
+
+    values = [
+        [row.name, str(row.ratings), str(row.missing), *(f"{value:.4g}" for value in (row.low, row.mean, row.high))]
+        for row in found.dimensions
+    ]
+    print_table(["dimension", "n", "missing", "min", "mean", "max"], values)
+    agreed = [
+        [row.name, *(in_brackets(one._asdict()) for one in (row.alpha, row.icc_a1, row.icc_ak)), number(row.others)]
+        for row in found.dimensions
+    ]
+    print_table(["agreement", "alpha", "ICC(A,1)", "ICC(A,k)", "r others"], agreed)
+    tell(EXPLAINED)
+    tell("Nothing looks suspicious." if not found.alerts else "Worth a look:")
+    for alert in found.alerts:
+        tell(f"  {alert.severity}: {alert.message}")
+
+
+def _span(counts: tuple[int, float, int]) -> str:
+    least, median, most = counts
+    return f"{least}" if least == most else f"{least} to {most}, median {median:g}"
+
+
+WIDTH = 80  # columns of prose, also in a pipe
+WORST = 10  # annotators shown, those with the largest misfit first
+
+
+@click.command("agreement")
+@ratings_argument
+@reading_options
+@click.option(
+    "--bootstrap",
+    "draws",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Draws behind the intervals; 0 for none.",
+)
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@click.option(
+    "--these-annotators",
+    is_flag=True,
+    help="Intervals for other items and these very annotators.  [default: other annotators as well]",
+)
+@seed_option
+@click.option(
+    "--fit",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="A saved fusion of these ratings, whose estimate's reliability is told.  [default: of the mean]",
+)
+@click.option("--pairs", "matrices", is_flag=True, help="Keep the figures of every pair of annotators in the JSON.")
+@out_option
+@json_option
+def agreement_command(ratings: str, reading: dict[str, Any], out: Path | None, as_json: bool, **settings: Any) -> None:
+    """Measure how far the annotators of RATINGS agree: ICC under both names, alpha, AC2, pairs, fit of annotators.
+
+    Every figure has an interval that holds for other items and other annotators of the same kind (for traces, other
+    recordings or stretches of them; they are also compared with relative delays taken out). A sentence in APA style is
+    printed; --json also has a fragment for the Human Evaluation Datasheet. docs/agreement.md says which figure answers
+    which question.
+    """
+    from unisono.api import agreement
+    from unisono.tables.reading.ratings_reader import read_ratings
+
+    table = read_ratings(ratings, **reading)
+    with task_progress("Measuring") as on_task:
+        found = agreement(table, on_task=on_task, **settings)
+    deliver(found, out, as_json, _print_agreement)
+
+
+def _print_agreement(found: Agreement) -> None:
+    what = "recording" if found.kind == "traces" else "item"
+    counts = [(found.items, what), (len(found.annotators), "annotator"), (found.judgements, "judgement")]
+    tell(f"{found.source}: {', '.join(counted(n, one) for n, one in counts)}; {found.design} design")
+    whom = "these" if found.these_annotators else "other"
+    of = f"other {found.resampled} and {whom} annotators"
+    tell(f"In brackets: {found.level:.0%} intervals for {of}, {found.draws} draws.")
+    _print_design(found.dimensions)
+    _print_figures(found.dimensions)
+    if found.lag_corrected:
+        tell("The same with relative delays taken out")
+        _print_icc(found.lag_corrected)
+    _print_pairs(found)
+    if found.multivariate:
+        rows = [[name, _cell(one)] for name, one in found.multivariate.items()]
+        print_table(["reliability of a single rating", "value"], rows)
+    _print_annotators(found)
+    for note in found.notes:
+        tell(wrapped(f"Note: {note}", WIDTH))
+    tell(wrapped(found.apa(), WIDTH))
+
+
+def _print_figures(dimensions: tuple[DimensionAgreement, ...]) -> None:
+    """Several narrow tables: one wide one would not fit a terminal."""
+    _print_icc(dimensions)
+    _print_table(dimensions, {"ICC(1) = (1,1)": "ICC(1)", "ICC(k) = (1,k)": "ICC(k)", "G(q,k)": "G(q,k)"})
+    discrete = any(one.figures["AC2"].value == one.figures["AC2"].value for one in dimensions)
+    alphas = {"alpha, interval": "alpha (interval)", "alpha, ordinal": "alpha (ordinal)"}
+    _print_table(dimensions, alphas | ({"AC2": "AC2"} if discrete else {}))
+    rows = [
+        [one.name, *(f"{one.figures[name].value:.3g}" for name in ("SEM", "SEM of the mean"))]
+        + [f"{100 * one.figures[f'share of {part}'].value:.0f} %" for part in ("items", "annotators", "the rest")]
+        + [_cell(one.figures["reliability"]) if "reliability" in one.figures else "–"]
+        for one in dimensions
+    ]
+    print_table(["dimension", "SEM", "of mean", "items", "annot.", "rest", "reliability"], rows)
+
+
+def _print_icc(dimensions: tuple[DimensionAgreement, ...]) -> None:
+    _print_table(dimensions, {"ICC(A,1) = (2,1)": "ICC(A,1)", "ICC(A,k) = (2,k)": "ICC(A,k)"})
+    _print_table(dimensions, {"ICC(C,1) = (3,1)": "ICC(C,1)", "ICC(C,k) = (3,k)": "ICC(C,k)"})
+
+
+def _print_table(dimensions: tuple[DimensionAgreement, ...], names: dict[str, str]) -> None:
+    rows = [[one.name, *(_cell(one.figures[name]) for name in names.values())] for one in dimensions]
+    print_table(["dimension", *names], rows)
+
+
+def _print_design(dimensions: tuple[DimensionAgreement, ...]) -> None:
+    rows = [
+        [one.name, str(one.ratings), number(one.k, 2), number(one.q, 2), f"{one.low:.4g}", f"{one.high:.4g}"]
+        + [f"{100 * share:.0f} %" for share in (one.at_low, one.at_high)]
+        for one in dimensions
+    ]
+    print_table(["dimension", "ratings", "k", "q", "lowest", "highest", "at low", "at high"], rows)
+
+
+def _print_pairs(found: Agreement) -> None:
+    rows = [
+        [f"{one.name}, {name}", *map(number, spread[:4]), str(spread.pairs)]
+        for one in found.dimensions
+        for name, spread in one.pairs.items()
+        if spread.pairs
+    ]
+    if rows:
+        print_table(["pairs of annotators", "mean", "median", "min", "max", "pairs"], rows)
+
+
+def _print_annotators(found: Agreement) -> None:
+    """The annotators who fit worst in any dimension."""
+    misfit = [max((abs(x - 1) for x in row if x == x), default=-1.0) for row in found.by_annotator["infit"].tolist()]
+    order = sorted(range(len(misfit)), key=lambda k: -misfit[k])[:WORST]
+    names = ("severity", "infit", "outfit", "r_others", "exact")
+    rows = [
+        [f"{found.annotators[k]}, {one.name}", *(number(float(found.by_annotator[name][k, d]), 2) for name in names)]
+        for k in order
+        for d, one in enumerate(found.dimensions)
+    ]
+    print_table(["annotator", "severity", "infit", "outfit", "r others", "equal"], rows)
+    if len(found.annotators) > WORST:
+        tell(f"The {WORST} who fit worst of {len(found.annotators)} annotators; --json has all.")
+
+
+def _cell(found: Any) -> str:
+    from unisono.evaluate.agreement_results import in_brackets
+
+    return in_brackets(found._asdict())

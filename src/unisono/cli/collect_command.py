@@ -1,0 +1,302 @@
+"""`unisono collect`: make a study, serve it, invite raters, see how it goes, export what came in."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from unisono.errors import DataError
+
+if TYPE_CHECKING:
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import StudyFolder
+
+
+try:
+    from unisono.collect.languages.sentences import INCLUDED
+    from unisono.collect.studies.starters import STARTERS, write_starter
+except ModuleNotFoundError as missing:
+    raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
+
+
+_folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+_database = click.option(
+    "--database",
+    metavar="URL",
+    envvar="UNISONO_DATABASE",
+    help="PostgreSQL address; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
+)
+_port = click.option("--port", default=8400, show_default=True, type=click.IntRange(1, 65535))
+
+
+@click.group(name="collect")
+def command() -> None:
+    """Run a rating study in the browser.
+
+    \b
+    unisono collect new my-study --template saturation-brightness-images
+    unisono collect serve my-study
+    unisono collect export my-study --out export
+    """
+
+
+@command.command()
+@_folder
+@click.option(
+    "--template",
+    type=click.Choice(list(STARTERS)),
+    default="saturation-brightness-images",
+    show_default=True,
+    help="; ".join(f"{name}: {line}" for name, line in STARTERS.items()) + ".",
+)
+def new(folder: Path, template: str) -> None:
+    """Write a study to start from into DIR."""
+    for path in write_starter(folder, template):
+        click.echo(path)
+    click.echo(f"Edit {folder / 'study.toml'}, then: unisono collect serve {folder}", err=True)
+
+
+@command.command()
+@click.option("--language", type=click.Choice(INCLUDED), default="en", show_default=True, help="An included language.")
+def sentences(language: str) -> None:
+    """Print every sentence that raters read, to translate: save it as lang.toml in the folder of a study."""
+    from unisono.collect.languages.sentences import language_file
+
+    click.echo(language_file(language), nl=False)
+
+
+@command.command()
+@_folder
+@click.option(
+    "--seconds-per-answer", type=click.FloatRange(0), default=5.0, show_default=True, help="For one scale of one item."
+)
+@click.option("--pay-per-hour", type=click.FloatRange(0), default=0.0, help="What a rater is paid; tells the cost.")
+@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json: bool) -> None:
+    """Check the study in DIR: mistakes, items, files that are none, sentences still in English, minutes, cost."""
+    from unisono.collect.studies import open_folder
+    from unisono.collect.studies.estimate import estimate
+
+    found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)
+    if as_json:
+        click.echo(json.dumps(found._asdict(), indent=2))
+    else:
+        from unisono.cli.collect_reports import show_estimate
+
+        show_estimate(found._asdict())
+
+
+@command.command()
+@_folder
+@_port
+def preview(folder: Path, port: int) -> None:
+    """Show the study in DIR as raters will see it; nothing is stored."""
+    from unisono.collect.app.serve import Address
+    from unisono.collect.app.serve import preview as run_preview
+    from unisono.collect.studies import open_folder
+
+    run_preview(open_folder(folder), Address(port=port))
+
+
+@command.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--database",
+    "databases",
+    metavar="URL",
+    multiple=True,
+    envvar="UNISONO_DATABASE",
+    help="PostgreSQL address, one per DIR; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
+)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; the default is this machine."
+)
+@_port
+@click.option(
+    "--public-url", metavar="URL", default="", help="How raters reach it, when a reverse proxy stands before it."
+)
+@click.option("--proxies", metavar="ADDRESSES", default="", help="Reverse proxies to believe, such as 127.0.0.1.")
+def serve(
+    folders: tuple[Path, ...], databases: tuple[str, ...], host: str, port: int, public_url: str, proxies: str
+) -> None:
+    """Serve the study in DIR until Ctrl-C; several studies each below the name of its folder."""
+    from unisono.collect.app.serve import Address
+    from unisono.collect.app.serve import serve as run_server
+    from unisono.collect.studies import open_folder
+
+    if databases and len(databases) != len(folders):
+        raise click.UsageError(f"Every study has a database of its own: give --database {len(folders)} times.")
+    studies = [open_folder(folder) for folder in folders]
+    urls = databases or [study.database_url for study in studies]
+    run_server(list(zip(studies, urls, strict=True)), Address(host, port, public_url, proxies))
+
+
+@command.command()
+@_folder
+@_database
+@click.argument("names", nargs=-1)
+@click.option("--count", type=click.IntRange(1, 10_000), help="So many links, without names.")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A CSV file whose column `name` has the names.",
+)
+@click.option(
+    "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
+)
+def invite(
+    folder: Path, database: str | None, names: tuple[str, ...], count: int | None, source: Path | None, public_url: str
+) -> None:
+    """Make personal links for raters: `name,link` lines; a name given before gets the same link."""
+    from unisono.collect.invite import invitations
+
+    if sum(map(bool, (names, count, source))) != 1:
+        raise click.UsageError("Give either NAMES or --count or --from.")
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import open_folder
+
+    study = open_folder(folder, all_there=False)
+    store = Database(database or study.database_url)
+    store.create()
+    wanted = _names_in(source) if source else names
+    lines = csv.writer(sys.stdout, lineterminator="\n")
+    lines.writerows(invitations(study, store, wanted, count or 0, public_url))
+
+
+@command.command()
+@_folder
+@_database
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/export]")
+def export(folder: Path, database: str | None, out: Path | None) -> None:
+    """Write ratings, truth, features, raters and the complete log as files."""
+    from unisono.collect.export.write import export_study
+
+    study, store = _open(folder, database)
+    for path in export_study(study, store, out or folder / "export"):
+        click.echo(path)
+
+
+@command.command()
+@_folder
+@_database
+@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+def status(folder: Path, database: str | None, as_json: bool) -> None:
+    """Show how the study is doing."""
+    from unisono.collect.export.summary import summary
+
+    study, store = _open(folder, database)
+    found = store.read(lambda connection: summary(connection, study))
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        from unisono.cli.collect_reports import show
+
+        show(found)
+
+
+@command.command()
+@_folder
+@_database
+@click.option(
+    "--target",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="Correlation with the truth to reach.",
+)
+@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+def quality(folder: Path, database: str | None, target: float, as_json: bool) -> None:
+    """Show what the ratings are worth so far: agreement, ratings still needed, raters to look at, the truth."""
+    from unisono.cli.collect_reports import quality_of_study, show_quality
+
+    study, store = _open(folder, database)
+    found = quality_of_study(study, store, target)
+    store.close()
+    show_quality(found, as_json)
+
+
+@command.command()
+@_folder
+@_database
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/pay]")
+@click.option("--max-failed", type=click.IntRange(0), help="Reject who failed more attention checks than this.")
+@click.option(
+    "--min-seconds",
+    type=click.FloatRange(0),
+    help="Reject whose confirmed seconds per item or trace (median) are below this.",
+)
+@click.option(
+    "--annotators",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="annotators_overall.csv of `unisono fuse`: reject likely spammers.",
+)
+@click.option(
+    "--max-spammer", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="How likely is too likely."
+)
+@click.option(
+    "--max-broken",
+    type=click.FloatRange(0, 100),
+    default=10.0,
+    show_default=True,
+    help="Percent of pages that may be said to be broken by one rater alone; beyond it, look first.",
+)
+@click.option(
+    "--min-confirmed",
+    type=click.FloatRange(0, 100),
+    default=50.0,
+    show_default=True,
+    help="Percent of the claimed time that must be possible by when answers arrived; below it, look first.",
+)
+@click.option("--bonus", type=click.FloatRange(0), default=0.0, help="A bonus for everybody who is approved ...")
+@click.option("--bonus-error", type=click.FloatRange(0), help="... and within so many percent of the references.")
+def pay(
+    folder: Path,
+    database: str | None,
+    out: Path | None,
+    max_failed: int | None,
+    min_seconds: float | None,
+    annotators: Path | None,
+    max_spammer: float,
+    max_broken: float,
+    min_confirmed: float,
+    bonus: float,
+    bonus_error: float | None,
+) -> None:
+    """Write lists of finished raters to approve, to reject, to look at first (with the reason) and to give a bonus."""
+    from unisono.cli.collect_reports import write_pay
+    from unisono.collect.export.doubts import Limits
+    from unisono.collect.export.pay import Rules
+
+    study, store = _open(folder, database)
+    rules = Rules(max_failed, min_seconds, max_spammer, Limits(max_broken, min_confirmed), bonus, bonus_error)
+    write_pay(study, store, out or folder / "pay", rules, annotators)
+
+
+def _names_in(path: Path) -> list[str]:
+    from unisono.collect.studies.tables import read_rows
+
+    found = [(where, cells["name"].strip()) for where, cells in read_rows(path, ("name",))]
+    seen: set[str] = set()
+    for where, name in found:
+        if not name or name in seen:
+            raise DataError(f"{where}: name is '{name}'. Every row needs a name of its own.")
+        seen.add(name)
+    return [name for _, name in found]
+
+
+def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:
+    """The study and its database to look at, beside a running server or without one; nothing is changed."""
+    from unisono.collect.store.agree import check_meaning
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import open_folder
+
+    study = open_folder(folder, all_there=False)
+    store = Database.to_read(database or study.database_url)
+    check_meaning(store, study)
+    return study, store

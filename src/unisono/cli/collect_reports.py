@@ -1,0 +1,206 @@
+"""What `unisono collect status`, `check`, `quality` and `pay` print and write about a study."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.terminal import number, print_json, print_table, tell
+from unisono.errors import DataError
+from unisono.tables.labels import counted
+
+if TYPE_CHECKING:
+    from unisono.collect.export.pay import Rules
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import StudyFolder
+    from unisono.evaluate.study_quality import Quality
+
+
+def write_pay(study: StudyFolder, store: Database, out: Path, rules: Rules, annotators: Path | None) -> None:
+    """Writes the lists, and says how many are on each."""
+    from unisono.collect.export.pay import verdicts, write_lists
+
+    spammers = spammer_probabilities(annotators) if annotators else {}
+    found = store.read(lambda connection: verdicts(connection, study, rules, spammers))
+    for path in write_lists(found, study.study.raters.source, out):
+        click.echo(path)
+    look = sum(one.is_doubtful for one in found)
+    bad = sum(bool(one.reason) for one in found) - look
+    paid = sum(one.bonus > 0 for one in found)
+    counts = f"{len(found) - bad - look} to approve, {bad} to reject, {look} to look at first, {paid} with a bonus"
+    click.echo(f"{counts}. Nothing was sent.", err=True)
+
+
+def spammer_probabilities(path: Path) -> dict[str, float]:
+    """The column `spammer` of the annotators_overall.csv that `unisono fuse` writes."""
+    from unisono.collect.studies.tables import read_rows
+    from unisono.tables.reading.open_table import open_table
+
+    if path.is_file() and {"annotator", "dimension"} <= set(open_table(path).columns):
+        raise DataError(
+            f"{path} has one row per annotator and dimension. Give annotators_overall.csv, which `unisono fuse` writes "
+            "beside it: it says of each annotator how likely they are a spammer."
+        )
+    found: dict[str, float] = {}
+    for where, cells in read_rows(path, ("annotator", "spammer")):
+        try:
+            found[cells["annotator"]] = float(cells["spammer"] or 0)
+        except ValueError:
+            raise DataError(f"{where}: spammer is '{cells['spammer']}'. It is a probability from 0 to 1.") from None
+    return found
+
+
+def show(found: dict[str, Any]) -> None:
+    """Prints the figures of `unisono.collect.export.summary`."""
+    tell(f"{found['title']} ({found['phase']})")
+    wanted = f" of {found['wanted']}" if found["wanted"] else ""
+    ratings = "rating" if (found["wanted"] or found["ratings"]) == 1 else "ratings"
+    each = f"{found['fewest']}" if found["fewest"] == found["most"] else f"{found['fewest']} to {found['most']}"
+    tell(f"{found['ratings']}{wanted} {ratings}; {each} per item")
+    tell(", ".join(f"{count} {state}" for state, count in found["raters"].items() if count) or "no raters yet")
+    if found["people"]:
+        names = ["rater", "state", "pages", "s per item", "reference error %", "checks failed", "to look at"]
+        print_table(names, map(_person, found["people"]))
+
+
+def show_estimate(found: dict[str, Any]) -> None:
+    """Prints the figures of `unisono.collect.studies.estimate`."""
+    others = [f"{found[name]} {name}" for name in ("references", "practice") if found[name]]
+    pairs = f"{counted(found['items'], 'pair')} of {counted(found['compared'], 'item')}"
+    tell(", ".join([pairs if found["compared"] else counted(found["items"], "item"), *others]))
+    if found["skipped"]:
+        tell(f"no items: {', '.join(found['skipped'])}")
+    if found["untranslated"]:
+        tell(f"in English, unless lang.toml says them: {', '.join(found['untranslated'])}")
+    for after in found["unreached"]:
+        tell(f"warning: an attention check comes after {after} items, and a rater gets {found['items_per_rater']}")
+    minutes = f"about {found['minutes_per_rater']:g} minute{'s' * (found['minutes_per_rater'] != 1)}"
+    tell(f"{counted(found['pages_per_rater'], 'page')} and {minutes} per rater")
+    if found["raters"] is not None:
+        cost = "" if found["cost"] is None else f", {found['cost']:.2f} in all before fees"
+        tell(f"{counted(found['raters'], 'rater')} for the ratings that the study wants{cost}")
+
+
+def _person(person: dict[str, Any]) -> list[str]:
+    return [
+        person["annotator"],
+        person["state"],
+        f"{person['done']}/{person['pages']}" + (f" ({person['broken']} broken)" if person["broken"] else ""),
+        _one_decimal(person["evidence"]["time"]["median"]),
+        _one_decimal(person["reference_error"]),
+        str(person["checks_failed"] + person["evidence"]["checks_skipped"]),
+        "; ".join(person["doubts"]),
+    ]
+
+
+def _one_decimal(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+SHOWN = 10  # items of the truth, and raters to look at, on a screen
+AGREEMENT = "In brackets: 95 % intervals. Needed: ratings per item for a correlation of {target:g} with the truth."
+COMPARED = "Raters compare two items at a time; comparisons are exported, and not fused yet."
+NO_NUMBERS = "The study asks for no numbers. `unisono fuse` fuses choices once they are exported."
+
+
+def quality_of_study(study: StudyFolder, store: Database, target: float) -> Quality:
+    """Exports the ratings into a folder that is thrown away, and looks at them. Excluded raters are left out."""
+    from unisono.api.study_planning import quality
+    from unisono.collect.export.write import export_tables
+    from unisono.collect.store.reading import totals
+
+    if study.study.mode == "compare":
+        answers, raters = store.read(totals)
+        return Quality("items", len(study.catalogue.members), raters, answers, COMPARED)
+    series = study.study.mode == "trace"
+    kind = "series" if series else "items"
+    with tempfile.TemporaryDirectory(prefix="unisono-quality-") as place:
+        export_tables(study, store, Path(place) / "export")
+        path = Path(place) / "export" / "ratings.csv"
+        item = "recording" if series else "item"
+        rated, raters, rows = _counts(path, item)
+        scale = {one.name: one.ends for one in study.study.dimensions if one.is_number}
+        if raters < 2 or not scale:
+            why = too_early(kind, raters, 0) if scale else NO_NUMBERS
+            return Quality(kind, len(rated), raters, rows, why)
+        columns = {"item": item, "annotator": "annotator", "dims": list(scale)}
+        timed: dict[str, Any] = {"time": "time", "time_unit": "s", "rate": study.study.trace.rate} if series else {}
+        unrated = len({one.name for one in study.catalogue.items} - rated)
+        return quality(path, scale=scale, target=target, unrated=unrated, **columns, **timed)
+
+
+def show_quality(found: Quality, as_json: bool) -> None:
+    """Prints it for people, or for machines."""
+    if as_json:
+        print_json(found.to_dict())
+        return
+    what = "recording" if found.kind == "series" else "item"
+    counts = [(found.judgements, "judgement"), (found.items, what), (found.raters, "rater")]
+    tell(", ".join(counted(n, one) for n, one in counts))
+    if found.too_early:
+        tell(found.too_early)
+        return
+    rows = [
+        [row["name"], _cell(row["alpha"]), _cell(row["icc_a1"]), _enough(row["enough"], found)]
+        for row in found.dimensions
+    ]
+    print_table(["agreement", "alpha", "ICC(A,1)", "needed"], rows)
+    tell(AGREEMENT.format(target=found.target))
+    tell(still_needed(found.needed, what))
+    _show_unusual(found)
+    _show_truth(found, what)
+    for alert in found.alerts:
+        tell(f"{alert['severity']}: {alert['message']}")
+
+
+def still_needed(needed: dict[str, Any], what: str) -> str:
+    """How many ratings are missing, in words."""
+    has = f"{needed['fewest']}" if needed["fewest"] == needed["most"] else f"{needed['fewest']} to {needed['most']}"
+    if needed["per_item"] is None:
+        return f"Every {what} has {has}; how many are enough in every dimension cannot be told yet."
+    missing = f"{counted(needed['ratings'], 'rating')} still needed" if needed["ratings"] else "that is enough"
+    return f"Every {what} has {has}, {needed['per_item']} are enough in every dimension: {missing}."
+
+
+def _show_unusual(found: Quality) -> None:
+    if not found.unusual:
+        tell("No rater stands out.")
+        return
+    rows = [
+        [row["annotator"], row["dimension"] or "all", row["words"], number(row["probability"])] for row in found.unusual
+    ]
+    print_table(["rater to look at", "dimension", "why", "probability"], rows[:SHOWN])
+    if len(rows) > SHOWN:
+        tell(f"The first {SHOWN} of {len(rows)}; --json has all.")
+
+
+def _show_truth(found: Quality, what: str) -> None:
+    if found.kind == "series":
+        tell(f"The truth so far of {counted(len(found.truth), what)} is in --json.")
+        return
+    names = [row["name"] for row in found.dimensions]
+    rows = [[row["item"], str(row["ratings"]), *map(_cell, row["values"])] for row in found.truth[:SHOWN]]
+    print_table(["truth so far", "ratings", *names], rows)
+    if len(found.truth) > SHOWN:
+        tell(f"The first {SHOWN} of {counted(len(found.truth), what)}; in brackets: 90 % intervals. --json has all.")
+
+
+def _cell(figure: list[float]) -> str:
+    value, low, high = figure
+    return f"{number(value, 2)} [{number(low, 2)}, {number(high, 2)}]"
+
+
+def _enough(enough: int | None, found: Quality) -> str:
+    tried = found.needed["tried"]
+    return str(enough) if enough is not None else f"more than {tried}" if tried else "?"
+
+
+def _counts(path: Path, item: str) -> tuple[set[str], int, int]:
+    """Items and raters in the table, and how many judgements they are."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        pairs = {(row[item], row["annotator"]) for row in csv.DictReader(stream)}
+    return {one for one, _ in pairs}, len({rater for _, rater in pairs}), len(pairs)

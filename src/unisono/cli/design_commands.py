@@ -1,0 +1,235 @@
+"""`unisono judges`, `plan` and `next`: judges beside people, how many ratings are enough, what to rate next."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.model_options import covariate_option, kind_options
+from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options, seed_option
+from unisono.cli.terminal import estimation_progress, number, print_json, print_table, say, tell
+from unisono.errors import LeftOutWarning
+
+if TYPE_CHECKING:
+    from unisono.evaluate.judges_beside_people import JudgesReport
+
+
+SHOWN = 10  # items named
+TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
+
+
+@click.command("judges")
+@ratings_argument
+@reading_options
+@kind_options
+@covariate_option
+@click.option("--by", metavar="COLUMN", help="Column that names the system of an item: means of systems, and ties.")
+@click.option("--prompt", metavar="COLUMN", help="Column that names the prompt of an item, to pair systems.")
+@click.option("--items", type=TablePath(), metavar="FILE", help="Table with these columns, if RATINGS has them not.")
+@click.option(
+    "--shared",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    help="Share of their errors that judges are expected to have in common.  [default: chosen by labels]",
+)
+@click.option(
+    "--epsilon",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="How much worse than a person a judge may be and still replace one.",
+)
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-fitting.")
+@seed_option
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the tables.")
+@json_option
+def judges_command(
+    ratings: str,
+    reading: dict[str, Any],
+    out: Path | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Look at judges in RATINGS beside people: each judge, the panel, whether judges may replace people, what to label.
+
+    Kinds come from a column 'kind', --kind or --humans. With --by it also gives means of systems that hold whatever the
+    judges do (prediction-powered), with intervals and ties. --out DIR writes judges.csv, groups.csv, next_items.csv
+    and, with --covariate, covariates.csv, with --by, leaderboard.csv and differences.csv.
+    """
+    from unisono.api import judges
+    from unisono.tables.atomic_files import atomic_directory
+    from unisono.tables.exporting.result_folder import csv_text
+
+    warnings.simplefilter("ignore", LeftOutWarning)  # systems and prompts are no ratings
+    with estimation_progress("Estimating") as watching:
+        found = judges(ratings, reading=reading, on_step=watching, **asked)
+    if out is not None:
+        with atomic_directory(out) as folder:
+            for name, columns in found.tables().items():
+                (folder / name).write_text(csv_text(columns), encoding="utf-8")
+    if as_json:
+        print_json(found.to_dict())
+        return
+    _show(found)
+    if out is not None:
+        say(f"Written to {out}: {', '.join(found.tables())}")
+
+
+def _show(found: JudgesReport) -> None:
+    judged, panel, dimensions = found.judge_columns(), found.groups.columns(), found.annotators.dimensions
+    click.echo(f"Judges beside '{found.reference}', who rated {found.labelled} items")
+    _print(judged, "judge", "dimension", "bias", "gain", "noise", "reliability", "advantage", "replaces_people")
+    click.echo("Groups: what their members do in common")
+    _print(panel, "kind", "dimension", "annotators", "leniency", "gain", "shared_error", "share", "effective")
+    click.echo("Correlation of estimate and truth to expect, by ratings of people on every item")
+    rows = [[str(n), *map(number, row)] for n, row in enumerate(found.correlation.tolist())]
+    print_table(["people", *dimensions], rows)
+    needed = [
+        f"{name} {_number_needed(column)}"
+        for name, column in zip(dimensions, found.correlation.T.tolist(), strict=True)
+    ]
+    click.echo(f"People per item for a correlation of {TARGET:g}: {', '.join(needed)}.")
+    _show_effects(found.effects)
+    if found.systems is not None:
+        click.echo("Systems, with 90 % intervals; ranks that cannot be told apart overlap")
+        board = found.systems.columns()
+        _print(
+            board, "system", "dimension", "mean", "low", "high", "best_rank", "worst_rank", "labels_mean", "labelled"
+        )
+    say(f"People should rate next: {', '.join(found.next_items[:SHOWN])}")
+
+
+def _number_needed(correlation: list[float]) -> str:
+    """The fewest people, of 0, 1, ..., with whom this correlation is reached."""
+    enough = [n for n, reached in enumerate(correlation) if reached >= TARGET]
+    return str(enough[0]) if enough else f"more than {len(correlation) - 1}"
+
+
+def _show_effects(effects: dict[str, Any]) -> None:
+    """Those effects of covariates that are clearly not nothing."""
+    if not effects:
+        return
+    limits = zip(effects["low"], effects["high"], strict=True)
+    clear = [row for row, (low, high) in enumerate(limits) if low > 0 or high < 0]
+    shown = f"{len(clear)} of {len(effects['effect'])} effects of covariates are clear of 0"
+    click.echo(f"{shown}: change of the answer per unit, with 90 % intervals" if clear else f"{shown}.")
+    if clear:
+        names = ("annotator", "dimension", "covariate", "effect", "low", "high")
+        _print({name: [effects[name][row] for row in clear] for name in names}, *names)
+
+
+def _print(columns: dict[str, Any], *names: str) -> None:
+    rows = zip(*(list(columns[name]) for name in names), strict=True)
+    print_table(list(names), [[cell if isinstance(cell, str) else _figure(cell) for cell in row] for row in rows])
+
+
+def _figure(value: Any) -> str:
+    """Counts as they are, everything else with three digits."""
+    return number(float(value)) if isinstance(value, float) else str(int(value))
+
+
+NO_PLAN = "how many ratings would be enough there cannot be told from these."
+
+
+@click.command("plan")
+@click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Ratings per item, or annotators per recording, at most.",
+)
+@click.option("--target", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="Correlation to reach.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the drawn annotators.")
+@json_option
+def plan_command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> None:
+    """Predict the error for 1, 2, ... ratings per item by annotators like those of FIT.
+
+    For each dimension: the correlation of estimate and truth to expect, and the sd of the truth that remains. Of
+    traces: for 1, 2, ... annotators per recording.
+    """
+    from unisono.api import plan
+    from unisono.evaluate.alerts import nothing_shared
+
+    found = plan(fit, most=most, seed=seed)
+    if as_json:
+        print_json(found.to_dict(target))
+        return
+    if found.unclear:
+        tell(nothing_shared(found.unclear, found.dimensions, NO_PLAN))
+    if len(found.unclear) == len(found.dimensions):
+        return
+    each, enough = found.enough_each(target), found.enough(target)
+    # One quantity at a time: side by side, seven dimensions would not fit a screen.
+    for what, values in (
+        ("Correlation of estimate and truth to expect", found.correlation),
+        ("Standard deviation of the truth that remains, in the units of the ratings", found.sd),
+    ):
+        tell(f"{what}, by {found.by}")
+        rows = [[str(n), *map(number, row)] for n, row in zip(found.ratings, values.tolist(), strict=True)]
+        print_table(["annotators" if found.traces else "ratings", *found.dimensions], rows)
+    most_tried = int(found.ratings[-1])
+    if not found.unclear:
+        many = enough or most_tried
+        are = f"{found.by} are" if many != 1 else f"{found.by.replace('s per', ' per', 1)} is"
+        tell(f"{many} {are}{'' if enough else ' not'} enough for a correlation of {target:g} in every dimension.")
+    if len(each) > 1:
+        needed = [f"{name} {n or f'more than {most_tried}'}" for name, n in each.items() if name not in found.unclear]
+        tell(f"Needed: {', '.join(needed)}.")
+
+
+NO_ADVICE = "the advice is about the other dimensions."
+NOTHING = "which items to rate next, and whom to ask, cannot be told from these ratings."
+UNITS = (
+    "uncertainty: of the item's truth, in standard deviations of the truth over items. reduction: share of it that one "
+    "more typical rating removes. information: share of the truth's variance that one rating explains."
+)
+
+TRACE_UNITS = (
+    "uncertainty: of the recording's truth, in standard deviations of the truth over all recordings. reduction: share "
+    "of it that one more typical annotator removes. information: share of the truth's variance that one annotator "
+    "explains."
+)
+
+
+@click.command("next")
+@click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--count", type=click.IntRange(min=1), default=10, show_default=True, help="Items and annotators shown.")
+@json_option
+def next_command(fit: Path, count: int, as_json: bool) -> None:
+    """Say which items to rate next, and whose ratings tell most.
+
+    FIT is the folder that `unisono fuse --out` wrote, or the fit/ in it. Items are ranked by how much uncertainty one
+    more rating by a typical annotator would remove, annotators by how much of the truth's variance one rating explains.
+    Of traces it says which recordings, and which stretches of them, need another annotator.
+    """
+    from unisono.api import next_ratings
+    from unisono.evaluate.alerts import nothing_shared
+    from unisono.report.summary import TWO
+
+    advice = next_ratings(fit)
+    found = advice.to_dict(count)
+    if as_json:
+        print_json(found)
+        return
+    if advice.unclear:
+        tell(nothing_shared(advice.unclear, advice.dimensions, NO_ADVICE if advice.items else NOTHING))
+    if not advice.items:
+        return
+    items, people = ([list(row.values()) for row in found[what]] for what in ("items", "annotators"))
+    print_table(["rate next", "uncertainty", "reduction"], [[m, number(sd), number(less)] for m, sd, less in items])
+    print_table(["ask", "information"], [[k, number(value)] for k, value in people])
+    if advice.traces:
+        rows = [
+            [one["recording"], f"{one['begin']:g} to {one['end']:g} s"]
+            + [number(one[what]) for what in ("uncertainty", "expected_reduction")]
+            for one in found["stretches"]
+        ]
+        print_table(["recording", "stretch", "uncertainty", "reduction"], rows)
+    tell(TRACE_UNITS if advice.traces else UNITS)
+    if len(advice.annotators) == 2:
+        tell(TWO)

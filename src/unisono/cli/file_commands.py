@@ -1,0 +1,319 @@
+"""`unisono import`, `export` and `features`: files of other tools, and features of texts, images, sounds and films."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.table_options import TablePath
+from unisono.cli.terminal import say, task_progress
+from unisono.tables.labels import counted
+
+if TYPE_CHECKING:
+    from unisono.tables.importing.imported_answers import Imported
+    from unisono.tables.media.media_features import Measured
+
+
+def _list_kinds(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from unisono.tables.importing.import_kinds import KINDS
+
+    for name, kind in KINDS.items():
+        click.echo(f"{name:<14} {kind.about}")
+    ctx.exit()
+
+
+def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """NAME=SOURCE; several sources may share a name."""
+    found = []
+    for text in given:
+        name, _, source = text.partition("=")
+        if not name.strip():
+            raise click.BadParameter(f"'{text}' has no name before the equals sign.", ctx, param)
+        found.append((name.strip(), source.strip() or name.strip()))
+    return tuple(found)
+
+
+def _words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, float | None]:
+    """WORD=NUMBER, several between commas; nothing behind the equals sign means missing."""
+    found: dict[str, float | None] = {}
+    for text in (part for entry in given for part in entry.split(",") if part.strip()):
+        word, mark, number = text.rpartition("=")
+        try:
+            found[word.strip()] = float(number) if number.strip() else None
+        except ValueError:
+            mark = ""
+        if not mark or not word.strip():
+            raise click.BadParameter(f"'{text.strip()}' is not of the form WORD=NUMBER.", ctx, param)
+    return found
+
+
+_WHERE = [
+    click.option("--item", metavar="PATH", help="Column or path that names the item; several between commas."),
+    click.option("--annotator", metavar="PATH", help="Column or path that names the annotator."),
+    click.option(
+        "--dim", "dims", metavar="NAME[=SOURCE]", multiple=True, callback=_pairs, help="Dimension to take. Repeatable."
+    ),
+    click.option("--records", metavar="PATH", help="json: where the records are.  [default: the elements of the list]"),
+    click.option("--dimension", metavar="PATH", help="json: where a record names its dimension (with --value)."),
+    click.option("--value", metavar="PATH", help="json: where its number is."),
+    click.option("--kind", metavar="PATH", help="json: where it says what the annotator is; =judge for all."),
+    click.option("--time", metavar="PATH", help="json: where its time is; makes traces."),
+    click.option("--time-unit", type=click.Choice(("s", "ms", "us", "min")), help="Unit of time.  [default: s]"),
+    click.option("--names", metavar="TEMPLATE", help="What paths of files say, as in '{dimension}/{item}.csv'."),
+    click.option("--shift", type=float, metavar="SECONDS", help="Added to every time of traces."),
+    click.option(
+        "--rate", type=click.FloatRange(min=0, min_open=True), metavar="HZ", help="Samples per second of elan's tiers."
+    ),
+]
+
+
+def _where_options(import_command: Any) -> Any:
+    for option in reversed(_WHERE):
+        import_command = option(import_command)
+    return import_command
+
+
+@click.command("import")
+@click.argument("tool", metavar="KIND")
+@click.argument("files", type=TablePath(), nargs=-1, required=True, metavar="FILE...")
+@_where_options
+@click.option(
+    "--labels", metavar="WORD=NUMBER,...", multiple=True, callback=_words, help="Numbers of words; none: missing."
+)
+@click.option(
+    "--duplicates",
+    type=click.Choice(("error", "first", "last", "mean")),
+    help="Which of several answers in one place counts.  [default: error, or as the kind has it]",
+)
+@click.option(
+    "--dropped", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV of what was left out."
+)
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write.")
+@click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_kinds, help="Name all kinds.")
+@click.pass_context
+def import_command(
+    ctx: click.Context,
+    /,
+    tool: str,
+    files: tuple[str, ...],
+    labels: dict[str, float | None],
+    duplicates: str | None,
+    dropped: Path | None,
+    out: Path | None,
+    **words: Any,
+) -> None:
+    """Make a table of ratings from FILEs that another tool wrote; KIND says which one.
+
+    The table has the columns item, annotator, kind (human, judge, code; where the tool knows it), time (traces, in
+    seconds) and one per dimension. It goes to standard output without -o. Units, ranges and everything left out are
+    told on standard error. See docs/importing.md for the kinds; `unisono import --list` names them.
+    """
+    from unisono.tables.importing.import_kinds import import_files
+    from unisono.tables.importing.import_request import Request
+    from unisono.tables.importing.imported_answers import Answers
+
+    try:
+        found = import_files(tool, files, Answers(labels, duplicates), Request(**words))
+    except ValueError as error:
+        from unisono.errors import DataError
+
+        if isinstance(error, DataError):
+            raise
+        raise click.UsageError(str(error), ctx) from None
+    _write_imported(found, out, dropped)
+    _tell(found, out)
+
+
+def _write_imported(found: Imported, out: Path | None, dropped: Path | None) -> None:
+    import polars as pl
+
+    from unisono.tables.atomic_files import atomic_path
+
+    if dropped is not None:
+        with atomic_path(dropped) as temporary:
+            rows = {"place": [str(entry.place) for entry in found.dropped]}
+            pl.DataFrame(rows | {"reason": [entry.reason for entry in found.dropped]}).write_csv(temporary)
+    if out is None:
+        click.echo(found.frame.write_csv(), nl=False)
+        return
+    with atomic_path(out) as temporary:
+        found.frame.write_csv(temporary)
+
+
+def _tell(found: Imported, out: Path | None) -> None:
+    from unisono.tables.importing.imported_answers import dropped_lines
+
+    for line in [*found.facts, *dropped_lines(found.dropped)]:
+        say(line)
+    if not found.dropped:
+        say("Dropped nothing.")
+    if out is not None:
+        say(f"Written to {out}: {found.frame.height} rows, columns {', '.join(found.frame.columns)}.")
+
+
+EXPORT_KINDS = ("label-studio", "inspect", "crowd-kit", "nova", "elan")
+
+
+@click.command("export")
+@click.argument("kind", type=click.Choice(EXPORT_KINDS))
+@click.argument("fused", type=click.Path(exists=True, path_type=Path), metavar="DIR")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), required=True, metavar="PATH", help="File or folder to write."
+)
+@click.option("--dim", "dims", metavar="NAME", multiple=True, help="Dimension to export; all by default. Repeatable.")
+@click.option("--to-name", metavar="NAME", help="label-studio: the object that is rated.  [default: item]")
+@click.option(
+    "--as", "form", type=click.Choice(("number", "rating")), help="label-studio: the control.  [default: number]"
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="HZ",
+    help="elan: intervals per second.  [default: 1]",
+)
+@click.pass_context
+def export_command(
+    ctx: click.Context, /, kind: str, fused: Path, out: Path, dims: tuple[str, ...], **options: Any
+) -> None:
+    """Write the truth in DIR (the folder that `unisono fuse --out` wrote) as KIND.
+
+    \b
+    label-studio  tasks with predictions (JSON)
+    inspect       scores for precomputed_scores (JSON lines)
+    crowd-kit     task, label of one dimension (CSV)
+    nova          annotations with confidence, for traces (a folder)
+    elan          tiers of means per interval, for traces (a folder)
+    """
+    from unisono.errors import DataError
+    from unisono.tables.exporting.truth_export import export_truth, read_truth
+
+    truth = read_truth(fused, dims)
+    try:
+        export_truth(kind, truth, out, options)
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        raise click.UsageError(str(error), ctx) from None
+    say(f"Written to {out}: {counted(len(truth.items), 'item')}, {', '.join(truth.dimensions)}.")
+
+
+_FILES = click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_OUT = click.option(
+    "-o", "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV to write."
+)
+_RATE = click.option(
+    "--rate", type=click.FloatRange(min=0, min_open=True), default=4.0, show_default=True, metavar="HZ",
+    help="Rows per second; any clock will do, `fuse` brings features onto that of the ratings.",
+)  # fmt: skip
+_WINDOW = click.option(
+    "--window", type=click.FloatRange(min=0, min_open=True), default=5.0, show_default=True, metavar="SECONDS",
+    help="How far back every row looks.",
+)  # fmt: skip
+
+
+@click.group("features")
+def features_group() -> None:
+    """Make a table of features from what was rated, for `fuse --features` and `predict`.
+
+    Items and recordings are named after their files, without the ending.
+    """
+
+
+@features_group.command("text")
+@_FILES
+@_OUT
+@click.option("--item", default="item", show_default=True, metavar="COLUMN", help="Column that names the item.")
+@click.option("--text", default="text", show_default=True, metavar="COLUMN", help="Column that holds the text.")
+def text(files: tuple[Path, ...], out: Path, item: str, text: str) -> None:
+    """Sentence embeddings (256 numbers) of texts.
+
+    FILES are .txt files, one item each, or one table with a row per item. Needs the extra `text`.
+    """
+    from unisono.tables.media.media_features import Measured, item_name
+    from unisono.tables.media.text_features import embedding_names, require_embeddings, sentence_embeddings
+    from unisono.tables.reading.side_information import read_item_texts
+
+    require_embeddings()
+    if all(path.suffix.lower() == ".txt" for path in files):
+        texts = {item_name(path, list(files)): path.read_text(encoding="utf-8-sig") for path in files}
+    elif len(files) == 1:
+        texts = read_item_texts(files[0], item, text)
+    else:
+        raise click.UsageError("Give .txt files, or one table with a column of texts.")
+    rows = sentence_embeddings(list(texts.values()))
+    names = embedding_names(rows.shape[1])
+    _write_features(out, {name: Measured(names, row) for name, row in zip(texts, rows, strict=True)})
+
+
+@features_group.command("image")
+@_FILES
+@_OUT
+def image(files: tuple[Path, ...], out: Path) -> None:
+    """Mean colours, luminance and histograms of hue, saturation and value of images (29 numbers).
+
+    Needs the extra `video`.
+    """
+    from unisono.tables.media.media_features import image_features
+
+    _write_features(out, _measure(files, image_features))
+
+
+@features_group.command("audio")
+@_FILES
+@_OUT
+@_RATE
+@_WINDOW
+def audio(files: tuple[Path, ...], out: Path, rate: float, window: float) -> None:
+    """openSMILE's emotion set of sounds, under mean, max, min, std, range, kurtosis, skewness and interquartile range.
+
+    WAV, FLAC and OGG are read as they are, other formats and films if ffmpeg is installed. Needs the extra `audio`.
+    """
+    from unisono.tables.media.media_features import sound_features
+
+    _write_features(out, _measure(files, lambda path: sound_features(path, rate, window)))
+
+
+@features_group.command("video")
+@_FILES
+@_OUT
+@_RATE
+@_WINDOW
+def video(files: tuple[Path, ...], out: Path, rate: float, window: float) -> None:
+    """Colours, luminance, histograms and optical flow of films, averaged (31 numbers).
+
+    Needs the extra `video`.
+    """
+    from unisono.tables.media.media_features import film_features
+
+    _write_features(out, _measure(files, lambda path: film_features(path, rate, window)))
+
+
+def _measure(files: tuple[Path, ...], measure: Callable[[Path], Measured]) -> dict[str, Measured]:
+    from unisono.tables.media.media_features import item_name
+
+    names = [item_name(path, list(files)) for path in files]  # before the work, since it may refuse
+    found: dict[str, Any] = {}
+    with task_progress("Measuring") as tell:
+        for name, path in zip(names, files, strict=True):
+            found[name] = measure(path)
+            tell(len(found), len(files))
+    return found
+
+
+def _write_features(out: Path, things: dict[str, Measured]) -> None:
+    import polars as pl
+
+    from unisono.tables.atomic_files import atomic_path
+    from unisono.tables.media.media_features import feature_columns
+
+    columns = feature_columns(things)
+    with atomic_path(out) as temporary:
+        pl.DataFrame(columns).write_csv(temporary)
+    labels = sum(name in columns for name in ("item", "recording", "time"))
+    what = "items" if labels == 1 else "recordings"
+    say(f"Written to {out}: {len(columns) - labels} features of {len(things)} {what}.")

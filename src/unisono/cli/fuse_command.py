@@ -1,0 +1,266 @@
+"""`unisono fuse`, `predict` and `report`: from ratings to the truth, to unrated items, and to the page again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unisono.cli.model_options import (
+    Engine,
+    covariate_option,
+    engine_options,
+    kind_options,
+    ratings_or_shards_argument,
+    require_words,
+    series_options,
+)
+from unisono.cli.table_options import (
+    TablePath,
+    category_option,
+    copies_option,
+    item_options,
+    json_option,
+    of_items,
+    read_answers_quietly,
+    reading_options,
+    table_argument,
+)
+from unisono.cli.terminal import estimation_progress, print_json, say, tell
+from unisono.maths.structure_words import Counting, words_of
+from unisono.tables.labels import counted
+
+if TYPE_CHECKING:
+    from unisono.api import Fusion
+    from unisono.api.category_fusion import CategoryFusion
+
+
+NOT_CONVERGED = 4
+OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "shared", "reference_kind")
+# Words of structure, of items and of traces; one that is not given stays as the model has it.
+HELP = {
+    "inference": "How parameters are estimated; soft, hard and paper are for traces.",
+    "transform": "What annotators do to the truth (F_k); delay and taps are for traces.",
+    "noise": "Form of the annotators' noise; ar1 is for traces.",
+    "latent": "Form of the truth's covariance.",
+    "anchor": "What fixes the meaning of a dimension.",
+    "response": "What ratings are: numbers (default), ordered answers with thresholds of every annotator, sliders.",
+    "estimate": "On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
+}
+
+
+def _structure_options(fuse_command: Any) -> Any:
+    for name, about in reversed(HELP.items()):
+        fuse_command = click.option(f"--{name}", type=click.Choice(words_of(name)), help=about)(fuse_command)
+    return fuse_command
+
+
+@click.command("fuse")
+@ratings_or_shards_argument
+@reading_options
+@category_option
+@click.option("--category-model", default="auto", show_default=True, metavar="NAME", help="Model of the categories.")
+@click.option("--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each.")
+@click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
+@click.option(
+    "--gold-anyway",
+    is_flag=True,
+    default=None,
+    help="Obey known truths that run against the ratings or are in another unit, which are refused otherwise.",
+)
+@click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
+@_structure_options
+@click.option(
+    "--panel",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="Annotators of the panel whose mean sets the scale of the matched estimate; inf: the truth's own.  [10]",
+)
+@click.option(
+    "--start",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FIT",
+    help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
+)
+@kind_options
+@click.option(
+    "--shared",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    help="Share of their errors that annotators have in common, where nothing shows it: judges alone, one lab, traces.",
+)
+@covariate_option
+@copies_option
+@click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
+@click.option(
+    "--censored/--uncensored",
+    default=None,
+    help="Whether an answer at an end of the scale, where answers are of few kinds, says 'here or beyond' (the "
+    "default), or is a number like all others.",
+)
+@series_options
+@click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
+@click.option("--max-iter", type=click.IntRange(min=1), help="Iterations at most.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the results.")
+@click.option("--report/--no-report", default=True, show_default=True, help="With --out, write report.html as well.")
+@engine_options
+@json_option
+@click.pass_context
+def fuse_command(
+    ctx: click.Context,
+    /,
+    ratings: str,
+    reading: dict[str, Any],
+    categories: dict[str, str] | None,
+    category_model: str,
+    features: str | None,
+    gold: str | None,
+    start: Path | None,
+    model: str,
+    kinds: dict[str, str] | None,
+    humans: str | None,
+    covariates: str | None,
+    copies: Counting,
+    seed: int,
+    out: Path | None,
+    report: bool,
+    as_json: bool,
+    engine: Engine,
+    **settings: Any,
+) -> None:
+    """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
+
+    Answers that are categories (columns of words, or named with --categories) get class probabilities instead of
+    intervals; see docs/categories.md.
+
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
+    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and
+    report.html, a page to read and to send (with categories also categories.csv and confusion.csv, with several
+    kinds of annotators groups.csv); without, the truth goes to standard output as CSV.
+
+    RATINGS may also be shards: the folder that `unisono shard` made, or a pattern such as 'ratings/*.parquet'. They are
+    fused part by part by an --engine, and truth/ has a file for each; see docs/scale.md.
+
+    \b
+    Models: auto, joint, independent, paper-joint, paper-independent,
+            mean, median, zscore-mean, ewe, weighted-mean,
+            aligned-mean (traces alone), groups (several kinds of annotators)
+    Models of categories: auto, glad, mace, dawid-skene, majority
+    """
+    from unisono.api import Fusion, fuse
+    from unisono.api.input_output import covariate_table
+    from unisono.cli.shard_command import fuse_in_shards, in_shards
+    from unisono.fusers.category_models import find_category_model
+    from unisono.fusers.model_registry import find_model
+    from unisono.tables.reading.ratings_reader import read_item_table
+
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    find_model(model)  # a wrong name is said before anything is read
+    find_category_model(category_model)
+    if in_shards(ratings, engine, reading):
+        refused = {"features": features, "gold": gold, "kinds": kinds, "humans": humans}
+        refused |= {"covariates": covariates, "categories": categories}
+        refused |= {name: chosen.pop(name) for name in OF_TRACES if name in chosen}
+        how: dict[str, Any] = {"out": out, "report": report, "as_json": as_json, "refused": refused}
+        ctx.exit(fuse_in_shards(ratings, engine, reading, chosen, copies=copies, model=model, start=start, **how))
+    answers = read_answers_quietly(ratings, reading, categories)
+    require_words(ctx, chosen, series=answers.ratings is not None and answers.ratings.is_series)
+    known = read_item_table(gold, **of_items(reading)) if gold else None
+    described = read_item_table(features, **of_items(reading), complete=True) if features else None
+    with engine.for_traces() as executor, estimation_progress("Estimating") as watching:
+        who: dict[str, Any] = {"kinds": kinds, "humans": humans}
+        result = fuse(
+            answers,
+            model=model,
+            features=described,
+            gold=known,
+            start=start,
+            covariates=covariate_table(ratings, covariates, reading),
+            **who,
+            copies=copies,
+            category_model=category_model,
+            seed=seed,
+            on_step=watching,
+            executor=executor,
+            **chosen,
+        )
+        if isinstance(result, Fusion) and executor is None:
+            result.describe_now(watching)
+    if out is not None:
+        _save(result, out, report)
+    _show(result, out, as_json)
+    if isinstance(result, Fusion) and not result.fuser.trace_.converged:
+        ctx.exit(NOT_CONVERGED)
+
+
+def _save(result: Fusion | CategoryFusion, out: Path, report: bool) -> None:
+    fuse_command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
+    with estimation_progress("Writing") as watching:
+        result.save(out, report=report, command=fuse_command, on_phase=watching.say)
+
+
+def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> None:
+    if as_json:
+        files = {"out": str(out)} if out is not None else {"truth": result.fused_rows()}
+        print_json(result.summary_data | files)
+        return
+    if out is None:
+        click.echo(result.truth_csv(), nl=False)
+        say(result.summary())
+    else:
+        tell(result.summary())
+        tables = [f"{name}.csv" for name in result.files()]
+        more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
+        tell(f"\nWritten to {out}: {', '.join([*tables, *more])}")
+
+
+@click.command("predict")
+@click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@table_argument("features")
+@item_options
+@click.option("--ratings", type=TablePath(), metavar="FILE", help="Ratings of these items by annotators of the fit.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write.")
+def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: str | None, out: Path | None) -> None:
+    """Predict the truth of new items (or recordings) from their FEATURES with the model saved in FIT.
+
+    FIT is the folder that `unisono fuse --out` wrote, or the fit/ in it. With --ratings, ratings of the new items by
+    annotators already known are used as well. The table has the columns of truth.csv.
+    """
+    from unisono.api import load, on_clock
+    from unisono.tables.atomic_files import atomic_path
+    from unisono.tables.exporting.result_folder import csv_text
+    from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
+
+    fuser = load(fit)
+    reading["rate"] = reading["rate"] or getattr(fuser, "rate_", None)  # traces keep the clock of the fit
+    table = read_item_table(features, **reading, complete=True)
+    if ratings is None:
+        fused = fuser.predict(table)
+    else:
+        rated = read_ratings(ratings, **reading)
+        fused = fuser.fuse(rated, on_clock(table, rated, complete=True))
+    text = csv_text(fused.rounded_columns())
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    with atomic_path(out) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    say(f"Predicted {counted(len(fused.items), 'item')}; written to {out}.")
+
+
+@click.command("report")
+@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Page to write.")
+def report_command(directory: Path, out: Path | None) -> None:
+    """Make the report of a saved fusion again: DIRECTORY is what `unisono fuse --out` wrote.
+
+    The page is made of DIRECTORY/report.json alone, so neither the ratings nor the fit are needed. It is one HTML file
+    that asks the network for nothing: mail it, print it, archive it.
+    """
+    from unisono.report.report_page import page_again
+
+    click.echo(f"Written to {page_again(directory, out)}.")

@@ -1,0 +1,224 @@
+"""Options about the model and its execution: engines and workers, kinds of annotators and covariates, traces."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from unisono.cli.table_options import TablePath
+from unisono.errors import SettingsError
+from unisono.maths.structure_words import ENGINE_WORDS, ITEM_WORDS, SERIES_WORDS
+
+if TYPE_CHECKING:
+    from unisono.scale.executors import Executor
+
+
+class Engine(NamedTuple):
+    """Who does the work, and where a fit is kept meanwhile."""
+
+    engine: str | None  # None: nobody said
+    workers: int | None
+    scheduler: str | None
+    checkpoint: Path | None
+    resume: bool
+
+    @property
+    def asked_for(self) -> bool:
+        return any(value for value in self)
+
+    @contextmanager
+    def for_traces(self) -> Iterator[Executor | None]:
+        """Who works on recordings; None where nobody was asked for."""
+        from unisono.scale.parallel_tasks import open_engine
+
+        if not self.asked_for:
+            yield None
+            return
+        if self.checkpoint is not None or self.resume:
+            raise SettingsError("--checkpoint and --resume are for shards of items; fits of traces are short.")
+        with open_engine(self.engine or "serial", self.workers, self.scheduler) as executor:
+            yield executor
+
+
+class RatingsPath(TablePath):
+    """A table to read, `-`, or shards: their folder, or a pattern for Parquet files."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        text = str(value)
+        pattern = any(sign in text for sign in "*?[") and text.endswith(".parquet")
+        if pattern or (Path(text) / "shards.json").is_file():
+            return text
+        if Path(text).is_dir():
+            self.fail(f"'{text}' is a folder without shards.json; `unisono shard` makes shards of a table.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+ratings_or_shards_argument = click.argument("ratings", type=RatingsPath(), metavar="RATINGS")
+_ENGINE = [
+    click.option(
+        "--engine",
+        type=click.Choice(ENGINE_WORDS),
+        help="Who works on shards of items, or on recordings.  [default: serial]",
+    ),
+    click.option(
+        "--workers", type=click.IntRange(min=1), metavar="N", help="Processes at work.  [default: one per core]"
+    ),
+    click.option("--scheduler", metavar="ADDRESS", help="An existing cluster of Dask or Ray; without, a local one."),
+    click.option(
+        "--checkpoint",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Keep a fit of shards here every few iterations.",
+    ),
+    click.option("--resume", is_flag=True, help="Continue the fit that the checkpoint holds."),
+]
+
+
+def engine_options(command: Any) -> Any:
+    """The command with these options, which it gets as the argument `engine`."""
+    return _with_options(command, "engine", Engine, _ENGINE)
+
+
+class Jobs(NamedTuple):
+    """Who does tasks that are independent of each other, such as folds."""
+
+    jobs: int | None
+    engine: str | None
+    scheduler: str | None
+
+    @contextmanager
+    def open(self) -> Iterator[int | Executor]:
+        """So many processes, or an executor."""
+        from unisono.scale.parallel_tasks import open_engine
+
+        if self.engine is None and self.scheduler is None:
+            yield 1 if self.jobs is None else self.jobs
+            return
+        workers = None if self.jobs == -1 else self.jobs
+        with open_engine(self.engine or "serial", workers, self.scheduler) as executor:
+            yield executor
+
+
+_JOBS = [
+    click.option("--jobs", type=int, metavar="N", help="Processes at once; -1 for one per core.  [default: 1]"),
+    click.option("--engine", type=click.Choice(ENGINE_WORDS), help="Who works on folds and models: see docs/scale.md."),
+    click.option("--scheduler", metavar="ADDRESS", help="An existing cluster of Dask or Ray; without, a local one."),
+]
+
+
+def jobs_options(command: Any) -> Any:
+    """The command with these options, which it gets as the argument `jobs`."""
+    return _with_options(command, "jobs", Jobs, _JOBS)
+
+
+def _with_options(command: Any, name: str, kind: Any, options: list[Any]) -> Any:
+    @functools.wraps(command)
+    def gathered(*arguments: Any, **given: Any) -> Any:
+        return command(*arguments, **{name: kind(*(given.pop(field) for field in kind._fields))}, **given)
+
+    decorated: Any = gathered
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated
+
+
+def _patterns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
+    """KIND=PATTERN,... pairs as a mapping."""
+    found: dict[str, str] = {}
+    for text in given:
+        kind, _, patterns = (part.strip() for part in text.partition("="))
+        if not kind or not patterns:
+            raise click.BadParameter(f"'{text}' is not KIND=PATTERN,..., as in judge='gpt-*,llama*'.", ctx, param)
+        if kind in found:
+            raise click.BadParameter(f"'{kind}' is given twice; put its patterns behind one another.", ctx, param)
+        found[kind] = patterns
+    return found or None
+
+
+_KINDS = [
+    click.option(
+        "--kind",
+        "kinds",
+        metavar="KIND=PATTERN,...",
+        multiple=True,
+        callback=_patterns,
+        help="What annotators are, by their names: judge='gpt-*,llama*'. Others are human. Repeatable.",
+    ),
+    click.option("--humans", metavar="PATTERN,...", help="Annotators who are people; others are judges."),
+    click.option(
+        "--reference-kind", metavar="KIND", help="The kind that defines what a dimension means.  [default: people]"
+    ),
+]
+
+covariate_option = click.option(
+    "--covariate",
+    "covariates",
+    metavar="COLUMN,...",
+    help="Columns about single ratings: length, position, a batch; numbers, or few words. Their effects are written.",
+)
+
+
+def kind_options(command: Any) -> Any:
+    """The command with options about kinds; one that is not given stays None."""
+    for option in reversed(_KINDS):
+        command = option(command)
+    return command
+
+
+class Window(click.ParamType[float | str]):
+    """Seconds, or the word `choose`."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        if value == "choose":
+            return "choose"
+        return float(click.FloatRange(min=0).convert(value, param, ctx))
+
+
+_SERIES = [
+    click.option(
+        "--window",
+        type=Window(),
+        metavar="SECONDS|choose",
+        help="How far back annotators' delays and filters reach; choose: by held-out stretches.  [default: 3]",
+    ),
+    click.option(
+        "--lag",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help="Mean reaction time of the annotators, which ratings alone cannot show.",
+    ),
+    click.option(
+        "--features-drive",
+        is_flag=True,
+        default=None,
+        help="Features move the truth up or down instead of being its level.",
+    ),
+    click.option("--width", type=click.IntRange(min=1), metavar="FRAMES", help="Filter width of the published models."),
+    click.option("--restarts", type=click.IntRange(min=0), metavar="N", help="Random starts; the default takes none."),
+    click.option("--jobs", type=int, metavar="N", help="Processes at once for starts and windows; -1: one per core."),
+]
+
+
+def series_options(command: Any) -> Any:
+    """The command with the options of traces; an option that is not given stays None."""
+    for option in reversed(_SERIES):
+        command = option(command)
+    return command
+
+
+def require_words(ctx: click.Context, settings: dict[str, Any], *, series: bool) -> None:
+    """A usage error for a word of structure that there is for the other kind of ratings only."""
+    here = SERIES_WORDS if series else ITEM_WORDS
+    kind = "ratings of items" if series else "traces"
+    for name in ITEM_WORDS:
+        value, words = settings.get(name), here.get(name, ())
+        if value is not None and value not in words:
+            choice = f"Here choose one of {', '.join(words)}." if words else "Leave it out."
+            raise click.UsageError(f"--{name} {value} is for {kind}. {choice}", ctx)

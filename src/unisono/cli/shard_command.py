@@ -1,0 +1,184 @@
+"""`unisono shard`, and `unisono fuse` for ratings in shards: tables larger than memory, or spread over workers."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unisono.cli.model_options import Engine
+from unisono.cli.table_options import json_option
+from unisono.cli.terminal import estimation_progress, print_json, say, tell
+from unisono.errors import EngineError, SettingsError
+from unisono.scale.shard_folder import ShardFolder, is_sharded, open_shards
+
+
+def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
+    pairs = [
+        (name.strip(), column.strip() or name.strip()) for name, _, column in (one.partition("=") for one in given)
+    ]
+    return dict(pairs) or None
+
+
+@click.command("shard")
+@click.argument("table", metavar="TABLE")
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to make.")
+@click.option("--item", metavar="COLUMN", help="Column that names the item.")
+@click.option("--annotator", metavar="COLUMN", help="Column that names the annotator.")
+@click.option(
+    "--dim", "dims", multiple=True, callback=_columns, metavar="NAME[=COLUMN]",
+    help="Dimension to use, and its column if that is called differently. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--rows", type=click.IntRange(min=1), default=1_000_000, show_default=True, metavar="N",
+    help="Judgements in a shard, about.",
+)  # fmt: skip
+@json_option
+def shard_command(table: str, out: Path, rows: int, as_json: bool, **columns: Any) -> None:
+    """Make shards of TABLE, which may be larger than memory: Parquet files sorted by item, annotators as numbers.
+
+    TABLE has one row per judgement: delimited text, a Parquet file, or a pattern for several ('ratings/*.parquet').
+    Work on shards with `unisono fuse DIR --out RESULT`; see docs/scale.md.
+    """
+    from unisono.scale.shard_writer import write_shards
+
+    with estimation_progress("Making shards") as watching:
+        watching.say("reading")
+        found = write_shards(table, out, rows=rows, **columns)
+    counts = {
+        "out": str(out),
+        "shards": len(found.files),
+        "judgements": sum(found.judgements),
+        "items": sum(found.items),
+        "annotators": len(found.annotators),
+        "dimensions": list(found.dimensions),
+    }
+    if as_json:
+        print_json(counts)
+        return
+    names = ", ".join(found.dimensions)
+    tell(
+        f"{counts['judgements']:,} judgements of {counts['items']:,} items by {counts['annotators']:,} annotators "
+        f"({names}) in {counts['shards']} shards: {out}"
+    )
+
+
+INTERRUPTED, LOST = 130, 5
+OF_TABLES = ("item", "annotator", "dims", "scale")  # words about reading that hold for shards too
+
+
+def in_shards(ratings: str, engine: Engine, reading: dict[str, Any]) -> bool:
+    """Whether this fusion works on shards; traces are spread by recordings, without."""
+    pattern = ratings.endswith(".parquet") and any(sign in ratings for sign in "*?[")
+    if pattern or is_sharded(ratings):
+        return True
+    if not engine.asked_for:
+        return False
+    from unisono.scale.shard_writer import has_time
+
+    return not has_time(ratings, **reading)
+
+
+def fuse_in_shards(
+    ratings: str,
+    engine: Engine,
+    reading: dict[str, Any],
+    settings: dict[str, Any],
+    *,
+    copies: Any,
+    model: str,
+    start: Path | None,
+    refused: dict[str, Any],
+    out: Path | None,
+    report: bool,
+    as_json: bool,
+) -> int:
+    """Fuses and writes; the exit code. `refused` are options that there are for tables in memory alone."""
+    from unisono.scale.parallel_tasks import open_engine
+    from unisono.scale.sharded_fusion import fuse_shards
+
+    _refuse(refused | {name: value for name, value in reading.items() if name not in OF_TABLES})
+    if out is None:
+        raise SettingsError("A fusion of shards is written to a folder: give --out DIR.")
+    if engine.resume and engine.checkpoint is None:
+        raise SettingsError("--resume needs --checkpoint DIR, where the fit was kept.")
+    table = not is_sharded(ratings)
+    try:
+        with (
+            _shards(ratings, reading) as folder,
+            open_engine(engine.engine or "serial", engine.workers, engine.scheduler) as executor,
+        ):
+            with estimation_progress("Estimating") as watching:
+                result = fuse_shards(
+                    folder,
+                    executor,
+                    model=model,
+                    scale=reading["scale"],
+                    copies=copies,
+                    start=start,
+                    checkpoint=engine.checkpoint,
+                    resume=engine.resume,
+                    on_step=watching,
+                    on_phase=watching.say,
+                    **settings,
+                )
+            with estimation_progress("Writing") as watching:
+                command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
+                result.save(out, report=report, as_csv=table, command=command, on_phase=watching.say)
+            if as_json:
+                print_json(result.summary_data | {"out": str(out)})
+            else:
+                tell(result.summary())
+                written = ["truth.csv" if table else "truth/", *(f"{name}.csv" for name in result.tables())]
+                more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
+                tell(f"\nWritten to {out}: {', '.join([*written, *more])}")
+            return 0 if result.fuser.trace_.converged else 4
+    except KeyboardInterrupt:
+        if engine.checkpoint is None:
+            raise
+        say(f"Interrupted. {_kept(engine)}")
+        return INTERRUPTED
+    except EngineError as error:
+        say(f"Error: {error} {_kept(engine)}".rstrip())
+        return LOST
+
+
+def _kept(engine: Engine) -> str:
+    from unisono.scale.shard_em import FILE
+
+    if engine.checkpoint is None or not (engine.checkpoint / FILE).is_file():
+        return ""
+    return f"The fit so far is kept in {engine.checkpoint}: run the same again with --resume."
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value is not None and value is not False:
+            option = {"dims": "dim", "kinds": "kind"}.get(name, name).replace("_", "-")
+            raise SettingsError(
+                f"--{option} is for tables in memory, not for shards: fuse a table that fits, without --engine, "
+                f"or leave --{option} away. See docs/scale.md."
+            )
+
+
+@contextmanager
+def _shards(ratings: str, reading: dict[str, Any]) -> Iterator[ShardFolder]:
+    """The shards that are there, or shards of the table, for as long as they are needed."""
+    columns = {name: reading[name] for name in ("item", "annotator", "dims")}
+    if is_sharded(ratings):
+        _refuse(columns)
+        yield open_shards(ratings)
+        return
+    from unisono.scale.shard_writer import write_shards
+
+    with tempfile.TemporaryDirectory(prefix="unisono-shards-") as scratch:
+        with estimation_progress("Reading") as watching:
+            watching.say("making shards")
+            folder = write_shards(ratings, Path(scratch) / "shards", **columns)
+        yield folder

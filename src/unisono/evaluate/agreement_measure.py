@@ -1,0 +1,268 @@
+"""Everything about the agreement of one table of ratings: by dimension, over dimensions, by annotator.
+
+Traces are measured a second time with relative delays removed, so that what is left of disagreement is not delay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.errors import DataError, SettingsError
+from unisono.evaluate.agreement_figures import (
+    Drawing,
+    Measured,
+    annotator_codes,
+    clusters,
+    measured,
+    unit_codes,
+    what_is_drawn,
+)
+from unisono.evaluate.agreement_results import FUSED, RATER_FIGURES, Agreement, DimensionAgreement
+from unisono.fusers import Fused
+from unisono.fusers.baseline_traces import AlignedMean
+from unisono.maths.agreement.agreement_bootstrap import Coded, Interval, bootstrap, make_blocks
+from unisono.maths.agreement.chance_corrected import dominant_share
+from unisono.maths.agreement.intraclass_reliability import estimate_reliability
+from unisono.maths.agreement.multivariate_agreement import multivariate_agreement, standardised
+from unisono.maths.agreement.rater_agreement import (
+    PairFigures,
+    PairMeetings,
+    against_others,
+    pair_figures,
+    pair_meetings,
+    rater_fit,
+    spread_over_pairs,
+)
+from unisono.maths.series.delay_search import advanced
+from unisono.tables.coverage_and_outliers import Coverage, connected_groups, coverage
+from unisono.tables.labels import listed
+from unisono.tables.ratings import Ratings
+
+
+class Moved(NamedTuple):
+    """Traces without their relative delays."""
+
+    ratings: Ratings
+    delay: np.ndarray  # (K, D) seconds by which each annotator was late, relative to the median one
+
+
+def without_delays(ratings: Ratings, window: float | None = None) -> Moved:
+    """Each annotator's traces moved against the mean of the others, within +- half of `window` seconds."""
+    assert ratings.clock is not None
+    lag = AlignedMean(window=window).fit(ratings).lag_
+    value = ratings.value.copy()
+    for j, k in enumerate(ratings.annotator_of.tolist()):
+        rows = slice(ratings.offset[j], ratings.offset[j + 1])
+        for d in np.flatnonzero(lag[k]):
+            value[rows, d] = advanced(ratings.value[rows, d], int(lag[k, d]))
+    return Moved(ratings.with_value(value), lag / ratings.clock.rate)
+
+
+RELIABILITY = "reliability"
+COMPOSITES = ("all dimensions", "least reliable composite", "most reliable composite")
+MOST_IN_MATRIX = 2000  # annotators: a matrix of more would not fit anywhere
+OnTask = Callable[[int, int], None]
+
+
+def measure_agreement(
+    ratings: Ratings,
+    *,
+    drawing: Drawing,
+    fused: Fused | None = None,
+    shrunk: bool = False,
+    matrices: bool = False,
+    window: float | None = None,
+    on_task: OnTask | None = None,
+) -> Agreement:
+    """Agreement by dimension, over dimensions, by annotator, and of traces also without relative delays.
+
+    `fused` is the estimate whose reliability is asked for (of the plain mean without it), `shrunk` whether it is drawn
+    to the middle as posterior means are. `matrices` keeps the figures of every pair of annotators.
+    """
+    if drawing.draws < 0 or not 0 < drawing.level < 1:
+        raise SettingsError(f"{drawing.draws} draws and the level {drawing.level} give no interval.")
+    if matrices and ratings.K > MOST_IN_MATRIX:
+        raise DataError(f"{ratings.source}: a matrix of {ratings.K:,} annotators is too large; leave it out.")
+    tell = _Steps(ratings.D * (2 if ratings.is_series else 1) + 1, on_task)
+    found = []
+    for d in range(ratings.D):
+        one = measured(ratings, d, drawing)
+        reliability = _reliability(ratings, d, one, fused, shrunk, drawing)
+        found.append(one._replace(figures=one.figures | {RELIABILITY: reliability}))
+        tell.step()
+    together = _together(ratings, drawing)
+    tell.step()
+    moved = without_delays(ratings, window) if ratings.is_series else None
+    corrected = [] if moved is None else [_corrected(moved.ratings, d, drawing, tell) for d in range(ratings.D)]
+    counts = coverage(ratings)
+    return Agreement(
+        source=ratings.source,
+        kind="traces" if ratings.is_series else "items",
+        items=ratings.M,
+        judgements=ratings.J,
+        annotators=ratings.annotators,
+        design=_design(counts, nested=not ratings.is_series),
+        groups=len(connected_groups(ratings)),
+        filled=float(counts.per_item.sum() / max(ratings.M * ratings.K, 1)),
+        per_item=span(counts.per_item),
+        per_annotator=span(counts.per_annotator),
+        dimensions=_dimensions(ratings, found, matrices),
+        multivariate=together,
+        given=counts.per_annotator,
+        by_annotator=_by_annotator(ratings, found),
+        reliability_of="the mean rating" if fused is None else FUSED,
+        resampled=what_is_drawn(ratings),
+        draws=drawing.draws,
+        level=drawing.level,
+        seed=drawing.seed,
+        these_annotators=drawing.these_annotators,
+        lag_corrected=tuple(corrected),
+        delay=None if moved is None else moved.delay,
+    )
+
+
+class _Steps:
+    """Counts what is done for whoever watches."""
+
+    def __init__(self, total: int, on_task: OnTask | None) -> None:
+        self.done, self.total, self.on_task = 0, total, on_task
+
+    def step(self) -> None:
+        self.done += 1
+        if self.on_task is not None:
+            self.on_task(self.done, self.total)
+
+
+def span(counts: np.ndarray) -> tuple[int, float, int]:
+    """Least, median, most."""
+    return int(counts.min()), float(np.median(counts)), int(counts.max())
+
+
+def _dimensions(ratings: Ratings, found: Sequence[Measured], matrices: bool) -> tuple[DimensionAgreement, ...]:
+    """Where everybody answers every dimension, the same annotators meet on all of them."""
+    dimensions = []
+    met: PairMeetings | None = None
+    for d, one in enumerate(found):
+        if d == 0 or not _same_cells(one.data, found[d - 1].data):
+            met = pair_meetings(one.data)
+        dimensions.append(_dimension(ratings, d, one, matrices, met))
+    return tuple(dimensions)
+
+
+def _same_cells(one: Coded, other: Coded) -> bool:
+    return np.array_equal(one.unit, other.unit) and np.array_equal(one.rater, other.rater)
+
+
+def _dimension(
+    ratings: Ratings, d: int, found: Measured, matrices: bool, met: PairMeetings | None = None
+) -> DimensionAgreement:
+    data = found.data
+    column = ratings.value[~np.isnan(ratings.value[:, d]), d]
+    pairs = pair_figures(data, met)
+    return DimensionAgreement(
+        name=ratings.dimensions[d],
+        ratings=data.n,
+        units=data.I,
+        annotators=data.R,
+        k=found.design.k,
+        q=found.design.q,
+        low=float(column.min()) if data.n else float("nan"),
+        high=float(column.max()) if data.n else float("nan"),
+        at_low=float(np.mean(column == column.min())) if data.n else float("nan"),
+        at_high=float(np.mean(column == column.max())) if data.n else float("nan"),
+        dominant=dominant_share(data),
+        figures=found.figures,
+        truncated=bool(found.icc.truncated[0]),
+        pairs={
+            "CCC": spread_over_pairs(pairs.ccc),
+            "Pearson": spread_over_pairs(pairs.pearson),
+            "kappa": spread_over_pairs(pairs.kappa),
+        },
+        matrices=_matrices(pair_figures(data, matrix=True), data.raters, ratings.K) if matrices else None,
+    )
+
+
+def _corrected(moved: Ratings, d: int, drawing: Drawing, tell: _Steps) -> DimensionAgreement:
+    found = _dimension(moved, d, measured(moved, d, drawing), False)
+    tell.step()
+    return found
+
+
+def _by_annotator(ratings: Ratings, found: Sequence[Measured]) -> dict[str, np.ndarray]:
+    """(K, D) figures of annotators, by the names of RATER_FIGURES; NaN where somebody did not rate."""
+    table = {name: np.full((ratings.K, ratings.D), np.nan) for name in RATER_FIGURES}
+    for d, one in enumerate(found):
+        for name, values in _of_raters(one).items():
+            table[name][one.data.raters, d] = values
+    return table
+
+
+def _matrices(found: PairFigures, raters: np.ndarray, K: int) -> dict[str, np.ndarray]:
+    """Figures of all annotators, those without ratings included."""
+    whole = {}
+    for name, figure in (("CCC", found.ccc), ("Pearson", found.pearson), ("kappa", found.kappa)):
+        whole[name] = np.full((K, K), np.nan)
+        whole[name][np.ix_(raters, raters)] = figure
+    return whole
+
+
+def _of_raters(found: Measured) -> dict[str, np.ndarray]:
+    """(R,) figures of the annotators of one dimension, by the names of RATER_FIGURES."""
+    fit, others = rater_fit(found.data, found.icc.components), against_others(found.data)
+    values = (fit.severity, fit.infit, fit.outfit, others.pearson, others.ccc, others.exact, others.adjacent)
+    return dict(zip(RATER_FIGURES, values, strict=True))
+
+
+def _reliability(
+    ratings: Ratings, d: int, found: Measured, fused: Fused | None, shrunk: bool, drawing: Drawing
+) -> Interval:
+    """Of the estimate if there is one, else of the mean of each unit's ratings."""
+    if fused is None:
+        return found.figures["G(q,k)"]
+    name = ratings.dimensions[d]
+    if name not in fused.dimensions:
+        raise DataError(f"The fit has no dimension '{name}'; it has {listed(fused.dimensions)}.")
+    if set(fused.items) != set(ratings.items):
+        raise DataError(f"The fit is not of the items of {ratings.source}. Fuse these ratings, and give that fit.")
+    place = fused.dimensions.index(name)
+    mean, variance = fused.mean[:, place], fused.sd[:, place] ** 2
+    rng = np.random.default_rng([drawing.seed, d])
+    blocks = make_blocks(clusters(fused.length, fused.clock), rng)
+    (interval,) = bootstrap(
+        lambda W: estimate_reliability(mean, variance, blocks, W, shrunk=shrunk)[:, None],
+        blocks.G,
+        drawing.draws,
+        drawing.level,
+        rng,
+    )
+    return interval
+
+
+def _together(ratings: Ratings, drawing: Drawing) -> dict[str, Interval]:
+    """Agreement over all dimensions, from judgements in which none is missing."""
+    if ratings.D < 2:
+        return {}
+    data = standardised(ratings.value, unit_codes(ratings), annotator_codes(ratings))
+    if data[0].n < 2:
+        return dict.fromkeys(COMPOSITES, Interval(*[float("nan")] * 3))
+    rng = np.random.default_rng([drawing.seed, ratings.D])
+    blocks = make_blocks(clusters(ratings.length, ratings.clock)[data[0].units], rng)
+    found = bootstrap(
+        lambda W: multivariate_agreement(data, blocks, W, drawing.chance(data[0], len(W), rng)),
+        blocks.G,
+        drawing.draws,
+        drawing.level,
+        rng,
+    )
+    return dict(zip(COMPOSITES, found, strict=True))
+
+
+def _design(counts: Coverage, *, nested: bool) -> str:
+    """A trace is many ratings, so that annotators of one recording each are not nested in its frames."""
+    active = counts.per_annotator[counts.per_annotator > 0]
+    if np.all(counts.per_item[counts.per_item > 0] == len(active)):
+        return "crossed"
+    return "nested" if nested and np.all(active == 1) else "incomplete"

@@ -1,0 +1,155 @@
+"""Spammers and unusual response styles: what the diagnosis of a fit says about single annotators.
+
+Plain values, and sentences that always carry the probability. Who is named is decided here: from a probability of
+NAMED_FROM, suspected from SUSPECTED_FROM.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unisono.fusers.fusion_results import Annotators
+
+NAMED_FROM = 0.9  # probability from which an annotator is named
+SUSPECTED_FROM = 0.5  # more likely a spammer than not: too much to be told that nobody looks like one
+NAMED = 5  # names in one line of words
+WORDS = {
+    "flipped": ("Scales used the other way round", "{dimension}"),
+    "swapped": ("Dimensions mistaken for another", "{dimension} for {follows}"),
+    "compressed": ("A small part of the scale", "{dimension}"),
+    "stretched": ("Exaggeration", "{dimension}"),
+    "unrelated": ("Answers that follow no truth on one dimension", "{dimension}"),
+}
+
+
+TRACING = {
+    "flipped": "Traces the other way round",
+    "unrelated": "Traces that follow no truth",
+    "flat": "Traces that do not move",
+    "late": "Traces that begin to move late",
+    "drifting": "Traces that drift",
+}
+MAJORITY = "Which way is up is what most annotators do."
+GOLD = "Which way is up is what the known frames say, where they are clear, and else what most annotators do."
+
+
+def tracing_findings(annotators: Annotators) -> list[dict[str, Any]] | None:
+    """Whose traces are unusual on a dimension, with a probability of at least NAMED_FROM; None: not diagnosed."""
+    if annotators.tracing is None:
+        return None
+    return [
+        {
+            "annotator": annotators.annotators[k],
+            "dimension": annotators.dimensions[d],
+            "kind": kind,
+            "probability": _rounded(probability[k, d]),
+        }
+        for kind, probability in annotators.tracing.items()
+        for d in range(len(annotators.dimensions))
+        for k in _most_probable(probability[:, d], probability[:, d] >= NAMED_FROM)
+    ]
+
+
+def tracing_lines(rows: list[dict[str, Any]], by_gold: bool) -> list[str]:
+    """The same for a person to read; of flipped ones it is said which way is right."""
+    over = f"probability over {NAMED_FROM:g}"
+    if not rows:
+        return [f"No annotator's traces look unusual ({over})."]
+    lines = []
+    for kind, words in TRACING.items():
+        named = [row | {"on": row["dimension"]} for row in rows if row["kind"] == kind]
+        if named:
+            which = f" {GOLD if by_gold else MAJORITY}" if kind == "flipped" else ""
+            lines.append(f"{words} ({over}): {_names(sorted(named, key=lambda row: -row['probability']))}.{which}")
+    return lines
+
+
+def findings(annotators: Annotators) -> dict[str, Any] | None:
+    """Who is a spammer, and who uses a dimension unlike the others, with a probability of at least NAMED_FROM."""
+    found = annotators.diagnosis
+    if found is None:
+        return None
+    spammer = found.spammer >= NAMED_FROM
+    suspected = (found.spammer >= SUSPECTED_FROM) & ~spammer
+    styles = [
+        row
+        for kind in WORDS
+        for d in range(len(annotators.dimensions))
+        for row in _of_dimension(annotators, kind, d, found.of_kind(kind)[:, d], spammer)
+    ]
+    return {
+        "named_from": NAMED_FROM,
+        "expected_spammers": round(float(found.spammer[annotators.ratings > 0].sum()), 2),
+        "spammers": [
+            {"annotator": annotators.annotators[k], "probability": _rounded(found.spammer[k])}
+            for k in _most_probable(found.spammer, spammer)
+        ],
+        "suspected": [
+            {"annotator": annotators.annotators[k], "probability": _rounded(found.spammer[k])}
+            for k in _most_probable(found.spammer, suspected)
+        ],
+        "styles": styles,
+    }
+
+
+def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
+    """The same for a person to read."""
+    over = f"probability over {data['named_from']:g}"
+    spammers = data["spammers"]
+    expected = f"{data['expected_spammers']:.1f} of {annotators} expected in all"
+    if spammers:
+        look = "looks like a spammer" if len(spammers) == 1 else "look like spammers"
+        lines = [f"{len(spammers)} of {annotators} annotators {look} ({over}; {expected}): {_names(spammers)}."]
+    else:
+        lines = [f"No annotator looks like a spammer ({over}; {expected})."]
+    if data.get("suspected"):
+        lines.append(f"More likely spammers than not, but less sure: {_names(data['suspected'])}.")
+    for kind, (words, which) in WORDS.items():
+        rows = [row | {"on": which.format(**row)} for row in data["styles"] if row["style"] == kind]
+        if rows:
+            lines.append(f"{words} ({over}): {_names(sorted(rows, key=lambda row: -row['probability']))}.")
+    return lines
+
+
+def _of_dimension(
+    annotators: Annotators, kind: str, d: int, probability: np.ndarray, spammer: np.ndarray
+) -> list[dict[str, Any]]:
+    assert annotators.diagnosis is not None
+    return [
+        {
+            "annotator": annotators.annotators[k],
+            "dimension": annotators.dimensions[d],
+            "style": kind,
+            "probability": _rounded(probability[k]),
+        }
+        | (
+            {"follows": annotators.dimensions[int(annotators.diagnosis.swapped[k, d].argmax())]}
+            if kind == "swapped"
+            else {}
+        )
+        for k in _most_probable(probability, (probability >= NAMED_FROM) & ~spammer)
+    ]
+
+
+def _most_probable(probability: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    index = np.flatnonzero(chosen)
+    return index[np.argsort(-probability[index], kind="stable")]
+
+
+def _rounded(probability: float) -> float:
+    # Never certain: what a model says with probability one it says under its assumptions.
+    return min(round(float(probability), 3), 0.999)
+
+
+def _names(rows: list[dict[str, Any]]) -> str:
+    shown = [
+        f"'{row['annotator']}' {row['on']} ({row['probability']:.3f})"
+        if "on" in row
+        # A spammer is one on every dimension.
+        else f"'{row['annotator']}' ({row['probability']:.3f})"
+        for row in rows[:NAMED]
+    ]
+    more = len(rows) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -1,1 +1,0 @@
-"""Everything a report says of a fusion, as plain data: what report.json holds and report.html shows."""

@@ -1,1 +1,0 @@
-"""Cross-validation as in the paper: train, validation and test items, an iteration chosen on validation labels."""

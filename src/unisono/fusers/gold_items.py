@@ -1,0 +1,304 @@
+"""Known truths (gold) of items: dimensions that they turned, calibration of level and scale by them, and their refusal.
+
+Dimensions that known truths turned have a fit of their own, whose results stand in for those of the fit without them.
+That one, of all dimensions, knows nothing of the truths, so that every other dimension stays as ratings alone have it.
+Known truths that cannot mean what ratings mean are refused in words, those of items and of traces alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.fusers.fusion_results import Annotators, Fit
+from unisono.fusers.item_posteriors import Calibration
+from unisono.fusers.item_preparation import Prepared
+from unisono.fusers.standardisation import Scaling
+from unisono.maths.gold_slope import CERTAIN, Slope, slope_of, slope_on
+from unisono.maths.items.item_data import ItemData
+from unisono.maths.items.item_estimates import Predictive
+from unisono.maths.items.item_gold import level_map
+from unisono.maths.items.item_params import ItemParams
+
+if TYPE_CHECKING:
+    from unisono.fusers.joint_items import Joint
+
+
+def require_meaning(source: str, dimensions: Sequence[str], slopes: Sequence[Slope]) -> None:
+    """A DataError with the figures and with what to do, unless known truths may mean what ratings mean."""
+    found = zip(dimensions, slopes, strict=True) if slopes else ()
+    if lines := [_what(name, slope) for name, slope in found if slope.refuted]:
+        raise DataError(f"{source}: {' '.join(lines)} To obey them as they are, say --gold-anyway (gold_anyway=True).")
+
+
+def interval_words(slope: float, low: float, high: float) -> str:
+    """A slope with its interval."""
+    return f"{slope:.2g} ({CERTAIN:.0%} interval {low:.2g} to {high:.2g})"
+
+
+def _what(name: str, slope: Slope) -> str:
+    figures = (
+        f"their slope on the truth fused without them is {interval_words(slope.value, slope.low, slope.high)} over "
+        f"{slope.known} known values, where values of the same meaning have about 1"
+    )
+    if slope.upside_down and not slope.other_unit:
+        return (
+            f"The known values of '{name}' run against the ratings: {figures}. Turn them round (lowest + highest - "
+            "value) if they are upside down, and obey them if it is most annotators who are."
+        )
+    against = " and run against the ratings" if slope.upside_down else ""
+    factor = f"{1 / slope.spread:.2g}"
+    return (
+        f"The known values of '{name}' look as if they were in another unit{against}: {figures}. Bring them to the "
+        f"unit of the ratings, about {factor} times as large (--scale says where answers end)."
+    )
+
+
+PREFIX = "turned_"  # of its arrays in a saved fit
+
+
+class TurnedFit(NamedTuple):
+    """The fit, and which of its dimensions stand in for which of all."""
+
+    fuser: Joint
+    dims: np.ndarray  # (s,) of all dimensions, those the fit has
+    better: np.ndarray  # (s,) bool, those of them that are taken from it
+    missed: np.ndarray  # (s,) root mean square error on known truths that were hidden from it, standardised
+
+    @property
+    def places(self) -> np.ndarray:
+        """(t,) of all dimensions, those taken from it."""
+        return np.asarray(self.dims[self.better])
+
+    @property
+    def own(self) -> np.ndarray:
+        """(t,) the same among its own."""
+        return np.flatnonzero(self.better)
+
+    def everything(self, D: int) -> bool:
+        """Whether nothing of the other fit is left."""
+        return len(self.places) == D
+
+    def columns(self, whole: np.ndarray, part: np.ndarray) -> np.ndarray:
+        """Figures (..., D) with those of the turned dimensions in their places."""
+        found = np.array(whole)
+        found[..., self.places] = part[..., self.own]
+        return found
+
+    def blocks(self, whole: np.ndarray, part: np.ndarray) -> np.ndarray:
+        """Matrices (..., D, D) with those of the turned dimensions; between two fits there is nothing."""
+        found, t = np.array(whole), self.places
+        found[..., t, :] = found[..., :, t] = 0.0
+        found[..., t[:, None], t] = part[..., self.own[:, None], self.own]
+        return found
+
+    def truths(
+        self, mean: np.ndarray, cov: np.ndarray, own_mean: np.ndarray, own_cov: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Truths (M, D) and covariances (M, D, D) with its own in their places."""
+        return self.columns(mean, own_mean), self.blocks(cov, own_cov)
+
+    def answers(self, whole: Predictive, part: Predictive) -> Predictive:
+        """Predicted answers likewise."""
+        mean, variance = self.columns(whole.mean, part.mean), self.columns(whole.variance, part.variance)
+        return whole._replace(mean=mean, variance=variance)
+
+    def annotators(self, whole: Annotators, part: Annotators) -> Annotators:
+        """The table of annotators; what they are, whatever the model, stays."""
+        return replace(
+            whole,
+            bias=self.columns(whole.bias, part.bias),
+            gain=self.columns(whole.gain, part.gain),
+            leakage=self.blocks(whole.leakage, part.leakage),
+            noise=self.columns(whole.noise, part.noise),
+            reliability=self.columns(whole.reliability, part.reliability),
+            agreement=self.columns(whole.agreement, part.agreement),
+        )
+
+    def params(self, whole: ItemParams, part: ItemParams) -> ItemParams:
+        """Parameters of all dimensions."""
+        if self.everything(len(whole.mu)):
+            return part
+        D, own = len(whole.mu), np.append(self.own, len(part.mu))
+        rows = np.append(self.places, D)
+        B, cov = np.array(whole.B), np.array(whole.cov)
+        B[:, self.places], B[:, :, self.places] = 0.0, 0.0
+        B[:, self.places[:, None], rows] = part.B[:, self.own[:, None], own]
+        cov[:, self.places], cov[:, :, self.places], cov[:, :, :, self.places] = 0.0, 0.0, 0.0
+        assert part.cov is not None
+        for place, d in zip(self.places, self.own, strict=True):
+            cov[:, place, rows[:, None], rows] = part.cov[:, d, own[:, None], own]
+        theta, mu = self.columns(whole.theta, part.theta), self.columns(whole.mu, part.mu)
+        return ItemParams(B, self.blocks(whole.N, part.N), theta, mu, self.blocks(whole.Sigma, part.Sigma), cov)
+
+
+def turned_arrays(turned: TurnedFit | None) -> dict[str, np.ndarray]:
+    """What a saved fit holds of it."""
+    if turned is None:
+        return {}
+    own = turned.fuser.arrays() | {"dims": turned.dims, "better": turned.better, "missed": turned.missed}
+    return {f"{PREFIX}{name}": value for name, value in own.items()}
+
+
+def restored_turned(fit: Fit, alike: Callable[[], Joint]) -> TurnedFit | None:
+    """From a saved fit; `alike` makes an unfitted fuser."""
+    own = {name.removeprefix(PREFIX): value for name, value in fit.arrays.items() if name.startswith(PREFIX)}
+    if not own:
+        return None
+    dims = own.pop("dims")
+    part = replace(fit, dimensions=tuple(fit.dimensions[d] for d in dims), arrays=own)
+    return TurnedFit(alike().restore(part), dims, own.pop("better").astype(bool), own.pop("missed"))
+
+
+def part_of(given: Prepared, dims: np.ndarray, data: ItemData) -> Prepared:
+    """What a fit of some dimensions works on; `data` are its ratings in standardised units."""
+    index = dims.tolist()
+    at_ends = None if given.end_answers is None else given.end_answers.of(index)
+    return given._replace(
+        ratings=given.ratings if len(dims) == given.data.D else given.ratings.select_dimensions(dims),
+        scaling=given.scaling.of(index),
+        data=data,
+        earlier=None,
+        scale=given.scale.select(index),
+        ends=given.ends.of(index),
+        end_answers=at_ends if at_ends is not None and at_ends.any else None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GoldReport:
+    """The effect of known truths, dimension by dimension (D,); NaN where none is known."""
+
+    dimensions: tuple[str, ...]
+    items: int
+    observed: (
+        np.ndarray
+    )  # whether they were observations that rotated the dimensions, or calibrated level and scale alone
+    offset: np.ndarray  # by how much the average estimate moved, in rating units
+    scale: np.ndarray  # by how much estimates were stretched
+    error: np.ndarray  # root mean square of known truth minus estimate, on (hidden) known items, in rating units
+    rating_error: np.ndarray  # the same that one rating of a typical annotator has
+    spread: np.ndarray  # standard deviation of the known truths: what guessing their mean misses
+    slopes: tuple[Slope, ...] = ()  # of the known truths on the estimates without them
+
+    def columns(self) -> dict[str, Any]:
+        """One entry per dimension, as summary.json keeps it."""
+        # A rating by people who mix the dimensions is not one of the truth; there, guessing is the yardstick.
+        doubtful = np.where(self.observed, self.spread, self.rating_error)
+        return {
+            name: {
+                "turned": bool(self.observed[d]),
+                "offset": round(float(self.offset[d]), 6),
+                "scale": round(float(self.scale[d]), 6),
+                "error": _rounded(self.error[d]),
+                "rating_error": _rounded(self.rating_error[d]),
+                "spread": _rounded(self.spread[d]),
+                "no_better_than_a_rating": bool(self.error[d] >= doubtful[d]),
+                **self._slope(d),
+            }
+            for d, name in enumerate(self.dimensions)
+        }
+
+    def _slope(self, d: int) -> dict[str, Any]:
+        if not self.slopes:
+            return {}
+        slope = self.slopes[d]
+        return {
+            "slope": _rounded(slope.value),
+            "slope_low": _rounded(slope.low),
+            "slope_high": _rounded(slope.high),
+            "refuted": slope.refuted,
+        }
+
+
+class KnownLevel(NamedTuple):
+    """What known truths say of level and scale; all (D,)."""
+
+    scale: np.ndarray
+    offset: np.ndarray
+    slopes: tuple[Slope, ...]
+
+
+def known_level(estimate: np.ndarray, known: np.ndarray, turned: TurnedFit | None, *, obeyed: bool) -> KnownLevel:
+    """Of known truths (M, D) beside the estimates (M, D) without them; those that turned a dimension set nothing here.
+
+    Where they cannot mean what ratings mean they are `obeyed` all the same, or not.
+    """
+    slopes = tuple(_slope(estimate[:, d], known[:, d], d, turned) for d in range(known.shape[1]))
+    calibrating = known.copy()
+    if turned is not None:
+        calibrating[:, turned.places] = np.nan
+    direction = np.array([-1.0 if slope.upside_down else 1.0 for slope in slopes])
+    alone = np.array([slope.refuted and obeyed for slope in slopes])
+    return KnownLevel(*level_map(estimate, calibrating, direction, alone), slopes)
+
+
+def _slope(estimate: np.ndarray, known: np.ndarray, d: int, turned: TurnedFit | None) -> Slope:
+    """Of one dimension. Hidden truths that a turned fit foretold well show an odd unit better than estimates do."""
+    slope = slope_on(estimate, known)
+    if slope.refuted or turned is None or d not in turned.places:
+        return slope
+    missed = float(turned.missed[turned.dims == d][0])
+    foretold = float(np.sqrt(max(1 - missed**2 / np.nanvar(known), 0.0)))
+    hidden = slope_of(slope.known, foretold, slope.spread)
+    return hidden if hidden.other_unit else slope
+
+
+def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarray) -> Calibration:
+    """The calibration of truths `scale` (D,) times these plus `offset` (D,), the level of the known ones."""
+    rescaling = calibration.rescaling
+    return calibration._replace(
+        rescaling=None if rescaling is None else rescaling.mapped(scale, offset),
+        least_variance=calibration.least_variance * scale**2,
+    )
+
+
+def report_gold(
+    dimensions: tuple[str, ...],
+    known: np.ndarray,
+    blind: np.ndarray,
+    level: KnownLevel,
+    turned: TurnedFit | None,
+    params: ItemParams,
+    scaling: Scaling,
+) -> GoldReport:
+    """`blind` (M, D) are the estimates without known truths (M, D), `params` those at the end; standardised units.
+
+    Estimates with known truths among their observations equal these: their error is that on truths which were hidden.
+    """
+    scale, offset = level.scale, level.offset
+    miss = known - (scale * blind + offset)
+    count = (~np.isnan(miss)).sum(axis=0)
+    error = np.sqrt(np.where(count > 0, np.nansum(miss**2, axis=0) / np.maximum(count, 1), np.nan))
+    observed = np.zeros(len(dimensions), dtype=bool)
+    if turned is not None:
+        observed[turned.places] = True
+        error[turned.places] = turned.missed[turned.better]
+    assert params.cov is not None
+    # The newcomer's noise, and how far annotators' biases lie apart.
+    rating = np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1]
+    return GoldReport(
+        dimensions,
+        items=int((~np.isnan(known)).any(axis=1).sum()),
+        observed=observed,
+        offset=((scale - 1) * blind.mean(axis=0) + offset) * scaling.scale,
+        scale=scale,
+        error=error * scaling.scale,
+        rating_error=np.sqrt(np.where(count > 0, rating, np.nan)) * scaling.scale,
+        spread=_spread(known) * scaling.scale,
+        slopes=level.slopes,
+    )
+
+
+def _spread(known: np.ndarray) -> np.ndarray:
+    """(D,) standard deviations of known truths (M, D); NaN where there are none."""
+    columns = (column[~np.isnan(column)] for column in known.T)
+    return np.array([column.std() if len(column) else np.nan for column in columns])
+
+
+def _rounded(value: float) -> float | None:
+    return round(float(value), 6) if np.isfinite(value) else None

@@ -1,1 +1,0 @@
-"""Fusers of ratings by several kinds of annotators: grouped, choice, units, covariates, table, saved."""

@@ -1,0 +1,310 @@
+"""Estimation of the models of items in standardised units, by maximum likelihood or by variational Bayes.
+
+The estimate; what a fuser takes over from it, with what known truths turn, set, or are refused for; and the same as
+arrays of a saved fit, and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from unisono.fusers.fuser import Progress
+from unisono.fusers.fusion_results import Fit
+from unisono.fusers.gold_items import TurnedFit, at_known_level, known_level, part_of, report_gold, require_meaning
+from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, restore_calibration
+from unisono.fusers.item_preparation import (
+    Prepared,
+    ends_arrays,
+    response_arrays,
+    restore_ends,
+    restore_response,
+    typical_annotators,
+    with_expected_answers,
+)
+from unisono.fusers.standardisation import Scaling, restore_space, restored_scale, scale_arrays, with_newcomer
+from unisono.fusers.warm_start import evidence_counts
+from unisono.maths.em_loop import EmTrace, Stop, relative_change, run_em
+from unisono.maths.items.annotator_rows import expected_gain
+from unisono.maths.items.bayes_bound import BayesSettings, BayesState
+from unisono.maths.items.bayes_em import bayes_step, settled
+from unisono.maths.items.bayes_start import Levels, PairSums, bayes_settings, bayes_start, tails
+from unisono.maths.items.item_data import ItemData
+from unisono.maths.items.item_gold import Turned, turned_by_gold
+from unisono.maths.items.item_params import ItemParams, Structure, free_coefficients, recentre, uncorrelate
+from unisono.maths.items.item_priors import Priors
+from unisono.maths.items.latent_ratings import FittedReading, Reading
+from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
+from unisono.maths.raters.rater_diagnosis import Diagnosis, competence, with_gain_priors
+from unisono.maths.structure_words import Anchor
+
+if TYPE_CHECKING:
+    from unisono.fusers.joint_items import Joint
+
+
+FEWEST_COMPARED = 3  # numerical: of two annotators whose answers differ nothing says which one exaggerates
+
+
+class Estimate(NamedTuple):
+    """What estimation gives in standardised units, whichever way it went."""
+
+    params: ItemParams  # under bayes with the newcomer as one more annotator
+    trace: EmTrace
+    theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
+    reading: FittedReading | None = None  # of ratings that are no numbers; its last shape is the newcomer's
+    turned: TurnedEstimate | None = None  # of dimensions that known truths turned
+
+
+class TurnedEstimate(NamedTuple):
+    """A fit of some dimensions with known truths among its observations, which hold the coordinates."""
+
+    dims: np.ndarray  # (s,) which of all dimensions it has
+    better: np.ndarray  # (s,) bool, of which it is better than a fit without known truths
+    data: ItemData
+    estimate: Estimate
+    missed: np.ndarray  # (s,) error on known truths that were hidden from it
+
+
+OnEstimate = Callable[[int, Estimate], None]  # iteration, the estimate there
+
+
+class Run(NamedTuple):
+    """Stopping rule and callbacks."""
+
+    tol: float
+    max_iter: int
+    on_step: Progress | None = None
+    on_estimate: OnEstimate | None = None
+
+
+def anchored_settings(
+    data: ItemData,
+    structure: Structure,
+    priors: Priors,
+    floor: np.ndarray,
+    anchor: Anchor,
+    diagnosis: Callable[[], Diagnosis] | None,
+    *,
+    moments: tuple[Levels, PairSums] | None = None,
+    reading: Reading | None = None,
+) -> BayesSettings:
+    """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
+
+    `moments`: those behind the targets, where the rows of the ratings lie elsewhere.
+    """
+    if anchor == "uncorrelated":
+        # The correlation of the rated dimensions is what the annotators' common mixing is told from.
+        return bayes_settings(data, structure, priors, floor, correlated=False, reading=reading)
+    raters = int((data.by_annotator(data.judgements) > 0).sum())
+    if diagnosis is not None and anchor == "average" and raters < FEWEST_COMPARED:
+        structure = structure._replace(transform="identity")
+    settings = bayes_settings(
+        data, structure, priors, floor, moments=moments, anchored=anchor != "none", reading=reading
+    )
+    if diagnosis is None or anchor != "average" or settings.structure.transform == "identity":
+        return settings
+    return with_gain_priors(data, settings, diagnosis())
+
+
+def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
+    """The paper's EM, for any structure."""
+
+    def found(params: ItemParams, trace: EmTrace) -> Estimate:
+        return Estimate(params, trace, np.zeros(data.scores.R))
+
+    params, trace = run_em(
+        lambda p: em_step(data, p, settings),
+        paper_start(data, settings),
+        stop_when=relative_change(run.tol),
+        max_iter=run.max_iter,
+        on_step=reporter(run, found),
+    )
+    return found(params, trace)
+
+
+def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimate:
+    """Variational EM without known truths; beside it what these turn, where that is better."""
+    blind = data._replace(gold=None)
+
+    def found(state: BayesState, trace: EmTrace) -> Estimate:
+        return estimate_at(blind, state, trace, settings)
+
+    state, trace = _climb(blind, bayes_start(blind, settings), settings, run, found)
+    if data.gold is None:
+        return found(state, trace)
+
+    def climb(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
+        return _climb(part, start, how, run._replace(on_estimate=None), found)
+
+    turned = turned_by_gold(data, state, float(trace.objective[-1]), settings, climb)
+    return found(state, trace)._replace(turned=None if turned is None else _turned_estimate(turned, settings))
+
+
+def _climb(
+    data: ItemData,
+    start: BayesState,
+    settings: BayesSettings,
+    run: Run,
+    found: Callable[[BayesState, EmTrace], Estimate],
+) -> tuple[BayesState, EmTrace]:
+    return run_em(
+        lambda s: bayes_step(data, s, settings),
+        start,
+        stop_when=settled(run.tol),
+        max_iter=run.max_iter,
+        on_step=reporter(run, found),
+    )
+
+
+def _turned_estimate(turned: Turned, settings: BayesSettings) -> TurnedEstimate:
+    """With a newcomer, and in the coordinates of the known truths."""
+    state = turned.state
+    params = _with_crowd(turned.data, state.params, state, settings, settings.structure._replace(transform="full"))
+    estimate = Estimate(params, turned.trace, state.hyper.theta_var)
+    return TurnedEstimate(turned.dims, turned.better, turned.data, estimate, turned.missed)
+
+
+def estimate_at(data: ItemData, state: BayesState, trace: EmTrace, settings: BayesSettings) -> Estimate:
+    """The estimate of a state: in the coordinates that the anchor promises, and with a newcomer."""
+    params = reported(data, state, settings)
+    everybody = _with_crowd(data, params, state, settings, settings.structure)
+    return Estimate(everybody, trace, state.hyper.theta_var, _read(state, settings))
+
+
+def _read(state: BayesState, settings: BayesSettings) -> FittedReading | None:
+    """How ratings of annotators and of a newcomer are read."""
+    if settings.reading is None:
+        return None
+    fitted = state.read(settings.reading)
+    return fitted._replace(shape=np.concatenate([fitted.shape, settings.reading.start(1)]))
+
+
+def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> ItemParams:
+    """Parameters in the coordinates that an anchor promises: the average competent annotator answers the truth."""
+    if not settings.anchored:
+        return state.params
+    weight = data.by_annotator(data.judgements) * competence(state.params, expected_gain(state.hyper.classes))
+    return recentre(state.params, settings.structure, weight) if weight.any() else state.params
+
+
+def _with_crowd(
+    data: ItemData, params: ItemParams, state: BayesState, settings: BayesSettings, structure: Structure
+) -> ItemParams:
+    """Parameters with a newcomer, of whom what is known of everybody is known."""
+    hyper = state.hyper
+    variance = 1 / hyper.precision(data.D)
+    variance[:, -1] = np.diagonal(hyper.bias) * tails(settings.priors.bias_freedom)
+    variance *= free_coefficients(structure, data.D)
+    return with_newcomer(params, data.by_annotator(data.judgements), variance, hyper.pool)
+
+
+def reporter(run: Run, estimate: Callable[[Any, EmTrace], Estimate]) -> Callable[[int, Any, float], None] | None:
+    """What the EM loop calls, or nothing at all when nobody listens."""
+    on_step, on_estimate = run.on_step, run.on_estimate
+    if on_step is None and on_estimate is None:
+        return None
+    objective: list[float] = []
+
+    def report(iteration: int, state: Any, value: float) -> None:
+        objective.append(value)
+        if on_step is not None:
+            on_step(iteration, value)
+        if on_estimate is not None:
+            on_estimate(iteration, estimate(state, EmTrace(np.array(objective), "max_iter")))
+
+    return report
+
+
+def sum_of_traces(traces: list[EmTrace]) -> EmTrace:
+    """Models that are done wait at their last value for the others."""
+    longest = max(trace.iterations for trace in traces)
+    padded = [np.pad(trace.objective, (0, longest - trace.iterations), mode="edge") for trace in traces]
+    stop: Stop = "converged" if all(trace.converged for trace in traces) else "max_iter"
+    return EmTrace(np.sum(padded, axis=0), stop)
+
+
+def learn(fuser: Joint, estimate: Estimate, given: Prepared, *, observed: bool = False) -> Joint:
+    """Gives an unfitted fuser an estimate; `observed`: that had the known truths among its observations."""
+    ratings, known = given.ratings, given.data.gold
+    data = given.data if observed else given.data._replace(gold=None)
+    fuser.space_, fuser.scale_ = given.space, given.scale
+    fuser.dimensions_, fuser.annotators_ = ratings.dimensions, ratings.annotators
+    uncorrelated = fuser.anchor == "uncorrelated" and not observed
+    fuser.params_ = uncorrelate(estimate.params) if uncorrelated else estimate.params
+    fuser.trace_, fuser.theta_var_ = estimate.trace, estimate.theta_var
+    fuser.ends_ = typical_annotators(given.end_answers, estimate.params, observed)
+    fuser.reading_ = estimate.reading
+    # Known truths are on the curve of the answers themselves.
+    told = np.zeros(data.D, dtype=bool) if known is None else ~np.isnan(known).all(axis=0)
+    fuser.scaling_ = with_expected_answers(given.scaling, estimate.reading, fuser.params_, told)
+    fuser._calibrated, fuser._continued = None, given.earlier is not None
+    judgements = data.by_annotator(data.judgements)
+    behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
+    fuser.judgements_, fuser.items_behind_ = behind
+    fuser._known, fuser._ratings = known, ratings
+    fuser._items = ItemPosteriors(data, fuser.params_, fuser.ends_, fuser.reading_)
+    if known is not None and not observed:
+        _use_known_truths(fuser, known, estimate.turned, given)
+    return fuser
+
+
+def _use_known_truths(fuser: Joint, known: np.ndarray, turned: TurnedEstimate | None, given: Prepared) -> None:
+    """They turn dimensions, or set level and scale; the report tells what they did."""
+    if turned is not None:
+        part = learn(fuser.alike(), turned.estimate, part_of(given, turned.dims, turned.data), observed=True)
+        fuser.turned_ = TurnedFit(part, turned.dims, turned.better, turned.missed)
+        whole = fuser.turned_.everything(len(fuser.dimensions_))
+        fuser.trace_ = part.trace_ if whole else sum_of_traces([fuser.trace_, part.trace_])
+    estimate, _ = estimated_truth(fuser._items, fuser.calibration_, given.ends)
+    found = known_level(estimate, known, fuser.turned_, obeyed=fuser.gold_anyway)
+    fuser.set_calibration(at_known_level(fuser.calibration_, found.scale, found.offset))
+    fuser._items = fuser._items.mapped(found.scale, found.offset)
+    fuser.params_, fuser.ends_ = fuser._items.params, fuser._items.ends
+    level = fuser.turned_, fuser.parameters(), fuser.scaling_
+    fuser.gold_ = report_gold(fuser.dimensions_, known, estimate, found, *level)
+
+
+def require_sound_gold(fuser: Joint, source: str) -> None:
+    """A DataError where known truths cannot mean what ratings mean; nothing is left of a fit that is refused."""
+    assert fuser.gold_ is not None
+    slopes, dimensions = fuser.gold_.slopes, fuser.dimensions_
+    if any(slope.refuted for slope in slopes):
+        fuser.forget()
+    require_meaning(source, dimensions, slopes)
+
+
+def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
+    """All learned numbers by name."""
+    params = {name: value for name, value in fuser.params_._asdict().items() if value is not None}
+    return {
+        **params,
+        "theta_var": fuser.theta_var_,
+        "judgements_behind": fuser.judgements_,
+        "items_behind": np.array(fuser.items_behind_),
+        **fuser.calibration_.arrays(),
+        **ends_arrays(fuser.ends_),
+        **response_arrays(fuser.reading_, fuser.scaling_),
+        "rating_loc": fuser.scaling_.loc,
+        "rating_scale": fuser.scaling_.scale,
+        **scale_arrays(fuser.scale_),
+        **fuser.space_.arrays(),
+    }
+
+
+def restore_learned(fuser: Joint, fit: Fit) -> None:
+    """Gives an unfitted fuser the numbers of a saved fit; those that older versions did not save are left neutral."""
+    arrays = fit.arrays
+    fuser.params_ = ItemParams(**{name: arrays.get(name) for name in ItemParams._fields})  # type: ignore[arg-type]
+    fuser.theta_var_ = arrays["theta_var"]
+    fuser.judgements_ = arrays.get("judgements_behind", np.zeros(len(fit.annotators)))
+    fuser.items_behind_ = int(arrays.get("items_behind", 0))
+    fuser.ends_ = restore_ends(arrays)
+    fuser.set_calibration(restore_calibration(arrays))
+    fuser.reading_, curve = restore_response(arrays)
+    fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"], curve)
+    fuser.scale_ = restored_scale(arrays, len(fit.dimensions))
+    fuser.space_ = restore_space(fit.features, arrays)
+    fuser.dimensions_, fuser.annotators_ = fit.dimensions, fit.annotators
+    fuser.trace_ = fit.trace

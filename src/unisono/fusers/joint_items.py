@@ -1,0 +1,336 @@
+"""The joint model of ratings of items: all dimensions at once, by maximum likelihood or by variational Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.fusers.crowd import crowd_diagnosis, item_signal
+from unisono.fusers.fuser import Fuser, OnState, Progress, fitted_places
+from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.gold_items import GoldReport, TurnedFit, restored_turned, turned_arrays
+from unisono.fusers.item_estimation import (
+    Estimate,
+    OnEstimate,
+    Run,
+    anchored_settings,
+    estimate_bayes,
+    estimate_ml,
+    learn,
+    learned_arrays,
+    require_sound_gold,
+    restore_learned,
+)
+from unisono.fusers.item_posteriors import (
+    Calibration,
+    ItemPosteriors,
+    annotator_table,
+    calibrate,
+    estimated_truth,
+    predicted_answers,
+)
+from unisono.fusers.item_preparation import (
+    DEFAULT_MAX_ITER,
+    DEFAULT_TOL,
+    VARIANCE_FLOOR,
+    Prepared,
+    check_response,
+    check_settings,
+    default_noise,
+    default_transform,
+    ends_note,
+    prepared,
+    reading_of,
+    response_note,
+    standardised_ends,
+)
+from unisono.fusers.standardisation import places
+from unisono.fusers.warm_start import PriorFit, continued, prior_fit_of
+from unisono.maths.items.censored_estep import Typical
+from unisono.maths.items.item_data import ItemData, prepare
+from unisono.maths.items.item_estimates import Predictive
+from unisono.maths.items.item_params import ItemParams, Structure, sample_ratings, sample_truths
+from unisono.maths.items.item_priors import PANEL, Priors
+from unisono.maths.items.latent_ratings import FittedReading
+from unisono.maths.items.likelihood_em import MlSettings
+from unisono.maths.raters.rater_diagnosis import Diagnosis
+from unisono.maths.structure_words import Anchor, EstimateScale, Inference, Latent, Noise, Response, Transform
+from unisono.tables.coverage_and_outliers import without_wild
+from unisono.tables.item_table import ItemTable
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading.conversion import as_item_table, as_ratings
+
+
+class Joint(Fuser):
+    """F_k, b_k and the noise of every annotator, jointly over dimensions, with an optional predictor.
+
+    `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
+    `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
+    posterior mean. `censored`: where answers are kinds, one at an end of the scale says "half a step
+    inside, or beyond"; False reads all as numbers.
+    `gold_anyway`: known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
+    `response="ordinal"` has thresholds between answers for every annotator, "warp" a monotone function of sliders.
+    `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
+    previous iteration.
+    """
+
+    kind: ClassVar[str] = "joint"
+    gold_: GoldReport | None = None
+    turned_: TurnedFit | None = None
+    params_: ItemParams
+    theta_var_: np.ndarray
+    ends_: Typical | None
+    reading_: FittedReading | None
+    judgements_: np.ndarray
+    items_behind_: int
+    _earlier: PriorFit | None = None
+    _items: ItemPosteriors
+    _calibrated: Calibration | None
+    _continued: bool
+    _known: np.ndarray | None
+
+    def __init__(
+        self,
+        *,
+        transform: Transform | None = None,
+        bias: bool = True,
+        noise: Noise | None = None,
+        latent: Latent = "full",
+        anchor: Anchor = "average",
+        inference: Inference = "bayes",
+        estimate: EstimateScale | None = None,
+        panel: float = PANEL,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        variance_floor: float = VARIANCE_FLOOR,
+        paper: bool = False,
+        priors: dict[str, Any] | None = None,
+        censored: bool = True,
+        response: Response = "linear",
+        gold_anyway: bool = False,
+    ) -> None:
+        self.transform = transform
+        self.bias = bias
+        self.noise = noise
+        self.latent = latent
+        self.anchor = anchor
+        self.inference = inference
+        self.estimate = estimate
+        self.panel = panel
+        self.tol = tol
+        self.max_iter = max_iter
+        self.variance_floor = variance_floor
+        self.paper = paper
+        self.priors = priors
+        self.censored = censored
+        self.response = response
+        self.gold_anyway = gold_anyway
+
+    # ---- fitting
+
+    def start_from(self, earlier: Joint) -> Self:
+        """Takes over what an earlier fit knows of annotators, for the next fit alone; returns itself."""
+        if self.anchor != "average":
+            raise DataError("Starting from an earlier fit needs anchor='average'.")
+        if (self.response, earlier.response) != ("linear", "linear"):
+            raise DataError("Starting from an earlier fit needs response='linear'.")
+        if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
+            raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
+        self._earlier = prior_fit_of(earlier)
+        return self
+
+    def fit(
+        self,
+        ratings: Any,
+        features: Any = None,
+        gold: Any = None,
+        on_step: Progress | None = None,
+        on_state: OnState | None = None,
+    ) -> Self:
+        self.check_settings()
+        if gold is not None and self.inference == "ml":
+            raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
+        answers = as_ratings(ratings)
+        # Maximum likelihood takes ratings as they are.
+        meant = without_wild(answers) if self.inference == "bayes" else answers
+        tables = meant, as_item_table(features), as_item_table(gold)
+        # Answers of the other readings are no numbers on the scale, and turned dimensions have no ends.
+        plain = (self.inference, self.response) == ("bayes", "linear") and self.anchor != "uncorrelated"
+        censored = self.censored and plain
+        given = prepared(*tables, self._earlier, paper=self.paper, response=self.response, censored=censored)
+        self.forget()
+
+        def snapshot(iteration: int, estimate: Estimate) -> None:
+            assert on_state is not None
+            on_state(iteration, learn(self.alike(), estimate, given))
+
+        self._ratings = given.ratings
+        run = self._run(on_step, snapshot if on_state is not None else None)
+        learn(self, self._estimate(given, run), given)
+        if tables[2] is not None and not self.gold_anyway:
+            require_sound_gold(self, tables[2].source)
+        self.warn_unless_converged()
+        return self
+
+    def check_settings(self) -> None:
+        check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
+        check_response(self.response, self.inference, self.one_by_one)
+
+    def notes(self) -> dict[str, Any]:
+        found = response_note(self.response, self.reading_, self._items.data.answers()) or ends_note(self.ends_)
+        if self.gold_ is not None:
+            found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
+        return found
+
+    @property
+    def labels_can_switch(self) -> bool:  # type: ignore[override]
+        return self.anchor == "none" and self.structure().transform == "full" and not self.one_by_one
+
+    def structure(self) -> Structure:
+        """The words as the maths wants them."""
+        noise = self.noise if self.noise is not None else default_noise(self.inference)
+        transform = self.transform or default_transform(self.inference, self.anchor)
+        return Structure(transform, self.bias, noise, self.latent, intercept=not self.paper).validate()
+
+    def _run(self, on_step: Progress | None, on_estimate: OnEstimate | None) -> Run:
+        tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
+        max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
+        return Run(tol, max_iter, on_step, on_estimate)
+
+    def _estimate(self, given: Prepared, run: Run) -> Estimate:
+        data, structure = given.data, self.structure()
+        floor = np.full(data.D, self.variance_floor)
+        if self.inference == "ml":
+            recentred = self.anchor != "none" and not self.paper
+            return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
+        diagnosis = (lambda: self._diagnosis(data)) if given.earlier is None else None
+        priors = Priors(**(self.priors or {}))
+        reading = reading_of(self.response, data, given.scaling, given.ends)
+        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, reading=reading)
+        if given.earlier is not None:
+            settings = continued(settings, given.earlier, given.ratings.annotators)
+        return estimate_bayes(data, settings, run)
+
+    def _diagnosis(self, data: ItemData) -> Diagnosis:
+        """Who the annotators of these data look like before any model."""
+        return crowd_diagnosis(self._ratings)
+
+    @property
+    def calibration_(self) -> Calibration:
+        """Scale and honesty of the posterior, learned when first asked for."""
+        self.require_fitted()
+        if self._calibrated is None:
+            self._calibrated = Calibration() if self.inference == "ml" else self._calibrate()
+        return self._calibrated
+
+    def set_calibration(self, calibration: Calibration) -> None:
+        """Takes over what was learned before."""
+        self._calibrated = calibration
+
+    def _calibrate(self) -> Calibration:
+        return calibrate(
+            self._items,
+            item_signal(self.fitted_ratings()),
+            # Known truths that are observations have fixed the scale already.
+            scale="posterior" if self._items.data.gold is not None else self.estimate or "matched",
+            panel=self.panel,
+            by_panel=self.anchor == "average",
+            continued=self._continued,
+        )
+
+    # ---- results
+
+    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
+        mean, cov, shown = self._truth(ratings, features)
+        return self.on_scale(mean, cov, shown, self.calibration_.freedom)
+
+    def _truth(self, ratings: Any, features: Any) -> tuple[np.ndarray, np.ndarray, Ratings]:
+        """Estimates (M, D), covariances (M, D, D) of their errors, and the ratings they are of; standardised units."""
+        items, shown = self._items_for(ratings, features)
+        known = self._known if ratings is None else None
+        mean, cov = estimated_truth(items, self.calibration_, standardised_ends(self.scale_, self.scaling_), known)
+        if self.turned_ is not None:
+            mean, cov = self.turned_.truths(mean, cov, *self.turned_.fuser._truth(ratings, features)[:2])
+        return mean, cov, shown
+
+    def predict(self, features: Any) -> Fused:
+        self.require_fitted()
+        table = self.space_.require_features(features)
+        return self.on_scale(*self._foretold(self.space_.scores(table, table.items).Z), table)
+
+    def _foretold(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Truths (S, D) of items with these feature scores (S, R), and their covariances."""
+        mean = self.params_.mu + Z @ self.params_.theta
+        cov = (1 + (Z**2) @ self.theta_var_)[:, None, None] * self.params_.Sigma
+        answer = mean if self.ends_ is None else self.ends_.answer(mean, np.diagonal(cov, axis1=1, axis2=2))
+        if self.turned_ is None:
+            return answer, cov
+        return self.turned_.truths(answer, cov, *self.turned_.fuser._foretold(Z))
+
+    def score(self, ratings: Any, features: Any = None) -> float:
+        if self.turned_ is not None and self.turned_.everything(len(self.dimensions_)):
+            return self.turned_.fuser.score(ratings, features)
+        items, shown = self._items_for(ratings, features)
+        total = items.posterior.loglik.sum() - items.densities() @ np.log(self.scaling_.scale)
+        return float(total / max(int((~np.isnan(shown.value)).sum()), 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        items, fitted = self._items_for(None, None)
+        shown = self.known_ratings(ratings)
+        who = fitted_places(shown, fitted), places(shown, self.annotators_, self.params_)
+        return self.restored_prediction(self._answers(items, *who))
+
+    def _answers(self, items: ItemPosteriors, item_of: np.ndarray, annotator_of: np.ndarray) -> Predictive:
+        """Of these annotators to these items, in standardised units."""
+        found = predicted_answers(items, self.calibration_, item_of, annotator_of)
+        if self.turned_ is None:
+            return found
+        own = self.turned_.fuser
+        return self.turned_.answers(found, own._answers(own._items, item_of, annotator_of))
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        self.require_fitted()
+        found = annotator_table(self.fitted_ratings(), self._items, self.scaling_)
+        return found if self.turned_ is None else self.turned_.annotators(found, self.turned_.fuser.describe())
+
+    def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
+        """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
+        items, shown = self._items_for(ratings, features)
+        truth = sample_truths(items.params, items.data.scores, rng)
+        z = sample_ratings(items.params, truth, shown.item_of, items.data.annotator_of, rng)
+        z = z if self.ends_ is None else self.ends_.ends.answer(z)
+        return shown.with_value(np.where(np.isnan(shown.value), np.nan, self.scaling_.restore_mean(z)))
+
+    def parameters(self) -> ItemParams:
+        self.require_fitted()
+        return self.params_ if self.turned_ is None else self.turned_.params(self.params_, self.turned_.fuser.params_)
+
+    # ---- saving
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        return learned_arrays(self) | turned_arrays(self.turned_)
+
+    def restore(self, fit: Fit) -> Self:
+        self.forget()
+        restore_learned(self, fit)
+        self.turned_ = restored_turned(fit, self.alike)
+        return self
+
+    # ---- data
+
+    def _items_for(self, ratings: Any, features: Any) -> tuple[ItemPosteriors, Ratings]:
+        """Posteriors of the fitted items, or of others by the same annotators, and their ratings."""
+        self.require_fitted()
+        if ratings is None:
+            fitted = self.fitted_ratings()
+            return self._items, fitted
+        shown = self.known_ratings(ratings)
+        scores = self.space_.scores(as_item_table(features), shown.items)
+        annotator_of = places(shown, self.annotators_, self.params_)
+        value = self.scaling_.standardise(shown.value)
+        data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))
+        data = data._replace(cuts=None if self.ends_ is None else self.ends_.ends.cuts)
+        return ItemPosteriors(data, self.params_, self.ends_, self.reading_), shown

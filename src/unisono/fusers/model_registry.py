@@ -1,0 +1,162 @@
+"""Models by name: what `--model` and `un.fuse(model=...)` accept, and which of them `auto` is.
+
+`auto` is the joint model; where annotators are of several kinds, or all judges, it is the model of groups.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from unisono.errors import DataWarning, SettingsError
+from unisono.fusers import series as of_traces
+from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
+from unisono.fusers.fuser import Fuser
+from unisono.fusers.fusion_results import Fit
+from unisono.fusers.grouped_annotators import Groups
+from unisono.fusers.joint_items import Joint
+from unisono.maths.structure_words import ITEM_WORDS
+from unisono.tables.annotator_kinds import is_machine, kinds_of, looks_like_model
+from unisono.tables.labels import listed, nearest
+from unisono.tables.ratings import Ratings
+
+_PAPER: dict[str, Any] = {
+    "transform": "full",
+    "bias": False,
+    "noise": "isotropic",
+    "latent": "isotropic",
+    "anchor": "none",
+    "inference": "ml",
+    "paper": True,
+}
+
+
+class Model(NamedTuple):
+    """A fuser class for items and one for traces, the settings of the former, and whether the user may change them."""
+
+    fuser: type[Fuser] | None  # of items; None: for traces alone
+    settings: dict[str, Any]
+    adjustable: bool
+    about: str
+    series: type[Fuser] | None  # of traces; None: for items alone
+
+
+MODELS: dict[str, Model] = {
+    "auto": Model(Joint, {}, True, "the recommended model: joint, Bayesian", of_traces.Joint),
+    "joint": Model(Joint, {}, True, "all dimensions together", of_traces.Joint),
+    "independent": Model(Independent, {}, True, "the same model, each dimension by itself", of_traces.Independent),
+    "paper-joint": Model(Joint, _PAPER, False, "the joint model exactly as published", of_traces.PaperJoint),
+    "paper-independent": Model(
+        Independent, _PAPER, False, "the independent model exactly as published", of_traces.PaperIndependent
+    ),
+    "mean": Model(Mean, {}, False, "plain mean", of_traces.Mean),
+    "median": Model(Median, {}, False, "median", of_traces.Median),
+    "zscore-mean": Model(
+        ZScoreMean, {}, False, "mean of each annotator's z-scores, on the original scale", of_traces.ZScoreMean
+    ),
+    "ewe": Model(EvaluatorWeighted, {}, False, "evaluator-weighted estimator", of_traces.EvaluatorWeighted),
+    "weighted-mean": Model(WeightedMean, {}, False, "bias removed, inverse-variance weights", of_traces.WeightedMean),
+}
+# The same names work on traces, with one more.
+SERIES_MODELS = MODELS | {
+    "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other", of_traces.AlignedMean)
+}
+
+# What `auto` becomes where annotators are of several kinds.
+GROUPS = "groups"
+KIND_MODELS = {GROUPS: Model(Groups, {}, True, "kinds of annotators who err together", None)}
+ALL_MODELS = SERIES_MODELS | KIND_MODELS
+
+
+# What the published models of traces leave to the user: how much to compute, and where to begin.
+_EFFORT = ("width", "restarts", "max_iter", "seed", "jobs")
+
+
+def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
+    """A fuser by its model's name, for ratings of items or for traces (`series=True`).
+
+    `settings` are keyword arguments of the fuser. A model or a setting that there is not is a SettingsError that says
+    what there is.
+    """
+    model = find_model(name)
+    kind = model.series if series else model.fuser
+    if kind is None:
+        of, here = ("ratings of items", "traces over time") if series else ("traces over time", "ratings of items")
+        raise SettingsError(f"The model '{name}' is for {of}, and these are {here}.")
+    _require_settings(name, model, kind, series, settings)
+    fuser = kind(**((model.settings if not series else {}) | settings))
+    fuser.check_settings()
+    return fuser
+
+
+def find_model(name: str) -> Model:
+    """The model of this name; SettingsError with the nearest name if there is none.
+
+    "auto+ordinal" and the like are the joint model with that response, for leaderboards and benchmarks.
+    """
+    base, _, response = name.partition("+")
+    if base in ("auto", "joint") and response in ITEM_WORDS["response"]:
+        model = MODELS[base]
+        about = f"{model.about}; ratings as {response}"
+        return model._replace(settings={"response": response}, about=about, series=None)
+    if name not in ALL_MODELS:
+        close = nearest(name, ALL_MODELS)
+        hint = f" Did you mean '{close}'?" if close else ""
+        raise SettingsError(f"There is no model '{name}'.{hint} Models: {', '.join(ALL_MODELS)}.")
+    return ALL_MODELS[name]
+
+
+def _require_settings(name: str, model: Model, kind: type[Fuser], series: bool, settings: dict[str, Any]) -> None:
+    known = kind.default_params()
+    free = set(known) if model.adjustable else set(known) & set(_EFFORT if series else ())
+    foreign = sorted(set(settings) - free)
+    if foreign and not model.adjustable:
+        raise SettingsError(f"The model '{name}' has no settings to change: leave out {', '.join(foreign)}.")
+    if foreign:
+        of = "traces" if series else "ratings of items"
+        raise SettingsError(f"The model '{name}' of {of} has no setting {', '.join(foreign)}.")
+
+
+def models_for(series: bool) -> list[str]:
+    """The names that work on traces, or on ratings of items."""
+    return list(SERIES_MODELS if series else MODELS)
+
+
+def revive(fit: Fit) -> Fuser:
+    """The fuser that a saved fit describes."""
+    classes = [kind for model in ALL_MODELS.values() for kind in (model.fuser, model.series) if kind is not None]
+    by_kind = {kind.kind: kind for kind in classes}
+    return by_kind[fit.kind](**fit.settings).restore(fit)
+
+
+GROUP_SETTINGS = ("reference_kind", "shared")
+
+
+def model_for(model: str, ratings: Ratings, settings: dict[str, Any], *, explained: bool = False) -> str:
+    """The name of the model to fit: `groups` instead of `auto` where kinds, covariates or settings ask for it."""
+    if model != "auto" or ratings.is_series:
+        return model
+    kinds = kinds_of(ratings)
+    if (
+        explained
+        or any(name in settings for name in GROUP_SETTINGS)
+        or len(kinds) > 1
+        or any(is_machine(kind) for kind in kinds)
+    ):
+        return "groups"
+    if not kinds:
+        _warn_of_models(ratings)
+    return model
+
+
+def _warn_of_models(ratings: Ratings) -> None:
+    """Says how to tell judges from people, where names look as if there were both."""
+    models = [name for name in ratings.annotators if looks_like_model(name)]
+    if models and len(models) < ratings.K:
+        warnings.warn(
+            f"{ratings.source}: {listed(models)} look like language models beside people. Judges err together, so "
+            "that fused alike with people they count too much. Say who is a judge: a column 'kind', "
+            f"--kind judge='{models[0]},...' or --humans PATTERN (kinds=, humans= in Python).",
+            DataWarning,
+            stacklevel=4,
+        )

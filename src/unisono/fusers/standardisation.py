@@ -1,0 +1,260 @@
+"""From labels and units to the numbers that the maths works with, and back.
+
+Units: ratings as people gave them, and ratings with pooled mean 0 and standard deviation 1 per dimension. Truth and
+ratings share their units, so one location and one scale per dimension carry everything there and back. Features: from
+the user's columns to orthogonal scores. Annotators: their rows among the fitted parameters. Under `bayes` these have
+one more row than there are annotators: the newcomer, of whom only the population is known, who answers like the average
+annotator, as surely as the priors say, with the pool's noise. Under `ml` nothing is known of a newcomer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.maths.items.bayes_start import units_of
+from unisono.maths.items.item_data import Scores, no_features, orthogonal_scores
+from unisono.maths.items.item_params import ItemParams
+from unisono.maths.rating_values import pooled_moments
+from unisono.tables.answer_scale import Ends, Scale
+from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import listed
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading.conversion import as_item_table
+
+NINE_IN_TEN = 1.645  # standard deviations on both sides
+DUST = 1e-12  # of the common unit: nothing that anybody answered
+
+
+class Curve(NamedTuple):
+    """Answers and the scores they stand for, (D, C) each, rising, NaN beyond what a dimension has.
+
+    Between two answers and beyond the last the curve is straight; without any, a score is the answer. The way back is
+    the same, or goes to the answers that are `expected` (D, G) where the truth has the scores `at` (D, G).
+    """
+
+    levels: np.ndarray
+    scores: np.ndarray
+    expected: np.ndarray | None = None
+    at: np.ndarray | None = None
+
+    def of(self, dims: list[int]) -> Curve:
+        """That of some of the dimensions."""
+        expected, at = (part if part is None else part[dims] for part in (self.expected, self.at))
+        return Curve(self.levels[dims], self.scores[dims], expected, at)
+
+    def forward(self, value: np.ndarray) -> np.ndarray:
+        """Scores of answers (..., D)."""
+        return _along(value, self.levels, self.scores)
+
+    def back(self, score: np.ndarray) -> np.ndarray:
+        """Answers of scores (..., D)."""
+        if self.expected is None or self.at is None:
+            return _along(score, self.scores, self.levels)
+        return _along(score, self.at, self.expected)
+
+
+def _along(x: np.ndarray, given: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    found = np.array(x, dtype=float)
+    for d in range(found.shape[-1]):
+        at = np.isfinite(given[d])
+        if at.any():
+            xs, ys, own = given[d][at], wanted[d][at], found[..., d]
+            segment = np.clip(np.searchsorted(xs, own) - 1, 0, len(xs) - 2)
+            slope = (ys[segment + 1] - ys[segment]) / (xs[segment + 1] - xs[segment])
+            found[..., d] = ys[segment] + slope * (own - xs[segment])
+    return found
+
+
+class Scaling(NamedTuple):
+    """y = loc + scale * z, or the answer whose score that is."""
+
+    loc: np.ndarray  # (D,)
+    scale: np.ndarray  # (D,)
+    curve: Curve | None = None
+
+    def of(self, dims: list[int]) -> Scaling:
+        """That of some of the dimensions."""
+        return Scaling(self.loc[dims], self.scale[dims], None if self.curve is None else self.curve.of(dims))
+
+    def standardise(self, value: np.ndarray) -> np.ndarray:
+        value = value if self.curve is None else self.curve.forward(value)
+        found = np.asarray(value - self.loc)
+        found /= self.scale
+        return found
+
+    def restore_mean(self, mean: np.ndarray) -> np.ndarray:
+        restored = np.asarray(self.loc + self.scale * mean)
+        return restored if self.curve is None else self.curve.back(restored)
+
+    def restore_cov(self, cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        """Covariances (S, D, D) of errors around means (S, D); along a curve, intervals go with their ends."""
+        if self.curve is None:
+            return np.asarray(cov * self.scale[:, None] * self.scale)
+        unit = self.steepness(mean, np.diagonal(cov, axis1=-2, axis2=-1))
+        return np.asarray(cov * unit[..., :, None] * unit[..., None, :])
+
+    def steepness(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """(..., D) how much wider a nine-in-ten interval is in the user's units; the scale where there is no curve."""
+        if self.curve is None:
+            return np.broadcast_to(self.scale, mean.shape)
+        away = NINE_IN_TEN * np.sqrt(np.maximum(variance, DUST))
+        return np.asarray((self.restore_mean(mean + away) - self.restore_mean(mean - away)) / (2 * away))
+
+    def restore_matrix(self, F: np.ndarray) -> np.ndarray:
+        """F (..., D, D) between standardised units as a matrix between the original ones."""
+        return np.asarray(F * self.scale[:, None] / self.scale)
+
+
+def identity_scaling(D: int) -> Scaling:
+    return Scaling(np.zeros(D), np.ones(D))
+
+
+def pooled_scaling(value: np.ndarray) -> Scaling:
+    """Mean and standard deviation of all ratings (J, D) of each dimension."""
+    return Scaling(*pooled_moments(value))
+
+
+def annotator_scaling(value: np.ndarray, annotator_of: np.ndarray, K: int) -> Scaling:
+    """The level of the average annotator and the spread of answers (J, D) around everybody's own."""
+    return Scaling(*units_of(value, annotator_of, K))
+
+
+def common_scaling(value: np.ndarray) -> Scaling:
+    """One scale for all dimensions and no shift: the only change of units that the paper's model is invariant to."""
+    D = value.shape[1]
+    seen = value[~np.isnan(value)]
+    largest = float(np.abs(seen).max()) if len(seen) else 0.0
+    scale = largest * float(np.sqrt(np.mean((seen / largest) ** 2))) if largest > 0 else 1.0
+    return Scaling(np.zeros(D), np.full(D, scale))
+
+
+def without_dust(standardised: np.ndarray) -> np.ndarray:
+    """Ratings in a common unit, where those of a dimension may be so small that their squares vanish: they are zero."""
+    return np.asarray(np.where(np.abs(standardised) < DUST, 0.0, standardised))
+
+
+def scale_arrays(scale: Scale) -> dict[str, np.ndarray]:
+    """The scale of the answers as a fit saves it."""
+    return {"answers_low": scale.low, "answers_high": scale.high, "answers_given": np.array(scale.given)}
+
+
+def restored_scale(arrays: dict[str, np.ndarray], D: int) -> Scale:
+    """The scale of a saved fit; none in fits of older versions."""
+    if "answers_low" not in arrays:
+        return Scale.none(D)
+    pairs = zip(arrays["answers_low"].tolist(), arrays["answers_high"].tolist(), strict=True)
+    ends: list[Ends | None] = [None if np.isinf(pair).all() else pair for pair in pairs]
+    return Scale(tuple(ends), tuple(arrays["answers_given"].tolist()))
+
+
+class FeatureSpace(NamedTuple):
+    """Which columns a model was fitted on, their units, and the directions of their scores."""
+
+    columns: tuple[str, ...]
+    scaling: Scaling  # of the P columns
+    directions: np.ndarray  # (P, R)
+    center: np.ndarray  # (P,)
+    squares: np.ndarray  # (R,)
+
+    def scores(self, features: ItemTable | None, items: tuple[str, ...]) -> Scores:
+        """Scores of these items, which the table must hold."""
+        if not self.columns:
+            return no_features(len(items))
+        if features is None:
+            raise DataError(f"The model was fitted with features {listed(self.columns)}: give them here too.")
+        X = feature_values(features.select_columns(self.columns).select_items(items))
+        empty = Scores(np.zeros((0, len(self.squares))), self.squares, self.directions, self.center)
+        return empty._replace(Z=empty.of(self.scaling.standardise(X)))
+
+    def require_features(self, features: Any) -> ItemTable:
+        """The features to predict from, as a table; a model without any cannot."""
+        if not self.columns:
+            raise DataError("The model was fitted without features, so features alone cannot predict a truth.")
+        table = as_item_table(features)
+        if table is None:
+            raise DataError(f"The model was fitted with features {listed(self.columns)}: give them to predict from.")
+        return table
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {
+            "feature_loc": self.scaling.loc,
+            "feature_scale": self.scaling.scale,
+            "score_directions": self.directions,
+            "score_center": self.center,
+            "score_squares": self.squares,
+        }
+
+
+def restore_space(columns: tuple[str, ...], arrays: dict[str, np.ndarray]) -> FeatureSpace:
+    """The space that `arrays` wrote down."""
+    return FeatureSpace(
+        columns,
+        Scaling(arrays["feature_loc"], arrays["feature_scale"]),
+        arrays["score_directions"],
+        arrays["score_center"],
+        arrays["score_squares"],
+    )
+
+
+def learn_space(
+    features: ItemTable | None, items: tuple[str, ...], *, intercept: bool, standardise: bool
+) -> tuple[FeatureSpace, Scores]:
+    """The space of the items' features, and their scores in it."""
+    if features is None:
+        none = no_features(len(items))
+        return FeatureSpace((), identity_scaling(0), none.V, none.center, none.l), none
+    X = feature_values(features.select_items(items))
+    scaling = pooled_scaling(X) if standardise else identity_scaling(X.shape[1])
+    scores = orthogonal_scores(scaling.standardise(X), intercept=intercept)
+    return FeatureSpace(features.columns, scaling, scores.V, scores.center, scores.l), scores
+
+
+def feature_values(table: ItemTable) -> np.ndarray:
+    """The numbers of a feature table, every one of which must be known."""
+    unknown = np.argwhere(np.isnan(table.value))
+    if len(unknown):
+        row, column = unknown[0]
+        item = table.items[int(np.searchsorted(np.cumsum(table.length), row, side="right"))]
+        raise DataError(
+            f"{table.source}: feature '{table.columns[column]}' of item '{item}' is missing. "
+            "Fill it in, or leave the column or the item out."
+        )
+    return table.value
+
+
+def with_newcomer(params: ItemParams, given: np.ndarray, variance: np.ndarray, pool: np.ndarray) -> ItemParams:
+    """Parameters with the newcomer as their last annotator.
+
+    `given` (K,) judgements of each annotator, `variance` (D, q) of the rows between annotators, `pool` (D, D) noise.
+    """
+    assert params.cov is not None
+    share = given / given.sum()
+    mean = np.einsum("k,kdi->di", share, params.B)
+    spread = variance[:, :, None] * np.eye(variance.shape[1])
+    return params._replace(
+        B=np.concatenate([params.B, mean[None]]),
+        N=np.concatenate([params.N, pool[None]]),
+        cov=np.concatenate([params.cov, spread[None]]),
+    )
+
+
+def places(ratings: Ratings, known: tuple[str, ...], params: ItemParams) -> np.ndarray:
+    """(J,) the annotator of each judgement as a row of the parameters."""
+    annotator_of = places_by_label(ratings, known)
+    if len(params.B) == len(known) and (annotator_of == len(known)).any():
+        unknown = [label for label in ratings.annotators if label not in known]
+        raise DataError(
+            f"{ratings.source}: annotator {listed(unknown)} was not in the fit. "
+            "Fit all ratings together, or use a model with inference 'bayes'."
+        )
+    return annotator_of
+
+
+def places_by_label(ratings: Ratings, known: tuple[str, ...]) -> np.ndarray:
+    """(J,) the place of each judgement's annotator among the known ones; newcomers share the place after the last."""
+    place = {label: k for k, label in enumerate(known)}
+    index = np.array([place.get(label, len(known)) for label in ratings.annotators], dtype=np.int32)
+    return np.asarray(index[ratings.annotator_of])

@@ -1,1 +1,0 @@
-"""Fused truth in the formats of other tools: what they can show beside the annotations it came from."""

@@ -1,1 +1,0 @@
-"""From the files of other tools to a table of ratings: one mapper of JSON underneath, a preset per tool on top."""

@@ -1,1 +1,0 @@
-"""From a file or a data frame to validated containers, step by step."""

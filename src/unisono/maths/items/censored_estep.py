@@ -1,0 +1,405 @@
+"""Ratings at the minimum or maximum of the scale, treated as censored: latent ratings in the E-step.
+
+Whoever has 7 in mind on a scale that ends at 5 answers 5. The latent rating y* behind such an answer is a normal,
+truncated half a step inside the end:
+
+    y* ~ N(c, v) given everything else, y* <= low + step/2 or y* >= high - step/2                              eq. B14
+    H[q] = log(sd Phi(t) sqrt(2 pi e)) - t phi(t) / (2 Phi(t)),  t the distance of the cut from c in sd
+
+Under fixed parameters q(a_m) has a fixed covariance V_m; its mean moves with the latent ratings, as these do with it:
+
+    E[a_m] = m_m + V_m sum_n G_n (E[y*_n] - y_n),     m_m the mean for the answers as numbers
+    E[y*_nd] = mean of N(c_nd, 1/W_dd) beyond the cut,  c_nd = y*_nd - [W (y* - B E[abar])]_nd / W_dd          eq. B24
+
+The map from means to means is a contraction; steps are lengthened by its rate (secant) until an item moves no more.
+Items that creep are started anew and settled by Newton's method: the bound of an item is concave in truths and latent
+ratings together, so that its maximum is the one root of
+
+    mean + V sum_n G_n delta_n - a = 0,      f_d(c_nd) - delta_nd = 0                                        eq. B26
+
+with delta the distances of the latent ratings from the answers and c_nd = rest + slope a - tie delta_n. Every item
+starts from its answers as numbers, so an E-step depends on parameters and answers alone, not on the past.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr, ndtr
+
+from unisono.maths.items.item_data import Cuts, ItemData
+from unisono.maths.items.item_params import LOG_2PI, Information
+
+FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
+
+
+class EndAnswers(NamedTuple):
+    """Answers at the ends of the scale, where they are kinds; all (D,), in standardised units."""
+
+    low: np.ndarray  # infinite where answers are numbers
+    high: np.ndarray
+    step: np.ndarray  # between neighbouring answers
+    weight: np.ndarray  # how much answers are kinds, from 0 to 1
+
+    @property
+    def cuts(self) -> Cuts:
+        """Half a step inside the ends: the numbers beyond are answered with the end."""
+        half = self.step / 2
+        return Cuts(self.low + half, self.high - half, self.low - half, self.high + half, self.weight)
+
+    @property
+    def read(self) -> np.ndarray:
+        """(D,) bool, whether a dimension has such an end."""
+        return np.asarray(np.isfinite(self.low) | np.isfinite(self.high))
+
+    @property
+    def any(self) -> bool:
+        return bool(self.read.any())
+
+    def of(self, dims: list[int]) -> EndAnswers:
+        """Those of some of the dimensions."""
+        return EndAnswers(*(part[dims] for part in self))
+
+    def answer(self, number: np.ndarray) -> np.ndarray:
+        """(J, D) answers of whoever has these numbers (J, D) in mind; inside the cuts the numbers themselves."""
+        cuts, kinds = self.cuts, self.weight >= 0.5  # an answer is one or the other
+        low, high = kinds & (number <= cuts.low), kinds & (number >= cuts.high)
+        return np.where(low, self.low, np.where(high, self.high, number))
+
+    def kept(self, number: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """(J, D) numbers cut off at the ends, as far as answers are kinds and were `given` (J, D) on the scale."""
+        cut = np.clip(number, np.minimum(self.low, given), np.maximum(self.high, given))
+        return np.asarray(number + self.weight * (cut - number))
+
+
+class Typical(NamedTuple):
+    """Typical annotators on a scale that ends; all (D,), in standardised units."""
+
+    ends: EndAnswers
+    spread: np.ndarray  # variance of the numbers that they have in mind around the truth; infinite: they do not count
+    scale: np.ndarray  # truths are `scale` times what they mean to these annotators ...
+    offset: np.ndarray  # ... plus `offset`, where known truths say so
+
+    def answer(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """(M, D) what is expected of their answers to truths N(mean, variance), in units of the truth."""
+        meant, counts = (mean - self.offset) / self.scale, np.isfinite(self.spread)
+        found = expected_answer(meant, variance / self.scale**2 + np.where(counts, self.spread, 1.0), self.ends)
+        return np.where(counts, self.scale * found + self.offset, mean)
+
+    def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Typical:
+        """The same for truths that are `scale` times these plus `offset`."""
+        return self._replace(scale=scale * self.scale, offset=scale * self.offset + offset)
+
+
+class Truncated(NamedTuple):
+    """Moments and entropy of normals that are cut off."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+    entropy: np.ndarray
+
+
+def mills_ratio(t: np.ndarray) -> np.ndarray:
+    """phi(t) / Phi(t), with all digits however far out."""
+    return np.asarray(np.sqrt(2 / np.pi) / erfcx(-t / np.sqrt(2)))
+
+
+def truncated_above(center: np.ndarray, sd: np.ndarray, bound: np.ndarray | float) -> Truncated:
+    """N(center, sd^2) given that it is at most `bound`."""
+    t = (bound - center) / sd
+    ratio = mills_ratio(t)
+    far = np.minimum(t, FAR_BEYOND)
+    variance = np.where(t < FAR_BEYOND, (1 - 6 / far**2) / far**2, 1 - t * ratio - ratio**2)
+    entropy = 0.5 * (LOG_2PI + 1) + np.log(sd) + log_ndtr(t) - 0.5 * t * ratio
+    return Truncated(center - sd * ratio, sd**2 * variance, entropy)
+
+
+def expected_answer(mean: np.ndarray, variance: np.ndarray, ends: EndAnswers) -> np.ndarray:
+    """(M, D) E of the answer of whoever has N(mean, variance) in mind: an end beyond the cuts, else the number.
+
+    As far as answers are kinds.
+    """
+    sd, cuts = np.sqrt(variance), ends.cuts
+    a, b = (cuts.low - mean) / sd, (cuts.high - mean) / sd
+    below, above = ndtr(a), ndtr(-b)
+    low, high = (np.where(np.isfinite(end), end, 0.0) for end in (ends.low, ends.high))
+    density = (np.exp(-0.5 * a**2) - np.exp(-0.5 * b**2)) / np.sqrt(2 * np.pi)
+    answer = low * below + high * above + mean * (1 - below - above) + sd * density
+    return np.asarray(ends.weight * answer + (1 - ends.weight) * mean)
+
+
+MOST_STEPS = 200  # numerical: of Newton's method; it takes about ten
+
+
+class Numbers(NamedTuple):
+    """Where the numbers are; (D, j) each."""
+
+    change: np.ndarray  # how far they lie from the given answers
+    center: np.ndarray  # the same for their centers c
+
+
+class _Tied(NamedTuple):
+    """The answers at ends of n judgements of m items; judgements are sorted by item."""
+
+    ends: dict[int, AtEnds]  # rows and items counted anew
+    first: np.ndarray  # (m,) first judgement of each item
+    item: np.ndarray  # (n,)
+    slope: np.ndarray  # (n, D, D) of c_d on the truths; zero where an answer is at no end, as the rest
+    tie: np.ndarray  # (n, D, D) of c_d on the numbers, times -1
+    weight: np.ndarray  # (n, D) precision of y* given everything else
+
+
+class _Point(NamedTuple):
+    """Truths and numbers, how far they are from where they should be, and how that goes on."""
+
+    truth: np.ndarray  # (m, D)
+    change: np.ndarray  # (n, D)
+    center: np.ndarray  # (n, D)
+    off_truth: np.ndarray  # (m, D)
+    off_change: np.ndarray  # (n, D)
+    follow: np.ndarray  # (n, D) derivative of f
+    off: np.ndarray  # (m,) sum of squares, in posterior and error variances
+
+
+def found_together(
+    ends: dict[int, AtEnds], numbers: Numbers, mean: np.ndarray, V: np.ndarray, tolerance: float
+) -> Numbers:
+    """The numbers, with those of all items that have `ends` settled; means (D, m), covariances V (D, D, m)."""
+    tied, rows, items = _tied(ends, len(mean))
+    start, cov = mean.T[items], np.ascontiguousarray(V.transpose(2, 0, 1)[items])
+    sd = np.sqrt(np.einsum("mii->mi", cov))
+    point = _point(tied, start, cov, start, np.zeros(tied.weight.shape))
+    move, length, far = _newton(tied, cov, point), np.ones(len(start)), np.ones(len(start), dtype=bool)
+    for _ in range(MOST_STEPS):
+        by_item, by_judgement = length[:, None], length[tied.item][:, None]
+        trial = _point(tied, start, cov, point.truth + by_item * move[0], point.change + by_judgement * move[1])
+        better = far & (trial.off < point.off)  # who has arrived stays, whatever the others do
+        far = far & (np.abs(by_item * move[0]) > tolerance * sd).any(axis=1)
+        point = _mixed(tied, better, trial, point)
+        if not far.any():
+            break
+        length = np.where(better, 1.0, length / 2)
+        truth, change = _newton(tied, cov, point)
+        move = np.where(better[:, None], truth, move[0]), np.where(better[tied.item][:, None], change, move[1])
+    found = numbers.change.copy(), numbers.center.copy()
+    for d, own in tied.ends.items():
+        for part, settled in zip(found, (point.change, point.center), strict=True):
+            part[d, rows[own.row]] = settled[own.row, d]
+    return Numbers(*found)
+
+
+def _tied(ends: dict[int, AtEnds], D: int) -> tuple[_Tied, np.ndarray, np.ndarray]:
+    """The judgements with any answer at an end, and which (n,) rows and (m,) items these are."""
+    rows, place = np.unique(np.concatenate([own.row for own in ends.values()]), return_index=True)
+    items, item = np.unique(np.concatenate([own.item for own in ends.values()])[place], return_inverse=True)
+    n = len(rows)
+    slope, tie, weight = np.zeros((n, D, D)), np.zeros((n, D, D)), np.ones((n, D))
+    anew = {}
+    for d, own in ends.items():
+        at = np.searchsorted(rows, own.row)
+        slope[at, d], tie[at, d], weight[at, d] = own.slope.T, own.tie.T, own.sd**-2.0
+        anew[d] = own._replace(row=at, item=np.searchsorted(items, own.item))
+    return _Tied(anew, np.searchsorted(item, np.arange(len(items))), item, slope, tie, weight), rows, items
+
+
+def _point(tied: _Tied, mean: np.ndarray, V: np.ndarray, truth: np.ndarray, change: np.ndarray) -> _Point:
+    """Truths (m, D) and numbers (n, D), and what they miss."""
+    center, off_change, follow = (np.zeros(change.shape) for _ in range(3))
+    for d, own in tied.ends.items():
+        c = own.center(truth.T, change.T)
+        t = (own.room - own.side * c) / own.sd
+        ratio = mills_ratio(t)
+        center[own.row, d] = c
+        off_change[own.row, d] = own.weight * (c - own.side * own.sd * ratio) - change[own.row, d]
+        follow[own.row, d] = own.weight * (1 - ratio * (t + ratio))
+    pushed = np.add.reduceat(np.einsum("ndi,nd->ni", tied.slope, tied.weight * change), tied.first)
+    off_truth = mean + np.einsum("mij,mj->mi", V, pushed) - truth
+    off = (off_truth**2 / np.einsum("mii->mi", V)).sum(axis=1)
+    off = off + np.add.reduceat((tied.weight * off_change**2).sum(axis=1), tied.first)
+    return _Point(truth, change, center, off_truth, off_change, follow, off)
+
+
+def _newton(tied: _Tied, V: np.ndarray, point: _Point) -> tuple[np.ndarray, np.ndarray]:
+    """The steps of truths (m, D) and numbers (n, D) under which nothing would be missed if all were straight."""
+    D = V.shape[1]
+    follow = point.follow[:, :, None]
+    sides = np.concatenate([follow * tied.slope, point.off_change[:, :, None]], axis=2)
+    # What numbers do when the truths move, and what they do by themselves.
+    moved = np.linalg.solve(np.eye(D) + follow * tied.tie, sides)
+    pushed = np.add.reduceat(np.einsum("ndi,ndj->nij", tied.slope * tied.weight[:, :, None], moved), tied.first)
+    pulled = V @ pushed
+    truth = np.linalg.solve(np.eye(D) - pulled[:, :, :D], (point.off_truth + pulled[:, :, D])[:, :, None])[:, :, 0]
+    return truth, np.einsum("ndj,nj->nd", moved[:, :, :D], truth[tied.item]) + moved[:, :, D]
+
+
+def _mixed(tied: _Tied, at: np.ndarray, new: _Point, old: _Point) -> _Point:
+    """The new point of the items `at` (m,), the old one of the others."""
+
+    def mixed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        own = at if len(a) == len(at) else at[tied.item]
+        return np.where(own.reshape(-1, *[1] * (a.ndim - 1)), a, b)
+
+    return _Point(*(mixed(a, b) for a, b in zip(new, old, strict=True)))
+
+
+# Columns are taken by `take`, which costs a sixth of what indexing does.
+
+SETTLED = 3e-5  # numerical: change of a truth, in sd of its posterior, that ends it; it costs the bound 1e-9 of itself
+SECANT_ROUNDS = 12  # numerical: after these, truths and numbers of what is left are found together
+FASTEST_RATE = 0.9  # numerical: a step is lengthened tenfold at most
+CREEPING = 0.99  # numerical: rate from which a settled truth may still be far off
+
+
+class Behind(NamedTuple):
+    """Of a block of m items with j judgements."""
+
+    y: np.ndarray  # (D, j) ratings with those at the ends replaced by their expectations
+    push: np.ndarray  # (D, m) sum_n G_n (y* - y)_n
+    own: np.ndarray  # (m,) what they change of the ratings' own part of eq. G6, and their entropy
+    Dyy: np.ndarray  # (U, D, D) what they add to the profiles' sums of outer products
+
+
+class AtEnds(NamedTuple):
+    """Answers at the ends of one dimension d, their numbers n last."""
+
+    row: np.ndarray  # (n,) judgement, counted in the block
+    item: np.ndarray  # (n,) the same
+    profile: np.ndarray  # (n,)
+    side: np.ndarray  # (n,) 1 at the lower end, -1 at the upper one
+    weight: np.ndarray  # (n,) how much an answer is read as "here or beyond"
+    sd: np.ndarray  # (n,) of y* given everything else
+    room: np.ndarray  # (n,) side times (cut - given answer)
+    rest: np.ndarray  # (n,) c - given answer but for what moves: truths, and numbers on the other dimensions
+    slope: np.ndarray  # (D, n) of c on the truths: G_d / W_dd
+    tie: np.ndarray  # (D, n) of c on the other numbers, times -1: W_de / W_dd, and 0 for e = d
+
+    def only(self, active: np.ndarray) -> AtEnds:
+        """Those of the active (m,) items."""
+        keep = np.flatnonzero(active[self.item])
+        return self if len(keep) == len(self.row) else AtEnds(*(part.take(keep, axis=-1) for part in self))
+
+    def center(self, at: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """c - given answer, for truths (D, m) and numbers that lie `change` (D, j) away from the answers."""
+        moved = _products(self.slope, at.take(self.item, axis=1)) - _products(self.tie, change.take(self.row, axis=1))
+        return np.asarray(self.rest + moved)
+
+    def push(self, change: np.ndarray, items: int) -> np.ndarray:
+        """(D, items) sum_n G_nd (y* - y)_nd."""
+        pushed = self.slope * (change.take(self.row) / self.sd**2)
+        return np.stack([np.bincount(self.item, row, minlength=items) for row in pushed])
+
+
+def numbers_behind(
+    data: ItemData, info: Information, start: int, stop: int, mean: np.ndarray, V: np.ndarray
+) -> Behind | None:
+    """Of the items from `start` to `stop`, whose answers as numbers give means (D, m) and covariances V (D, D, m).
+
+    None where no answer is at an end.
+    """
+    judgements = slice(int(data.item_ptr[start]), int(data.item_ptr[stop]))
+    given, profile_of = np.ascontiguousarray(data.y[judgements].T), data.profile_of[judgements]
+    item_of = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
+    found = (_at_ends(data, info, given, profile_of, item_of, d) for d in range(data.D))
+    ends = {d: own for d, own in enumerate(found) if len(own.row)}
+    if not ends:
+        return None
+    change, center = _settled_together(ends, given.shape, mean, V)
+    y, own, variance = given + change, np.zeros(stop - start), np.zeros_like(given)
+    for d, at in ends.items():
+        cut = truncated_above(at.side * center[d].take(at.row), at.sd, at.room)
+        weight, beyond = at.weight, at.side * cut.mean
+        open_ = weight * (cut.variance + (1 - weight) * beyond**2)  # of a number that is the answer, or lies beyond
+        variance[d, at.row] = open_
+        both = 0.5 * (y.take(at.row, axis=1) + given.take(at.row, axis=1))
+        # (y*'W y* - y'W y) / 2 - b'W (y* - y), in units of W_dd
+        pulled = _products(at.tie, both) + both[d] - info.Wb[at.profile, d] * at.sd**2
+        said = weight * cut.entropy - (0.5 * open_ + change[d].take(at.row) * pulled) / at.sd**2
+        own += np.bincount(at.item, said, minlength=len(own))
+    touched = np.flatnonzero(variance.any(axis=0))
+    own_y, own_given, open_ = (part.take(touched, axis=1) for part in (y, given, variance))
+    Dyy = _added(own_y, own_given, open_, profile_of[touched], len(data.annotator))
+    return Behind(y, _pushed(ends, change, mean.shape), own, Dyy)
+
+
+def _at_ends(
+    data: ItemData, info: Information, given: np.ndarray, profile_of: np.ndarray, item_of: np.ndarray, d: int
+) -> AtEnds:
+    assert data.cuts is not None
+    cuts = data.cuts.of([d])
+    low, high = cuts.low[0], cuts.high[0]
+    at_low, at_high = cuts.at_end(given[d])
+    outside = at_low | at_high
+    row = np.flatnonzero(outside if data.answered[:, d].all() else outside & data.answered[profile_of, d])
+    profile, answer = profile_of[row].astype(np.intp), given[d][row]
+    side = np.where(answer <= low, 1.0, -1.0)
+    variance = 1 / info.W[:, d, d][profile]
+    slope = np.take(info.G[:, :, d].T, profile, axis=1) * variance
+    tie = np.take(info.W[:, d].T, profile, axis=1) * variance
+    rest = info.Wb[:, d][profile] * variance - _products(tie, given.take(row, axis=1))
+    tie[d] = 0.0
+    room = side * (np.where(answer <= low, low, high) - answer)
+    weight = np.broadcast_to(cuts.weight, row.shape)
+    return AtEnds(row, item_of[row], profile, side, weight, np.sqrt(variance), room, rest, slope, tie)
+
+
+def _settled_together(ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray) -> Numbers:
+    """The numbers that nothing moves any more."""
+    change, center = np.zeros(shape), np.zeros(shape)
+    at, before, step = mean.copy(), np.zeros_like(mean), np.zeros_like(mean)
+    done, everywhere = SETTLED * np.sqrt(np.einsum("iim->im", V)), ends
+    active = np.ones(mean.shape[1], dtype=bool)
+    creeps = ~active  # little is missed, and yet there is far to go
+    for round_ in range(SECANT_ROUNDS):
+        open_ = np.zeros(mean.shape)  # how much of what an answer says about its truth the cut leaves open
+        for d, own in ends.items():
+            c = own.center(at, change)
+            t = (own.room - own.side * c) / own.sd
+            ratio = mills_ratio(t)
+            center[d, own.row] = c
+            change[d, own.row] = own.weight * (c - own.side * own.sd * ratio)
+            if not round_:
+                left = own.weight * (1 - ratio * (t + ratio)) * own.slope[d] ** 2 / own.sd**2
+                open_[d] = np.bincount(own.item, left, minlength=mean.shape[1])
+        miss = mean + np.einsum("ijm,jm->im", V, _pushed(ends, change, mean.shape)) - at
+        rate = 1 + (miss - before) / np.where(step == 0, np.inf, step)
+        if not round_:
+            rate = np.einsum("iim->im", V) * open_
+        far = active & (np.abs(miss) > done)
+        creeps |= (far & (rate > CREEPING)).any(axis=0)
+        active = far.any(axis=0) & ~creeps
+        ends = {d: own.only(active) for d, own in ends.items()}
+        if not any(len(own.row) for own in ends.values()):
+            break
+        before, step = miss, miss / (1 - np.clip(rate, 0.0, FASTEST_RATE))
+        at = at + step
+    left = creeps | active
+    numbers, ends = Numbers(change, center), {d: own.only(left) for d, own in everywhere.items()}
+    return found_together(ends, numbers, mean, V, SETTLED) if left.any() else numbers
+
+
+def _pushed(ends: dict[int, AtEnds], change: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """(D, m) sum_n G_n (y* - y)_n."""
+    push = np.zeros(shape)
+    for d, own in ends.items():
+        if len(own.row):
+            push += own.push(change[d], shape[1])
+    return push
+
+
+def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(n,) sums over the first axis of a * b, (D, n) each."""
+    return np.asarray(np.einsum("in,in->n", a, b))
+
+
+def _added(y: np.ndarray, given: np.ndarray, variance: np.ndarray, profile: np.ndarray, U: int) -> np.ndarray:
+    """(U, D, D) sums of y y' - given given' + diag(variance) by profile, from (D, n) each."""
+    D = len(y)
+    added = np.empty((U, D, D))
+    change, both = y - given, 0.5 * (y + given)
+    for d in range(D):
+        for e in range(d + 1):
+            own = change[d] * both[e] + both[d] * change[e]
+            added[:, d, e] = added[:, e, d] = np.bincount(profile, own, minlength=U)
+        added[:, d, d] += np.bincount(profile, variance[d], minlength=U)
+    return added

@@ -1,0 +1,319 @@
+"""One EM iteration of the series model, exact or hard: the M-step put together, the truth's own parameters, recentring.
+
+Every step returns (new parameters, objective of the parameters it was given), so that a loop that knows no model can
+watch the objective: log p(y) + log prior for the exact step, log p(y, a) + log prior for the hard one. Order of the
+M-step: every annotator's rows given noise, then rho, then the noise, then the truth's own parameters. Each is a
+conditional maximum, so the expected log density plus log prior never falls.
+
+The truth: level mu, feature effects theta, innovation covariance sigma, autocorrelation phi. Given phi, level and theta
+are least squares on quasi-differences, whatever sigma is; given these, sigma is a function of phi, and phi a search on
+a line.
+
+Gauge: scale and zero of the truth are not identified by ratings; the average annotator defines them. a <- G a + c with
+the filters, level and covariance carried along leaves every prediction as it is. G is the average total gain of the
+annotators: the whole matrix where dimensions may leak into each other and the truth's covariance is full, its diagonal
+elsewhere. c is the average bias. Annotators are weighted by their own gain, from 0 to 1, so that spammers do not define
+the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from unisono.maths.linalg.causal_filters import Lagged
+from unisono.maths.series.filter_rows import (
+    best_row,
+    floored,
+    log_noise_prior,
+    log_row_prior,
+    residuals,
+    row_models,
+    row_system,
+    solve_symmetric,
+    update_diagonal,
+    update_full,
+    update_rho,
+)
+from unisono.maths.series.trace_data import Priors, SeriesParams, Structure
+from unisono.maths.series.trace_estep import expect, one_thread
+from unisono.maths.series.trace_layout import Layout, whiten
+from unisono.maths.series.trace_moments import Moments, add_moments, group_moments
+from unisono.maths.structure_words import Latent
+
+
+def competence(params: SeriesParams, rated: np.ndarray) -> np.ndarray:
+    """(K,) how much an annotator follows the truth, 0 to 1; 0 for who is not among `rated` (K,) bool."""
+    own = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2).mean(axis=1)
+    return np.where(rated, np.clip(own, 0.0, 1.0), 0.0)
+
+
+def recentre(params: SeriesParams, structure: Structure, weight: np.ndarray) -> SeriesParams:
+    """The average annotator becomes the identity with no bias. weight: (K,) how much each annotator counts."""
+    if not np.any(weight > 0):  # eq. S21
+        return params
+    share = weight / weight.sum()
+    total = np.tensordot(share, params.F.sum(axis=1), axes=1)  # (D, D) average total gain
+    gain = _allowed(total, structure)
+    if np.linalg.det(gain) <= 0 or np.any(np.diagonal(gain) <= 0):
+        return params
+    params = rescale(params, gain)
+    # Before the clock the paper's truth is zero, and a zero does not shift: only the preroll start can move the level.
+    movable = structure.bias and structure.level and structure.start == "preroll"
+    if not movable:
+        return params
+    rest = np.linalg.solve(gain.T, total.T).T  # average total gain that is left
+    return shift(params, np.linalg.solve(rest, share @ params.b))
+
+
+def _allowed(total: np.ndarray, structure: Structure) -> np.ndarray:
+    """(D, D) the part of the average gain that the structure can absorb."""
+    leaks = structure.transform in ("full", "taps") or (structure.transform == "delay" and structure.crosstalk)
+    if leaks and structure.latent == "full":
+        return total
+    diagonal = np.diagonal(total)
+    return np.diag(np.full(len(total), diagonal.mean()) if structure.latent == "isotropic" else diagonal)
+
+
+def rescale(params: SeriesParams, gain: np.ndarray) -> SeriesParams:
+    """a <- gain a. gain: (D, D)."""
+    return params._replace(
+        F=np.linalg.solve(gain.T, np.swapaxes(params.F, 2, 3)).swapaxes(2, 3),
+        mu=gain @ params.mu,
+        theta=params.theta @ gain.T,
+        sigma=gain @ params.sigma @ gain.T,
+    )
+
+
+def shift(params: SeriesParams, by: np.ndarray) -> SeriesParams:
+    """a <- a + by, exact where the truth goes on before the first frame."""
+    return params._replace(mu=params.mu + by, b=params.b - np.einsum("kwdp,p->kd", params.F, by))
+
+
+PHI_MAX = 0.9999  # the search for phi stays inside +-PHI_MAX
+
+
+class Dynamics(NamedTuple):
+    mu: np.ndarray  # (D,)
+    theta: np.ndarray  # (P, D)
+    sigma: np.ndarray  # (D, D)
+    phi: float
+
+
+def update_dynamics(
+    moments: Moments, features: Lagged, params: SeriesParams, structure: Structure, priors: Priors
+) -> Dynamics:
+    """M-step of everything that belongs to the truth."""
+    mu, theta = _level_and_effects(moments, features, params, structure, priors)
+    around = deviations(moments, features, mu, theta)
+    ridge = priors.theta_precision * theta.T @ theta
+    extra = len(theta) * (priors.theta_precision > 0)
+    phi = params.phi
+    if structure.estimate_phi:
+        phi = _search_phi(around, moments, structure.latent, ridge, extra)
+    sigma = shaped((around.quasi(phi) + ridge) / (moments.frames + extra), structure.latent)  # eq. S18
+    return Dynamics(mu, theta, floored(sigma, priors.sigma_floor), phi)
+
+
+def deviations(moments: Moments, features: Lagged, mu: np.ndarray, theta: np.ndarray) -> Lagged:
+    """Lagged moments of e = a - mu - theta'x."""
+    B = np.concatenate([mu[None], theta])  # (1 + P, D) of [1, x]
+    ax, xx, aa = moments.ax, features, moments.aa
+    swapped = ax._replace(cross=ax.swap, swap=ax.cross)  # a transpose exchanges the two
+    parts = [a - m @ B - (s @ B).T + B.T @ x @ B for a, m, s, x in zip(aa, ax, swapped, xx, strict=True)]
+    return Lagged(*parts)
+
+
+def shaped(V: np.ndarray, latent: Latent) -> np.ndarray:
+    """The nearest covariance of the structure, in likelihood."""
+    if latent == "isotropic":
+        return np.asarray(np.eye(len(V)) * np.diagonal(V).mean())
+    return np.asarray(np.diag(np.diagonal(V)) if latent == "diagonal" else 0.5 * (V + V.T))
+
+
+def log_theta_prior(params: SeriesParams, priors: Priors) -> float:
+    """Log of the normal prior of theta with precision in units of sigma^-1, up to a constant."""
+    if priors.theta_precision == 0 or not len(params.theta):
+        return 0.0
+    inner = np.linalg.solve(params.sigma, params.theta.T @ params.theta)
+    logdet = np.linalg.slogdet(params.sigma)[1]
+    return float(-0.5 * (priors.theta_precision * np.trace(inner) + len(params.theta) * logdet))
+
+
+def _level_and_effects(
+    moments: Moments, features: Lagged, params: SeriesParams, structure: Structure, priors: Priors
+) -> tuple[np.ndarray, np.ndarray]:
+    """mu (kept unless the structure estimates it) and theta."""  # eq. S17
+    P = len(params.theta)
+    use = np.arange(0 if structure.level else 1, 1 + P)
+    xx = features.quasi(params.phi)
+    right = moments.ax.quasi(params.phi).T[use]
+    if not structure.level:
+        right = right - np.outer(xx[use, 0], params.mu)
+    left = xx[np.ix_(use, use)] + priors.theta_precision * np.diag((use > 0).astype(float))
+    B = solve_symmetric(left, right)
+    return (B[0], B[1:]) if structure.level else (params.mu, B)
+
+
+def _search_phi(around: Lagged, moments: Moments, latent: Latent, ridge: np.ndarray, extra: int) -> float:
+    """The phi with the greatest expected log density, sigma following."""  # eq. S19
+    D, n = len(ridge), moments.frames + extra
+
+    def loss(phi: float) -> float:
+        sigma = shaped((around.quasi(phi) + ridge) / n, latent)
+        return float(n * np.linalg.slogdet(sigma)[1] - moments.recordings * D * np.log1p(-(phi**2)))
+
+    return float(minimize_scalar(loss, bounds=(-PHI_MAX, PHI_MAX), method="bounded", options={"xatol": 1e-10}).x)
+
+
+def maximise(
+    layout: Layout, moments: Moments, params: SeriesParams, structure: Structure, priors: Priors
+) -> SeriesParams:
+    """New parameters from the moments."""
+    params = update_rows(layout, moments, params, structure, priors)
+    params = update_noise(layout, moments, params, structure, priors)
+    return params._replace(**update_dynamics(moments, layout.features, params, structure, priors)._asdict())
+
+
+def update_rows(
+    layout: Layout, moments: Moments, params: SeriesParams, structure: Structure, priors: Priors
+) -> SeriesParams:
+    """Filters, biases and delays, annotator by annotator and dimension by dimension."""
+    F, b, lag = params.F.copy(), params.b.copy(), params.lag.copy()
+    params = params._replace(F=F, b=b, lag=lag)  # rows already updated are seen by those after them
+    models = [row_models(structure, priors, d, layout.D) for d in range(layout.D)]
+    rated = {(q.annotator, d) for q in layout.channels.channel for d in q.dims}
+    for k, d in sorted(rated):
+        if k in structure.fixed:
+            continue
+        A, g = row_system(moments, layout.channels, params, structure, k, d)
+        fit = best_row(A, g, models[d], priors.kappa)
+        F[k, :, d], b[k, d], lag[k, d] = fit.x[:-1].reshape(structure.W, layout.D), fit.x[-1], fit.lag
+    return params
+
+
+def update_noise(
+    layout: Layout, moments: Moments, params: SeriesParams, structure: Structure, priors: Priors
+) -> SeriesParams:
+    """Autocorrelation, then covariance of the noise."""
+    if structure.noise == "full":
+        return params._replace(N=update_full(moments, layout.channels, params, structure, priors))
+    found = residuals(moments, layout.channels, params, structure)
+    if structure.autocorrelation != "none":
+        params = params._replace(rho=update_rho(found, params, structure))
+    square = found.quadratic(params.rho)
+    return params._replace(N=update_diagonal(square, found.n, params, structure, priors))
+
+
+def log_prior(params: SeriesParams, structure: Structure, priors: Priors) -> float:
+    """Log prior as the M-step weighs it: annotators' part over kappa, up to a constant."""
+    annotators = log_row_prior(params, structure, priors) + log_noise_prior(params, structure, priors)
+    return annotators / priors.kappa + log_theta_prior(params, priors)
+
+
+def expected_log_density(layout: Layout, moments: Moments, params: SeriesParams, structure: Structure) -> float:
+    """E log p(y, a): what the M-step climbs; with moments of a point, log p(y, a) itself."""  # eq. S20
+    return _ratings_part(layout, moments, params, structure) + _truth_part(layout, moments, params)
+
+
+def _ratings_part(layout: Layout, moments: Moments, params: SeriesParams, structure: Structure) -> float:
+    channels = layout.channels
+    white = whiten(channels, params, structure)
+    x = np.concatenate([white.G.reshape(len(white.G), -1), white.beta[:, None]], axis=1)  # (Q, Z)
+    crossed = x @ (white.mix.T @ moments.c).T
+    predicted = np.einsum("iy,iyz,jz->ij", x, moments.S[channels.row_channel], x, optimize=True)
+    square = white.mix.T @ moments.yy @ white.mix - crossed - crossed.T + predicted
+    sizes = np.bincount(channels.row_channel, minlength=len(channels.channel))
+    constant = moments.n @ (white.log_noise + sizes * np.log(2.0 * np.pi))
+    return float(-0.5 * (np.sum(white.weight * square) + constant))
+
+
+def _truth_part(layout: Layout, moments: Moments, params: SeriesParams) -> float:
+    D = len(params.mu)
+    around = deviations(moments, layout.features, params.mu, params.theta).quasi(params.phi)
+    return float(
+        -0.5 * np.trace(np.linalg.solve(params.sigma, around))
+        - 0.5 * moments.frames * (np.linalg.slogdet(params.sigma)[1] + D * np.log(2.0 * np.pi))
+        + 0.5 * moments.recordings * D * np.log1p(-(params.phi**2))
+    )
+
+
+Step = Callable[[SeriesParams], tuple[SeriesParams, float]]
+
+
+def soft_step(
+    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, *, gauge: bool = False
+) -> tuple[SeriesParams, float]:
+    """Exact EM. An exact EM step (the objective rises) unless `gauge` or a moving noise pool changes the prior."""
+    with one_thread():  # the M-step's matrices are small as well
+        found = expect(layout, params, structure)
+        objective = found.loglik + log_prior(params, structure, priors)
+        updated = maximise(layout, found.moments, params, structure, priors)
+    if gauge:
+        updated = recentre(updated, structure, competence(updated, rated(layout, structure)))
+    return updated, objective
+
+
+def hard_step(
+    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, *, weighted: bool = True
+) -> tuple[SeriesParams, float]:
+    """Hard EM: the posterior mode stands for the posterior. `weighted=False` is the paper's E-step.
+
+    The weighted step climbs log p(y, a) + log prior; the unweighted one climbs nothing in particular.
+    """  # eq. S22
+    with one_thread():
+        moments = expect(layout, params if weighted else unweighted(params), structure, covariances=False).moments
+        objective = expected_log_density(layout, moments, params, structure) + log_prior(params, structure, priors)
+        return maximise(layout, moments, params, structure, priors), objective
+
+
+def unweighted(params: SeriesParams) -> SeriesParams:
+    """The paper's E-step forgets the variances: noise and innovations count as one, and nothing is autocorrelated."""
+    D = len(params.mu)
+    return params._replace(
+        N=np.tile(np.eye(D), (len(params.N), 1, 1)), rho=np.zeros_like(params.rho), sigma=np.eye(D), phi=0.0
+    )
+
+
+def make_step(
+    layout: Layout,
+    structure: Structure,
+    priors: Priors,
+    *,
+    inference: str = "soft",
+    gauge: bool = False,
+) -> Step:
+    """The step as a function of the parameters alone. inference: soft, hard (weighted), paper (hard, unweighted)."""
+
+    def step(params: SeriesParams) -> tuple[SeriesParams, float]:
+        if inference == "soft":
+            return soft_step(layout, params, structure, priors, gauge=gauge)
+        return hard_step(layout, params, structure, priors, weighted=inference == "hard")
+
+    return step
+
+
+def start_from_truth(
+    layout: Layout, a: np.ndarray, params: SeriesParams, structure: Structure, priors: Priors
+) -> SeriesParams:
+    """Parameters that a guess of the truth implies, e.g. random numbers as in the paper. a: (sum T, D)."""
+    return maximise(layout, point_moments(layout, a), params, structure, priors)
+
+
+def point_moments(layout: Layout, a: np.ndarray) -> Moments:
+    """Moments of a truth known exactly; before the first frame its first value is held. a: (sum T, D)."""
+    parts = []
+    for group in layout.groups:
+        paths = [a[layout.first_row[m] : layout.first_row[m + 1]] for m in group.recording]
+        clock = [np.pad(p, ((group.pre, group.L - group.stop), (0, 0)), mode="edge") for p in paths]
+        parts.append(group_moments(group, layout, np.stack(clock), None))
+    return add_moments(parts)
+
+
+def rated(layout: Layout, structure: Structure) -> np.ndarray:
+    """(K,) bool, annotators with ratings whose parameters are estimated."""
+    present = {q.annotator for q in layout.channels.channel} - set(structure.fixed)
+    return np.isin(np.arange(layout.K), sorted(present))

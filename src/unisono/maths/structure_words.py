@@ -1,0 +1,57 @@
+"""Words of structure: settings of the models that are one of a few words, for ratings of items and for traces.
+
+Types, command-line choices, error messages and the check of the docs are all made from here. Imports nothing that takes
+time, because `unisono fuse --help` needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from unisono.errors import SettingsError
+
+Transform = Literal["identity", "gain", "full"]
+Noise = Literal["isotropic", "diagonal", "full", "scaled", "shared"]
+Latent = Literal["isotropic", "diagonal", "full"]
+Anchor = Literal["average", "uncorrelated", "none"]
+Inference = Literal["bayes", "ml"]
+EstimateScale = Literal["matched", "posterior"]
+Response = Literal["linear", "ordinal", "warp"]  # what ratings stand for
+Counting = Literal["merge", "keep"]  # of annotators who look like one opinion
+
+Engine = Literal["serial", "processes", "dask", "ray"]  # who works on shards
+
+SeriesTransform = Literal["identity", "gain", "full", "delay", "taps"]
+FrameNoise = Literal["isotropic", "diagonal", "full", "scaled"]  # within one frame
+SeriesNoise = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]  # ar1: diagonal, correlated over frames
+SeriesInference = Literal["soft", "hard", "paper"]
+
+ENGINE_WORDS: tuple[str, ...] = get_args(Engine)
+COPY_WORDS: tuple[str, ...] = get_args(Counting)
+ITEM_WORDS: dict[str, tuple[str, ...]] = {
+    "inference": get_args(Inference),
+    "transform": get_args(Transform),
+    "noise": get_args(Noise),
+    "latent": get_args(Latent),
+    "anchor": get_args(Anchor),
+    "estimate": get_args(EstimateScale),
+    "response": get_args(Response),
+}
+SERIES_WORDS: dict[str, tuple[str, ...]] = {
+    "inference": get_args(SeriesInference),
+    "transform": get_args(SeriesTransform),
+    "noise": get_args(SeriesNoise),
+    "latent": get_args(Latent),
+}
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """All words that a setting takes, of items first, then those that traces alone have."""
+    return tuple(dict.fromkeys((*ITEM_WORDS.get(name, ()), *SERIES_WORDS.get(name, ()))))
+
+
+def require_word(name: str, value: object, words: Sequence[str]) -> None:
+    """Raises a SettingsError that lists the words there are, unless the value is one of them."""
+    if value not in words:
+        raise SettingsError(f"{name}={value!r}: choose one of {', '.join(words)}.")

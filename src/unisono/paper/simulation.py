@@ -1,0 +1,298 @@
+"""Ratings drawn from the model, with the truth they were drawn from: of items, and of traces.
+
+The defaults of items are the paper's synthetic experiment: 100 items, 10 annotators who all rate everything, 2
+dimensions, 500 features, elements of F_k from U(0, 1), truth from U(-1, 1). The paper does not give its noise; .3 is
+ours. Those of traces: 18 recordings of 350 frames, 6 annotators, 2 dimensions, 500 features that walk at random; the
+truth is a random linear map of them, scaled to 0..1; filters have elements from U(0, 1), and before the first frame the
+truth is zero. The paper gives neither its noise nor the width of the true filters: sd .2 to .8 of each annotator's own
+signal, and 10 frames, are ours. `realistic` draws one smooth delay per annotator, a gain, a little leakage between the
+dimensions, a bias, and a truth that was there before the first frame.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.tables.item_table import Clock, ItemTable
+from unisono.tables.ratings import Ratings
+
+
+class Simulation(NamedTuple):
+    """Ratings, what they were made from, and the annotators who gave them."""
+
+    ratings: Ratings
+    features: ItemTable
+    truth: ItemTable
+    annotators: dict[str, Any]  # plain values for JSON
+
+
+TransformLaw = Literal["uniform", "identity", "near-identity", "shared"]
+
+
+def simulate_items(
+    *,
+    items: int = 100,
+    annotators: int = 10,
+    dimensions: int = 2,
+    features: int = 500,
+    ratings_per_item: int | None = None,
+    noise: float = 0.3,
+    transform: TransformLaw = "uniform",
+    spread: float = 0.3,
+    bias: float = 0.0,
+    missing: float = 0.0,
+    seed: int = 0,
+) -> Simulation:
+    """Draws a data set. `spread` is the sd of F_k around the identity, or the off-diagonal value of a shared F."""
+    per_item = annotators if ratings_per_item is None else ratings_per_item
+    if not 1 <= per_item <= annotators:
+        raise DataError(f"{per_item} ratings per item need at least as many annotators; there are {annotators}.")
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((items, features))
+    truth = rng.uniform(-1, 1, size=(items, dimensions))
+    F = _matrices(transform, annotators, dimensions, spread, rng)
+    b = bias * rng.standard_normal((annotators, dimensions))
+    who = _assign(items, annotators, per_item, rng)
+    item_of = np.repeat(np.arange(items), per_item)
+    annotator_of = who.reshape(-1)
+    y = np.einsum("nij,nj->ni", F[annotator_of], truth[item_of]) + b[annotator_of]
+    y += noise * rng.standard_normal(y.shape)
+    y[rng.random(y.shape) < missing] = np.nan
+    return _labelled_items(y, item_of, annotator_of, X, truth, F, b, noise)
+
+
+def _matrices(law: TransformLaw, K: int, D: int, spread: float, rng: np.random.Generator) -> np.ndarray:
+    """(K, D, D) annotator matrices."""
+    eye = np.tile(np.eye(D), (K, 1, 1))
+    if law == "uniform":
+        return rng.uniform(0, 1, size=(K, D, D))
+    if law == "near-identity":
+        return np.asarray(eye + spread * rng.standard_normal((K, D, D)))
+    return np.asarray(eye + spread * (1 - eye)) if law == "shared" else eye
+
+
+def _assign(M: int, K: int, per_item: int, rng: np.random.Generator) -> np.ndarray:
+    """(M, per_item) annotators of each item, sorted; everyone when all are asked."""
+    if per_item == K:
+        return np.tile(np.arange(K), (M, 1))
+    return np.sort(np.argpartition(rng.random((M, K)), per_item, axis=1)[:, :per_item], axis=1)
+
+
+def _labelled_items(
+    y: np.ndarray,
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    X: np.ndarray,
+    truth: np.ndarray,
+    F: np.ndarray,
+    b: np.ndarray,
+    noise: float,
+) -> Simulation:
+    items = tuple(f"item{m + 1}" for m in range(len(truth)))
+    annotators = tuple(f"annotator{k + 1}" for k in range(len(F)))
+    dimensions = tuple(f"dim{d + 1}" for d in range(truth.shape[1]))
+    ratings = Ratings.from_judgements(
+        y, item_of, annotator_of, items=items, annotators=annotators, dimensions=dimensions, source="simulation"
+    )
+    columns = tuple(f"x{p + 1}" for p in range(X.shape[1]))
+    described = {
+        name: {"F": F[k].tolist(), "bias": b[k].tolist(), "noise_sd": noise} for k, name in enumerate(annotators)
+    }
+    return Simulation(
+        ratings,
+        ItemTable.from_rows(X, items=items, columns=columns, source="simulated features"),
+        ItemTable.from_rows(truth, items=items, columns=dimensions, source="simulated truth"),
+        described,
+    )
+
+
+HOLD = (2, 4)  # frames: the paper's features hold still for two to four frames ...
+MOVE = (2, 4)  # ... and then move on in a straight line, for as long
+GAP = 20  # frames that a stretch without ratings lasts on average
+
+
+def held_walks(T: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(T, n) random walks without drift that all hold and move at the same times."""
+    most = T // (HOLD[0] + MOVE[0]) + 2
+    hold = rng.integers(HOLD[0], HOLD[1] + 1, most)
+    move = rng.integers(MOVE[0], MOVE[1] + 1, most)
+    begin = np.cumsum(hold + move) - hold - move  # a level is taken from begin to begin + hold - 1
+    level = np.cumsum(rng.standard_normal((most, n)), axis=0)
+    knot = np.stack([begin, begin + hold - 1], axis=1).ravel()
+    height = np.repeat(level, 2, axis=0)
+    right = np.clip(np.searchsorted(knot, np.arange(T), side="right"), 1, len(knot) - 1)
+    share = (np.arange(T) - knot[right - 1]) / (knot[right] - knot[right - 1])
+    return np.asarray(height[right - 1] + share[:, None] * (height[right] - height[right - 1]))
+
+
+def bump(centre: float, W: int) -> np.ndarray:
+    """(W,) smooth kernel around a delay in frames; its sum is 1."""
+    width = max(W / 10.0, 0.5)
+    weight = np.exp(-0.5 * ((np.arange(W) - centre) / width) ** 2)
+    return np.asarray(weight / weight.sum())
+
+
+def lasting_noise(shape: tuple[int, ...], rho: float, rng: np.random.Generator) -> np.ndarray:
+    """Standard normal noise, AR(1) along the axis before the last."""
+    noise = rng.standard_normal(shape)
+    fresh = np.sqrt(1.0 - rho**2)
+    for t in range(1, shape[-2]):
+        noise[..., t, :] = rho * noise[..., t - 1, :] + fresh * noise[..., t, :]
+    return noise
+
+
+def gaps(shape: tuple[int, ...], share: float, rng: np.random.Generator) -> np.ndarray:
+    """Bool, true on stretches along the last axis that make up about `share` of it."""
+    if share <= 0.0:
+        return np.zeros(shape, dtype=bool)
+    stay = 1.0 - 1.0 / GAP
+    enter = min(share * (1.0 - stay) / max(1.0 - share, 1e-12), 1.0)
+    lost = np.empty(shape, dtype=bool)
+    lost[..., 0] = rng.random(shape[:-1]) < share
+    for t in range(1, shape[-1]):
+        lost[..., t] = rng.random(shape[:-1]) < np.where(lost[..., t - 1], stay, enter)
+    return lost
+
+
+NOISE = (0.4, 1.6)  # an annotator's noise, in the noise asked for
+GAIN = (0.6, 1.4)  # realistic annotators: total gain,
+LEAK = 0.2  # sd of the leakage of one dimension into another,
+DELAY = (0.2, 0.6)  # centre of the kernel, in windows,
+BIAS = 0.3  # and sd of the bias, in standard deviations of the truth
+
+
+class _People(NamedTuple):
+    F: np.ndarray  # (K, W, D, D) filters, lag 0 first; row = rated dimension
+    b: np.ndarray  # (K, D)
+    delay: np.ndarray  # (K, D) frames, NaN where the filter is no delay
+
+
+def simulate_series(
+    *,
+    recordings: int = 18,
+    frames: int = 350,
+    annotators: int = 6,
+    dimensions: int = 2,
+    features: int = 500,
+    window: int = 10,
+    rate: float = 5.0,
+    noise: float = 0.5,
+    realistic: bool = False,
+    correlation: float = 0.0,
+    autocorrelation: float = 0.0,
+    spammers: int = 0,
+    missing: float = 0.0,
+    seed: int = 0,
+) -> Simulation:
+    """Draws a data set.
+
+    `window` is the width of the true filters in frames, `noise` the noise sd in sds of the annotator's signal, on
+    average, `correlation` that of the true dimensions, `autocorrelation` that of neighbouring noise; the first
+    `spammers` annotators trace a random walk of their own; a share `missing` of the frames is lost in stretches.
+    """
+    if not 0 <= spammers < annotators:
+        raise DataError(f"{spammers} spammers among {annotators} annotators: at least one must rate honestly.")
+    if not (-1.0 < correlation < 1.0 and 0.0 <= autocorrelation < 1.0):
+        raise DataError(f"Correlation {correlation} and autocorrelation {autocorrelation} must lie below 1.")
+    rng = np.random.default_rng(seed)
+    before = window - 1 if realistic else 0
+    X, truth = _truth(recordings, before + frames, dimensions, features, correlation, rng)
+    size = truth.std(axis=(0, 1))
+    people = _realistic(annotators, window, size, rng) if realistic else _uniform(annotators, window, dimensions, rng)
+    seen = _filtered(truth, people.F)[:, :, before:]  # (K, M, T, D)
+    sd = noise * rng.uniform(*NOISE, annotators)[:, None] * seen.std(axis=(1, 2))  # (K, D)
+    y = seen + people.b[:, None, None] + sd[:, None, None] * lasting_noise(seen.shape, autocorrelation, rng)
+    for k in range(spammers):
+        y[k] = _own_walks(seen[k], rng)
+    y[gaps(y.shape[:3], missing, rng)] = np.nan
+    described = [
+        {
+            "F": people.F[k].tolist(),
+            "bias": people.b[k].tolist(),
+            "noise_sd": sd[k].tolist(),
+            "delay_seconds": None if np.isnan(people.delay[k]).any() else (people.delay[k] / rate).tolist(),
+            "spammer": k < spammers,
+        }
+        for k in range(annotators)
+    ]
+    return _labelled_series(y, X[:, before:], truth[:, before:], described, rate)
+
+
+def _truth(
+    M: int, T: int, D: int, P: int, correlation: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Features (M, T, P) and truth (M, T, D), every dimension of it between 0 and 1."""
+    walks = np.stack([held_walks(T, P or D, rng) for _ in range(M)])
+    mix = np.linalg.cholesky(np.full((D, D), correlation) + (1.0 - correlation) * np.eye(D))
+    truth = walks @ ((rng.standard_normal((P, D)) if P else np.eye(D)) @ mix.T)
+    low, high = truth.min(axis=(0, 1)), truth.max(axis=(0, 1))
+    return (walks if P else walks[:, :, :0]), (truth - low) / (high - low)
+
+
+def _uniform(K: int, W: int, D: int, rng: np.random.Generator) -> _People:
+    """The paper's: every tap from U(0, 1), no bias."""
+    return _People(rng.uniform(0, 1, (K, W, D, D)), np.zeros((K, D)), np.full((K, D), np.nan))
+
+
+def _realistic(K: int, W: int, size: np.ndarray, rng: np.random.Generator) -> _People:
+    """Gain, leakage and bias around one smooth delay per annotator and dimension. size: (D,) sd of the truth."""
+    D = len(size)
+    delay = rng.uniform(*DELAY, (K, D)) * (W - 1)
+    total = LEAK * rng.standard_normal((K, D, D))
+    total[:, np.arange(D), np.arange(D)] = rng.uniform(*GAIN, (K, D))
+    F = np.zeros((K, W, D, D))
+    for k, d in np.ndindex(K, D):
+        F[k, :, d] = np.outer(bump(float(delay[k, d]), W), total[k, d])
+    return _People(F, BIAS * size * rng.standard_normal((K, D)), delay)
+
+
+def _filtered(truth: np.ndarray, F: np.ndarray) -> np.ndarray:
+    """(K, M, T, D) what every annotator sees; before the first frame there is nothing."""
+    T = truth.shape[1]
+    out = np.zeros((len(F), *truth.shape))
+    for w in range(min(F.shape[1], T)):
+        out[:, :, w:] += np.einsum("kdp,mtp->kmtd", F[:, w], truth[:, : T - w])
+    return out
+
+
+def _own_walks(seen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(M, T, D) walks that have nothing to do with the recordings, as wide as an honest trace."""
+    M, T, D = seen.shape
+    walks = np.stack([held_walks(T, D, rng) for _ in range(M)])
+    centred = (walks - walks.mean(axis=(0, 1))) / walks.std(axis=(0, 1))
+    return np.asarray(centred * seen.std(axis=(0, 1)) + seen.mean(axis=(0, 1)))
+
+
+def _labelled_series(
+    y: np.ndarray, X: np.ndarray, truth: np.ndarray, described: list[dict[str, Any]], rate: float
+) -> Simulation:
+    K, M, T, D = y.shape
+    items = tuple(f"recording{m + 1}" for m in range(M))
+    annotators = tuple(f"annotator{k + 1}" for k in range(K))
+    dimensions = tuple(f"dim{d + 1}" for d in range(D))
+    length, clock = np.full(M, T), Clock(rate, np.zeros(M))
+    ratings = Ratings.from_judgements(
+        np.moveaxis(y, 0, 1).reshape(-1, D),
+        np.repeat(np.arange(M), K),
+        np.tile(np.arange(K), M),
+        items=items,
+        annotators=annotators,
+        dimensions=dimensions,
+        length=length,
+        clock=clock,
+        source="simulation",
+    )
+    columns = tuple(f"x{p + 1}" for p in range(X.shape[2]))
+    features = ItemTable.from_rows(
+        X.reshape(M * T, -1), items=items, columns=columns, length=length, clock=clock, source="simulated features"
+    )
+    table = ItemTable.from_rows(
+        truth.reshape(M * T, D), items=items, columns=dimensions, length=length, clock=clock, source="simulated truth"
+    )
+    return Simulation(ratings, features, table, dict(zip(annotators, described, strict=True)))
+
+
+__all__ = ["Simulation", "simulate_items", "simulate_series"]

@@ -1,0 +1,304 @@
+"""Plots of a fusion for papers: every function draws on axes of matplotlib, yours or its own, and returns them.
+
+    import unisono as un
+    axes = un.plot.truth(un.fuse("ratings.csv"), "valence")
+    axes.figure.savefig("truth.pdf")
+
+    truth        estimates of items with their intervals, beside the plain mean
+    traces       all traces of a recording, the estimate with its band
+    annotators   one figure of every annotator: reliability, bias, gain, noise, agreement or delay
+    matrices     what every annotator does to the truth, as heat maps
+    filters      how every annotator follows the truth in time
+    agreement    figures of agreement with their intervals
+    objective    the objective from iteration to iteration
+
+Figures are one column wide (3.4 inches) with 8 point letters, in colours that people with any colour vision tell apart.
+matplotlib is needed: pip install "unisono[plot]".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.evaluate.agreement_figures import Drawing
+from unisono.evaluate.agreement_measure import measure_agreement
+from unisono.evaluate.agreement_results import Agreement
+from unisono.fusers import Annotators, Fused, Fuser, make_fuser
+from unisono.fusers.fusion_results import by_reliability
+from unisono.tables.labels import nearest
+from unisono.tables.ratings import Ratings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+COLUMN = 3.4  # inches
+# Colours of Okabe and Ito, which people with any kind of colour vision tell apart.
+ESTIMATE, MEAN, SINGLE = "#0072B2", "#D55E00", "#999999"
+DIMENSIONS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DIVERGING = "RdBu"
+STYLE = {
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+}
+
+
+class Result(Protocol):
+    """What is drawn: a `Fusion`."""
+
+    @property
+    def ratings(self) -> Ratings: ...
+    @property
+    def fused(self) -> Fused: ...
+    @property
+    def fuser(self) -> Fuser: ...
+    @property
+    def described(self) -> Annotators: ...
+
+
+def axes_for(ax: Axes | None, height: float, width: float = COLUMN) -> Axes:
+    """The axes given, or new ones in a figure of their own."""
+    if ax is not None:
+        return ax
+    made: Axes = subplots(figsize=(width, height))
+    return made
+
+
+def subplots(*shape: int, **options: Any) -> Any:
+    """New axes in the style of all pictures, as `pyplot.subplots` makes them."""
+    plt = pyplot()
+    with plt.rc_context(STYLE):
+        made = plt.subplots(*shape, layout="constrained", **options)[1]
+        interactive = plt.isinteractive()
+    # The first figure loads the backend. That of notebooks turns interaction on, which the context has just forgotten;
+    # without it notebooks show no other figure than the first.
+    if interactive and not plt.isinteractive():
+        plt.ion()
+    return made
+
+
+def legend_above(axes: Axes) -> None:
+    """Names of what is drawn, where they hide nothing."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize=6.5, frameon=False, borderaxespad=0.2)
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as missing:
+        raise DataError('Pictures need matplotlib: pip install "unisono[plot]".') from missing
+    return plt
+
+
+def place_of(name: str | None, known: tuple[str, ...], what: str) -> int:
+    """Where a dimension or a recording stands; the first if none is named."""
+    if name is None:
+        return 0
+    if name not in known:
+        close = nearest(name, known)
+        hint = f" Did you mean '{close}'?" if close else ""
+        raise DataError(f"There is no {what} '{name}'.{hint} There are: {', '.join(known[:12])}.")
+    return known.index(name)
+
+
+AGREEMENT_FIGURES = ("ICC(A,1)", "ICC(A,k)", "alpha (interval)", "reliability")
+
+
+def agreement(
+    found: Agreement | Result, figures: Sequence[str] = AGREEMENT_FIGURES, *, draws: int = 500, ax: Axes | None = None
+) -> Axes:
+    """Figures of agreement with their 95 % intervals; takes the result of `un.agreement`, or a fusion."""
+    if not isinstance(found, Agreement):
+        shrunk = found.fuser.gives_posterior_means()
+        found = measure_agreement(found.ratings, drawing=Drawing(draws, 0.95, 0), fused=found.fused, shrunk=shrunk)
+    rows = [(one, name) for one in found.dimensions for name in figures]
+    axes = axes_for(ax, 0.5 + 0.17 * len(rows))
+    for y, (one, name) in enumerate(rows):
+        value = one.figures[name]
+        if np.isfinite(value.low):
+            axes.hlines(y, value.low, value.high, color=ESTIMATE, alpha=0.4, lw=2)
+        axes.plot([value.value], [y], "o", color=ESTIMATE, ms=3.5)
+    axes.set_yticks(range(len(rows)), [f"{one.name}, {name}" for one, name in rows], fontsize=6)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(right=1.02)
+    axes.set_xlabel(f"agreement, {found.level:.0%} intervals")
+    return axes
+
+
+def objective(result: Result, *, ax: Axes | None = None) -> Axes:
+    """What the estimation raised, iteration by iteration."""
+    values = result.fuser.trace_.objective
+    if not len(values):
+        raise DataError("An average has no objective: nothing was iterated.")
+    axes = axes_for(ax, 1.8)
+    axes.plot(np.arange(1, len(values) + 1), values, "-o", color=ESTIMATE, ms=2, lw=1)
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("objective")
+    return axes
+
+
+ANNOTATOR_FIGURES = ("reliability", "bias", "gain", "noise", "agreement", "delay")
+IDEAL = {"bias": 0.0, "gain": 1.0}
+MOST = 40
+MOST_LABELLED = 6  # dimensions whose names fit beside a matrix
+VISIBLE = 0.01  # of the largest weight: beyond the last weight that can be seen a filter is not drawn
+
+
+def annotators(result: Result, figure: str = "reliability", *, most: int = MOST, ax: Axes | None = None) -> Axes:
+    """One figure of every annotator, a colour per dimension, the most reliable at the top."""
+    found = result.described
+    if figure not in ANNOTATOR_FIGURES or getattr(found, figure) is None:
+        known = [name for name in ANNOTATOR_FIGURES if getattr(found, name) is not None]
+        raise DataError(f"There is no figure '{figure}' of annotators here. There are: {', '.join(known)}.")
+    order = by_reliability(found)
+    if len(order) > most:
+        order = np.concatenate([order[: most // 2], order[-(most - most // 2) :]])
+    values = getattr(found, figure)
+    axes = axes_for(ax, 0.7 + 0.16 * len(order))
+    y = np.arange(len(order))
+    D = len(found.dimensions)
+    for d, name in enumerate(found.dimensions):
+        shift = 0.0 if D == 1 else 0.5 * (d / (D - 1) - 0.5)
+        axes.plot(values[order, d], y + shift, "o", ms=3, color=DIMENSIONS[d % len(DIMENSIONS)], label=name)
+    if figure in IDEAL:
+        axes.axvline(IDEAL[figure], color=SINGLE, lw=0.6, zorder=0)
+    axes.set_yticks(y, [found.annotators[k] for k in order], fontsize=6)
+    axes.set_ylim(len(order) - 0.4, -0.6)
+    axes.set_xlabel(f"{figure}, seconds" if figure == "delay" else figure)
+    if 1 < D <= len(DIMENSIONS):
+        legend_above(axes)
+    return axes
+
+
+def matrices(
+    result: Result, annotators: Sequence[str] | None = None, *, most: int = 12, axes: Any = None
+) -> np.ndarray:
+    """What annotators do to the truth: rows are answers, columns truths; nobody's leakage would be empty squares.
+
+    Returns an array of axes, one per annotator; `axes` may be such an array of your own.
+    """
+    found = result.described
+    names = list(annotators) if annotators is not None else [found.annotators[k] for k in by_reliability(found)]
+    places = [place_of(name, found.annotators, "annotator") for name in names[:most]]
+    if axes is None:
+        columns = min(len(places), 4)
+        rows = -(-len(places) // columns)
+        axes = subplots(rows, columns, figsize=(0.9 * columns, 1.05 * rows + 0.2), squeeze=False)
+        figure = axes[0, 0].figure
+        figure.supxlabel("truth", fontsize=7)
+        figure.supylabel("answer", fontsize=7)
+    panels = np.asarray(axes, dtype=object).ravel()
+    for panel, k in zip(panels, places, strict=False):
+        panel.imshow(found.leakage[k] + np.diag(found.gain[k]), cmap=DIVERGING, vmin=-1.5, vmax=1.5)
+        panel.set_title(found.annotators[k], fontsize=7)
+        panel.set_xticks([])
+        panel.set_yticks([])
+    if len(found.dimensions) <= MOST_LABELLED:
+        panels[0].set_yticks(range(len(found.dimensions)), found.dimensions, fontsize=5)
+    for panel in panels[len(places) :]:
+        panel.set_axis_off()
+    return panels[: len(places)]
+
+
+def filters(result: Result, dimension: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """How an answer follows the truth of its own dimension in time: weight of the truth so many seconds earlier."""
+    fused, found = result.fused, result.described
+    if fused.clock is None:
+        raise DataError("Ratings of items have no filters: filters are for traces.")
+    d = place_of(dimension, fused.dimensions, "dimension")
+    weights = _filters(result, d)
+    if weights is None:
+        raise DataError("This model has no filters in time: fuse with the model 'auto', 'joint' or 'paper-joint'.")
+    axes = axes_for(ax, 2.0)
+    seconds = np.arange(weights.shape[1]) / fused.clock.rate
+    for k, row in enumerate(weights):
+        axes.plot(seconds, row, lw=0.8, color=DIMENSIONS[k % len(DIMENSIONS)], label=found.annotators[k])
+    reach = np.flatnonzero((np.abs(weights) > VISIBLE * np.abs(weights).max()).any(axis=0))
+    axes.set_xlim(0.0, seconds[min(int(reach[-1]) + 2, len(seconds) - 1)] if len(reach) else seconds[-1])
+    axes.set_xlabel("seconds before the answer")
+    axes.set_ylabel(f"weight of the true {fused.dimensions[d]}")
+    if len(weights) <= len(DIMENSIONS):
+        legend_above(axes)
+    return axes
+
+
+def _filters(result: Result, d: int) -> np.ndarray | None:
+    """(K, W) weights on the own dimension, from the part of the model that holds it."""
+    for part in getattr(result.fuser, "parts_", ()):
+        dims = [int(i) for i in part.dims]
+        if d in dims:
+            own = dims.index(d)
+            return np.asarray(part.model.params.F[:, :, own, own])
+    return None
+
+
+ROW = 0.13  # inches of height per item
+
+
+def truth(result: Result, dimension: str | None = None, *, most: int = 40, ax: Axes | None = None) -> Axes:
+    """Estimates of items in their order with 90 % intervals; open circles are plain means.
+
+    Of more items than `most` some are drawn, at equal steps from the highest to the lowest.
+    """
+    fused = result.fused
+    if fused.clock is not None:
+        raise DataError("These are traces: draw them with plot.traces(result, recording).")
+    d = place_of(dimension, fused.dimensions, "dimension")
+    order = np.argsort(-fused.mean[:, d], kind="stable")
+    if len(order) > most:
+        order = order[np.linspace(0, len(order) - 1, most).round().astype(int)]
+    low, high = fused.interval()
+    mean = make_fuser("mean", series=False).fit(result.ratings).fuse().mean[:, d]
+    axes = axes_for(ax, 0.6 + ROW * len(order))
+    y = np.arange(len(order))
+    axes.hlines(y, low[order, d], high[order, d], color=ESTIMATE, alpha=0.4, lw=2)
+    axes.plot(mean[order], y, "o", mfc="none", mec=MEAN, ms=3, label="mean")
+    axes.plot(fused.mean[order, d], y, "o", color=ESTIMATE, ms=3, label="estimate, 90 % interval")
+    axes.set_yticks(y, [fused.items[m] for m in order], fontsize=6)
+    axes.set_ylim(len(order) - 0.4, -0.6)
+    axes.set_xlabel(fused.dimensions[d])
+    legend_above(axes)
+    return axes
+
+
+def traces(
+    result: Result,
+    recording: str | None = None,
+    dimension: str | None = None,
+    *,
+    seconds: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """All traces of a recording in grey, the estimate with its 90 % band, the plain mean dashed."""
+    fused, ratings = result.fused, result.ratings
+    if fused.clock is None:
+        raise DataError("These are ratings of items: draw them with plot.truth(result, dimension).")
+    m = place_of(recording, fused.items, "recording")
+    d = place_of(dimension, fused.dimensions, "dimension")
+    first = int(fused.length[:m].sum())
+    own = slice(first, first + int(fused.length[m]))
+    time = fused.clock.start[m] + np.arange(int(fused.length[m])) / fused.clock.rate
+    low, high = fused.interval()
+    mean = make_fuser("mean", series=True).fit(ratings).fuse().mean
+    axes = axes_for(ax, 2.0)
+    for j in range(int(ratings.item_ptr[m]), int(ratings.item_ptr[m + 1])):
+        axes.plot(time, ratings.value[ratings.offset[j] : ratings.offset[j + 1], d], color=SINGLE, lw=0.4, alpha=0.7)
+    axes.fill_between(time, low[own, d], high[own, d], color=ESTIMATE, alpha=0.25, lw=0)
+    axes.plot(time, mean[own, d], "--", color=MEAN, lw=0.8, label="mean")
+    axes.plot(time, fused.mean[own, d], color=ESTIMATE, lw=1.2, label="estimate, 90 % band")
+    axes.set_xlim(seconds if seconds is not None else (float(time[0]), float(time[-1])))
+    axes.set_xlabel(f"{fused.items[m]}, seconds")
+    axes.set_ylabel(fused.dimensions[d])
+    legend_above(axes)
+    return axes
+
+
+__all__ = ["agreement", "annotators", "filters", "matrices", "objective", "traces", "truth"]

@@ -1,0 +1,164 @@
+"""The methods paragraph of report.html with its numbers, model assumptions, citation, and how to run it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unisono.report.report_figures import as_interval, as_number, as_share
+from unisono.tables.labels import counted
+
+MODELS = {  # name -> what it does, as a paper would say it
+    "auto": "a joint model of all dimensions",
+    "joint": "a joint model of all dimensions",
+    "independent": "the same model for each dimension by itself",
+    "paper-joint": "the joint model as published by Ramakrishna, Gupta and Narayanan (2020)",
+    "paper-independent": "the independent model as published by Ramakrishna, Gupta and Narayanan (2020)",
+    "groups": "a joint model of annotators in groups who err together",
+    "mean": "the plain mean of the ratings",
+    "median": "the median of the ratings",
+    "zscore-mean": "the mean of ratings standardised within annotators",
+    "ewe": "the evaluator-weighted estimator",
+    "weighted-mean": "the mean weighted by the annotators' precision, biases removed",
+    "aligned-mean": "the mean of traces moved onto each other in time",
+}
+CATEGORY_MODELS = {
+    "glad": "GLAD (Whitehill et al., 2009)",
+    "mace": "MACE (Hovy et al., 2013)",
+    "dawid-skene": "the model of Dawid and Skene (1979)",
+    "majority": "the majority of votes",
+}
+JOINT = ("auto", "joint", "independent", "groups", "paper-joint", "paper-independent")
+ITEMS_ASSUMED = (
+    "Every answer is the item's true value, changed by the annotator's bias and gain (and by leakage between "
+    "dimensions where the model has it), plus noise of the annotator's own size.",
+    "Errors of different annotators are independent. An error that all of them make alike cannot be seen in the "
+    "ratings, and no interval here contains it.",
+    "A dimension means what the typical annotator answers on it, unless known truths (gold) say otherwise.",
+    "True values of the items vary about as a normal distribution does.",
+)
+TRACES_ASSUMED = (
+    "Every trace follows the true course with the annotator's delay, bias and gain, plus noise that may last.",
+    "Delays are seen only relative to each other; what fixes their mean is said with the annotators.",
+    "Errors of different annotators are independent, but for a small share that bands allow for.",
+    "A dimension means what the typical annotator traces, unless known truths or features say otherwise.",
+)
+AVERAGE_ASSUMED = (
+    "An average: every annotator is believed as the formula says, and no model of annotators is fitted.",
+)
+
+
+GROUPS_ASSUMED = (
+    "One kind of annotators, the reference, defines the truth: it is what they would say on average.",
+    "Every other kind sees the truth through one map of its own (level, gain, leakage) and with an error that its "
+    "members share; beyond that their errors are independent.",
+    "Items that the reference rated were chosen at random, not by what the others said about them.",
+)
+ASSUMED_SHARE = (
+    "All annotators are of one kind. The share of their errors that they have in common was assumed, since nothing in "
+    "the ratings shows it.",
+)
+
+
+def assumptions(data: dict[str, Any]) -> tuple[str, ...]:
+    """Sentences about what the estimates rest on."""
+    if data["kind"] == "categories":
+        return ()
+    if data["model"] in MODELS and data["model"] not in JOINT:
+        return AVERAGE_ASSUMED
+    if "kinds" in data["summary"]:
+        return ASSUMED_SHARE if data["summary"]["kinds"]["reference"] is None else GROUPS_ASSUMED
+    return ITEMS_ASSUMED if data["kind"] == "items" else TRACES_ASSUMED
+
+
+def methods_paragraph(data: dict[str, Any]) -> str:
+    """For the methods section of a paper; every number is from this fusion."""
+    summary = data["summary"]
+    version = summary["provenance"].get("unisono", "")
+    if data["kind"] == "categories":
+        return " ".join([f"Answers were fused with unisono {version}.", *_class_sentences(data)])
+    what = f"{summary['items']:,} item{'s' * (summary['items'] != 1)}"
+    if data["kind"] == "traces":
+        what = (
+            f"{summary['items']:,} recording{'s' * (summary['items'] != 1)} "
+            f"({summary['seconds']:,.0f} s at {summary['rate']:g} Hz)"
+        )
+    unit = "judgements" if data["kind"] == "items" else "traces"
+    per = as_number(summary["ratings_per_item"])
+    dims = data["dimensions"]
+    named = f" ({', '.join(dims)})" if len(dims) <= 12 else ""
+    sentences = [
+        f"{summary['annotators']:,} annotators gave {summary['judgements']:,} {unit} of {what} on {len(dims)} "
+        f"dimension{'s' * (len(dims) != 1)}{named}, {per} per {'item' if data['kind'] == 'items' else 'recording'}; "
+        f"{as_share(summary['missing_share'])} of the answers are missing.",
+        f"They were fused with unisono {version} by {MODELS.get(data['model'], data['model'])}.",
+    ]
+    if summary.get("response", {}).get("kind") == "ends":
+        sentences.append(
+            "Answers at an end of the scale were read as half a step inside it, or beyond: nobody can answer more."
+        )
+    if summary["iterations"]:
+        settled = "estimates settled" if summary["stop"] == "converged" else "estimation was stopped"
+        sentences.append(
+            f"The {settled} after {counted(summary['iterations'], 'iteration')}.".replace("The estimates", "Estimates")
+        )
+    sentences.append(data["agreement"]["apa"])
+    diagnosis = summary.get("diagnosis")
+    if diagnosis is not None:
+        count = len(diagnosis["spammers"])
+        sentences.append(
+            f"{count if count else 'No'} annotator{'s' * (count != 1)} had a probability over "
+            f"{diagnosis['named_from']:g} of answering without regard to the items; nobody was excluded by hand."
+        )
+    sentences += _kind_sentences(summary)
+    sentences.append("Estimates are reported with 90% intervals.")
+    return " ".join([*sentences, *_class_sentences(data)])
+
+
+def _kind_sentences(summary: dict[str, Any]) -> list[str]:
+    """Who defined the truth, and what the others were worth."""
+    kinds = summary.get("kinds")
+    if kinds is None or kinds["reference"] is None:
+        return []
+    found = [
+        f"Ratings by '{kinds['reference']}' on {kinds['labelled_items']:,} items defined the truth; others were "
+        "modelled as groups whose members share a part of their error."
+    ]
+    for one in kinds["groups"]:
+        if one["kind"] != kinds["reference"]:
+            worth = ", ".join(f"{as_number(value, 2)} on {name}" for name, value in one["effective"].items())
+            found.append(f"The {one['annotators']} of '{one['kind']}' were worth as many independent ones: {worth}.")
+    return found
+
+
+def _class_sentences(data: dict[str, Any]) -> list[str]:
+    """How categories were fused."""
+    found = []
+    for one in data["categories"]:
+        own, alpha = data["summary"]["categories"][one["name"]], one["agreement"]["alpha"]
+        found.append(
+            f"Of {one['name']} ({len(one['classes'])} classes), {own['answers']:,} answers on {own['items']:,} items "
+            f"by {own['annotators']:,} annotators were fused by {CATEGORY_MODELS.get(own['model'], own['model'])}; "
+            f"nominal Krippendorff's alpha was {as_interval(alpha)}, the typical probability of the most probable "
+            f"class {own['typical_probability']:.2f}."
+        )
+    return found
+
+
+def citation(data: dict[str, Any]) -> tuple[str, ...]:
+    """What to cite: the software with its version, and the paper of the model."""
+    version = data["summary"]["provenance"].get("unisono", "")
+    software = f"The unisono developers. unisono: many raters, one truth. Version {version}. Software."
+    if data["kind"] == "categories":
+        return (software,)
+    return (
+        software,
+        "Ramakrishna, A., Gupta, R., and Narayanan, S. (2020). Joint Multi-Dimensional Model for Global and "
+        "Time-Series Annotations. arXiv:2005.03117.",
+    )
+
+
+def python_lines(data: dict[str, Any]) -> str:
+    """The same fusion in Python."""
+    seed = data["summary"]["provenance"].get("seed", 0)
+    model = f", model={data['model']!r}" if data["kind"] != "categories" else ""
+    return f'import unisono as un\n\nresult = un.fuse({data["source"]!r}{model}, seed={seed})\nresult.save("out")'

@@ -1,1 +1,0 @@
-"""What every experiment runs on: units of work, stored results, claims, figures, the page."""

@@ -1,1 +1,0 @@
-"""What experiments are fed with: own data, recordings, embeddings, simulated perception."""

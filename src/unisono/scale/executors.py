@@ -1,0 +1,234 @@
+"""What an executor is: it keeps shards of data where they are worked on, and maps functions over them.
+
+    with open_engine("processes", workers=2) as executor:
+        shards = executor.load([Task(read_part, (path,)) for path in paths])
+        totals = list(executor.map(count_rows, shards))
+
+A shard is made by a task, a function with its arguments, and known by its place alone. Whoever works on a shard and
+does not hold it makes it by its task: after a worker died, when one joined, or when memory was short. Shards never
+travel; parameters go to the workers, small results come back. Which worker does what is of no influence on results:
+functions are pure, how many shards there are is a matter of the data, results come in the order of the shards, and
+sums are always added in the same order. Every engine works on shards through `visit`, in whatever process it is. The
+executor that does everything itself, one shard after the other, is here.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import tempfile
+import threading
+import uuid
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from unisono.errors import EngineError
+
+OnShard = Callable[[int, int], None]  # shards done, shards in all
+
+
+class Task(NamedTuple):
+    """How a shard is made, as often as it takes."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+
+    def run(self) -> Any:
+        return self.function(*self.arguments)
+
+
+class Shard(NamedTuple):
+    """A shard as the driver knows it: a name that no other has, and how it is made."""
+
+    key: str
+    task: Task
+    once: bool = False  # it is worked on a single time, so that anybody may who has time
+
+
+class Executor(ABC):
+    """Whoever does the work."""
+
+    name: ClassVar[str]
+    _folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def load(self, tasks: Sequence[Task], *, once: bool = False) -> list[Shard]:
+        """Shards for these tasks, with names that no other run uses; each is made where and when it is worked on."""
+        run = uuid.uuid4().hex[:12]
+        return [Shard(f"shard-{run}-{place}", task, once) for place, task in enumerate(tasks)]
+
+    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any], *, once: bool = False) -> list[Shard]:
+        """Shards `prepare(piece)` of what the driver has at hand; workers find the pieces in files, until the end."""
+        folder = Path(tempfile.mkdtemp(prefix="pieces-", dir=self._scratch()))
+        tasks = []
+        for place, piece in enumerate(pieces):
+            path = folder / f"{place}.pickle"
+            path.write_bytes(packed(piece))
+            tasks.append(Task(_prepared, (str(path), prepare)))
+        return self.load(tasks, once=once)
+
+    def _scratch(self) -> str:
+        """A folder that goes when the executor is closed."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="unisono-")
+        return self._folder.name
+
+    @abstractmethod
+    def map(
+        self,
+        function: Callable[..., Any],
+        shards: Sequence[Shard],
+        *parameters: Any,
+        on_shard: OnShard | None = None,
+    ) -> Iterator[Any]:
+        """`function(shard, *parameters)` for every shard, in their order, whoever is done first."""
+
+    @abstractmethod
+    def forget(self, shards: Sequence[Shard]) -> None:
+        """These shards are not needed any more; whoever holds them may let them go."""
+
+    def close(self) -> None:
+        """Ends what was begun for this executor."""
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def packed(value: Any) -> bytes:
+    """As `pickle.loads` takes it; functions and classes of a script go along, since workers do not run the script."""
+    from joblib.externals.loky.backend.reduction import dumps  # what joblib itself sends with
+
+    return bytes(dumps(value, protocol=5))
+
+
+def _prepared(path: str, prepare: Callable[[Any], Any]) -> Any:
+    """What the driver wrote, prepared by the worker that needs it."""
+    try:
+        return prepare(pickle.loads(Path(path).read_bytes()))
+    except FileNotFoundError:
+        raise EngineError(
+            f"A worker does not see {path}. Workers on other machines need a folder that all of them see under the "
+            "same path: set TMPDIR to one."
+        ) from None
+
+
+MOST_BYTES = 2 << 30  # of shards that a process holds; beyond, the one that was not needed for longest is let go
+# Environment of processes that go through the same arrays again and again. By default, glibc gives the memory of every
+# large array back to the system and asks for it again, cleared, page by page: a fifth of the time of traces.
+KEEP_FREED = {"MALLOC_TRIM_THRESHOLD_": str(512 << 20), "MALLOC_MMAP_THRESHOLD_": str(32 << 20)}
+
+
+class Residents:
+    """The shards of one process."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self._held: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, shard: Shard) -> Any:
+        """The shard, made if it is not here."""
+        with self._lock:  # a worker may have several threads; a shard is made once
+            if shard.key not in self._held:
+                made = shard.task.run()
+                self._held[shard.key] = made, size_of(made)
+                self._make_room()
+            self._held.move_to_end(shard.key)
+            return self._held[shard.key][0]
+
+    def forget(self, keys: Iterable[str]) -> None:
+        with self._lock:
+            for key in keys:
+                self._held.pop(key, None)
+
+    def _make_room(self) -> None:
+        while len(self._held) > 1 and sum(size for _, size in self._held.values()) > self.most_bytes:
+            self._held.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+
+def size_of(made: Any) -> int:
+    """Bytes of the arrays in a shard; of anything else, of what it would be in a file."""
+    told = getattr(made, "nbytes", None)
+    return int(told) if told is not None else len(pickle.dumps(made, protocol=5))
+
+
+_residents = Residents()
+
+
+def visit(shard: Shard, function: Callable[..., Any], parameters: tuple[Any, ...]) -> Any:
+    """The function of a shard that this process holds, or makes. One BLAS thread: the last bits stay the same."""
+    with _threads("scipy.linalg" in sys.modules).limit(limits=1):
+        return function(_residents.get(shard), *parameters)
+
+
+@cache
+def _threads(scipy: bool) -> ThreadpoolController:
+    """Of the libraries loaded; looking for them takes longer than many a visit, and SciPy brings one of its own."""
+    return ThreadpoolController()
+
+
+def forget(keys: Iterable[str]) -> None:
+    """Lets go of shards that this process may hold."""
+    _residents.forget(keys)
+
+
+class SerialExecutor(Executor):
+    """No process but this one."""
+
+    name = "serial"
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        shards: Sequence[Shard],
+        *parameters: Any,
+        on_shard: OnShard | None = None,
+    ) -> Iterator[Any]:
+        for done, shard in enumerate(shards, start=1):
+            yield visit(shard, function, parameters)
+            if on_shard is not None:
+                on_shard(done, len(shards))
+
+    def forget(self, shards: Sequence[Shard]) -> None:
+        forget([shard.key for shard in shards])
+
+    def keep(self, pieces: Sequence[Any], prepare: Callable[[Any], Any], *, once: bool = False) -> list[Shard]:
+        tasks = [Task(prepare, (piece,)) for piece in pieces]  # no file: whoever needs them has them
+        return self.load(tasks, once=once)
+
+
+Part = TypeVar("Part")
+
+
+def pairwise_sum(parts: Iterable[Part], add: Callable[[Part, Part], Part]) -> Part:
+    """The sum of the parts, of which there is at least one, by the function that adds two."""
+    waiting: list[tuple[int, Part]] = []  # partial sums with the number of parts in them, the largest first
+    for part in parts:
+        size = 1
+        while waiting and waiting[-1][0] == size:
+            part = add(waiting.pop()[1], part)
+            size *= 2
+        waiting.append((size, part))
+    total = waiting.pop()[1]
+    while waiting:
+        total = add(waiting.pop()[1], total)
+    return total
+
+
+def add_fields(one: Any, other: Any) -> Any:
+    """Two named tuples of numbers and arrays, added field by field."""
+    return type(one)(*(a + b for a, b in zip(one, other, strict=True)))

@@ -1,0 +1,131 @@
+"""Before a fit of shards: its fuser, the scale of the answers, wild answers left out, duplicate annotators merged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unisono.errors import DataError, SettingsError
+from unisono.fusers import Joint, make_fuser
+from unisono.fusers.crowd import Copies
+from unisono.maths.copies.copy_sets import Disputes, disputes, voice_sums
+from unisono.maths.grouped_sums import PairedSums, add_paired, segment_sum
+from unisono.maths.structure_words import Counting
+from unisono.scale.executors import Executor, Shard, Task, add_fields, pairwise_sum
+from unisono.scale.shard_alerts import wild_alerts
+from unisono.scale.shard_folder import ShardFolder
+from unisono.scale.shard_parts import Look, Part, Source, Tally, make_part
+from unisono.scale.sharded_default import Counted, look_at_all
+from unisono.tables.answer_scale import Scale
+from unisono.tables.coverage_and_outliers import Fence, by_rule, fence_of
+from unisono.tables.rating_checks import Alert
+from unisono.tables.scale_inference import Reach, scale_of_answers
+
+MODELS = ("auto", "joint")
+
+
+def fuser_of(model: str, settings: dict[str, Any]) -> Joint:
+    """The fuser of shards, if it is one that there is for them."""
+    if model not in MODELS:
+        raise SettingsError(f"Shards are fused with the model 'auto' or 'joint', not with '{model}'.")
+    fuser = make_fuser(model, series=False, **settings)
+    assert isinstance(fuser, Joint)
+    fuser.check_settings()
+    refused = {"inference": fuser.inference != "bayes", "anchor": fuser.anchor != "average"}
+    refused |= {"paper": fuser.paper, "response": fuser.response != "linear"}
+    for name, wrong in refused.items():
+        if wrong:
+            raise SettingsError(
+                f"{name}={getattr(fuser, name)!r} is for tables in memory, not for shards: fuse a table that fits "
+                f"with `fuse`, or leave {name} away."
+            )
+    return fuser
+
+
+def scale_of(look: Look, tallies: list[Tally], said: dict[int, Any], folder: ShardFolder) -> Scale:
+    """What the user says of the scale, and for the rest what the answers show."""
+    reach = [Reach(low, high) for low, high in zip(look.low.T, look.high.T, strict=True)]
+    counted = [_counted(tally, look.span[:, d], look.on_ends[:, d]) for d, tally in enumerate(tallies)]
+    seen = scale_of_answers(counted, reach)
+    D = len(seen)
+    scale = Scale(tuple(said.get(d, own) for d, own in enumerate(seen)), tuple(d in said for d in range(D)))
+    for d, ends in enumerate(look.span.T):
+        outside = [end for end in ends if end < scale.low[d] or end > scale.high[d]]
+        if scale.given[d] and outside:
+            raise DataError(
+                f"{folder.source}: {folder.dimensions[d]} is {outside[0]:g}, outside the scale that was given. Correct "
+                "the answer, or give another scale."
+            )
+    return scale
+
+
+def _counted(tally: Tally, ends: np.ndarray, on_ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Different answers and how often each was given; where some were kept alone, those at the ends are among them."""
+    if not tally.level:
+        return tally.value, tally.times
+    inside = (tally.value > ends[0]) & (tally.value < ends[1])
+    times = np.concatenate([on_ends[:1], tally.times[inside] << tally.level, on_ends[1:]])
+    return np.concatenate([ends[:1], tally.value[inside], ends[1:]]), times
+
+
+def counted_of(
+    executor: Executor,
+    parts: list[Shard],
+    sources: list[Source],
+    look: Look,
+    tallies: list[Tally],
+    folder: ShardFolder,
+    scale: Scale,
+    copies: Copies,
+    how: Counting,
+) -> tuple[Counted, bool]:
+    """The ratings as a fit sees them, and whether copies are one voice in them."""
+    as_they_are = Counted(sources, parts, look, tallies, folder.annotators, folder.dimensions, scale)
+    if how == "keep" or not copies.sets:
+        return as_they_are, False
+    kept, place = np.unique(copies.voice, return_inverse=True)
+    sums = pairwise_sum(executor.map(_voice_sums, parts, place), add_paired)
+    distance = pairwise_sum(executor.map(_disputes, parts, place, sums), add_fields).distance()
+    one_voice = [source._replace(voice=place, distance=distance) for source in sources]
+    merged = executor.load([Task(make_part, (source,)) for source in one_voice])
+    seen, answers = look_at_all(executor, merged)
+    # If nobody could be compared any more, somebody has to be the other opinion.
+    if not seen.compared:
+        executor.forget(merged)
+        return as_they_are, False
+    voices = tuple(folder.annotators[k] for k in kept)
+    return Counted(one_voice, merged, seen, answers, voices, folder.dimensions, scale), True
+
+
+def without_wild_answers(
+    executor: Executor, counted: Counted, said: dict[int, Any], folder: ShardFolder
+) -> tuple[Counted, list[Alert]]:
+    """The ratings without answers that nobody can have meant, and what is to be said of these."""
+    inner = [tally.inner() for tally in counted.tallies]
+    fence = fence_of(inner, counted.look.numbers.tolist(), counted.scale)
+    crossed = pairwise_sum(executor.map(_crossings, counted.parts, fence), np.add)
+    rule = by_rule(crossed, counted.look.answered)
+    if not (crossed * ~rule).any():
+        return counted, []
+    alerts = wild_alerts(executor, counted.parts, folder, counted.annotators, fence, rule, counted.tallies)
+    told = list(alerts)
+    executor.forget(counted.parts)
+    sources = [source._replace(fence=fence, rule=rule) for source in counted.sources]
+    parts = executor.load([Task(make_part, (source,)) for source in sources])
+    look, tallies = look_at_all(executor, parts)
+    scale = scale_of(look, tallies, said, folder)
+    return counted._replace(sources=sources, parts=parts, look=look, tallies=tallies, scale=scale), told
+
+
+def _crossings(part: Part, fence: Fence) -> np.ndarray:
+    """(K, D) answers beyond the fence."""
+    return segment_sum(fence.crossed(part.value).astype(float), part.annotator_of, part.K)
+
+
+def _voice_sums(part: Part, voice: np.ndarray) -> PairedSums:
+    return voice_sums(part.value, part.item_of, part.annotator_of, voice)
+
+
+def _disputes(part: Part, voice: np.ndarray, sums: PairedSums) -> Disputes:
+    return disputes(part.value, part.item_of, part.annotator_of, voice, sums)

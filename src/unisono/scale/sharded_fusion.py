@@ -1,0 +1,303 @@
+"""From a folder of shards to a fusion in one call, on any engine.
+
+    with open_engine("processes", workers=4) as executor:
+        result = fuse_shards(open_shards("ratings/"), executor)
+        result.save("out")
+
+What is held here does not grow with the number of items: parameters, annotators, a sample of the items for the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.evaluate.alerts import NO_SIGNAL, copy_alerts, how_counted, signal_alerts
+from unisono.fusers import Annotators, Fit, Fused, Joint
+from unisono.fusers.crowd import Copies, everybody_described, named_copies
+from unisono.fusers.fusion_results import dimension_columns, overall_columns
+from unisono.fusers.item_posteriors import described
+from unisono.fusers.item_preparation import ends_note
+from unisono.fusers.saved_fit import in_folder
+from unisono.maths.structure_words import COPY_WORDS, Counting, require_word
+from unisono.report.report_data import Sample, Subject, coverage_of_counts
+from unisono.report.report_page import report_files
+from unisono.report.summary import Counts, summary_of, summary_text
+from unisono.scale.executors import Executor, Shard, Task
+from unisono.scale.shard_alerts import shard_alerts
+from unisono.scale.shard_duplicates import find_copies
+from unisono.scale.shard_folder import ShardFolder
+from unisono.scale.shard_parts import Look, Source, make_part
+from unisono.scale.shard_preparation import counted_of, fuser_of, scale_of, without_wild_answers
+from unisono.scale.shard_truth import Labels, gathered_sample, make_labelled, some_rows, truth_frame
+from unisono.scale.sharded_default import (
+    Counted,
+    Everybody,
+    Fitted,
+    OnPhase,
+    fit_default,
+    look_at_all,
+    prior_fit,
+    with_earlier,
+)
+from unisono.tables.answer_scale import Scale, ScaleWords, said_scale, scale_by_dimension
+from unisono.tables.exporting.result_folder import rounded_figures, write_results
+from unisono.tables.rating_checks import Alert
+from unisono.tables.ratings import Ratings
+from unisono.version import __version__
+
+SHOWN_ITEMS = 3_000  # in the report, about; of more, some are shown
+
+
+def fuse_shards(
+    folder: ShardFolder,
+    executor: Executor,
+    *,
+    model: str = "auto",
+    scale: ScaleWords = None,
+    copies: Counting = "merge",
+    start: Any = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    on_step: Callable[[int, float], None] | None = None,
+    on_phase: OnPhase | None = None,
+    **settings: Any,
+) -> ShardedFusion:
+    """Fuses the ratings of a folder of shards with the default for items, the same as a table in memory gets.
+
+    model: 'auto' or 'joint'; settings: keyword arguments of that fuser. scale, copies, start: as for `fuse`.
+    checkpoint: a folder where the fit is kept every few iterations; resume: whether to continue from there.
+    on_step(iteration, objective) and on_phase(what) hear of progress.
+    """
+    fuser = fuser_of(model, settings)
+    earlier = prior_fit(start, fuser)
+    require_word("copies", copies, COPY_WORDS)
+    said = scale_by_dimension(said_scale(scale), folder.dimensions)
+    tell = on_phase if on_phase is not None else _ignore
+    tell("a first look")
+    K = len(folder.annotators)
+    sources = [
+        Source(path, folder.dimensions, K, first)
+        for path, first in zip(folder.paths(), folder.first_items(), strict=True)
+    ]
+    parts = executor.load([Task(make_part, (source,)) for source in sources])
+    look, tallies = look_at_all(executor, parts)
+    if not look.compared:
+        raise DataError(
+            f"{folder.source}: No item has ratings by two annotators, so they cannot be compared. "
+            "Look whether the item and annotator columns are the right ones."
+        )
+    known = scale_of(look, tallies, said, folder)
+    tell("copies")
+    found = named_copies(find_copies(executor, parts, look), folder.annotators)
+    alerts = shard_alerts(executor, parts, folder, look, tallies)
+    counted, merged = counted_of(executor, parts, sources, look, tallies, folder, known, found, copies)
+    counted, wild = without_wild_answers(executor, counted, said, folder)
+    alerts, known = [*wild, *alerts], counted.scale
+    folder, look, found, counted = with_earlier(Everybody(folder, look, found, counted), earlier)
+    fitted = fit_default(
+        executor,
+        counted,
+        fuser,
+        earlier,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        resume=resume,
+        on_step=on_step,
+        on_phase=tell,
+    )
+    executor.forget(parts)
+    words = how_counted(None if copies == "keep" else merged)
+    alerts = [*signal_alerts(folder.dimensions, fitted.signal), *copy_alerts(found, words), *alerts]
+    return ShardedFusion(model, folder, executor, look, known, found, merged, counted, fitted, alerts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShardedFusion:
+    """A finished fusion of shards; truths are computed part by part when they are written."""
+
+    model: str
+    folder: ShardFolder
+    executor: Executor
+    look: Look
+    scale: Scale
+    found_copies: Copies
+    merged: bool  # whether copies count as one voice
+    counted: Counted
+    fitted: Fitted
+    alerts: list[Alert]
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.look.judgements:,} judgements of {self.look.items:,} items in {len(self.folder.files)} shards of "
+            f"'{self.folder.source}', fused with the model '{self.model}'. See .summary() and .save(directory)."
+        )
+
+    @property
+    def fuser(self) -> Joint:
+        return self.fitted.fuser
+
+    @cached_property
+    def described(self) -> Annotators:
+        """What is known of the annotators, as plain arrays."""
+        data, fuser = self.fitted.crowd.data, self.fuser
+        voices = described(
+            fuser.annotators_,
+            fuser.dimensions_,
+            data.by_annotator(data.judgements).astype(np.int64),
+            data=data,
+            params=fuser.params_,
+            scaling=fuser.scaling_,
+            center=fuser.params_.mu,
+            noise=self.fitted.noise,
+            agreement=self.fitted.agreement,
+            diagnosis=self.fitted.diagnosis,
+        )
+        each = everybody_described(
+            voices, self.found_copies, self.folder.annotators, self.look.given, merged=self.merged
+        )
+        return replace(each, answered=self.look.answered)
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The fitted model with its provenance, as it is saved; items are not in it."""
+        given = self.fitted.crowd.data.by_annotator(self.fitted.crowd.data.judgements)
+        return Fit(
+            model=self.model,
+            kind=self.fuser.kind,
+            settings=self.fuser.saved_params(),
+            items=(),
+            annotators=self.fuser.annotators_,
+            dimensions=self.folder.dimensions,
+            features=(),
+            arrays=self.fuser.arrays() | {"judgements": given},
+            trace=self.fuser.trace_,
+            provenance={
+                "unisono": __version__,
+                "seed": 0,
+                "source": self.folder.source,
+                "data_sha256": self.look.digest.hex(),
+                "unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL],
+                "shards": len(self.folder.files),
+            },
+        )
+
+    @cached_property
+    def summary_data(self) -> dict[str, Any]:
+        """What summary.json holds."""
+        look, D = self.look, len(self.folder.dimensions)
+        counts = Counts(
+            look.items,
+            len(self.folder.annotators),
+            self.folder.dimensions,
+            look.judgements,
+            int(look.numbers.sum()),
+            look.judgements * D,
+            self._reading(),
+        )
+        return summary_of(self.fit, counts, self.described, self.alerts, ends_note(self.fuser.ends_))
+
+    def summary(self) -> str:
+        """The result in words."""
+        return summary_text(self.summary_data)
+
+    @cached_property
+    def sample(self) -> tuple[Ratings, Fused]:
+        """The ratings of some items, all where there are few, and their truths."""
+        one_in = -(-self.look.items // SHOWN_ITEMS)
+        shards = self._labelled(source._replace(voice=None, distance=None) for source in self.counted.sources)
+        shown = gathered_sample(self.executor.map(some_rows, shards, one_in), self._labels(self.folder.annotators))
+        self.executor.forget(shards)
+        voices = shown
+        if self.merged:
+            shards = self._labelled(self.counted.sources)
+            rows = self.executor.map(some_rows, shards, one_in)
+            voices = gathered_sample(rows, self._labels(self.counted.annotators))
+            self.executor.forget(shards)
+        return replace(shown, source=self.folder.source), self.fuser.fuse(voices)
+
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The tables of annotators, by name."""
+        return {
+            "annotators": rounded_figures(dimension_columns(self.described)),
+            "annotators_overall": rounded_figures(overall_columns(self.described)),
+        }
+
+    def save(
+        self,
+        directory: str | Path,
+        *,
+        report: bool = True,
+        as_csv: bool = False,
+        command: str | None = None,
+        on_phase: OnPhase | None = None,
+    ) -> Path:
+        """Writes truth/ (or truth.csv), annotators.csv, annotators_overall.csv, summary.json, fit/ and the report.
+
+        truth/ has one Parquet file per shard; with `as_csv` truth.csv has all of them. All is written or nothing.
+        """
+        target, tell = Path(directory), on_phase if on_phase is not None else _ignore
+
+        def truth(folder: Path) -> None:
+            tell("truths")
+            self._write_truth(folder, as_csv)
+
+        texts = self._report(command, as_csv, tell) if report else {}
+        write_results(target, self.tables(), self.summary_data, texts, [truth, in_folder(self.fit)])
+        return target
+
+    def _write_truth(self, folder: Path, as_csv: bool) -> None:
+        decimals = self.sample[1].decimals() if as_csv else None
+        shards = self._labelled(self.counted.sources)
+        labels = self._labels(self.counted.annotators)
+        frames = self.executor.map(truth_frame, shards, self.fit, labels, decimals)
+        if as_csv:
+            with (folder / "truth.csv").open("wb") as file:
+                for n, frame in enumerate(frames):
+                    frame.write_csv(file, include_header=n == 0)
+        else:
+            (folder / "truth").mkdir()
+            for name, frame in zip(self.folder.files, frames, strict=True):
+                frame.write_parquet(folder / "truth" / name)
+        self.executor.forget(shards)
+
+    def _report(self, command: str | None, as_csv: bool, tell: OnPhase) -> dict[str, str]:
+        ratings, fused = self.sample
+        if len(ratings.items) == self.look.items:
+            sample = None
+        else:
+            per_item = [[n, int(items)] for n, items in enumerate(self.look.per_item.tolist()) if items]
+            coverage = coverage_of_counts(per_item, self.look.rated)
+            words = f"one in {-(-self.look.items // SHOWN_ITEMS)}, without pattern"
+            sample = Sample(self.look.items, words, coverage, "truth.csv" if as_csv else "truth/")
+        whole = Subject(self.model, self.fuser, ratings, fused, self.described, self.summary_data, sample=sample)
+        return report_files(whole, command=command, on_phase=tell)
+
+    def _labelled(self, sources: Any) -> list[Shard]:
+        return self.executor.load([Task(make_labelled, (source,)) for source in sources])
+
+    def _labels(self, annotators: tuple[str, ...]) -> Labels:
+        return Labels(annotators, self.folder.dimensions, self.scale)
+
+    def _reading(self) -> dict[str, Any] | None:
+        roles = self.folder.roles
+        if not roles:
+            return None
+        return {
+            "source": self.folder.source,
+            **roles,
+            "time": None,
+            "scale": self.scale.to_dict(self.folder.dimensions),
+            "left_out": {},
+            "notes": [],
+            "numeric_left_out": [],
+        }
+
+
+def _ignore(_what: str) -> None:
+    """Nobody watches."""

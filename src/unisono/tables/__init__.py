@@ -1,0 +1,21 @@
+"""Tables: ratings and what belongs to them, read from files and data frames, and written to the files of other tools.
+
+    ratings         Ratings: who answered what on which item (or frame of a recording)
+    item_table      ItemTable: numbers of items or frames; Clock; how a table was read
+    categories      Categories: answers that are classes instead of numbers
+    answer_scale    where the scale of answers begins and ends, given or inferred (`scale_inference`)
+    rating_checks   alerts: what deserves a look before ratings are fused
+
+    reading         from a file or a data frame to these containers
+    importing       files of annotation, evaluation and tracing tools as tables of ratings
+    exporting       results as CSV and JSON, and in the formats of other tools
+    datasets        data sets that are bundled or fetched
+    media           features measured in texts, images, sounds and films
+
+The files beside the sub-rooms are the containers: they import NumPy and SciPy alone, and know neither files nor models.
+"""
+
+from unisono.tables.item_table import Clock, ItemTable
+from unisono.tables.ratings import Ratings
+
+__all__ = ["Clock", "ItemTable", "Ratings"]

@@ -1,0 +1,52 @@
+"""Data sets: three that come with the package, each under a licence that allows it (see the README beside each).
+
+`fetched` has those whose licence does not allow it; they are downloaded into the user's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+
+from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import nearest
+from unisono.tables.ratings import Ratings
+
+BUNDLED = {  # name -> table -> file
+    "squality": {"ratings": "ratings.csv"},
+    "green_intensity": {
+        "ratings": "ratings.csv.gz",
+        "reference": "reference.csv.gz",
+        "features": "features.csv.gz",
+    },
+    "forrest_gump": {"ratings": "ratings.csv.gz"},
+}
+
+
+def dataset_path(name: str, table: str = "ratings") -> Path:
+    """A file of a bundled data set: its ratings, or its reference or features where it has them."""
+    _refuse_unknown("data set", name, BUNDLED)
+    _refuse_unknown(f"table of {name}", table, BUNDLED[name])
+    return Path(str(files("unisono.tables.datasets") / name / BUNDLED[name][table]))
+
+
+def load_dataset(name: str) -> Ratings:
+    """The ratings of a bundled data set."""
+    from unisono.tables.reading.ratings_reader import read_ratings
+
+    return read_ratings(dataset_path(name))
+
+
+def load_dataset_table(name: str, table: str) -> ItemTable:
+    """The `reference` or the `features` of a bundled data set, on a clock of their own; see `unisono.align_to`."""
+    from unisono.tables.reading.ratings_reader import read_item_table
+
+    return read_item_table(dataset_path(name, table))
+
+
+def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        close = nearest(name, known)
+        hint = f" Did you mean '{close}'?" if close else ""
+        raise ValueError(f"There is no {what} '{name}'.{hint} There are: {', '.join(known)}.")

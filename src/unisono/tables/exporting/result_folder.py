@@ -1,0 +1,80 @@
+"""What goes into files: the results of a fusion as a folder, and containers as CSV that can be read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from unisono.maths.rating_values import significant
+from unisono.tables.atomic_files import atomic_directory, json_text
+from unisono.tables.item_table import ItemTable
+from unisono.tables.ratings import Ratings
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+DUST = 1e-12  # of the largest figure of a column: what is smaller is the rounding of sums that come to nothing
+
+
+def write_results(
+    directory: Path,
+    tables: Mapping[str, Mapping[str, Any]],
+    summary: Mapping[str, Any],
+    texts: Mapping[str, str] = NOTHING,
+    write_more: Iterable[Callable[[Path], None]] = (),
+) -> None:
+    """Tables by name (`truth` becomes truth.csv), summary.json, and other texts by file name; all or none.
+
+    Each of `write_more` writes something else into the folder that it is given: a saved fit, or a table in pieces.
+    """
+    with atomic_directory(directory) as folder:
+        for write in write_more:
+            write(folder)
+        for name, columns in tables.items():
+            (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
+        (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+
+
+def csv_text(columns: Mapping[str, Any]) -> str:
+    """A table as CSV; what is not known is an empty cell."""
+    return pl.DataFrame(dict(columns)).fill_nan(None).write_csv()
+
+
+def rounded_figures(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns with numbers to six significant digits; counts and labels as they are."""
+    return {name: _rounded(column) if _is_float(column) else column for name, column in columns.items()}
+
+
+def _is_float(column: Any) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype.kind == "f"
+
+
+def _rounded(column: np.ndarray) -> np.ndarray:
+    dust = DUST * np.max(np.abs(column), initial=0.0, where=np.isfinite(column))
+    return np.where(np.abs(column) <= dust, 0.0, significant(column))
+
+
+def rating_columns(ratings: Ratings) -> dict[str, Any]:
+    """One row per judgement (per frame of a series): item, annotator, then the dimensions."""
+    frames = ratings.length[ratings.item_of]
+    items = np.array(ratings.items, dtype=object)[np.repeat(ratings.item_of, frames)]
+    annotators = np.array(ratings.annotators, dtype=object)[np.repeat(ratings.annotator_of, frames)]
+    table: dict[str, Any] = {"item": items.tolist(), "annotator": annotators.tolist()}
+    if ratings.clock is not None:
+        clock = ratings.clock.select(ratings.item_of)
+        table = {"recording": table["item"], "time": clock.seconds(frames), "annotator": table["annotator"]}
+    return table | {name: ratings.value[:, d] for d, name in enumerate(ratings.dimensions)}
+
+
+def item_columns(table: ItemTable) -> dict[str, Any]:
+    """One row per item (per frame of a recording): item, then the columns."""
+    items = np.repeat(np.array(table.items, dtype=object), table.length).tolist()
+    labels: dict[str, Any] = {"item": items}
+    if table.clock is not None:
+        labels = {"recording": items, "time": table.clock.seconds(table.length)}
+    return labels | {name: table.value[:, p] for p, name in enumerate(table.columns)}

@@ -1,0 +1,292 @@
+"""Answers as an importer finds them, and everything it leaves out with the reason.
+
+A preset adds one answer at a time (item, annotator, dimension, value, where it stood); `finish` makes the table.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from unisono.errors import DataError
+from unisono.tables.importing.import_request import safe_names
+from unisono.tables.importing.located_json import Node
+from unisono.tables.labels import listed
+from unisono.tables.reading.problems import LARGEST
+
+MISSING = {"", "na", "nan", "null", "none"}
+REPEATS = ("error", "first", "last", "mean")
+LARGEST_INTEGER = 2.0**53  # up to here whole numbers are exact
+SHOWN = 4  # places named for one reason; the file of --dropped has all of them
+
+
+class Dropped(NamedTuple):
+    """Something that is not in the table, and why."""
+
+    place: object  # its text says where
+    reason: str
+
+
+class Imported(NamedTuple):
+    """The table, what is to be said about it, and what it does not hold."""
+
+    frame: pl.DataFrame
+    facts: list[str]
+    dropped: list[Dropped]
+
+
+class Answers:
+    """Collects answers. `words` give text a number; `repeats` says what two answers in one place mean."""
+
+    def __init__(self, words: Mapping[str, float | None] | None = None, repeats: str | None = None):
+        self.words = {word.casefold(): number for word, number in (words or {}).items()}
+        self.repeats = repeats or "error"
+        self._settled = repeats is not None
+        self.facts: list[str] = []
+        self.dropped: list[Dropped] = []
+        self.rename: dict[str, str] = {}  # dimension in the source -> its name here; empty: all, under their own names
+        self.shift = 0.0  # seconds added to every time
+        self._columns: dict[str, list[Any]] = {name: [] for name in ("item", "annotator", "kind", "time", "dimension")}
+        self._value: list[float] = []
+        self._place: list[object] = []
+        self._text: dict[str, list[tuple[object, str]]] = {}
+
+    def say(self, fact: str) -> None:
+        """Something the user should know about what was read."""
+        if fact not in self.facts:
+            self.facts.append(fact)
+
+    def usually(self, *, repeats: str | None = None, words: Mapping[str, float] | None = None) -> None:
+        """What holds for a kind of file unless the user says otherwise."""
+        if repeats is not None and not self._settled:
+            self.repeats = repeats
+        for word, number in (words or {}).items():
+            self.words.setdefault(word.casefold(), number)
+
+    def drop(self, place: object, reason: str) -> None:
+        """Leaves something out."""
+        self.dropped.append(Dropped(_pinned(place), reason))
+
+    def add(
+        self,
+        item: str,
+        annotator: str | None,
+        dimension: str,
+        value: Any,
+        place: object,
+        *,
+        kind: str | None = None,
+        time: float | None = None,
+    ) -> None:
+        """Takes an answer, unless it is empty or about a dimension that was not asked for."""
+        if self.rename and dimension not in self.rename:
+            self.drop(place, f"{dimension} was not asked for")
+            return
+        number = self._number(value, dimension, place)
+        if number is None:
+            return
+        time = None if time is None else time + self.shift
+        # A name is kept once, however often it comes.
+        who = None if annotator is None else sys.intern(annotator)
+        row = (sys.intern(item), who, kind, time, sys.intern(self.rename.get(dimension, dimension)))
+        for column, cell in zip(self._columns.values(), row, strict=True):
+            column.append(cell)
+        self._value.append(number)
+        self._place.append(_pinned(place))
+
+    def finish(self) -> Imported:
+        """The table: one row per item and annotator (and time), one column per dimension."""
+        self._settle_text()
+        if not self._value:
+            raise DataError(self._nothing())
+        names = dict.fromkeys(self._columns, pl.String) | {"time": pl.Float64}
+        frame = pl.DataFrame(self._columns, schema=names).with_columns(
+            pl.Series("value", self._value, dtype=pl.Float64), pl.int_range(len(self._value)).alias("row")
+        )
+        frame = self._renamed(self._by_kind(frame))
+        keys = [
+            name for name in ("item", "annotator", "kind", "time") if frame.get_column(name).null_count() < len(frame)
+        ]
+        if frame.get_column("annotator").null_count() and "annotator" in keys:
+            raise DataError("Some files hold ratings and others a reference without annotator. Import them one by one.")
+        frame = self._once(frame, [key for key in keys if key != "kind"])
+        return Imported(_wide(frame, keys), [*self.facts, *_ranges(frame)], self.dropped)
+
+    def _number(self, value: Any, dimension: str, place: object) -> float | None:
+        """A value as a number; None, with the reason kept, where it is none."""
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, str):
+            return self._number_of_text(value.strip(), dimension, place)
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            self.drop(place, f"{dimension} is empty")
+        elif isinstance(value, bool | int | float):
+            return _finite(float(value), dimension, place)
+        elif isinstance(value, list):
+            self.drop(place, f"{dimension} has {'several answers' if value else 'no answer'}")
+        else:
+            raise DataError(f"{place}: {dimension} is an object, not a number. Is this the right kind of file?")
+        return None
+
+    def _number_of_text(self, text: str, dimension: str, place: object) -> float | None:
+        if text.casefold() in self.words:
+            number = self.words[text.casefold()]
+            if number is None:
+                self.drop(place, f"{dimension} is '{text}', which counts as missing")
+            return number
+        if text.casefold() in MISSING:
+            self.drop(place, f"{dimension} is empty")
+            return None
+        try:
+            return _finite(float(text), dimension, place)
+        except ValueError as error:
+            if isinstance(error, DataError):
+                raise
+            self._text.setdefault(dimension, []).append((_pinned(place), text))
+            return None
+
+    def _settle_text(self) -> None:
+        """Text in a dimension of numbers is a mistake; a dimension of text throughout is left out."""
+        numeric = set(self._columns["dimension"])
+        for dimension, cells in self._text.items():
+            if self.rename.get(dimension, dimension) in numeric:
+                place, text = cells[0]
+                raise DataError(
+                    f"{place}: {dimension} is '{text[:60]}', where others are numbers. "
+                    f"Correct it, or say what it means with --labels '{text[:60]}=1' (nothing behind = for missing)."
+                )
+            for place, _ in cells:
+                self.drop(place, f"{dimension} is text")
+
+    def _nothing(self) -> str:
+        why = [f"{reason} ({count})" for reason, count in counted(self.dropped).items()]
+        words = [text for cells in self._text.values() for _, text in cells]
+        hint = f" Give words numbers with --labels, as in --labels '{words[0][:40]}=1'." if words else ""
+        first = f" First: {self.dropped[0].place}." if self.dropped else ""
+        return f"No answer could be read as a rating{': ' + '; '.join(why[:6]) if why else ''}.{first}{hint}"
+
+    def _by_kind(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """One kind per annotator; a name that stands for a person and a judge becomes two names."""
+        pairs = frame.select("annotator", "kind").unique(maintain_order=True).drop_nulls()
+        mixed = pairs.filter(pl.col("annotator").is_duplicated()).get_column("annotator").unique().to_list()
+        if mixed:
+            self.say(f"Annotators of two kinds were told apart by name: {listed(mixed)}.")
+        named = pl.when(pl.col("annotator").is_in(mixed) & pl.col("kind").is_not_null())
+        frame = frame.with_columns(
+            named.then(pl.format("{} ({})", "annotator", "kind")).otherwise("annotator").alias("annotator")
+        )
+        # Where some of an annotator's answers say what he is, all do.
+        return frame.with_columns(pl.col("kind").drop_nulls().first().over("annotator"))
+
+    def _renamed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        dimensions = frame.get_column("dimension").unique(maintain_order=True).to_list()
+        safe = safe_names(dimensions)
+        for old, new in safe.items():
+            if old != new:
+                self.say(f"Dimension '{old}' is called '{new}' in the table, to be told from labels.")
+        return frame.with_columns(pl.col("dimension").replace(safe))
+
+    def _once(self, frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+        """One answer in every place."""
+        place = [*keys, "dimension"]
+        again = frame.filter(pl.struct(place).is_duplicated())
+        if not again.height:
+            return frame
+        if self.repeats == "mean":
+            self.say(f"Answers given more than once were averaged ({again.height} answers).")
+            return frame.group_by(*place, maintain_order=True).agg(
+                pl.col("value").mean(), pl.exclude("value", *place).first()
+            )
+        if self.repeats == "error":
+            self._refuse_contradiction(again, place)
+        keep = "first" if self.repeats == "error" else self.repeats
+        kept = frame.unique(place, keep="last" if keep == "last" else "first", maintain_order=True)
+        reason = "an exact copy" if self.repeats == "error" else f"given again; the {keep} one counts"
+        for row in sorted(set(frame.get_column("row")) - set(kept.get_column("row"))):
+            self.drop(self._place[row], reason)
+        return kept
+
+    def _refuse_contradiction(self, again: pl.DataFrame, place: Sequence[str]) -> None:
+        differing = again.filter(pl.col("value").n_unique().over(place) > 1)
+        if not differing.height:
+            return
+        first = differing.row(0, named=True)
+        same = differing.filter(pl.all_horizontal(pl.col(name).eq_missing(first[name]) for name in place))
+        other = same.filter(pl.col("value") != first["value"]).row(0, named=True)
+        who = f"annotator '{first['annotator']}'" if first["annotator"] else "the reference"
+        at = f" at {first['time']:g} s" if first["time"] is not None else ""
+        raise DataError(
+            f"{self._place[first['row']]} and {self._place[other['row']]}: {who} gave {first['dimension']} of "
+            f"'{first['item']}'{at} twice ({first['value']:g} and {other['value']:g}). "
+            "Say which one counts with --duplicates first, last or mean."
+        )
+
+
+def counted(dropped: Sequence[Dropped]) -> dict[str, int]:
+    """How many were left out for each reason."""
+    found: dict[str, int] = {}
+    for entry in dropped:
+        found[entry.reason] = found.get(entry.reason, 0) + 1
+    return found
+
+
+def dropped_lines(dropped: Sequence[Dropped]) -> list[str]:
+    """One line per reason, with the first places."""
+    places: dict[str, list[object]] = {}
+    for entry in dropped:
+        places.setdefault(entry.reason, []).append(entry.place)
+    lines = []
+    for reason, found in places.items():
+        named = ", ".join(_shortened([str(place) for place in found[:SHOWN]]))
+        more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        lines.append(f"Dropped {len(found)}: {reason} ({named}{more})")
+    return lines
+
+
+def _shortened(places: Sequence[str]) -> list[str]:
+    """`batch.csv row 3`, `row 7`: a file is named once."""
+    found, file = [], ""
+    for place in places:
+        name = place.rsplit(" ", 2)[0]
+        found.append(place.removeprefix(f"{name} ") if name == file else place)
+        file = name
+    return found
+
+
+def _pinned(place: object) -> object:
+    return place.pinned() if isinstance(place, Node) else place
+
+
+def _finite(number: float, dimension: str, place: object) -> float:
+    if not abs(number) <= LARGEST:
+        raise DataError(f"{place}: {dimension} is {number:g}, not a number to compute with. Leave it empty if missing.")
+    return number
+
+
+def _wide(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """A column per dimension; rows by item and annotator as they first came, and by time."""
+    order = [pl.col("row").min().over(name).alias(f"{name} order") for name in ("item", "annotator") if name in keys]
+    frame = frame.with_columns(order).sort(*[f"{name} order" for name in ("item", "annotator") if name in keys], "row")
+    dimensions = frame.sort("row").get_column("dimension").unique(maintain_order=True).to_list()
+    wide = frame.pivot(
+        on="dimension", index=list(keys), values="value", aggregate_function="first", maintain_order=True
+    )
+    if "time" in keys:
+        trace = pl.col("place").min().over([name for name in keys if name not in ("time", "kind")])
+        wide = wide.with_row_index("place").with_columns(trace, pl.col("time").round(9)).sort("place", "time")
+    whole = [name for name in dimensions if (wide.get_column(name) % 1 == 0).fill_null(True).all()]
+    small = [name for name in whole if (wide.get_column(name).abs() < LARGEST_INTEGER).fill_null(True).all()]
+    return wide.select(*keys, *dimensions).with_columns(pl.col(small).cast(pl.Int64))
+
+
+def _ranges(frame: pl.DataFrame) -> list[str]:
+    found = frame.group_by("dimension", maintain_order=True).agg(
+        pl.col("value").min().alias("low"), pl.col("value").max().alias("high"), pl.len().alias("n")
+    )
+    return [
+        f"Range: {row['dimension']} {row['low']:g} to {row['high']:g} ({row['n']} answers)" for row in found.to_dicts()
+    ]

@@ -1,0 +1,265 @@
+"""`unisono import json`: any JSON, by paths that say where records, items, annotators, kinds and numbers are.
+
+    a.b          the value under b in the object under a; quote names that hold dots: "a.b".c
+    a[0]         the first element of a list
+    a[]          every element of a list, each a record of its own
+    a.*          every value of an object, each a record of its own
+    ^.a          a of the enclosing record; ^^ goes two records up
+    @            the key (or the position) of the record in what encloses it; ^@ that of the enclosing record
+    $.a          a of the whole document
+    =text        the text itself
+
+Three shapes cover what tools write: long records (one answer each, with its dimension named), records with a number
+per dimension, and parallel lists (values here, annotators there, in the same order).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from unisono.errors import DataError
+from unisono.tables.importing.documents import json_values
+from unisono.tables.importing.import_request import Request
+from unisono.tables.importing.imported_answers import Answers
+from unisono.tables.importing.located_json import Node, label_of
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<each>\[\])|\[(?P<index>-?\d+)\]|(?P<all>\*)|"(?P<quoted>[^"]*)"|(?P<key>[^.\[\]"^@$*]+))"""
+)
+EACH, ALL = object(), object()
+
+
+class Path(NamedTuple):
+    """A parsed path."""
+
+    text: str
+    constant: str | None = None
+    root: bool = False
+    up: int = 0
+    own_key: bool = False
+    steps: tuple[object, ...] = ()  # keys, positions, EACH, ALL
+
+    @property
+    def many(self) -> bool:
+        """Whether the path may lead to several values."""
+        return EACH in self.steps or ALL in self.steps
+
+
+def parse_path(text: str) -> Path:
+    """A path from its text; raises ValueError where it makes no sense."""
+    if text.startswith("="):
+        return Path(text, constant=text[1:])
+    rest = text.strip()
+    root = rest.startswith("$")
+    rest = rest[1:] if root else rest
+    up = len(rest) - len(rest.lstrip("^"))
+    rest = rest[up:]
+    if rest == "@":
+        return Path(text, root=root, up=up, own_key=True)
+    return Path(text, root=root, up=up, steps=tuple(_steps(text, rest)))
+
+
+def select(record: Node, path: Path) -> Iterator[Node]:
+    """The nodes a path leads to from a record; where `[]` and `*` lead into parts, these are records inside it."""
+    start = _start(record, path)
+    if path.own_key:
+        key = start.path[-1] if start.path else start.origin.name
+        yield Node(key, start.origin, start.path, start.outer)
+        return
+    yield from _walk(start, path.steps, start)
+
+
+def only(record: Node, path: Path) -> Node:
+    """The one node a path leads to."""
+    if path.constant is not None:
+        return Node(path.constant, record.origin, record.path, record.outer)
+    return next(select(record, path))
+
+
+def name_at(record: Node, path: Path, role: str) -> str:
+    """A label that has to be there."""
+    node = only(record, path)
+    if isinstance(node.value, dict | list):
+        raise node.unlike(f"a name for the {role}")
+    found = "" if node.value is None else label_of(node.value)
+    if not found:
+        raise DataError(f"{record}: there is no {role} at '{path.text}'. Every record needs one.")
+    return found
+
+
+def _start(record: Node, path: Path) -> Node:
+    node = record
+    climbed = 0
+    while node.outer is not None and (path.root or climbed < path.up):
+        node, climbed = node.outer, climbed + 1
+    if climbed < path.up:
+        raise DataError(f"{record}: '{path.text}' goes up further than records are nested.")
+    return node
+
+
+def _walk(node: Node, steps: tuple[object, ...], record: Node) -> Iterator[Node]:
+    for place, step in enumerate(steps):
+        if step is EACH or step is ALL:
+            inside = node.each() if step is EACH else (entry for _, entry in node.entries())
+            for part in inside:
+                part.outer = record
+                yield from _walk(part, steps[place + 1 :], part)
+            return
+        node = _element(node, step) if isinstance(step, int) else node.at(str(step))
+        node.outer = record.outer
+    yield node
+
+
+def _element(node: Node, index: int) -> Node:
+    if node.value is None:
+        return node
+    if not isinstance(node.value, list):
+        raise node.unlike("a list")
+    inside = -len(node.value) <= index < len(node.value)
+    return Node(node.value[index] if inside else None, node.origin, (*node.path, index), node.outer)
+
+
+def _steps(whole: str, rest: str) -> Iterator[object]:
+    rest = rest.removeprefix(".")
+    while rest:
+        found = _TOKEN.match(rest)
+        if not found:
+            raise ValueError(f"'{whole}' is not a path: '{rest}' makes no sense there")
+        kind = str(found.lastgroup)
+        text = found[kind]
+        yield {"each": EACH, "all": ALL}.get(kind) or (int(text) if kind == "index" else text.strip())
+        rest = rest[found.end() :]
+        if rest.startswith(".") and len(rest) > 1:
+            rest = rest[1:]
+        elif rest and not rest.startswith("["):
+            raise ValueError(f"'{whole}' is not a path: '{rest}' makes no sense there")
+
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}
+KINDS = {
+    **dict.fromkeys(("human", "annotation", "app", "user", "expert", "worker", "person"), "human"),
+    **dict.fromkeys(("judge", "llm", "llm_judge", "model", "eval", "ai"), "judge"),
+    **dict.fromkeys(("code", "heuristic"), "code"),
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Paths of one kind of record."""
+
+    records: Path
+    item: tuple[Path, ...]
+    annotator: Path
+    dims: Mapping[str, Path] = field(default_factory=dict)  # name -> its number
+    dimension: Path | None = None  # or: where the name of the dimension is, and where its number
+    value: Path | None = None
+    kind: Path | None = None
+    time: Path | None = None
+    seconds: float = 1.0  # per unit of time
+    skip: Callable[[Node], str | None] = field(default=lambda record: None)  # the reason to leave a record out
+
+
+def layout_of(request: Request) -> Layout:
+    """The layout that the options of `unisono import json` describe; raises ValueError where they do not suffice."""
+    if request.item is None or request.annotator is None:
+        raise ValueError("say where things are: --item PATH and --annotator PATH")
+    if (request.dimension is None) != (request.value is None):
+        raise ValueError("--dimension and --value belong together")
+    long = request.dimension is not None and request.value is not None
+    if not long and not request.dims:
+        raise ValueError("say where the numbers are: --dim NAME=PATH, or --dimension PATH --value PATH")
+    return Layout(
+        records=parse_path(request.records or "[]"),
+        item=tuple(parse_path(part) for part in request.item.split(",")),
+        annotator=parse_path(request.annotator),
+        dims={} if long else {name: parse_path(path) for name, path in request.dims},
+        dimension=None if request.dimension is None else parse_path(request.dimension),
+        value=None if request.value is None else parse_path(request.value),
+        kind=None if request.kind is None else parse_path(request.kind),
+        time=None if request.time is None else parse_path(request.time),
+        seconds=SECONDS[request.time_unit or "s"],
+    )
+
+
+def read_json(files: Sequence[str], answers: Answers, request: Request) -> None:
+    """`unisono import json`: anything, by the paths that the user gives."""
+    layout = layout_of(request)
+    if layout.dimension is not None:
+        answers.rename = {source: name for name, source in request.dims}
+    if layout.time is not None:
+        answers.say(f"Time: in seconds (read as {request.time_unit or 's'}), as written; the samples' own moments.")
+    for file in files:
+        for document in json_values(file):
+            # Of JSON lines each line is a record, unless the path leads further into it.
+            whole = not isinstance(document.value, list) and request.records is None
+            for record in [document] if whole else select(document, layout.records):
+                add_record(record, layout, answers)
+
+
+def add_record(record: Node, layout: Layout, answers: Answers) -> None:
+    """The answers of one record."""
+    reason = layout.skip(record)
+    if reason:
+        answers.drop(record, reason)
+        return
+    item = "/".join(name_at(record, path, "item") for path in layout.item)
+    for annotator, kind, time, numbers in _judgements(record, layout):
+        for dimension, node in numbers:
+            answers.add(item, annotator, dimension, node.value, node, kind=kind, time=time)
+
+
+def kind_named(text: str) -> str | None:
+    """human, judge or code, for the words tools have for them; None for others."""
+    return KINDS.get(text.strip().lower())
+
+
+Judgement = tuple[str, str | None, float | None, list[tuple[str, Node]]]
+
+
+def _judgements(record: Node, layout: Layout) -> Iterator[Judgement]:
+    if layout.annotator.many:
+        yield from _parallel(record, layout)
+        return
+    annotator = name_at(record, layout.annotator, "annotator")
+    yield annotator, _kind(record, layout), _time(record, layout), list(_numbers(record, layout))
+
+
+def _numbers(record: Node, layout: Layout) -> Iterator[tuple[str, Node]]:
+    if layout.dimension is not None and layout.value is not None:
+        yield name_at(record, layout.dimension, "dimension"), only(record, layout.value)
+    for name, path in layout.dims.items():
+        yield name, only(record, path)
+
+
+def _parallel(record: Node, layout: Layout) -> Iterator[Judgement]:
+    """Annotators in a list, and for every dimension a list of the same length."""
+    people = list(select(record, layout.annotator))
+    columns = {name: list(select(record, path)) for name, path in layout.dims.items()}
+    for name, column in columns.items():
+        if len(column) != len(people):
+            raise DataError(
+                f"{record}: {name} has {len(column)} values for {len(people)} annotators. "
+                "Lists that belong together must be of the same length."
+            )
+    for index, person in enumerate(people):
+        numbers = [(name, column[index]) for name, column in columns.items()]
+        yield label_of(person.value), _kind(record, layout), _time(record, layout), numbers
+
+
+def _kind(record: Node, layout: Layout) -> str | None:
+    if layout.kind is None:
+        return None
+    return kind_named(label_of(only(record, layout.kind).value))
+
+
+def _time(record: Node, layout: Layout) -> float | None:
+    if layout.time is None:
+        return None
+    node = only(record, layout.time)
+    try:
+        return float(node.value) * layout.seconds
+    except (TypeError, ValueError):
+        raise node.unlike("a time") from None

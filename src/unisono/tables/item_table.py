@@ -1,0 +1,190 @@
+"""Tables of items: numbers of items (features, gold, a reference) or of frames of recordings, with their clock.
+
+Rows of one item lie together; `length` says how many there are (1 each without time). NaN means not known. Frame t of
+item m happens at start[m] + t / rate seconds of its `Clock`. `Reading` records how a table was read (which column
+became what, what was left out and why); ratings and categories carry one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.tables.labels import Introduction, counted, listed
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """Frames per second, and the second at which each item's first frame lies."""
+
+    rate: float
+    start: np.ndarray  # (M,) seconds
+
+    def seconds(self, length: np.ndarray) -> np.ndarray:
+        """Times of all frames, end to end, for items of the given lengths (M,)."""
+        first = np.repeat(np.cumsum(length) - length, length)
+        frame = np.arange(int(length.sum())) - first
+        return np.asarray(np.repeat(self.start, length) + frame / self.rate)
+
+    def select(self, index: np.ndarray) -> Clock:
+        """The clock of some of the items."""
+        return Clock(self.rate, self.start[index])
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column that was not taken for a rating."""
+
+    column: str
+    why: str
+    numeric: bool = False  # it holds numbers, so that it could be taken in
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Identifiers:
+    """The ids of a table as they came: inside, labels are text; results give back what the table had."""
+
+    column: str  # what the table calls them
+    place: Mapping[str, int]  # where the id behind each label stands among the values
+    values: Any  # a column of the library that the table came from, with its own type
+
+
+@dataclass(frozen=True)
+class Repeating:
+    """An annotator whose answers repeat in blocks, in the order of the rows."""
+
+    annotator: str
+    period: int  # rows of the block
+    rows: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Hasty:
+    """An annotator whose answers came faster than anybody can answer."""
+
+    annotator: str
+    column: str  # where the durations are
+    fast: int  # answers that came too fast
+    answers: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The roles of the columns of a table of ratings."""
+
+    item: str
+    annotator: str
+    time: str | None
+    dimensions: dict[str, str]  # dimension -> the column (or the level of a long table) it was read from
+    left_out: tuple[LeftOut, ...] = ()
+    repeating: tuple[Repeating, ...] = ()
+    hasty: tuple[Hasty, ...] = ()
+    notes: tuple[str, ...] = ()  # what was read otherwise than as plain numbers in plain columns, in sentences
+    item_parts: tuple[str, ...] = ()  # columns that the item's name is made of, if there are several
+    item_ids: Identifiers | None = field(default=None, compare=False, repr=False)  # None: no column of the table
+    annotator_ids: Identifiers | None = field(default=None, compare=False, repr=False)
+    part_ids: tuple[Identifiers, ...] = field(default=(), compare=False, repr=False)  # of the item's parts
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """Validated per-item (or per-frame) numbers with their labels."""
+
+    value: np.ndarray  # (S, P) numbers, NaN where unknown
+    length: np.ndarray  # (M,) rows per item
+    items: tuple[str, ...]
+    columns: tuple[str, ...]
+    clock: Clock | None = None
+    source: str = "table"
+    reading: Reading | None = None  # how its table was read, whose ids results give back
+    frame_kind: str | None = None  # the library of the data frame it came from
+
+    @classmethod
+    def from_rows(
+        cls,
+        value: np.ndarray,
+        *,
+        items: Sequence[str],
+        columns: Sequence[str],
+        length: np.ndarray | None = None,
+        clock: Clock | None = None,
+        source: str = "table",
+    ) -> ItemTable:
+        """Checks that rows, labels and lengths agree, and freezes the arrays."""
+        value = np.asarray(value, dtype=np.float64)
+        lengths = np.ones(len(items), dtype=np.int64) if length is None else np.asarray(length, dtype=np.int64)
+        if value.ndim != 2 or value.shape != (int(lengths.sum()), len(columns)):
+            raise DataError(f"{source}: {value.shape} numbers for {len(items)} items and {len(columns)} columns.")
+        if len(set(items)) != len(items):
+            seen: set[str] = set()
+            twice = next(item for item in items if item in seen or seen.add(item))  # type: ignore[func-returns-value]
+            raise DataError(f"{source}: item '{twice}' has more than one row. Keep one row per item.")
+        value.setflags(write=False)
+        lengths.setflags(write=False)
+        return cls(value, lengths, tuple(items), tuple(columns), clock, source)
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        things = counted(self.M, "item" if self.clock is None else "recording")
+        title = f"ItemTable from {self.source}: {things}, {counted(self.P, 'column')}"
+        rows = [(name, f"{np.count_nonzero(~np.isnan(self.value[:, p])):,}") for p, name in enumerate(self.columns)]
+        return Introduction.of(title, ("column", "numbers"), rows)
+
+    @property
+    def M(self) -> int:
+        return len(self.items)
+
+    @property
+    def P(self) -> int:
+        return len(self.columns)
+
+    def place(self) -> dict[str, int]:
+        """Index of each item."""
+        return {item: i for i, item in enumerate(self.items)}
+
+    def select_items(self, items: Sequence[str]) -> ItemTable:
+        """The rows of these items, in this order; every one must be there."""
+        place = self.place()
+        missing = [item for item in items if item not in place]
+        if missing:
+            raise DataError(
+                f"{self.source} has no row for item {listed(missing)}. Add the missing rows, or leave these items out."
+            )
+        index = np.array([place[item] for item in items], dtype=np.int64)
+        first = np.cumsum(self.length) - self.length
+        rows = np.concatenate([np.arange(first[i], first[i] + self.length[i]) for i in index] or [np.arange(0)])
+        found = ItemTable.from_rows(
+            self.value[rows],
+            items=items,
+            columns=self.columns,
+            length=self.length[index],
+            clock=None if self.clock is None else self.clock.select(index),
+            source=self.source,
+        )
+        return replace(found, reading=self.reading, frame_kind=self.frame_kind)
+
+    def select_columns(self, columns: Sequence[str]) -> ItemTable:
+        """Some of the columns, in this order; every one must be there."""
+        missing = [column for column in columns if column not in self.columns]
+        if missing:
+            raise DataError(f"{self.source} has no column {listed(missing)}; it has {listed(self.columns)}.")
+        index = [self.columns.index(column) for column in columns]
+        found = ItemTable.from_rows(
+            self.value[:, index],
+            items=self.items,
+            columns=columns,
+            length=self.length,
+            clock=self.clock,
+            source=self.source,
+        )
+        return replace(found, reading=self.reading, frame_kind=self.frame_kind)

@@ -1,0 +1,246 @@
+"""Columns of words (or dimensions of a long table): which of them are categories, and the answers they hold.
+
+A category is an answer: it varies within items and within annotators, and annotators share the words. Free text does
+not repeat; words about the item or the person do not vary there; words about how an answer was collected (a status, a
+condition) are known by the names of their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from unisono.errors import DataError
+from unisono.tables.reading import problems
+from unisono.tables.reading.column_roles import Roles, candidates, find_column, words_of
+from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, Coded
+from unisono.tables.reading.likert_scales import families_of, plain_word
+from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.table_rows import Collected, collect, sorted_claims
+
+MOST_CLASSES = 50  # more distinct words are names or text
+LONGEST_CLASS = 60  # characters; a longer one is a sentence
+LEAST_PER_CLASS = 2.0  # answers per distinct word, on average
+SHARED = 0.9  # share of answers whose word a second annotator used too
+PEEKED = 2000  # cells that decide whether a column is worth reading
+# Names of columns that say how an answer came about, or what somebody thought of the task.
+_NOT_CHOSEN = {
+    *("status", "condition", "group", "block", "batch", "phase", "split", "fold", "session", "version", "list"),
+    *("device", "browser", "platform", "system", "model", "source", "language", "lang", "locale", "country", "city"),
+    *("gender", "sex", "education", "occupation", "kind", "type", "comment", "comments", "note", "notes", "remark"),
+    *("remarks", "feedback", "reason", "reasoning", "rationale", "explanation", "justification", "text", "description"),
+    *("name", "email", "url", "link", "path", "file", "filename", "title", "date", "time", "day", "order", "position"),
+}
+
+
+def named_otherwise(column: str) -> bool:
+    """Whether the last word of a column's name says that it is no answer."""
+    words = words_of(column)
+    return bool(words) and words[-1] in _NOT_CHOSEN
+
+
+def worth_reading(part: Chunk, index: int) -> bool:
+    """Whether the first cells of a column are words (no number among them), and not too many different ones."""
+    column = part.column(index).head(PEEKED)
+    if column.dtype != pl.String:
+        return False
+    cells = column.drop_nulls().str.strip_chars()
+    cells = cells.filter(~cells.str.to_lowercase().is_in(["", *MISSING_WORDS]))
+    if not len(cells) or cells.cast(pl.Float64, strict=False).is_not_null().any():
+        return False
+    return cells.n_unique() <= MOST_CLASSES
+
+
+def are_categories(answer: np.ndarray, item: np.ndarray, annotator: np.ndarray, classes: tuple[str, ...]) -> bool:
+    """Whether the answers (n,) look chosen from the same few words by everybody; codes of items and annotators."""
+    if not 2 <= len(classes) <= MOST_CLASSES or len(answer) < LEAST_PER_CLASS * len(classes):
+        return False
+    if max(len(name) for name in classes) > LONGEST_CLASS:
+        return False
+    if not (_varies_within(answer, item) and _varies_within(answer, annotator)):
+        return False
+    pairs = np.unique(np.stack([answer, annotator]), axis=1)
+    users = np.bincount(pairs[0], minlength=len(classes))
+    return bool(np.mean(users[answer] >= 2) >= SHARED)
+
+
+def _varies_within(answer: np.ndarray, group: np.ndarray) -> bool:
+    anyone = np.zeros(int(group.max()) + 1, dtype=answer.dtype)
+    anyone[group] = answer
+    return bool((anyone[group] != answer).any())
+
+
+class WordAnswers(NamedTuple):
+    """Answers in words: which rows give one, and which word it is."""
+
+    name: str
+    column: str
+    word: Coded
+    rows: np.ndarray  # (n,) rows that answer, among those collected
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The distinct words in canonical order."""
+        return tuple(self.word.labels[code] for code in np.unique(self.word.code[self.rows]))
+
+    @property
+    def answer(self) -> np.ndarray:
+        """(n,) which of the classes each answer is."""
+        return np.unique(self.word.code[self.rows], return_inverse=True)[1]
+
+
+class FoundWords(NamedTuple):
+    """Answers in words, and the labels they belong to."""
+
+    words: list[WordAnswers]
+    found: Collected | None = None  # None where there are no words
+
+
+def asked_words(table: Table, roles: Roles, asked: Mapping[str, str], duplicates: str | None) -> FoundWords:
+    """The columns (or dimensions of a long table) that the user names, whatever they hold."""
+    if roles.is_long and not all(column in table.columns for column in asked.values()):
+        found = _collected_levels(table, roles)
+        dimension = found.label["dimension"]
+        for level in asked.values():
+            if level not in dimension.labels:
+                raise problems.no_such_column(table.name, level, (*table.columns, *dimension.labels))
+        words = [_level(found, name, level) for name, level in asked.items()]
+    else:
+        names = {name: find_column(table, column) for name, column in asked.items()}
+        _refuse_labels(table, roles, names)
+        found, words = _collected_columns(table, roles, names)
+    return FoundWords([_settled(found, roles, one, duplicates) for one in words], found)
+
+
+def recognised_words(table: Table, roles: Roles, offered: Collection[str] | None, duplicates: str | None) -> FoundWords:
+    """Those that look like categories, among columns that are `offered` (None: all)."""
+    if roles.is_long:
+        found = _collected_levels(table, roles)
+        words = [_level(found, name, name) for name in found.label["dimension"].labels]
+    else:
+        names = _worth_reading(table, roles, offered)
+        if not names:
+            return FoundWords([])
+        found, words = _collected_columns(table, roles, names)
+    chosen = []
+    for one in words:
+        try:
+            settled = _settled(found, roles, one, duplicates)
+        except DataError:
+            continue  # answers at several times, or two different ones: what is wrong is said where numbers are read
+        if _look_chosen(found, settled):
+            chosen.append(settled)
+    return FoundWords(chosen, found)
+
+
+def _collected_columns(table: Table, roles: Roles, names: Mapping[str, int]) -> tuple[Collected, list[WordAnswers]]:
+    words = names_as_roles(names)
+    labels = {role: roles.place[role] for role in ("item", "annotator")}
+    found = collect(table, labels | words, [], may_be_empty=words)
+    every = np.arange(found.rows)
+    return found, [
+        _answered(WordAnswers(name, table.columns[index], found.label[role], every))
+        for role, (name, index) in zip(words, names.items(), strict=True)
+    ]
+
+
+def names_as_roles(names: Mapping[str, int]) -> dict[str, int]:
+    """Roles for columns of words, which no role of a table is called."""
+    return {f"words of {name}": index for name, index in names.items()}
+
+
+def _collected_levels(table: Table, roles: Roles) -> Collected:
+    place = {role: index for role, index in roles.place.items() if role != "time"}
+    return collect(table, place, [], may_be_empty=("value",))
+
+
+def _level(found: Collected, name: str, level: str) -> WordAnswers:
+    dimension = found.label["dimension"]
+    rows = np.flatnonzero(dimension.code == dimension.labels.index(level))
+    return _answered(WordAnswers(name, level, found.label["value"], rows))
+
+
+def _worth_reading(table: Table, roles: Roles, offered: Collection[str] | None) -> dict[str, int]:
+    """Columns that may hold categories by their name and their first cells."""
+    first = next(table.parts(), None)
+    if first is None:
+        return {}
+    free, _ = candidates(table, roles)
+    names = {table.columns[index]: index for index in free if not named_otherwise(table.columns[index])}
+    return {
+        name: index
+        for name, index in names.items()
+        if (offered is None or name in offered) and worth_reading(first, index)
+    }
+
+
+def _answered(words: WordAnswers) -> WordAnswers:
+    """Without the rows whose cell is empty or says that it is missing."""
+    missing = np.array([name.lower() in ("", *MISSING_WORDS) for name in words.word.labels])
+    return words._replace(rows=words.rows[~missing[words.word.code[words.rows]]])
+
+
+def _look_chosen(found: Collected, words: WordAnswers) -> bool:
+    """Whether words that nobody asked for are categories; those of known answer scales are numbers."""
+    classes = words.classes
+    if not classes or any(_is_number(name) for name in classes) or families_of([plain_word(one) for one in classes]):
+        return False
+    item, annotator = found.label["item"].code[words.rows], found.label["annotator"].code[words.rows]
+    return are_categories(words.answer, item, annotator, classes)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _settled(found: Collected, roles: Roles, words: WordAnswers, policy: str | None) -> WordAnswers:
+    """One answer of an annotator to an item: copies are dropped, and what differs is settled as the user says."""
+    items, annotators = found.label["item"], found.label["annotator"]
+    pair = items.code[words.rows].astype(np.int64) * len(annotators.labels) + annotators.code[words.rows]
+    order, twice = sorted_claims(pair)
+    if twice is None:
+        return words
+    if "time" in roles.place:
+        column = found.table.columns[roles.place["time"]]
+        raise DataError(
+            f"{found.table.name}: '{words.name}' is answered at several times ('{column}'), and categories over time "
+            "are not fused. Give every moment an item name of its own."
+        )
+    if policy not in ("first", "last"):
+        _refuse_contradiction(found, words, pair, order)
+    later = np.diff(pair[order]) == 0
+    keep = ~np.append(later, False) if policy == "last" else ~np.insert(later, 0, False)
+    return words._replace(rows=np.sort(words.rows[order[keep]]))
+
+
+def _refuse_contradiction(found: Collected, words: WordAnswers, pair: np.ndarray, order: np.ndarray) -> None:
+    code = words.word.code[words.rows][order]
+    differs = np.flatnonzero((np.diff(pair[order]) == 0) & (np.diff(code) != 0))
+    if not len(differs):
+        return
+    rows = sorted(int(words.rows[order[differs[0] + step]]) for step in (0, 1))
+    items, annotators = found.label["item"], found.label["annotator"]
+    first, second = (found.where(row) for row in rows)
+    places = problems.join_places(first, second, found.table.name)
+    who, what = annotators.labels[annotators.code[rows[0]]], items.labels[items.code[rows[0]]]
+    raise DataError(
+        f"{places[0]} and {places[1]}: annotator '{who}' answered {words.name} of item '{what}' twice. "
+        "Say which one counts with --duplicates first or last; words have no mean."
+    )
+
+
+def _refuse_labels(table: Table, roles: Roles, names: Mapping[str, int]) -> None:
+    for name, index in names.items():
+        for role, place in roles.place.items():
+            if place == index and role in ("item", "annotator"):
+                raise DataError(
+                    f"{table.name}: column '{table.columns[index]}' names the {role}, so it cannot be the categories "
+                    f"'{name}'. Say which column is the {role} with --{role} COLUMN."
+                )

@@ -1,0 +1,197 @@
+"""What a cell that is no plain number means: `85%`, `4 - agree`, `strongly agree`, a word with a number in `--labels`.
+
+Decided on the distinct cells of whole columns, so that a cell means the same in every row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from unisono.errors import SettingsError
+from unisono.tables.reading.label_and_number_columns import NumberColumn
+from unisono.tables.reading.likert_scales import families_of, plain_word, scale_of
+
+_PER_CENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
+_NUMBER = r"([+-]?\d+(?:[.,]\d+)?)"
+_NAMED_NUMBERS = (
+    re.compile(_NUMBER + r"\s*[-–—:=.)]+\s*\(?(.*[^\W\d_]{2}.*)"),  # 4 - agree, 4: agree, 4) agree
+    re.compile(_NUMBER + r"\s*\((.*[^\W\d_]{2}.*)\)"),  # 4 (agree)
+    re.compile(r"\(" + _NUMBER + r"\)\s*(.*[^\W\d_]{2}.*)"),  # (4) agree
+    re.compile(r"(?P<word>.*[^\W\d_]{2}.*?)\s*\((?P<number>[+-]?\d+(?:[.,]\d+)?)\)"),  # agree (4)
+)
+_PAIR = re.compile(r"\s*(.+?)\s*=\s*([+-]?\d+(?:\.\d+)?|)\s*(?:[,;]\s*|$)")
+
+
+class Meaning(NamedTuple):
+    """Numbers for the cells of a column, and the sentence that says so."""
+
+    numbers: dict[str, float]  # cell -> number, NaN if missing is meant
+    note: str
+
+
+Labels = Mapping[str, float | None]
+
+
+class Words(NamedTuple):
+    """What the user says about words."""
+
+    labels: Labels | None = None  # word -> number, None where missing is meant
+    asked: Collection[str] = ()  # columns that have to be numbers
+
+
+class Cells(Protocol):
+    """A column, or the rows of one that belong to a dimension."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def words(self) -> list[str]: ...
+    @property
+    def has_numbers(self) -> bool: ...
+    @property
+    def commas(self) -> int: ...
+    def settle(self, numbers: Mapping[str, float]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Level:
+    """The cells of one dimension in a table with one row per number, where each may have words of its own."""
+
+    name: str
+    column: NumberColumn
+    rows: np.ndarray  # mask
+
+    @property
+    def words(self) -> list[str]:
+        return self.column.words_among(self.rows)
+
+    @property
+    def has_numbers(self) -> bool:
+        return not np.isnan(self.column.look()[self.rows]).all()
+
+    @property
+    def commas(self) -> int:
+        return 0  # told once, for the column
+
+    def settle(self, numbers: Mapping[str, float]) -> None:
+        self.column.settle(numbers, self.rows)
+
+
+def parse_labels(text: str) -> dict[str, float | None]:
+    """`strongly disagree=1, disagree=2, don't know=`: words and their numbers, nothing where missing is meant."""
+    found: dict[str, float | None] = {}
+    at = 0
+    while at < len(text):
+        pair = _PAIR.match(text, at)
+        if pair is None:
+            raise SettingsError(f"labels: '{text[at:].strip()}' is not of the form WORD=NUMBER, WORD=NUMBER, ...")
+        found[pair[1]] = float(pair[2]) if pair[2] else None
+        at = pair.end()
+    return found
+
+
+def interpret(columns: Sequence[Cells], words: Words) -> list[str]:
+    """Gives the cells of the columns their numbers; the sentences to be told."""
+    said: dict[str, list[str]] = {}
+    worded: list[Cells] = []
+    for column in columns:
+        cells = column.words
+        if column.commas:
+            said.setdefault("Commas were read as decimal points in {}.", []).append(column.name)
+        if not cells:
+            continue
+        meaning = _explained(cells, words.labels) if words.labels else None
+        meaning = meaning or _per_cent(cells, column.has_numbers) or _named_numbers(cells)
+        if meaning is not None:
+            _give(column, meaning, said)
+        elif not column.has_numbers and (len(cells) > 1 or isinstance(column, Level) or column.name in words.asked):
+            worded.append(column)
+    for column, meaning in _known_words(worded):
+        _give(column, meaning, said)
+    return [note.format(_listed(names)) for note, names in said.items()]
+
+
+def _give(column: Cells, meaning: Meaning, said: dict[str, list[str]]) -> None:
+    column.settle(meaning.numbers)
+    if meaning.note:
+        said.setdefault(meaning.note, []).append(column.name)
+
+
+def _explained(cells: Sequence[str], labels: Labels) -> Meaning | None:
+    """By the user's word; cells that he has no word for stay text, and he hears of them."""
+    known = {plain_word(word) or word.strip(): number for word, number in labels.items()}
+    numbers = {}
+    for cell in cells:
+        key = plain_word(cell) or cell.strip()
+        if key in known:
+            number = known[key]
+            numbers[cell] = float("nan") if number is None else float(number)
+    return Meaning(numbers, "") if numbers else None
+
+
+def _per_cent(cells: Sequence[str], among_numbers: bool) -> Meaning | None:
+    found = {cell: match for cell in cells if (match := _PER_CENT.fullmatch(cell))}
+    if among_numbers or len(found) < len(cells):
+        return None
+    return Meaning({cell: _number(match[1]) for cell, match in found.items()}, "Per cent signs were taken off in {}.")
+
+
+def _named_numbers(cells: Sequence[str]) -> Meaning | None:
+    """`4 - agree`, if every number has one name and every name one number."""
+    for pattern in _NAMED_NUMBERS:
+        matches = [pattern.fullmatch(cell) for cell in cells]
+        pairs = [_pair(match) for match in matches if match]
+        if len(pairs) == len(cells) and len({n for n, _ in pairs}) == len({word for _, word in pairs}) == len(
+            set(pairs)
+        ):
+            numbers = {cell: number for cell, (number, _) in zip(cells, pairs, strict=True)}
+            return Meaning(numbers, f"Cells such as '{_safe(cells[0])}' count as their number in {{}}.")
+    return None
+
+
+def _pair(match: re.Match[str]) -> tuple[float, str]:
+    named = match.groupdict()
+    number, word = (named["number"], named["word"]) if named else (match[1], match[2])
+    return _number(number), plain_word(word)
+
+
+def _known_words(columns: Sequence[Cells]) -> list[tuple[Cells, Meaning]]:
+    """Columns of one family share a scale, so that a word means one number in the whole table, if there is one."""
+    family = {
+        column.name: families[0]
+        for column in columns
+        if (families := families_of({plain_word(cell) for cell in column.words}))
+    }
+    together: dict[str, set[str]] = {}
+    for column in columns:
+        if column.name in family:
+            together.setdefault(family[column.name], set()).update(map(plain_word, column.words))
+    found = []
+    for column in columns:
+        if column.name not in family:
+            continue
+        own = {plain_word(cell) for cell in column.words}
+        scale = scale_of(family[column.name], together[family[column.name]]) or scale_of(family[column.name], own)
+        if scale is not None:
+            coded = ", ".join(f"{name}={number}" for number, name in enumerate(scale.names, scale.first))
+            note = f"Words of {scale.family} were coded in {{}}: {coded}; --labels codes them otherwise."
+            found.append((column, Meaning({cell: scale.number[plain_word(cell)] for cell in column.words}, note)))
+    return found
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+def _safe(cell: str) -> str:
+    return cell.replace("{", "{{").replace("}", "}}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [f"'{name}'" for name in names]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -1,0 +1,324 @@
+"""Which column is which, by the user's word or else by the names people give such columns, and which hold no ratings.
+
+A name counts without case, blanks and punctuation: `Worker ID`, `worker_id` and `WorkerId` are one. A rating varies
+within items and within annotators: numbers that do not vary within items describe the item (its length, its year), and
+those that do not vary within annotators the person (an age, a condition). Names give away ids, durations and counts;
+the numbers themselves give away trial numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.tables.item_table import LeftOut
+from unisono.tables.reading import problems
+from unisono.tables.reading.raw_table import Table
+
+# A word of the name that says what the numbers are, and what to call it.
+_LAST_WORDS = {
+    **dict.fromkeys(("id", "ids", "uuid", "guid", "pid", "key"), "an id"),
+    **dict.fromkeys(("year", "yob", "birthyear"), "a year"),
+    **dict.fromkeys(("age", "ages"), "an age"),
+    **dict.fromkeys(
+        ("duration", "elapsed", "latency", "rt", "seconds", "secs", "ms", "millis", "milliseconds", "minutes"),
+        "a duration",
+    ),
+    **dict.fromkeys(("timestamp", "date", "datetime", "epoch"), "a date or time"),
+    **dict.fromkeys(("trial", "trialnumber", "trialno", "rownumber", "lineno"), "a trial number"),
+    **dict.fromkeys(("count", "counts"), "a count"),
+    **dict.fromkeys(("zip", "postcode", "zipcode", "latitude", "longitude"), "a place"),
+}
+_FIRST_WORDS = {
+    **dict.fromkeys(("n", "num", "nr", "number"), "a count"),
+    **dict.fromkeys(("id",), "an id"),
+    **dict.fromkeys(("trial",), "a trial number"),
+}
+_MOMENTS = re.compile(r"(submit|start|end|accept)_time$")
+_TIMES = re.compile(r"(reaction|response|lead|work|answer|completion|dwell|reading|submit|start|end|accept)_time$")
+# What programs write beside an estimate: valence_sd is no dimension where valence is one.
+_COMPANIONS = (
+    "sd",
+    "se",
+    "sem",
+    "std",
+    "var",
+    "low",
+    "high",
+    "lower",
+    "upper",
+    "ci",
+    "n",
+    "min",
+    "max",
+    "rank",
+    "z",
+    "probability",
+)
+LARGEST_ANSWER = 1e6  # whole numbers beyond are ids or time stamps
+FEW_ROWS = 5  # repeated rows below which a pattern may be chance: two people who agree on two items describe nothing
+
+
+_UNITS = {
+    **dict.fromkeys(("ms", "millis", "milliseconds"), 0.001),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), 1.0),
+    **dict.fromkeys(("min", "minutes"), 60.0),
+}
+
+
+def unit_of_duration(column: str) -> float | None:
+    """Seconds in the unit of a column that says how long an answer took; 0 if its name has no unit, None if it is none.
+
+    Moments (start, end, submission) are no durations.
+    """
+    words = words_of(column)
+    unit = _UNITS.get(words[-1], 0.0) if words else 0.0
+    rest = "_".join(words[:-1] if unit else words)
+    if _MOMENTS.search(rest):
+        return None
+    last = words[-2:-1] if unit else words[-1:]
+    is_one = bool(_TIMES.search(rest)) or any(_LAST_WORDS.get(word) == "a duration" for word in (*last, rest))
+    return unit if is_one or rest in ("worktime", "leadtime", "worktime_in", "work_time_in") else None
+
+
+def words_of(column: str) -> list[str]:
+    """`coupleID` and `couple_id` are both couple, id."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", column)
+    return [word for word in re.split(r"[\W_]+", spaced.lower()) if word]
+
+
+def goes_with(column: str, columns: Sequence[str]) -> str | None:
+    """Which other column this one is the error, the end of an interval or the like of."""
+    *first, last = words_of(column) or [""]
+    found = [other for other in columns if first and last in _COMPANIONS and words_of(other) == first]
+    return f"it goes with '{found[0]}'" if found else None
+
+
+def described_by_name(column: str) -> str | None:
+    """What a column is by its name, if that is no rating."""
+    words = words_of(column)
+    if not words:
+        return None
+    if _TIMES.search("_".join(words)):
+        return "by its name it is a duration"
+    what = _LAST_WORDS.get(words[-1]) or (_FIRST_WORDS.get(words[0]) if len(words) > 1 else None)
+    return f"by its name it is {what}" if what else None
+
+
+def described_by_numbers(value: np.ndarray, item: np.ndarray, annotator: np.ndarray) -> str | None:
+    """What a column (rows,) is by how it varies with the codes of items and annotators, if that is no rating."""
+    known = ~np.isnan(value)
+    number, item, annotator = value[known], item[known], annotator[known]
+    if len(number) <= FEW_ROWS:
+        return None
+    if (number == number[0]).all():
+        return "it is the same everywhere"
+    if _repeats(item) and not _varies_within(number, item):
+        return "everybody has the same number for an item, so it describes the item"
+    if _repeats(annotator) and not _varies_within(number, annotator):
+        return "nobody has two different numbers, so it describes the person"
+    if not (number == np.round(number)).all():
+        return None
+    if np.abs(number).max() > LARGEST_ANSWER:
+        return "numbers this large are ids or time stamps"
+    if _counts_up(number, annotator):
+        return "it counts through the rows of each annotator"
+    return None
+
+
+def _repeats(code: np.ndarray) -> bool:
+    """Whether there are rows enough beside the first of each group to see whether a column varies there."""
+    count = np.bincount(code)
+    return len(code) - int(np.count_nonzero(count)) >= FEW_ROWS
+
+
+def _varies_within(number: np.ndarray, code: np.ndarray) -> bool:
+    """Whether any group has two different numbers."""
+    anyone = np.empty(int(code.max()) + 1)
+    anyone[code] = number
+    return bool((anyone[code] != number).any())
+
+
+def _counts_up(number: np.ndarray, annotator: np.ndarray) -> bool:
+    """Whether the numbers of every annotator rise from row to row, mostly by one: answers, and ranks, do not."""
+    if (np.diff(number[annotator == annotator[0]]) < 1).any():
+        return False  # one is enough to tell, and sorting takes time
+    order = np.argsort(annotator, kind="stable")
+    step = np.diff(number[order])[np.diff(annotator[order]) == 0]
+    # Gaps are left by rows that were taken out.
+    return bool(len(step) >= FEW_ROWS and (step >= 1).all() and (step == 1).mean() > 0.9)
+
+
+# In order of preference: where two columns fit, the one named first here is taken.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "item": (
+        *(
+            "item",
+            "itemid",
+            "itemname",
+            "stimulus",
+            "stimulusid",
+            "stimuli",
+            "stim",
+            "stimid",
+            "recording",
+            "recordingid",
+            "clip",
+        ),
+        *("clipid", "video", "videoid", "videoname", "image", "imageid", "audio", "audioid", "utterance"),
+        *("utteranceid", "segment", "segmentid", "sentence", "sentenceid", "document", "documentid", "doc", "docid"),
+        *("example", "exampleid", "sample", "sampleid", "task", "taskid", "file", "filename", "asset", "assetid"),
+        *("movie", "movieid", "film", "filmid", "song", "songid", "photo", "photoid", "picture", "pictureid"),
+        *("tweet", "tweetid", "post", "postid", "essay", "essayid", "article", "articleid", "paragraph"),
+        *("paragraphid", "passage", "passageid", "dialogue", "dialogueid", "conversation", "conversationid"),
+        *("product", "productid", "word", "wordid", "storyid", "soundid", "faceid", "sceneid", "trackid"),
+        *("headline", "headlineid", "originalname", "origid", "hitid", "unit", "unitid", "textid", "id"),
+    ),
+    "annotator": (
+        *("annotator", "annotatorid", "rater", "raterid", "worker", "workerid", "coder", "coderid", "judge"),
+        *("judgeid", "observer", "observerid", "participant", "participantid", "subject", "subjectid", "user"),
+        *("userid", "username", "assessor", "assessorid", "evaluator", "evaluatorid", "respondent", "respondentid"),
+        *("labeler", "labelerid", "labeller", "expert", "expertid", "voter", "person", "personid", "prolificpid"),
+        *("crowdworker", "completedby"),
+    ),
+    "time": (
+        *("time", "timestamp", "timestamps", "times", "seconds", "second", "sec", "secs", "t", "frametime"),
+        *("videotime", "timesec", "timeseconds", "timeins", "timeinseconds", "timems", "milliseconds", "ms"),
+        *("minutes", "frame", "frameid", "frameindex", "framenumber"),
+    ),
+    "dimension": (
+        *("dimension", "dimensions", "dim", "attribute", "aspect", "criterion", "criteria", "scale", "variable"),
+        *("trait", "construct", "question", "measure"),
+    ),
+    "value": ("value", "rating", "score", "response", "answer", "label", "y"),
+}
+# The unit that a time column's name gives away.
+UNIT_OF_NAME = {"timems": "ms", "milliseconds": "ms", "ms": "ms", "minutes": "min"} | dict.fromkeys(
+    ("frame", "frameid", "frameindex", "framenumber"), "frames"
+)
+KIND = "kind"  # what an annotator is: human, judge, code
+_BOOKKEEPING = {
+    *("", "index", "row", "rowid", "unnamed0", "level0", "annotationid", "assignmentid", "session", "sessionid"),
+    *("leadtime", "createdat", "updatedat", "submittime", "accepttime", "worktimeinseconds", "hittypeid", "responseid"),
+}
+
+
+class Roles(NamedTuple):
+    """Positions of the columns that label rows; `named` holds those that the user named."""
+
+    place: dict[str, int]
+    named: frozenset[str]
+    parts: frozenset[str] = frozenset()  # columns that a label was made of
+
+    @property
+    def is_long(self) -> bool:
+        """One row per number: a column says which dimension it is."""
+        return "dimension" in self.place
+
+
+def plain_name(column: str) -> str:
+    """A column's name as it counts: `Worker ID` is `workerid`."""
+    return re.sub(r"[\W_]+", "", column.lower())
+
+
+def find_column(table: Table, wanted: str) -> int:
+    """The position of a column the user named; case matters only if it must."""
+    if wanted in table.columns:
+        return table.columns.index(wanted)
+    alike = [i for i, column in enumerate(table.columns) if column.lower() == wanted.strip().lower()]
+    if len(alike) != 1:
+        raise problems.no_such_column(table.name, wanted, table.columns)
+    return alike[0]
+
+
+def find_roles(
+    table: Table, needed: Sequence[str], optional: Sequence[str], given: Mapping[str, str | None], taken: Sequence[int]
+) -> Roles:
+    """The columns for each role; `given` are the user's words, `taken` columns that are in use as dimensions."""
+    place = {role: find_column(table, name) for role, name in given.items() if name is not None}
+    named = frozenset(place)
+    for role in (*needed, *optional):
+        if role not in place:
+            found = detect(table, role, {*place.values(), *taken})
+            if found is not None:
+                place[role] = found
+            elif role in needed:
+                raise problems.no_role_column(table.name, role, table.columns)
+    return Roles(place, named)
+
+
+def find_kind(table: Table, roles: Roles) -> dict[str, int]:
+    """The column that says what annotators are, by its name; whether it does, its cells decide."""
+    if "annotator" not in roles.place:
+        return {}
+    used = set(roles.place.values())
+    found = [i for i, column in enumerate(table.columns) if plain_name(column) == KIND and i not in used]
+    return {KIND: found[0]} if found else {}
+
+
+def find_long(table: Table, roles: Roles, dimension_name: str | None = None, value_name: str | None = None) -> Roles:
+    """The same roles, with dimension and value if the table has one row per number, or if they are given."""
+    used = set(roles.place.values())
+    given = {"dimension": dimension_name, "value": value_name}
+    place = {role: find_column(table, name) for role, name in given.items() if name is not None}
+    for role in given:
+        if role not in place:
+            found = detect(table, role, used | set(place.values()))
+            if found is not None:
+                place[role] = found
+            elif any(given.values()):
+                raise problems.half_long(table.name, role, table.columns)
+    if len(place) < 2:
+        return roles
+    dimension, value = place["dimension"], place["value"]
+    return roles._replace(place=roles.place | {"dimension": dimension, "value": value})
+
+
+def takes_no_dimension(column: str) -> bool:
+    """Whether a column of this name is taken for a label, for bookkeeping, or for the name of the dimension."""
+    plain = plain_name(column)
+    return plain in _BOOKKEEPING | {KIND} or any(plain in SYNONYMS[role] for role in SYNONYMS if role != "value")
+
+
+def candidates(table: Table, roles: Roles, *, companions: bool = False) -> tuple[list[int], list[LeftOut]]:
+    """Columns that may hold numbers to use, and those that by their name do not.
+
+    `companions` takes in what goes with another column: its error, the ends of its interval.
+    """
+    used = set(roles.place.values())
+    kept, aside = [], []
+    for index, column in enumerate(table.columns):
+        if index in used or not column or column in roles.parts:
+            continue
+        why = _labels_rows(column) or (None if companions else goes_with(column, table.columns))
+        if why is None and "annotator" in roles.place:  # durations, counts and years are good features of items
+            why = described_by_name(column)
+        if why is None:
+            kept.append(index)
+        else:
+            aside.append(LeftOut(column, why, numeric=True))
+    return kept, aside
+
+
+def _labels_rows(column: str) -> str | None:
+    """What a column labels by its name, if it was not needed for that."""
+    plain = plain_name(column)
+    for role in ("item", "annotator", "time"):
+        if plain in SYNONYMS[role]:
+            return f"by its name it is {'an' if role[0] in 'ai' else 'a'} {role}"
+    return "by its name it keeps the books" if plain in _BOOKKEEPING else None
+
+
+def detect(table: Table, role: str, used: set[int]) -> int | None:
+    """The first column that by its name is what is looked for, and not used otherwise."""
+    plain = [plain_name(column) for column in table.columns]
+    tails = [plain_name(re.split(r"[.:]", column)[-1]) for column in table.columns]
+    for names in (plain, tails):  # `ASSIGNMENT:worker_id` counts as `worker_id` when nothing fits as a whole
+        for synonym in SYNONYMS[role]:
+            for index, name in enumerate(names):
+                if name == synonym and index not in used:
+                    return index
+    return None

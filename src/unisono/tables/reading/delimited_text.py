@@ -1,0 +1,298 @@
+"""Delimited text (CSV, TSV, semicolons, pipes) in any usual encoding as a table of text cells, read block by block.
+
+Every cell is read as text, so that messages can quote it; numbers are made elsewhere. Polars pads short rows and cuts
+long ones silently, so the cells of every record are counted first, on bytes; a separator or a line end between
+quotation marks belongs to the cell, and blank lines are no records. UTF-16 and UTF-32 are known by their byte order
+mark or by their zero bytes. What is not UTF-8 is read as Windows-1252 (of which Latin-1 is a part), unless most of it
+is UTF-8: then a byte is damaged, and guessing would garble the rest.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+import polars as pl
+
+from unisono.tables.reading import problems
+from unisono.tables.reading.raw_table import Chunk, Table
+
+BLOCK = 1 << 24  # bytes looked at in one go: large enough for Polars to be quick, small enough to forget
+_QUOTE, _NEWLINE, _RETURN = 34, 10, 13
+
+
+class Records(NamedTuple):
+    """The complete records of one stretch of bytes."""
+
+    start: np.ndarray  # (R,) byte at which each record begins
+    cells: np.ndarray  # (R,) cells in each record
+    begin: int  # first byte of the stretch
+    stop: int  # byte behind the last complete record
+    blank: bool  # whether blank lines lie between the records
+    open_at: int  # byte of a quotation mark that is never closed, or -1
+
+
+def scan(data: np.ndarray, begin: int, separator: str, block: int = BLOCK) -> Iterator[Records]:
+    """Walks over `data` (bytes as uint8) from `begin`; every stretch starts at the start of a record."""
+    size = block
+    while begin < len(data):
+        stop = min(begin + size, len(data))
+        found = _records(data, begin, stop, ord(separator), last=stop == len(data))
+        if found.stop == begin:  # not one whole record in the block
+            size *= 2
+            continue
+        size = block
+        yield found
+        begin = found.stop
+
+
+def line_of(data: np.ndarray, offset: int) -> int:
+    """The line on which a byte lies, counted from 1."""
+    return 1 + sum(
+        int(np.count_nonzero(data[low : min(low + BLOCK, offset)] == _NEWLINE)) for low in range(0, offset, BLOCK)
+    )
+
+
+def _records(data: np.ndarray, begin: int, stop: int, separator: int, last: bool) -> Records:
+    part = np.asarray(data[begin:stop])
+    newline, mark = part == _NEWLINE, part == separator
+    quotes = np.flatnonzero(part == _QUOTE)
+    is_open = bool(len(quotes) % 2)
+    if len(quotes):
+        outside = _outside(quotes, len(part))
+        newline &= outside
+        mark &= outside
+    end = np.flatnonzero(newline)
+    if last and (not len(end) or end[-1] != len(part) - 1):
+        end = np.append(end, len(part))
+    start = np.concatenate([[0], end[:-1] + 1]) if len(end) else end
+    cells = _marks_between(mark, start, end) + 1
+    width = end - start
+    blank = (width == 0) | ((width == 1) & (part[np.minimum(start, len(part) - 1)] == _RETURN))
+    keep = ~blank
+    behind = begin + (min(int(end[-1]) + 1, len(part)) if len(end) else 0)
+    open_at = begin + int(quotes[-1]) if last and is_open else -1
+    return Records(begin + start[keep], cells[keep], begin, behind, bool(blank.any()), open_at)
+
+
+def _outside(quotes: np.ndarray, size: int) -> np.ndarray:
+    """True for bytes that lie outside quotation marks."""
+    flips = np.zeros(size, dtype=np.uint8)
+    flips[quotes] = 1
+    inside = np.bitwise_xor.accumulate(flips)
+    return np.asarray(inside == 0)
+
+
+def _marks_between(mark: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """How many separators each record holds."""
+    place = np.flatnonzero(mark)
+    return np.asarray(np.searchsorted(place, end) - np.searchsorted(place, start))
+
+
+_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_HEAD = 1 << 16
+_MOSTLY = 0.4  # share of zero bytes on one side of the pairs that gives UTF-16 away; there are none in other text
+# Bytes below 32 that do not occur in text, beside tab, line ends and form feed.
+_CONTROL = np.array([byte < 32 and byte not in (9, 10, 12, 13) for byte in range(256)])
+
+
+def as_utf8(name: str, data: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The same text as UTF-8 bytes, and a sentence if it was anything else."""
+    wide = _wide_encoding(data[:_HEAD])
+    if wide is not None:
+        try:
+            text = data.tobytes().decode(wide)
+        except UnicodeDecodeError:
+            what = wide.upper().removesuffix("-LE").removesuffix("-BE")
+            raise problems.not_a_table(name, f"its {what} text is damaged or cut short") from None
+        return _bytes(text), (f"It is {wide[:6].upper()} text.",)
+    refuse_binary(name, data[:BLOCK])
+    if not _beyond_ascii(data):
+        return data, ()
+    raw = data.tobytes()
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _bytes(_windows_text(name, data, raw, error)), (
+            "It is no UTF-8 text and was read as Windows-1252 (Latin-1). If letters look wrong, save it as UTF-8.",
+        )
+    return data, ()
+
+
+def refuse_binary(name: str, part: np.ndarray) -> None:
+    """Zero bytes never occur in text, and soon occur in everything else."""
+    if not np.all(part):
+        raise problems.not_a_table(name, "it holds binary data")
+
+
+def _wide_encoding(head: np.ndarray) -> str | None:
+    start = head[:4].tobytes()
+    for mark, encoding in _MARKS.items():
+        if start.startswith(mark):
+            return encoding
+    if len(head) < 4 or np.all(head):
+        return None
+    even, odd = (float(np.mean(head[side : len(head) // 2 * 2 : 2] == 0)) for side in (0, 1))
+    if even == 0 and odd > _MOSTLY:
+        return "utf-16-le"
+    return "utf-16-be" if odd == 0 and even > _MOSTLY else None
+
+
+def _beyond_ascii(data: np.ndarray) -> bool:
+    return any(int(data[low : low + BLOCK].max()) > 127 for low in range(0, len(data), BLOCK))
+
+
+def _windows_text(name: str, data: np.ndarray, raw: bytes, error: UnicodeDecodeError) -> str:
+    broken = raw.decode("utf-8", errors="replace")
+    whole = sum(ord(letter) > 127 for letter in broken if letter != "\ufffd")
+    if whole > broken.count("\ufffd"):
+        raise problems.not_utf8(name, line_of(data, error.start), raw[error.start]) from None
+    if _CONTROL[data[:BLOCK]].any():
+        raise problems.not_a_table(name, "it holds binary data")
+    try:
+        return raw.decode("cp1252")
+    except UnicodeDecodeError as other:
+        raise problems.not_utf8(name, line_of(data, other.start), raw[other.start]) from None
+
+
+def _bytes(text: str) -> np.ndarray:
+    return np.frombuffer(text.removeprefix("\ufeff").encode(), dtype=np.uint8)
+
+
+SEPARATORS = (",", "\t", ";", "|")
+_ANNOUNCED = re.compile(rb"\"?sep=([,;|\t])\"?\r?\n")  # the first line that Excel heeds
+_TITLES, _NARROWEST = 10, 3  # lines above a header that are looked past, if it has at least so many columns
+_BOM = b"\xef\xbb\xbf"
+
+
+class TextTable(Table):
+    """A checked header over a body that is parsed when asked for."""
+
+    def __init__(self, name: str, data: np.ndarray, block: int = BLOCK):
+        if not len(data) or not data[: 1 << 16].tobytes().removeprefix(_BOM).strip():
+            raise problems.empty_file(name)
+        self._data = _unix_line_ends(data)
+        self._block = block
+        refuse_binary(name, self._data[:BLOCK])
+        begin = len(_BOM) if self._data[:3].tobytes() == _BOM else 0
+        announced = _ANNOUNCED.match(self._data[begin : begin + 16].tobytes())
+        if announced:
+            begin += announced.end()
+        header, self._body = self._record(begin) or self._nothing(name)
+        self.separator = announced[1].decode() if announced else self._separator(name, header)
+        columns = _cells(name, header, self.separator)
+        if len(columns) == 1:
+            columns = self._below_titles(name, columns)
+        super().__init__(name, tuple(cell.strip() for cell in columns))
+        # Semicolons separate cells where the comma is the decimal mark.
+        self.decimal_comma = self.separator == ";"
+
+    def parts(self) -> Iterator[Chunk]:
+        first = 0
+        for records in scan(self._data, self._body, self.separator, self._block):
+            self._check(records)
+            if len(records.start):
+                yield Chunk(self._parse(records), first)
+            first += len(records.start)
+
+    def where(self, record: int) -> str:
+        return f"{self.name} row {self._row(record)}"
+
+    def _row(self, record: int) -> int:
+        for records in scan(self._data, self._body, self.separator, self._block):
+            if record < len(records.start):
+                return line_of(self._data, int(records.start[record]))
+            record -= len(records.start)
+        raise IndexError(record)
+
+    def _record(self, begin: int) -> tuple[str, int] | None:
+        """The first record from a byte on, and the byte behind it."""
+        for records in scan(self._data, begin, SEPARATORS[0], 1 << 16):
+            if len(records.start):
+                start = int(records.start[0])
+                stop = int(records.start[1]) if len(records.start) > 1 else records.stop
+                return self._data[start:stop].tobytes().decode().strip("\r\n"), stop
+        return None
+
+    def _nothing(self, name: str) -> NoReturn:
+        raise problems.empty_file(name)
+
+    def _separator(self, name: str, header: str) -> str:
+        """The mark that splits the header into most cells; bars also occur in names, so they have to go on below."""
+        count = {mark: len(_cells(name, header, mark)) for mark in SEPARATORS}
+        below = self._record(self._body) if count["|"] > 1 else None
+        if below is not None and len(_cells(name, below[0], "|")) != count["|"]:
+            del count["|"]
+        return max(count, key=lambda mark: count[mark])
+
+    def _below_titles(self, name: str, first: list[str]) -> list[str]:
+        """The header below lines of prose, if there is one: a single cell cannot be the header of ratings."""
+        stop = self._body
+        for _ in range(_TITLES):
+            below = self._record(stop)
+            if below is None:
+                break
+            stop, before = below[1], stop
+            mark = self._separator(name, below[0])
+            cells = _cells(name, below[0], mark)
+            if len(cells) >= _NARROWEST:
+                self._body, self.separator = stop, mark
+                self.notes = (f"The header is row {self._line_of_record(before)}.",)
+                return cells
+        return first
+
+    def _line_of_record(self, begin: int) -> int:
+        (records, *_) = scan(self._data, begin, SEPARATORS[0], 1 << 16)
+        return line_of(self._data, int(records.start[0]))
+
+    def _check(self, records: Records) -> None:
+        refuse_binary(self.name, self._data[records.begin : records.stop])
+        wrong = np.flatnonzero(records.cells != len(self.columns))
+        if records.open_at >= 0:
+            raise problems.open_quote(self.name, line_of(self._data, records.open_at))
+        if len(wrong):
+            row = line_of(self._data, int(records.start[wrong[0]]))
+            raise problems.wrong_cell_count(self.name, row, int(records.cells[wrong[0]]), len(self.columns))
+
+    def _parse(self, records: Records) -> pl.DataFrame:
+        part = self._data[records.begin : records.stop]
+        text = part.tobytes() if not records.blank else _without_blanks(self._data, records)
+        try:
+            frame = pl.read_csv(
+                text,
+                has_header=False,
+                separator=self.separator,
+                schema={str(index): pl.String for index in range(len(self.columns))},
+                truncate_ragged_lines=True,
+            )
+        except pl.exceptions.PolarsError:
+            frame = pl.DataFrame()
+        if frame.height != len(records.start):  # two readings of the same text: somewhere quotes are out of place
+            place = line_of(self._data, int(records.start[0]))
+            raise problems.stray_quotes(self.name, place)
+        return frame
+
+
+def _unix_line_ends(data: np.ndarray) -> np.ndarray:
+    # Lines that end in a carriage return alone are rare (old spreadsheets); they are worth a copy.
+    head = data[: 1 << 16]
+    if np.any(head == 13) and not np.any(head == 10) and not np.any(data == 10):
+        return np.where(data == 13, np.uint8(10), data)
+    return data
+
+
+def _cells(name: str, header: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([header], delimiter=separator), [])
+    except csv.Error as error:
+        raise problems.not_a_table(name, f"its first row makes no header ({error})") from None
+
+
+def _without_blanks(data: np.ndarray, records: Records) -> bytes:
+    stop = np.append(records.start[1:], records.stop)
+    rows = zip(records.start.tolist(), stop.tolist(), strict=True)
+    return b"\n".join(data[low:high].tobytes().rstrip(b"\r\n") for low, high in rows)

@@ -1,0 +1,234 @@
+"""Tables written as JSON (records, JSON lines, columns of lists, what pandas writes) and as workbooks (XLSX, XLS, ODS).
+
+JSON that is nested deeper than a cell is for `unisono import json`. Workbooks have titles above the header, headers
+over two rows with merged cells, and sheets of notes: the header is the first row that is filled as far as rows below
+it are, and a group name above it (`valence` over `A1`, `A2`) becomes part of the name. Rows are counted as the
+spreadsheet counts them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from unisono.errors import DataError
+from unisono.tables.reading import problems
+from unisono.tables.reading.data_frames import as_label
+from unisono.tables.reading.raw_table import Chunk, Table
+
+_UNDER = ("data", "records", "rows", "items", "results", "ratings", "annotations")  # where a document keeps its records
+
+
+class JsonTable(Table):
+    """Records, and the line on which each of them is if there is one per line."""
+
+    def __init__(self, name: str, columns: Mapping[str, Sequence[Any]], lines: Sequence[int] | None = None):
+        if not columns:
+            raise problems.empty_file(name)
+        super().__init__(name, tuple(_whole(column).strip() for column in columns))
+        self._lines = lines
+        self._frame = pl.DataFrame(
+            [self._series(index, column, cells) for index, (column, cells) in enumerate(columns.items())]
+        )
+
+    def parts(self) -> Iterator[Chunk]:
+        if self._frame.height:
+            yield Chunk(self._frame, 0)
+
+    def where(self, record: int) -> str:
+        return f"{self.name} {f'record {record + 1}' if self._lines is None else f'line {self._lines[record]}'}"
+
+    def _series(self, index: int, column: str, cells: Sequence[Any]) -> pl.Series:
+        if all(cell is None or isinstance(cell, int | float) for cell in cells):
+            try:
+                return pl.Series(str(index), cells, strict=False)
+            except (OverflowError, TypeError, pl.exceptions.PolarsError):
+                pass  # whole numbers beyond 64 bits are labels
+        for record, cell in enumerate(cells):
+            if isinstance(cell, dict | list):
+                raise problems.nested(self.where(record), column)
+        return pl.Series(
+            str(index), [None if cell is None else _whole(as_label(cell)) for cell in cells], dtype=pl.String
+        )
+
+
+def looks_like_json(data: np.ndarray) -> bool:
+    """Whether the first mark opens JSON, which no header begins with."""
+    return data[: 1 << 16].tobytes().lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+
+
+def json_table(name: str, text: str) -> Table:
+    """The table in a JSON text."""
+    text = text.lstrip("\ufeff")
+    if text.lstrip()[0] == "{":
+        rows = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        if len(rows) > 1 and rows[1][1].lstrip()[:1] == "{" and rows[0][1].rstrip()[-1:] == "}":
+            found = [_parsed(name, line, number) for number, line in rows]
+            return _of_records(name, found, [number for number, _ in rows])
+    value = _parsed(name, text, 1)
+    if isinstance(value, dict):
+        inside = [key for key in _UNDER if _are_records(value.get(key))]
+        if inside and not _is_split(value):
+            value = value[inside[0]]
+    return _of_records(name, value) if isinstance(value, list) else _of_document(name, value)
+
+
+def _of_records(name: str, records: Sequence[Any], lines: Sequence[int] | None = None) -> Table:
+    if not records:
+        raise problems.header_only(name)
+    known: dict[str, None] = {}
+    for number, record in enumerate(records):
+        if not isinstance(record, dict):
+            place = f"record {number + 1}" if lines is None else f"line {lines[number]}"
+            raise problems.no_record(f"{name} {place}", type(record).__name__)
+        known |= dict.fromkeys(record)
+    return JsonTable(name, {key: [record.get(key) for record in records] for key in known}, lines)
+
+
+def _of_document(name: str, document: Any) -> Table:
+    """Columns of lists; what pandas writes by default (columns of cells by row); `columns` beside `data`."""
+    if isinstance(document, dict) and document:
+        if _is_split(document):
+            return _of_records(name, [dict(zip(document["columns"], row, strict=False)) for row in document["data"]])
+        cells = list(document.values())
+        if all(isinstance(column, list) for column in cells) and len({len(column) for column in cells}) == 1:
+            return JsonTable(name, document)
+        if all(isinstance(column, dict) for column in cells) and all(set(one) == set(cells[0]) for one in cells):
+            return JsonTable(name, {key: [column[row] for row in cells[0]] for key, column in document.items()})
+    raise problems.not_a_table(
+        name,
+        "it is JSON, but neither a list of records nor columns of the same length",
+        "`unisono import json` reads any other JSON: say where things are with --records, --item and --annotator.",
+    )
+
+
+def _is_split(document: Mapping[str, Any]) -> bool:
+    columns, data = document.get("columns"), document.get("data")
+    named = isinstance(columns, list) and all(isinstance(column, str) for column in columns)
+    return named and isinstance(data, list) and all(isinstance(row, list) for row in data)
+
+
+def _whole(text: str) -> str:
+    """Text without halves of characters, which JSON can write and nothing else can."""
+    return text.encode(errors="replace").decode()
+
+
+def _are_records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _parsed(name: str, text: str, first: int) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        line = first + error.lineno - 1
+        raise DataError(f"{name} line {line}: this is not JSON ({error.msg}). Is the file whole?") from None
+    except (RecursionError, ValueError):
+        raise DataError(f"{name} line {first}: JSON nested too deeply, or with numbers too long, to be read.") from None
+
+
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_TOP = 30  # rows among which the header is looked for
+_FILLED = 0.8  # a header may have a few cells less than the rows below: comments beside the table
+
+
+class WorkbookTable(Table):
+    """One sheet. Every cell is text, as in a CSV file."""
+
+    def __init__(self, name: str, frame: pl.DataFrame, notes: tuple[str, ...] = ()):
+        rows = [[cell or "" for cell in row] for row in frame.head(_TOP).rows()]
+        header = _header_row(rows)
+        columns, begin = _column_names(rows, header)
+        kept = [index for index, column in enumerate(columns) if column or frame[:, index].null_count() < frame.height]
+        super().__init__(name, tuple(columns[index].strip() for index in kept))
+        self._body = frame[header + 1 :, kept].rename(
+            {frame.columns[index]: str(place) for place, index in enumerate(kept)}
+        )
+        self._first = header + 2  # rows are counted from 1
+        self.notes = notes + _said(begin, header)
+
+    def parts(self) -> Iterator[Chunk]:
+        if self._body.height:
+            yield Chunk(self._body, 0)
+
+    def where(self, record: int) -> str:
+        return f"{self.name} row {record + self._first}"
+
+
+def workbook_table(name: str, data: np.ndarray, wanted: str | None = None) -> Table:
+    """The sheet that was asked for, else the only one with a table, else the first one."""
+    try:
+        import fastexcel
+    except ImportError:
+        raise problems.needs_extra(name, "is a workbook", "excel", "save it as CSV") from None
+    try:
+        book = fastexcel.read_excel(data.tobytes())
+        sheets = {title: _cells(book, title) for title in book.sheet_names}
+    except fastexcel.FastExcelError:
+        raise problems.not_a_table(name, "the workbook is damaged, or has a password") from None
+    if wanted is not None and wanted not in sheets:
+        raise problems.no_such_sheet(name, wanted, list(sheets))
+    filled = [title for title, frame in sheets.items() if frame.height]
+    if not filled:
+        raise problems.empty_file(name)
+    # A sheet of notes has a column or two; a table of ratings needs three.
+    tables = [title for title in filled if sheets[title].width > 2] or filled
+    chosen = wanted or tables[0]
+    notes: tuple[str, ...] = ()
+    if wanted is None and len(tables) > 1:
+        others = ", ".join(f"'{title}'" for title in tables[1:])
+        notes = (f"The table is sheet '{chosen}'; for {others} say --sheet.",)
+    if not sheets[chosen].height:
+        raise problems.empty_file(f"{name}, sheet '{chosen}',")
+    return WorkbookTable(name, sheets[chosen], notes)
+
+
+def _cells(book: Any, title: str) -> pl.DataFrame:
+    sheet = book.load_sheet(title, header_row=None, skip_rows=0, dtypes="string")
+    return sheet.to_polars() if sheet.width else pl.DataFrame()
+
+
+def _header_row(rows: Sequence[Sequence[str]]) -> int:
+    """The first row that is filled as far as the fullest one, or the row of names right above it."""
+    filled = [sum(1 for cell in row if cell.strip()) for row in rows]
+    full = next(number for number, count in enumerate(filled) if count >= _FILLED * max(filled))
+    # Merged cells leave gaps in a header, so that the first full row may be one of answers.
+    if full and filled[full - 1] > 1 and any(map(_is_number, rows[full])) and not any(map(_is_number, rows[full - 1])):
+        return full - 1
+    return full
+
+
+def _column_names(rows: Sequence[Sequence[str]], header: int) -> tuple[list[str], int]:
+    """Names from the header, with group names of the row above where the header needs them; the first row used."""
+    names = [cell.strip() for cell in rows[header]]
+    above = [cell.strip() for cell in rows[header - 1]] if header else []
+    given = [name for name in names if name]
+    alone = len(set(given)) == len(given) and not any(
+        over and not name for over, name in zip(above, names, strict=False)
+    )
+    if alone or sum(map(bool, above)) < 2:
+        return names, header  # what is above is a title
+    joined, group = [], ""
+    for over, name in zip(above, names, strict=True):
+        group = over or (group if name else "")
+        joined.append(f"{group}_{name}" if group and name else group or name)
+    return joined, header - 1
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _said(begin: int, header: int) -> tuple[str, ...]:
+    if header == 0:
+        return ()
+    where = f"row {header + 1}" if begin == header else f"rows {begin + 1} and {header + 1}, joined"
+    return (f"The header is {where}.",)

@@ -1,0 +1,200 @@
+"""Reading ratings, and tables of features, gold or references.
+
+ratings = read_ratings("ratings.csv")
+ratings = read_ratings(frame, item="clip", annotator="WorkerId", dims={"valence": "Answer.val"})
+traces = read_ratings("traces.csv", time_unit="ms", rate=10)
+features = read_item_table("features.parquet")
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from unisono.errors import InterpretedWarning
+from unisono.tables.answer_scale import ScaleWords, said_scale, scale_by_dimension
+from unisono.tables.item_table import ItemTable, Reading
+from unisono.tables.ratings import Ratings
+from unisono.tables.reading.annotator_rows import annotator_kinds, settle
+from unisono.tables.reading.cell_meanings import Labels, parse_labels
+from unisono.tables.reading.column_roles import UNIT_OF_NAME, Roles, plain_name
+from unisono.tables.reading.column_selection import shaped
+from unisono.tables.reading.data_frames import identifiers, kind_of, part_identifiers
+from unisono.tables.reading.open_table import open_table
+from unisono.tables.reading.raw_table import Table
+from unisono.tables.reading.table_layout import Arranged, Column, Layout, arrange
+from unisono.tables.reading.table_rows import Rows, sorted_claims
+from unisono.tables.reading.time_series import TIME_UNITS, Timing, series_ratings, series_table
+
+Names = Mapping[str, str] | Sequence[str] | str | None  # NAME -> COLUMN, names that are columns, or one of them
+
+
+def read_ratings(
+    source: Any,
+    *,
+    item: Column = None,
+    annotator: Column = None,
+    time: str | None = None,
+    dims: Names = None,
+    scale: ScaleWords = None,
+    dimension: str | None = None,
+    value: str | None = None,
+    annotators_in_columns: str | None = None,
+    items_in_columns: str | None = None,
+    labels: Labels | str | None = None,
+    duplicates: str | None = None,
+    sheet: str | None = None,
+    time_unit: str | None = None,
+    rate: float | None = None,
+    max_gap: float | None = None,
+) -> Ratings:
+    """Ratings from a path (delimited text, XLSX, JSON, Parquet, packed or not), `-` (standard input) or a data frame.
+
+    Columns are recognised by their names unless they are given. `item` and `annotator` may be several columns, whose
+    cells together make the name. `dims` maps the name of a dimension to its column (or, in a table with one row per
+    number, to its name there); `dimension` and `value` are the columns of such a table. `scale` is where answers end:
+    (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. Where annotators
+    (or items) stand side by side, `annotators_in_columns` (`items_in_columns`) says which columns they are: names or
+    wildcards between commas, or a form such as `{dimension}_{annotator}`. `labels` gives words their numbers, None
+    where missing is meant. `duplicates` says what holds where somebody rated something twice: error (default), first,
+    last, mean. `sheet` is a sheet of a workbook or a file of a zip archive. A time column makes a series: `time_unit`
+    (s, ms, us, ns, min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the
+    traces), and `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
+    Raises DataError where the table contradicts itself. See docs/format.md for every shape.
+    """
+    said = said_scale(scale)  # a mistake here is said before anything is read
+    wanted = _wanted(dims)
+    layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns)
+    found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
+    rows, times = shaped(found.table, found.roles, wanted, meanings=_meanings(labels))
+    kinds = annotator_kinds(rows)
+    rows.given_ends = scale_by_dimension(said, rows.dimensions)
+    rows, times, repeated = settle(rows, times, duplicates)
+    notes = (*found.table.notes, *found.notes, *rows.found.notes, *repeated)
+    if times is None:
+        ratings = _item_ratings(rows)
+    else:
+        ratings = series_ratings(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+    reading = _reading(found, rows, times is not None, notes)
+    _tell(rows.source, notes)
+    return replace(ratings, frame_kind=kind_of(source), reading=reading, kinds=kinds)
+
+
+def read_item_table(
+    source: Any,
+    *,
+    item: Column = None,
+    time: str | None = None,
+    columns: Names = None,
+    complete: bool = False,
+    companions: bool = False,
+    labels: Labels | str | None = None,
+    duplicates: str | None = None,
+    sheet: str | None = None,
+    time_unit: str | None = None,
+    rate: float | None = None,
+    max_gap: float | None = None,
+) -> ItemTable:
+    """Numbers that belong to items, or to frames of recordings: features, gold, a reference.
+
+    One row per item, or per recording and time; one column per number. `columns` maps the name of a column here to its
+    name in the table; `complete` refuses empty cells; `companions` takes in errors and interval ends (`joy_sd` beside
+    `joy`), which are left out otherwise; the other words are those of `read_ratings`.
+    """
+    wanted = _wanted(columns)
+    found = arrange(open_table(source, sheet), Layout(item=item, time=time), wanted, ("item",))
+    rows, times = shaped(
+        found.table, found.roles, wanted, complete=complete, companions=companions, meanings=_meanings(labels)
+    )
+    rows, times, repeated = settle(rows, times, duplicates)
+    notes = (*found.table.notes, *rows.found.notes, *repeated)
+    _tell(rows.source, notes)
+    if times is None:
+        table = _item_numbers(rows)
+    else:
+        table = series_table(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+    reading = _reading(found, rows, times is not None, notes)
+    return replace(table, frame_kind=kind_of(source), reading=reading)
+
+
+def _item_numbers(rows: Rows) -> ItemTable:
+    order, _ = sorted_claims(rows.claim)
+    value = np.empty((len(order), len(rows.dimensions)))
+    for d in range(len(rows.dimensions)):
+        value[:, d] = rows.numbers(d)[order]
+    return ItemTable.from_rows(value, items=rows.items.labels, columns=rows.dimensions, source=rows.source)
+
+
+def _item_ratings(rows: Rows) -> Ratings:
+    assert rows.annotators is not None
+    order, _ = sorted_claims(rows.claim)
+    pair = rows.pair[order]
+    # In order of claims, rows about one judgement lie together.
+    first = np.concatenate([[True], np.diff(pair) > 0])
+    judgement = np.cumsum(first) - 1
+    value = np.full((int(judgement[-1]) + 1, len(rows.dimensions)), np.nan)
+    for d in range(len(rows.dimensions)):
+        number = rows.numbers(d)[order]
+        given = ~np.isnan(number)
+        value[judgement[given], d] = number[given]
+    return Ratings.from_judgements(
+        value,
+        pair[first] // len(rows.annotators.labels),
+        pair[first] % len(rows.annotators.labels),
+        items=rows.items.labels,
+        annotators=rows.annotators.labels,
+        dimensions=rows.dimensions,
+        scale=rows.given_scale,
+        source=rows.source,
+    )
+
+
+def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) -> Reading:
+    """Which column became what."""
+    column = {role: found.table.columns[index] for role, index in found.roles.place.items()}
+    time = column["time"] if series else None
+    return Reading(
+        column["item"],
+        column.get("annotator", ""),
+        time,
+        rows.sources,
+        rows.left_out,
+        repeating=rows.repeating,
+        hasty=rows.hasty,
+        notes=notes,
+        item_parts=found.item_parts,
+        item_ids=identifiers(rows.found, found, "item"),
+        annotator_ids=identifiers(rows.found, found, "annotator") if "annotator" in column else None,
+        part_ids=part_identifiers(rows.found, found.item_parts),
+    )
+
+
+def _tell(source: str, notes: tuple[str, ...]) -> None:
+    """Warns of what was read otherwise than as plain numbers in plain columns."""
+    if notes:
+        warnings.warn(f"{source}: {' '.join(notes)}", InterpretedWarning, stacklevel=3)
+
+
+def _meanings(labels: Labels | str | None) -> Labels | None:
+    return parse_labels(labels) if isinstance(labels, str) else labels
+
+
+def _timing(table: Table, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
+    if unit is not None and unit not in TIME_UNITS:
+        raise ValueError(f"time_unit must be one of {', '.join(TIME_UNITS)}, not '{unit}'")
+    for name, number in (("rate", rate), ("max_gap", max_gap)):
+        if number is not None and not 0 < number < float("inf"):
+            raise ValueError(f"{name} must be a positive number, not {number}")
+    return Timing(unit or UNIT_OF_NAME.get(plain_name(table.columns[roles.place["time"]])), rate, max_gap)
+
+
+def _wanted(dims: Names) -> dict[str, str]:
+    if dims is None:
+        return {}
+    if isinstance(dims, str):
+        return {dims: dims}
+    return dict(dims) if isinstance(dims, Mapping) else {name: name for name in dims}

@@ -1,0 +1,113 @@
+"""A table before it means anything: named columns, rows that come in parts, and the way back to where a row stands.
+
+`CoveredTable` is a table of which some columns or rows are hidden, because they were read already.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from unisono.tables.reading import problems
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some of the rows. Columns are called by their position: '0', '1', ..."""
+
+    frame: pl.DataFrame
+    first: int  # record number of the first row, counted from 0 below the header
+    kept: np.ndarray | None = None  # rows that are left, if empty ones were dropped
+
+    def record(self, row: int) -> int:
+        """The record number of a row of this part."""
+        return self.first + int(row if self.kept is None else self.kept[row])
+
+    def records(self, rows: np.ndarray) -> np.ndarray:
+        """The same for several rows."""
+        return self.first + (rows if self.kept is None else self.kept[rows])
+
+    def column(self, index: int) -> pl.Series:
+        return self.frame.get_column(str(index))
+
+    def without_empty_rows(self, guide: int) -> Chunk:
+        """Drops rows without a single filled cell, as spreadsheets leave them; `guide` is a column to look at first."""
+        if not _is_empty(self.column(guide)).any():
+            return self
+        filled = np.zeros(self.frame.height, dtype=bool)
+        for column in self.frame.get_columns():
+            filled |= ~_is_empty(column).to_numpy()
+        left = np.flatnonzero(filled)
+        if len(left) == self.frame.height:
+            return self
+        return Chunk(self.frame[left], self.first, left if self.kept is None else self.kept[left])
+
+
+class Table(ABC):
+    """Named columns over parts of rows, and the way back from a row to where the user finds it."""
+
+    decimal_comma = False
+    notes: tuple[str, ...] = ()  # what the user is told about how it was opened, in sentences
+
+    def __init__(self, name: str, columns: tuple[str, ...]):
+        self.name = name
+        self.columns = columns
+        seen: dict[str, int] = {}
+        for index, column in enumerate(columns):
+            if column and column in seen:
+                raise problems.repeated_header(name, column, seen[column] + 1, index + 1)
+            seen[column] = index
+
+    @abstractmethod
+    def parts(self) -> Iterator[Chunk]:
+        """The rows, each exactly once, in order."""
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        """Cells of a column with the type they came in, as a narwhals series; None where they are text."""
+        return None
+
+    @abstractmethod
+    def where(self, record: int) -> str:
+        """`ratings.csv row 18`"""
+
+
+def _is_empty(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.String:
+        return column.is_null() | (column.str.strip_chars() == "").fill_null(True)
+    return column.is_null()
+
+
+class CoveredTable(Table):
+    """The same table; covered columns have no name, and rows whose label in column `of` is covered are not there."""
+
+    def __init__(self, table: Table, columns: Collection[int] = (), of: int | None = None, rows: Collection[str] = ()):
+        names = tuple("" if index in columns else name for index, name in enumerate(table.columns))
+        super().__init__(table.name, names)
+        self.decimal_comma = table.decimal_comma
+        self.notes = table.notes
+        self._table = table
+        self._of = of
+        self._rows = list(rows)
+
+    def parts(self) -> Iterator[Chunk]:
+        for part in self._table.parts():
+            yield part if self._of is None else self._uncovered(part, self._of)
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        return self._table.original(index, records)
+
+    def where(self, record: int) -> str:
+        return self._table.where(record)
+
+    def _uncovered(self, whole: Chunk, of: int) -> Chunk:
+        part = whole.without_empty_rows(of)
+        label = part.column(of)
+        covered = label.str.strip_chars().is_in(self._rows).fill_null(False)
+        stay = np.flatnonzero(~covered.to_numpy())
+        kept = stay if part.kept is None else part.kept[stay]
+        return Chunk(part.frame[stay], part.first, kept)

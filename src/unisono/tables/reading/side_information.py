@@ -1,0 +1,212 @@
+"""What tables say beside the ratings: classes, texts and systems of items, and covariates of ratings.
+
+    texts = read_item_texts("texts.csv")
+    classes = read_item_classes("truth.csv")
+    covariates = read_covariates("ratings.csv", ["length"])
+
+The same reader as for ratings. Class probabilities come from the categories.csv beside a truth.csv.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.tables.item_table import ItemTable
+from unisono.tables.rating_covariates import RatingNumbers, rating_numbers
+from unisono.tables.reading import problems
+from unisono.tables.reading.category_columns import named_otherwise, names_as_roles, worth_reading
+from unisono.tables.reading.column_roles import find_column, find_roles
+from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, as_text
+from unisono.tables.reading.open_table import open_table
+from unisono.tables.reading.ratings_reader import read_item_table
+from unisono.tables.reading.raw_table import CoveredTable, Table
+from unisono.tables.reading.table_layout import Column, Layout, arrange, join_columns
+from unisono.tables.reading.table_rows import Collected, collect, number_column, sorted_claims
+
+PROBABILITIES = "categories.csv"
+
+
+class ItemClasses(NamedTuple):
+    """For every column of words the class of each item that has one."""
+
+    source: str
+    of: dict[str, dict[str, str]]  # column -> item -> class
+
+
+def read_item_classes(
+    source: Any, *, item: Column = None, names: Sequence[str] | None = None, sheet: str | None = None
+) -> ItemClasses:
+    """Columns of words of a table with one row per item; `names` insists on columns, whatever they hold."""
+    table, label, _ = join_columns(open_table(source, sheet), item)
+    roles = find_roles(table, ("item",), (), {"item": label}, ())
+    if names is not None:
+        columns = {name: find_column(table, name) for name in names}
+    else:
+        first = next(table.parts(), None)
+        place = {roles.place["item"]}
+        free = [index for index in range(len(table.columns)) if index not in place and table.columns[index]]
+        free = [index for index in free if not named_otherwise(table.columns[index])]
+        columns = {} if first is None else {table.columns[i]: i for i in free if worth_reading(first, i)}
+    if not columns:
+        return ItemClasses(table.name, {})
+    return ItemClasses(table.name, _classes(table, roles.place["item"], columns))
+
+
+def read_item_numbers(source: Any, words: Collection[str], **reading: Any) -> ItemTable:
+    """The numbers of a table of items, without columns of `words` and their probabilities."""
+    table = open_table(source, reading.get("sheet"))
+    covered = {*words, *(f"{name}_probability" for name in words)}
+    hidden = [index for index, name in enumerate(table.columns) if name in covered]
+    return read_item_table(CoveredTable(table, hidden) if hidden else table, **reading)
+
+
+def _classes(table: Table, item: int, columns: dict[str, int]) -> dict[str, dict[str, str]]:
+    roles = names_as_roles(columns)
+    found = collect(table, {"item": item} | roles, [], may_be_empty=roles)
+    items = found.label["item"]
+    _, twice = sorted_claims(items.code.astype(np.int64))
+    if twice is not None:
+        first, second = (found.where(row) for row in sorted(twice))
+        places = problems.join_places(first, second, table.name)
+        raise problems.item_twice(*places, items.labels[items.code[twice[0]]])
+    result: dict[str, dict[str, str]] = {}
+    for role, name in zip(roles, columns, strict=True):
+        word = found.label[role]
+        given = [code for code in zip(items.code, word.code, strict=True) if not _is_missing_word(word.labels[code[1]])]
+        result[name] = {items.labels[m]: word.labels[c] for m, c in given}
+    return result
+
+
+def read_probabilities(truth: Any) -> dict[str, dict[str, dict[str, float]]]:
+    """dimension -> item -> class -> probability, from the categories.csv beside a truth.csv; empty without one."""
+    path = Path(str(truth)).parent / PROBABILITIES
+    if str(truth) == "-" or not path.is_file():
+        return {}
+    table = open_table(path)
+    try:
+        place = {name: find_column(table, name) for name in ("item", "dimension", "class", "probability")}
+    except DataError:
+        return {}  # a file of somebody else's that has the same name
+    index = place.pop("probability")
+    found = collect(table, place, [index])
+    value = number_column(found, index, full=True)
+    result: dict[str, dict[str, dict[str, float]]] = {}
+    columns = [[one.labels[code] for code in one.code] for one in (found.label[name] for name in place)]
+    for what, dimension, label, p in zip(*columns, value.tolist(), strict=True):
+        result.setdefault(dimension, {}).setdefault(what, {})[label] = p
+    return result
+
+
+def _is_missing_word(word: str) -> bool:
+    return word.lower() in ("", *MISSING_WORDS)
+
+
+class TextRows(NamedTuple):
+    """Cells by column, without blanks around them, and where the user finds a row."""
+
+    name: str  # of the table
+    cells: list[dict[str, str]]
+    where: Callable[[int], str]  # number of a row in `cells` -> `texts.csv row 18`
+
+
+def read_text_rows(source: Any, needed: Sequence[str]) -> TextRows:
+    """All rows with a filled cell, as text; DataError if a needed column is missing or there are no rows."""
+    table = open_table(source)
+    for column in needed:
+        if column not in table.columns:
+            raise problems.no_such_column(table.name, column, table.columns)
+    cells: list[dict[str, str]] = []
+    record: list[int] = []
+    for number, row in _text_rows(table):
+        if any(row.values()):
+            cells.append(row)
+            record.append(number)
+    if not cells:
+        raise problems.header_only(table.name)
+    return TextRows(table.name, cells, lambda row: table.where(record[row]))
+
+
+def read_item_texts(source: Any, item: str = "item", text: str = "text") -> dict[str, str]:
+    """Item -> text in the order of the table; DataError where an item has no name, or two rows."""
+    rows = read_text_rows(source, (item, text))
+    first: dict[str, int] = {}
+    for number, row in enumerate(rows.cells):
+        name = row[item]
+        if not name:
+            raise problems.empty_label(rows.where(number), "item", item)
+        if name in first:
+            places = problems.join_places(rows.where(first[name]), rows.where(number), rows.name)
+            raise problems.item_twice(*places, name)
+        first[name] = number
+    return {row[item]: row[text] for row in rows.cells}
+
+
+def _text_rows(table: Table) -> list[tuple[int, dict[str, str]]]:
+    found = []
+    for part in table.parts():
+        columns = [as_text(part.column(i)).fill_null("").str.strip_chars().to_list() for i in range(len(table.columns))]
+        for i, row in enumerate(zip(*columns, strict=True)):
+            found.append((part.record(i), dict(zip(table.columns, row, strict=True))))
+    return found
+
+
+def read_item_labels(source: Any, column: str, *, item: Column = None, sheet: str | None = None) -> dict[str, str]:
+    """The word that the column has for each item of a path or data frame; an item with two of them is refused."""
+    table, name, _ = join_columns(open_table(source, sheet), item)
+    place = find_column(table, column)
+    roles = find_roles(table, ("item",), (), {"item": name}, [place])
+    found = collect(table, {"item": roles.place["item"], "by": place}, [])
+    items, words = found.label["item"], found.label["by"]
+    first = np.full(len(items.labels), -1, dtype=np.int64)
+    first[items.code[::-1]] = words.code[::-1]
+    differs = np.flatnonzero(first[items.code] != words.code)
+    if len(differs):
+        row = int(differs[0])
+        one, other = (words.labels[code] for code in (first[items.code[row]], words.code[row]))
+        raise DataError(
+            f"{found.where(row)}: {column} of item '{items.labels[items.code[row]]}' is '{other}', elsewhere '{one}'. "
+            "An item belongs to one; give answers of several systems different item names."
+        )
+    return {label: words.labels[code] for label, code in zip(items.labels, first, strict=True)}
+
+
+MOST_WORDS = 20  # convention: more different words than these are texts or names, not batches or versions
+
+
+def read_covariates(
+    source: Any, columns: Sequence[str], *, item: Column = None, annotator: Column = None, sheet: str | None = None
+) -> RatingNumbers:
+    """These columns of a path or data frame, with a row per rating (or per answer).
+
+    A column of words becomes a column of zeros and ones for each word but the first, named `batch=spring`.
+    """
+    found = arrange(open_table(source, sheet), Layout(item, annotator), {}, ("item", "annotator"))
+    places = [find_column(found.table, name) for name in columns]
+    labels = {role: found.roles.place[role] for role in ("item", "annotator")}
+    read = collect(found.table, labels, places)
+    items, people = read.label["item"], read.label["annotator"]
+    each = [_covariate_columns(read, labels, place, name) for place, name in zip(places, columns, strict=True)]
+    named = [items.labels[code] for code in items.code], [people.labels[code] for code in people.code]
+    names = [name for part, _ in each for name in part]
+    return rating_numbers(names, *named, np.hstack([value for _, value in each]), found.table.name)
+
+
+def _covariate_columns(read: Collected, labels: dict[str, int], place: int, name: str) -> tuple[list[str], np.ndarray]:
+    """Names and numbers (rows, P) of one column."""
+    if read.number[place].kind != "text":
+        return [name], number_column(read, place)[:, None]
+    words = collect(read.table, labels | {name: place}, []).label[name]
+    others = words.labels[1:]
+    if len(others) >= MOST_WORDS:
+        raise DataError(
+            f"{read.table.name}: the covariate '{name}' has {len(words.labels):,} different words, as '{others[0]}'. "
+            f"Give a column of numbers, or of at most {MOST_WORDS} words (a batch, a version)."
+        )
+    if not others:
+        raise DataError(f"{read.table.name}: the covariate '{name}' is the same for all ratings. Leave it out.")
+    return [f"{name}={word}" for word in others], (words.code[:, None] == 1 + np.arange(len(others))).astype(float)

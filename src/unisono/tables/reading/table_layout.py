@@ -1,0 +1,272 @@
+"""From a table as it was opened to one with a row per answer and a column for each role.
+
+`--item system,prompt` joins the cells of two columns by a bar (`gpt|17`); a bar or a backslash inside a cell is
+escaped, so that two different rows never make the same label. Annotators (or items) in columns get rows of their own.
+Where a role cannot be found, the first rows are searched for the options that would make sense, for the message alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from unisono.errors import SettingsError
+from unisono.tables.item_table import Reading
+from unisono.tables.reading import problems
+from unisono.tables.reading.column_roles import FEW_ROWS, Roles, detect, find_column, find_long, find_roles
+from unisono.tables.reading.label_and_number_columns import as_text
+from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.side_by_side_columns import (
+    LABEL,
+    OPTION,
+    MeltedTable,
+    Spread,
+    by_names,
+    by_pattern,
+    free_columns,
+    likely_pattern,
+    said,
+)
+
+JOINER = "|"
+
+
+class JoinedTable(Table):
+    """A table with one more column, which holds the cells of several as one label."""
+
+    def __init__(self, table: Table, name: str, places: Sequence[int]):
+        super().__init__(table.name, (*table.columns, name))
+        self.decimal_comma = table.decimal_comma
+        self.notes = table.notes
+        self._table = table
+        self._places = places
+
+    def parts(self) -> Iterator[Chunk]:
+        for part in self._table.parts():
+            cells = [as_text(part.column(place)).fill_null("").str.strip_chars() for place in self._places]
+            yield Chunk(
+                part.frame.with_columns(_joined(cells).alias(str(len(self.columns) - 1))), part.first, part.kept
+            )
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        return self._table.original(index, records) if index < len(self._table.columns) else None
+
+    def where(self, record: int) -> str:
+        return self._table.where(record)
+
+
+def join_columns(table: Table, wanted: str | Sequence[str] | None) -> tuple[Table, str | None, tuple[str, ...]]:
+    """The table, the column that holds the label, and the columns it is made of if there are several."""
+    if wanted is None or (isinstance(wanted, str) and (wanted in table.columns or "," not in wanted)):
+        return table, wanted, ()
+    given = wanted.split(",") if isinstance(wanted, str) else list(wanted)
+    places = [find_column(table, name.strip()) for name in given if name.strip()]
+    parts = tuple(table.columns[place] for place in places)
+    if len(parts) == 1:
+        return table, parts[0], ()
+    name = ",".join(parts)
+    return JoinedTable(table, name, places), name, parts
+
+
+def split_label(label: str) -> list[str]:
+    """The cells that a label was made of."""
+    cells = [""]
+    at = 0
+    while at < len(label):
+        if label[at] == "\\" and at + 1 < len(label):
+            cells[-1] += label[at + 1]
+            at += 2
+        elif label[at] == JOINER:
+            cells.append("")
+            at += 1
+        else:
+            cells[-1] += label[at]
+            at += 1
+    return cells
+
+
+def with_parts(columns: Mapping[str, Any], reading: Reading | None) -> dict[str, Any]:
+    """The columns of a result; where items (the first column) have names of several cells, these are columns too."""
+    if reading is None or not reading.item_parts:
+        return dict(columns)
+    (label, labels), *others = columns.items()
+    cells = zip(*map(split_label, labels), strict=True)
+    return {label: labels} | dict(zip(reading.item_parts, map(list, cells), strict=True)) | dict(others)
+
+
+def _joined(cells: Sequence[pl.Series]) -> pl.Series:
+    """A label for each row; empty if one of the cells is, so that the row is told like any without a name."""
+    frame = pl.DataFrame([cell.alias(str(place)) for place, cell in enumerate(cells)])
+    escaped = [
+        pl.col(name).str.replace_all("\\", "\\\\", literal=True).str.replace_all(JOINER, "\\|", literal=True)
+        for name in frame.columns
+    ]
+    whole = pl.all_horizontal(pl.all() != "")
+    return frame.select(pl.when(whole).then(pl.concat_str(escaped, separator=JOINER)).otherwise(pl.lit(""))).to_series()
+
+
+TRIALS = 50  # columns, and pairs of them, that are tried
+
+
+def naming_option(table: Table, role: str, known: int, free: Sequence[int]) -> str | None:
+    """The option for the columns that, beside the known one, tell all rows apart: `--item system,prompt`."""
+    numeric = [index for index in free if is_numeric(table, index)]
+    names = [index for index in free if index not in numeric]
+    for index in names[:TRIALS]:
+        if tells_apart(table, (known,), (index,)):
+            return _said(table, role, index)
+    if role == "annotator":
+        return _long_options(table, known, names, numeric)
+    for pair in [pair for pair in itertools.combinations(free, 2) if set(pair) & set(names)][:TRIALS]:
+        if tells_apart(table, (known,), pair):
+            return _said(table, role, *pair)
+    return None
+
+
+def tells_apart(table: Table, known: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether no two of the first rows have the same cells in these columns; names occur again, unlike comments."""
+    part = next(iter(table.parts()), None)
+    if part is None:
+        return False
+    part = part.without_empty_rows(known[0])
+    rows = part.frame.select(str(index) for index in (*known, *others))
+    again = rows.select(str(index) for index in others).n_unique() < rows.height
+    return (again or rows.height <= FEW_ROWS) and rows.n_unique() == rows.height
+
+
+def crossed(table: Table, known: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether every name in the known columns has every combination of cells in the others, once each."""
+    part = next(iter(table.parts()), None)
+    if part is None:
+        return False
+    rows = part.without_empty_rows(known[0]).frame.select(str(index) for index in (*known, *others))
+    names, cells = (rows.select(str(index) for index in own).n_unique() for own in (known, others))
+    return cells > 1 and names * cells == rows.height == rows.n_unique()
+
+
+def parts_of_items(table: Table, known: Sequence[int], left: Sequence[int], numbers: Sequence[int]) -> tuple[int, ...]:
+    """Columns that, beside the known ones, tell all rows apart: one that was left out, or codes that are crossed."""
+    for index in left:
+        if tells_apart(table, known, (index,)):
+            return (index,)
+    free = [*left, *numbers]
+    for size in (1, 2, 3):
+        for found in itertools.islice(itertools.combinations(free, size), TRIALS):
+            if crossed(table, known, found):
+                return found
+    return ()
+
+
+def is_numeric(table: Table, index: int) -> bool:
+    """Whether the first rows of a column hold numbers and nothing else."""
+    for part in table.parts():
+        cells = part.column(index).head(100).drop_nulls()
+        if cells.dtype == pl.String:
+            cells = cells.filter(cells.str.strip_chars() != "")
+        number = cells.cast(pl.Float64, strict=False) if cells.dtype != pl.Boolean else cells
+        return bool(len(cells)) and not np.any(number.is_null().to_numpy())
+    return False
+
+
+def _long_options(table: Table, item: int, names: Sequence[int], numeric: Sequence[int]) -> str | None:
+    """Somebody, what was rated, and one column of numbers: a table with one row per number."""
+    if len(numeric) != 1:
+        return None
+    part = next(iter(table.parts()))
+    for pair in itertools.islice(itertools.combinations(names, 2), TRIALS):
+        if tells_apart(table, (item,), pair):
+            annotator, dimension = sorted(pair, key=lambda index: -part.column(index).n_unique())
+            roles = {"annotator": annotator, "dimension": dimension, "value": numeric[0]}
+            return " ".join(_said(table, role, index) for role, index in roles.items())
+    return None
+
+
+def _said(table: Table, role: str, *columns: int) -> str:
+    return f"--{role} {shlex.quote(','.join(table.columns[index] for index in columns))}"
+
+
+Column = str | Sequence[str] | None  # a column, or several (also between commas) that make one name
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the user says about where things are."""
+
+    item: Column = None
+    annotator: Column = None
+    time: str | None = None
+    dimension: str | None = None
+    value: str | None = None
+    annotators_in_columns: str | None = None
+    items_in_columns: str | None = None
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """A table whose roles are known."""
+
+    table: Table
+    roles: Roles
+    item_parts: tuple[str, ...]  # columns that the item's name was made of, if there are several
+    wide: str | None = None  # annotator or item, if those were side by side
+    notes: tuple[str, ...] = ()
+    made: frozenset[str] = frozenset()  # roles whose names are no column of the table as it was opened
+
+
+def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Sequence[str]) -> Arranged:
+    """Finds every role in `needed`, and brings the table into the form in which each is a column."""
+    table, item, item_parts = join_columns(table, layout.item)
+    table, annotator, other_parts = join_columns(table, layout.annotator if "annotator" in needed else None)
+    given = {"item": item, "annotator": annotator, "time": layout.time}
+    found = _side_by_side(table, layout, given, wanted) if "annotator" in needed else None
+    notes: tuple[str, ...] = ()
+    if found is not None:
+        asked = bool(layout.annotators_in_columns or layout.items_in_columns)
+        notes = () if asked else (said(found, table.columns),)
+        table = MeltedTable(table, found)
+        given[found.role] = LABEL
+    taken = [index for index, column in enumerate(table.columns) if column in wanted.values()]
+    roles = find_roles(table, needed, ("time",), given, taken)
+    roles = roles._replace(parts=frozenset((*item_parts, *other_parts)))
+    if "annotator" in needed:
+        asked_long = layout.dimension is not None or layout.value is not None
+        if asked_long or not wanted or not all(column in table.columns for column in wanted.values()):
+            roles = find_long(table, roles, layout.dimension, layout.value)
+    made = {"item": bool(item_parts), "annotator": bool(other_parts)} | ({found.role: True} if found else {})
+    names = frozenset(role for role, is_made in made.items() if is_made)
+    return Arranged(table, roles, item_parts, found.role if found else None, notes, names)
+
+
+def _side_by_side(
+    table: Table, layout: Layout, given: Mapping[str, str | None], wanted: Mapping[str, str]
+) -> Spread | None:
+    """Which columns stand for annotators or items, by the user's word or, where that role has no column, by names."""
+    patterns = {"annotator": layout.annotators_in_columns, "item": layout.items_in_columns}
+    new = [column for column in wanted.values() if column not in table.columns]
+    dimension = new[0] if len(wanted) == len(new) == 1 else None
+    if all(patterns.values()):
+        raise SettingsError("Either annotators or items are in columns, not both.")
+    for role, pattern in patterns.items():
+        if pattern is not None:
+            return by_pattern(table.name, table.columns, role, pattern, dimension)
+    place = {role: find_column(table, name) for role, name in given.items() if name is not None}
+    for role in given:
+        if role not in place and (index := detect(table, role, set(place.values()))) is not None:
+            place[role] = index
+    for role, other in (("annotator", "item"), ("item", "annotator")):
+        if role not in place and other in place:
+            asked = {index for index, column in enumerate(table.columns) if column in wanted.values()}
+            free = free_columns(table.columns, {*place.values(), *asked})
+            found = by_names(table.columns, free, role, dimension)
+            if found is None:
+                pattern = likely_pattern(table.columns, [i for i in free if is_numeric(table, i)], role)
+                example = naming_option(table, role, place[other], free)
+                raise problems.no_role_column(table.name, role, table.columns, example, OPTION[role], pattern)
+            return found
+    return None
