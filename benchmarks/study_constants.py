@@ -1,10 +1,10 @@
 """What the default for items owes to the choice of its constants: `make bench-study-constants STUDIES=DIR`.
 
-Every constant that a fit takes as a setting (src/unisono/maths/items/item_priors.py) is made smaller and larger, one at a
-time, and every study is fused again. Writes two tables of docs/accuracy.md between their markers: what each setting
-changes, and what every study has under the setting that is best on the *other* studies. Fits are kept beside those of
-`make bench-studies`; what this code has measured already is not measured again. Options: --seeds N, --jobs N, --only
-STUDY,STUDY, --render (only the tables again).
+Every constant that a fit takes as a setting (src/unisono/maths/items/item_priors.py) is made smaller and larger, one
+at a time, and every study is fused again. Writes two tables of docs/accuracy.md between their markers: what each
+setting changes, and what every study has under the setting that is best on the *other* studies. Fits are kept beside
+those of `make bench-studies`; what this code has measured already is not measured again. Options: --seeds N, --jobs
+N, --only STUDY,STUDY, --render (only the tables again).
 """
 
 from __future__ import annotations

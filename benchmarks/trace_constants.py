@@ -1,11 +1,11 @@
 """What the default for traces owes to the choice of its constants: `make bench-trace-constants UNISONO_DATA=DIR`.
 
-Every constant of src/unisono/maths/series/trace_priors.py that the estimate rests on is made smaller and larger, one at a
-time, and every study is fused again. Writes two tables of docs/accuracy-series.md between their markers: what each
-setting changes, and what every study has under the setting that is best on the *other* studies. Figures are kept draw
-by draw in bench-out/trace-constants.jsonl; what this code has measured already is not measured again. Options: --seeds
-N (default 10), --jobs N (default: all cores), --only CONSTANT,CONSTANT, --studies NAME,NAME, --render (only the tables
-again).
+Every constant of src/unisono/maths/series/trace_priors.py that the estimate rests on is made smaller and larger, one
+at a time, and every study is fused again. Writes two tables of docs/accuracy-series.md between their markers: what
+each setting changes, and what every study has under the setting that is best on the *other* studies. Figures are kept
+draw by draw in bench-out/trace-constants.jsonl; what this code has measured already is not measured again. Options:
+--seeds N (default 10), --jobs N (default: all cores), --only CONSTANT,CONSTANT, --studies NAME,NAME, --render (only
+the tables again).
 """
 
 from __future__ import annotations

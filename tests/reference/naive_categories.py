@@ -1,4 +1,4 @@
-"""Categories answer by answer, in loops: the oracle of `unisono.maths.category_votes` and of agreement on categories."""
+"""Categories answer by answer, in loops: the oracle of `maths.category_votes` and of agreement on categories."""
 
 from __future__ import annotations
 

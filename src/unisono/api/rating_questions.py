@@ -93,8 +93,8 @@ def compare(
     """The leaderboard of all models (or of `models`) on these ratings, and whether joint modelling helps on them.
 
     Tables are objects, paths or data frames, as in `fuse`, and so is `copies`; `scale` and `reading` say how to read
-    ratings. `jobs` processes work at once, or an executor (`unisono.scale.parallel_tasks.open_engine`) does; the figures do
-    not depend on it. `on_task(done, total)` is called after every fit.
+    ratings. `jobs` processes work at once, or an executor (`unisono.scale.parallel_tasks.open_engine`) does; the
+    figures do not depend on it. `on_task(done, total)` is called after every fit.
     """
     from unisono.evaluate.model_comparison import compare_models  # SciPy's statistics take a while to load
 

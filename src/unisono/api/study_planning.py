@@ -1,4 +1,4 @@
-"""Questions of a study that is running: how many ratings are enough, what to rate next, how good the ratings are so far.
+"""Questions of a running study: how many ratings are enough, what to rate next, how good the ratings are so far.
 
 They are answered from a finished fit, or from ratings that are fused first.
 """

@@ -112,6 +112,7 @@ def quality_of_study(study: StudyFolder, store: Database, target: float) -> Qual
     from unisono.api.study_planning import quality
     from unisono.collect.export.write import export_tables
     from unisono.collect.store.reading import totals
+    from unisono.evaluate.study_quality import Quality, too_early
 
     if study.study.mode == "compare":
         answers, raters = store.read(totals)

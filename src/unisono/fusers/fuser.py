@@ -1,10 +1,10 @@
 """What all fusers share: keyword-only settings, `fit` returns self, learned names end in `_`.
 
 Labels go in and labels come out; inside, annotators and items are numbers. A fuser also knows how to write itself down
-as a `Fit` and how to come back from one. Settings are read from the signature of `__init__` (`get_params`, `set_params`,
-`repr`, as scikit-learn's, so that `sklearn.base.clone` works without scikit-learn being needed here); each is stored
-under its own name. Settings that are numbers are declared in `numbers`: what is no number, not a finite one or out of
-its range is a SettingsError before anything is read.
+as a `Fit` and how to come back from one. Settings are read from the signature of `__init__` (`get_params`,
+`set_params`, `repr`, as scikit-learn's, so that `sklearn.base.clone` works without scikit-learn being needed here);
+each is stored under its own name. Settings that are numbers are declared in `numbers`: what is no number, not a
+finite one or out of its range is a SettingsError before anything is read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Annotators of traces: what each does to the truth and how late, what each is expected to answer, and whose unit it is.
+"""Annotators of traces: what each does to the truth and how late, which answers are expected, whose unit it is.
 
 Expected answers at every frame of fitted recordings, with how far off they may be; bias, gain, noise, agreement and
 delay of every annotator; and how far annotators' scales differ.

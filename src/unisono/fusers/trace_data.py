@@ -1,9 +1,9 @@
-"""Traces with labels as the arrays of the series model, in parts that an executor may work on, and progress of the work.
+"""Traces with labels as arrays of the series model, in parts that an executor may work on; progress of the work.
 
 Ratings, features per frame and gold frames become arrays; the fit and the description of annotators go through them
 part by part, in this process or with the workers of an executor. Whoever watches a fit is called with (iteration,
-objective) after every iteration, as by every fuser; a watcher that also has the methods of `WatchesTasks` hears of tasks
-done of all that the fit consists of, and of phases.
+objective) after every iteration, as by every fuser; a watcher that also has the methods of `WatchesTasks` hears of
+tasks done of all that the fit consists of, and of phases.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A fitted model of traces: enough to fuse, predict and draw for any recordings by the same annotators.
 
-All in standardised units, annotators by number. `fused_truth` widens the posterior to a band that holds when errors last
-for seconds; see docs/maths-series.md. An estimation brings models of some of the dimensions, the truth, and how EM
-went. Where gold is too little for filters, the default is put on its scale and level.
+All in standardised units, annotators by number. `fused_truth` widens the posterior to a band that holds when errors
+last for seconds; see docs/maths-series.md. An estimation brings models of some of the dimensions, the truth, and how
+EM went. Where gold is too little for filters, the default is put on its scale and level.
 """
 
 from __future__ import annotations

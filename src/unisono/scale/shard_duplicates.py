@@ -2,8 +2,8 @@
 
 Small tables are compared as a whole. Of large ones a first look at some items, or at neighbours in the table, says what
 honest pairs are like; then the rows where doubtful pairs meet are looked at. Where items cannot be sampled, doubtful
-pairs are those with equal answers in their sketches: of every annotator the few answers whose hashes are smallest, which
-two annotators share about as often as they share answers at all.
+pairs are those with equal answers in their sketches: of every annotator the few answers whose hashes are smallest,
+which two annotators share about as often as they share answers at all.
 """
 
 from __future__ import annotations

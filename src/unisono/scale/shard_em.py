@@ -1,10 +1,10 @@
 """Variational EM on shards: an E-step in every shard, the rest of the step on the driver; and its checkpoints.
 
 Truths stay in the shards. How far they moved, which is what stops EM, is asked of the shards: those who still have the
-truths of the last two E-steps compare them, others compute them again from the parameters. The state of a fit is kept in
-one file, replaced as a whole every few iterations. What is written is numbers alone (npz), bit for bit, so that a fit
-that is continued ends at the same bytes as one that was never interrupted. A checkpoint says which ratings and settings
-it belongs to, and fits no others.
+truths of the last two E-steps compare them, others compute them again from the parameters. The state of a fit is kept
+in one file, replaced as a whole every few iterations. What is written is numbers alone (npz), bit for bit, so that a
+fit that is continued ends at the same bytes as one that was never interrupted. A checkpoint says which ratings and
+settings it belongs to, and fits no others.
 """
 
 from __future__ import annotations
