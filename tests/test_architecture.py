@@ -124,10 +124,14 @@ def test_every_package_and_every_room_is_listed():
 
 
 def test_what_counts_as_an_import():
-    source = (
-        "import unisono\nfrom unisono import api\nfrom unisono.tables import labels\ndef f():\n    import rich.table"
+    lines = (
+        "import unisono",
+        "from unisono import api",
+        "from unisono.tables import labels",
+        "def f():",
+        "    import rich.table",
     )
-    assert imported_by(source) == ["unisono", "unisono.api", "unisono.tables.labels", "rich.table"]
+    assert imported_by("\n".join(lines)) == ["unisono", "unisono.api", "unisono.tables.labels", "rich.table"]
 
 
 @pytest.mark.parametrize("room", ["fusers", "evaluate", "paper"])
