@@ -67,7 +67,7 @@ def test_bad_data_ends_with_code_3_and_writes_nothing(folder):
 def test_the_page_shows_what_is_printed(tmp_path):
     page = (ROOT / "docs" / "agreement.md").read_text(encoding="utf-8")
     example, paragraph = re.findall(r"^```\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
-    ratings = ROOT / "src" / "unisono" / "datasets" / "squality" / "ratings.csv"
+    ratings = ROOT / "src" / "unisono" / "tables" / "datasets" / "squality" / "ratings.csv"
     done = unisono_here("agreement", ratings, cwd=tmp_path)
     printed = [line.rstrip() for line in done.stdout.splitlines()]
     missing = [line for line in example.splitlines() if line not in printed]

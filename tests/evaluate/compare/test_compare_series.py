@@ -10,6 +10,7 @@ from unisono.evaluate.held_out_ratings import left_out_agreement
 from unisono.evaluate.scoring import score_tables
 from unisono.fusers import make_fuser
 from unisono.fusers.held_out_stretches import NEVER, SECONDS, stretch_folds, without_rows
+from unisono.tables.coverage_and_outliers import raters_per_frame
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +24,8 @@ def test_stretches_are_long_and_leave_every_frame_a_rating(world):
     assert set(np.unique(fold)) <= {NEVER, 0, 1, 2, 3}
     for f in range(4):
         left = without_rows(r, fold == f)
-        frames = un.data.coverage.raters_per_frame(left)
-        assert ((frames > 0) | (un.data.coverage.raters_per_frame(r) < 2)).all()
+        frames = raters_per_frame(left)
+        assert ((frames > 0) | (raters_per_frame(r) < 2)).all()
     # Inside a recording a stretch is as long as it should be; at its ends it may be cut.
     own = fold[r.offset[0] : r.offset[1]]
     edges = np.flatnonzero(np.diff(own)) + 1

@@ -11,6 +11,7 @@ from unisono.evaluate import cross_validation
 from unisono.evaluate.splits import item_folds
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc
+from unisono.tables.item_table import Clock
 
 pytestmark = pytest.mark.slow
 
@@ -123,7 +124,7 @@ def test_a_reference_on_another_clock_is_brought_onto_that_of_the_ratings(world)
         items=t.items,
         columns=t.columns,
         length=(t.length + 1) // 2,
-        clock=un.data.Clock(t.clock.rate / 2, t.clock.start),
+        clock=Clock(t.clock.rate / 2, t.clock.start),
     )
     models = {"mean": make_fuser("mean", series=True)}
     whole, half = run(world, models=models).models[0], run(world, halved, models=models).models[0]

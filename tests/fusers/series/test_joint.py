@@ -11,6 +11,7 @@ from unisono.errors import DataError
 from unisono.fusers import make_fuser
 from unisono.fusers import trace_fuser as series_base
 from unisono.fusers.fusion_results import dimension_columns
+from unisono.tables.item_table import Clock
 from unisono.tables.ratings import Ratings
 
 pytestmark = pytest.mark.slow
@@ -329,7 +330,7 @@ def test_data_that_do_not_go_together(world):
         un.fuse(empty)
     fuser = make_fuser("auto", series=True).fit(world.ratings)
     slow = un.align_to(world.features, world.ratings)
-    clock = un.data.Clock(1.0, slow.clock.start)
+    clock = Clock(1.0, slow.clock.start)
     other = un.ItemTable.from_rows(slow.value, items=slow.items, columns=slow.columns, length=slow.length, clock=clock)
     with pytest.raises(DataError, match="fitted without features"):
         fuser.predict(other)
