@@ -17,7 +17,7 @@ def main() -> None:
     page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     careless = next(block for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL) if "careless" in block)
     names: dict[str, object] = {}
-    ratings = Path(un.__file__).parent / "datasets" / "squality" / "ratings.csv"
+    ratings = Path(un.__file__).parent / "tables" / "datasets" / "squality" / "ratings.csv"
     exec(careless.replace('"ratings.csv"', repr(str(ratings))), names)
     figure = un.plot.annotators(names["result"]).figure
     figure.savefig(DOCS / "images" / "tutorial-readers.png", dpi=200)
