@@ -130,7 +130,7 @@ def between(mean: np.ndarray, error: np.ndarray, *, apart: bool = True) -> tuple
     if apart:
         spread = float(np.median((mean - centre) ** 2))
     for _ in range(SCORING_STEPS):
-        w = 1 / np.maximum(spread + error, TINY)
+        w = 1 / np.maximum(spread + error, NO_SPREAD**2)
         tie = (BIAS_FREEDOM + 1) / (BIAS_FREEDOM + w * (mean - centre) ** 2)
         centre = float((tie * w) @ mean / (tie @ w))
         if apart:
