@@ -47,7 +47,7 @@ HELP = {
     "noise": "Form of the annotators' noise; ar1 is for traces.",
     "latent": "Form of the truth's covariance.",
     "anchor": "What fixes the meaning of a dimension.",
-    "response": "What ratings are: numbers (default), ordered answers with thresholds of every annotator, sliders.",
+    "response": "What ratings are: numbers (default), or sliders that annotators bend, each in an own way.",
     "estimate": "On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
 }
 
