@@ -291,7 +291,7 @@ def highest(lin: np.ndarray, H: np.ndarray, count: np.ndarray, start: np.ndarray
         w = np.where(rising & (most - w <= length * move), most, w + length * move)
         if decrement < QUADRATIC:
             break
-    return w
+    return np.asarray(w)
 
 
 def _feasible(slope: np.ndarray, curvature: np.ndarray, full: np.ndarray) -> np.ndarray:
