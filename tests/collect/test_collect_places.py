@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from collect_people import Mouse
 from collect_support import Rater, Server, make_app, rate_study
-from unisono.collect.store import assign, log, places, raters, reading
+from unisono.collect.store import arrivals, assign, log, places, raters, reading
 from unisono.collect.store.database import Database
 from unisono.collect.studies import open_folder
 
@@ -131,7 +131,7 @@ def test_three_hundred_raters_of_whom_a_third_leave(database: Database) -> None:
         for number in range(300):
             now += 30_000
             assign.free_idle(connection, now - patience)
-            raters.join(connection, raters.Arrival(f"r{number}", "open"), lambda c: False, now)
+            arrivals.join(connection, raters.Arrival(f"r{number}", "open"), lambda c: False, now)
             rater_id = raters.find(connection, f"r{number}").id
             state = log.append(connection, rater_id, "tab", [log.Entry(0, "consent", now, "{}")], book, now).state
             over = places.is_over(connection, plan, 10**6)
