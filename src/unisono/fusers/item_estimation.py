@@ -1,6 +1,6 @@
 """Estimation of the models of items in standardised units, by maximum likelihood or by variational Bayes.
 
-The estimate; what a fuser takes over from it, with what known truths turn, set, or are refused for; and the same as
+The estimate; what a fuser takes over from it, with what known truths turn or set; and the same as
 arrays of a saved fit, and back.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono.fusers.fuser import Progress
 from unisono.fusers.fusion_results import Fit
-from unisono.fusers.gold_items import TurnedFit, at_known_level, known_level, part_of, report_gold, require_meaning
+from unisono.fusers.gold_items import TurnedFit, at_known_level, known_level, part_of, report_gold
 from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, restore_calibration
 from unisono.fusers.item_preparation import (
     Prepared,
@@ -264,15 +264,6 @@ def _use_known_truths(fuser: Joint, known: np.ndarray, turned: TurnedEstimate | 
     fuser.params_, fuser.ends_ = fuser._items.params, fuser._items.ends
     level = fuser.turned_, fuser.parameters(), fuser.scaling_
     fuser.gold_ = report_gold(fuser.dimensions_, known, estimate, found, *level)
-
-
-def require_sound_gold(fuser: Joint, source: str) -> None:
-    """A DataError where known truths cannot mean what ratings mean; nothing is left of a fit that is refused."""
-    assert fuser.gold_ is not None
-    slopes, dimensions = fuser.gold_.slopes, fuser.dimensions_
-    if any(slope.refuted for slope in slopes):
-        fuser.forget()
-    require_meaning(source, dimensions, slopes)
 
 
 def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
