@@ -1,8 +1,13 @@
-"""The tables of docs/accuracy.md, from the figures of the accuracy benchmark; prose around them is left alone."""
+"""The tables of docs/accuracy.md, from the figures of the accuracy benchmark; prose around them is left alone.
+
+Pages show tables that lie beside them as CSV files (docs/tables), and say which benchmark wrote them at which commit.
+"""
 
 from __future__ import annotations
 
+import csv
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,21 +21,56 @@ PICKED = "picked"  # the model with the best held-out log density, case by case
 
 def write_page(found: dict[str, Any], page: Path = PAGE) -> list[str]:
     """Puts the tables of the figures into the page; returns the lines of all tables."""
-    return fill_page(tables(found), page)
+    return fill_page(tables(found), page, "benchmarks.accuracy")
 
 
-def fill_page(named: dict[str, str], page: Path) -> list[str]:
-    """Puts every table between its markers, <!-- NAME --> and <!-- end NAME -->; returns the lines of all tables."""
+def fill_page(named: dict[str, str], page: Path, benchmark: str) -> list[str]:
+    """Fills every place of the page, <!-- NAME --> to <!-- end NAME -->; returns the lines of all of them.
+
+    Tables become CSV files in the folder `tables` beside the page, which shows them; prose goes into the page.
+    """
     text = page.read_text(encoding="utf-8")
+    made_by = f"Written by `{benchmark}`, commit {commit()}."
     shown = []
-    for name, table in named.items():
-        block = f"<!-- {name} -->\n{table}\n<!-- end {name} -->"
-        text, n = re.subn(rf"<!-- {name} -->.*?<!-- end {name} -->", lambda _, b=block: b, text, flags=re.DOTALL)
+    for name, block in named.items():
+        filled = _tables_beside(block, page, name)
+        end = f"\n\n{made_by}" if filled != block else ""
+        place = f"<!-- {name} -->\n{filled}{end}\n<!-- end {name} -->"
+        text, n = re.subn(rf"<!-- {name} -->.*?<!-- end {name} -->", lambda _, b=place: b, text, flags=re.DOTALL)
         if n != 1:
             raise ValueError(f"{page} has {n} places for the table '{name}'; it needs one.")
-        shown += [name, table, ""]
+        shown += [name, block, ""]
     page.write_text(text, encoding="utf-8")
     return shown
+
+
+def commit() -> str:
+    """The commit of the code that measured; unknown outside a repository."""
+    asked = ["git", "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(asked, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def _tables_beside(block: str, page: Path, name: str) -> str:
+    """The block with each of its tables written to a file, and what shows that file in its place."""
+    stem = f"{page.stem}-{name.replace(' ', '-')}"
+    found: list[str] = []
+
+    def written(match: re.Match[str]) -> str:
+        found.append(f"{stem}{f'-{len(found) + 1}' if found else ''}.csv")
+        path = page.parent / "tables" / found[-1]
+        path.parent.mkdir(exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(cells(match[0]))
+        return f"```{{csv-table}}\n:file: tables/{found[-1]}\n:header-rows: 1\n```"
+
+    return re.sub(r"(?:^\|.*\|$\n?)+(?<!\n)", written, block, flags=re.MULTILINE)
+
+
+def cells(table: str) -> list[list[str]]:
+    """The head and the lines of a table in Markdown."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    return [rows[0], *rows[2:]]
 
 
 def tables(found: dict[str, Any]) -> dict[str, str]:

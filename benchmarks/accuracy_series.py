@@ -74,7 +74,9 @@ def main(arguments: list[str]) -> None:
     todo, missing = draws(options.seeds, data_folder())
     if not options.render:
         measure([draw for draw in todo if not options.only or draw[0] in options.only.split(",")], options.jobs)
-    for line in fill_page(tables({"seeds": options.seeds, "missing": missing, "rows": kept(todo)}), PAGE):
+    for line in fill_page(
+        tables({"seeds": options.seeds, "missing": missing, "rows": kept(todo)}), PAGE, "benchmarks.accuracy_series"
+    ):
         print(line)
 
 

@@ -20,7 +20,7 @@ TELLING_SECONDS = 0.1  # of processor time, below which the clock says nothing a
 
 def write_page(rows: list[Row], page: Path) -> None:
     """Puts tables and sentences between the page's markers, and the table itself beside its pictures."""
-    fill_page(blocks(rows), page)
+    fill_page(blocks(rows), page, "benchmarks.peers")
     write(page.parent / "images" / "peers.csv", rows)
 
 

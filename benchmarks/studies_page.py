@@ -17,7 +17,7 @@ LOSING = -0.005  # Pearson below the mean's from which a study counts as lost
 def write_studies(rows: list[dict[str, Any]], fits: int, page: Path = PAGE) -> list[str]:
     """Puts the tables into the page, made of `rows` out of so many `fits`; returns their lines."""
     named = {"made-of": made_of(rows, fits), "studies": study_table(rows), "models": model_table(rows)}
-    return fill_page(named, page)
+    return fill_page(named, page, "benchmarks.studies")
 
 
 def made_of(rows: list[dict[str, Any]], fits: int) -> str:

@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> None:
         only = set(filter(None, given.only.split(",")))
         with open_engine("processes", given.jobs if given.jobs > 0 else None) as executor:
             measure(given.folder, [fit for fit in fits if not only or fit[0].study in only], executor)
-    for line in fill_page(tables(asked_for(kept(), fits)), PAGE):
+    for line in fill_page(tables(asked_for(kept(), fits)), PAGE, "benchmarks.study_constants"):
         print(line)
 
 

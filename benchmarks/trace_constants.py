@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> None:
     todo = draws(trace_studies(folder), options.seeds)
     if not options.render:
         measure([draw for draw in todo if _asked(draw, options)], options.jobs, OUT, one_case)
-    for line in fill_page(tables(kept(todo, OUT)), PAGE):
+    for line in fill_page(tables(kept(todo, OUT)), PAGE, "benchmarks.trace_constants"):
         print(line)
 
 

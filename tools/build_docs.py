@@ -94,7 +94,7 @@ def _on_site(text: str, origin: Path, here: Path, source: Path) -> str:
             page = source / "notebooks" / f"{place.stem}.md"
         elif place == ROOT / "docs" / "decisions":
             page = source / "decisions" / "index.md"
-        elif place.is_relative_to(ROOT / "docs") and place.suffix in (".md", ".png"):
+        elif place.is_relative_to(ROOT / "docs") and place.suffix in (".md", ".png", ".csv"):
             page = source / place.relative_to(ROOT / "docs")
         else:
             return words

@@ -82,8 +82,8 @@ def test_tables_hold_changes_with_their_errors():
 def test_the_page_has_a_place_for_both_tables(tmp_path):
     copy = tmp_path / "page.md"
     copy.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
-    fill_page(tables(some_rows()), copy)
-    assert "| average | .650 |" in copy.read_text(encoding="utf-8")
+    fill_page(tables(some_rows()), copy, "benchmarks.trace_constants")
+    assert "\naverage,.650," in (tmp_path / "tables" / "page-without.csv").read_text(encoding="utf-8")
 
 
 def test_a_draw_has_all_settings_and_leakage_needs_two_dimensions(tmp_path, monkeypatch, traces):

@@ -154,7 +154,7 @@ def test_prolific_participants_come_back_to_their_own_place(tmp_path: Path) -> N
         rater.rate_all()
         assert Rater.join(client, "tab22222", **ids).link == rater.link
         stranger = client.post("/", data={**ids, "SESSION_ID": "guessed"}, follow_redirects=False)
-        assert "already begun" in stranger.text
+        assert "asking the researchers" in stranger.text
         assert rater.look()["finish"] == {
             "code": "C1X2", "return_url": "https://app.prolific.com/submissions/complete?cc=C1X2", "submit": None,
         }  # fmt: skip

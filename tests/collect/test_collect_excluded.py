@@ -44,10 +44,12 @@ def counts(client: TestClient) -> list[tuple[int, int]]:
 def test_an_excluded_rater_is_left_out_and_their_items_go_to_others(client: TestClient) -> None:
     bad = Rater.join(client)
     bad.rate_all()
-    assert Rater.join(client, "tab11111").state["state"] == "full"
+    # Everything has its ratings: nobody more is let in.
+    refused = client.post("/")
+    assert (refused.status_code, "All places are taken" in refused.text) == (403, True)
     assert exclude(client, "r0001").json() == {"rater": "r0001", "excluded": True}
     assert exported(client, "ratings.csv") == []
-    assert [row["excluded"] for row in exported(client, "raters.csv")] == ["yes", ""]
+    assert [row["excluded"] for row in exported(client, "raters.csv")] == ["yes"]
     assert counts(client) == [(0, 0)] * 6
     # The log keeps everything, and the place is free again.
     folder = client.app.state.site.folder.path  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from collect_people import Mouse
 from collect_support import Rater, Server, make_app, rate_study
-from unisono.collect.store import assign, log, places, raters, reading
+from unisono.collect.store import arrivals, assign, log, places, raters, reading
 from unisono.collect.store.database import Database
 from unisono.collect.studies import open_folder
 
@@ -79,6 +79,18 @@ def test_five_visitors_do_not_close_a_study_of_five(tmp_path: Path, clock: Clock
         assert gone[0].look()["state"] == "active"
 
 
+def test_a_page_that_is_left_open_takes_no_place_back(tmp_path: Path, clock: Clock) -> None:
+    with serving(tmp_path / "s", "\n[design]\nratings_per_item = 1\n") as client:
+        gone = Rater.join(client)
+        clock.now += 11 * MINUTE
+        assert sweep(client, clock) == 1
+        # Turned on its side, or told late where it is: nobody has come back.
+        sizes = {"screen": [390, 844], "window": [844, 390], "ratio": 2, "touch": True, "agent": "phone"}
+        assert gone.do("device", **sizes)["state"] == "left"
+        assert len(Rater.join(client, "tab00001").slots) == 6
+        assert gone.look()["state"] == "full"
+
+
 def test_all_places_are_taken_when_they_are(tmp_path: Path, clock: Clock) -> None:
     with serving(tmp_path / "s", "\n[design]\nratings_per_item = 1\n") as client:
         first = Rater.join(client)
@@ -119,7 +131,7 @@ def test_three_hundred_raters_of_whom_a_third_leave(database: Database) -> None:
         for number in range(300):
             now += 30_000
             assign.free_idle(connection, now - patience)
-            raters.join(connection, raters.Arrival(f"r{number}", "open"), lambda c: False, now)
+            arrivals.join(connection, raters.Arrival(f"r{number}", "open"), lambda c: False, now)
             rater_id = raters.find(connection, f"r{number}").id
             state = log.append(connection, rater_id, "tab", [log.Entry(0, "consent", now, "{}")], book, now).state
             over = places.is_over(connection, plan, 10**6)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, select
 
-from unisono.collect.store import assign, log, raters, reading
+from unisono.collect.store import arrivals, assign, log, raters, reading
 from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.store.tables import event, item, slot
 from unisono.collect.store.writer import RefusedError, Writer
@@ -29,7 +29,7 @@ def room(connection: Connection) -> bool:
 
 
 def arrive(connection: Connection, name: str, plan: assign.Plan = PLAN, now: int = NOW) -> int:
-    raters.join(connection, raters.Arrival(name, "open"), room, now)
+    arrivals.join(connection, raters.Arrival(name, "open"), room, now)
     rater_id: int = raters.find(connection, name).id
     log.append(connection, rater_id, "tab", [log.Entry(0, "consent", now, "{}")], book(plan), now)
     return rater_id
@@ -204,20 +204,20 @@ def test_references_come_after_every_so_many_and_checks_where_they_should(ready:
 def test_the_same_person_comes_back_only_with_the_same_session(ready: Database) -> None:
     person = raters.Arrival("n1", "prolific", "pid", "session")
     with ready.write() as connection:
-        assert raters.join(connection, person, room, NOW) == "n1"
-        assert raters.join(connection, person._replace(name="n2"), room, NOW) == "n1"
-        with pytest.raises(RefusedError, match="again"):
-            raters.join(connection, person._replace(name="n3", session="other"), room, NOW)
+        assert arrivals.join(connection, person, room, NOW) == "n1"
+        assert arrivals.join(connection, person._replace(name="n2"), room, NOW) == "n1"
+        # Whose another session is, is for the researcher to say.
+        assert arrivals.join(connection, person._replace(name="n3", session="other"), room, NOW) is None
 
 
 def test_a_closed_or_full_study_takes_nobody(ready: Database) -> None:
     with ready.write() as connection:
         arrive(connection, "one")
         with pytest.raises(RefusedError, match="full"):
-            raters.join(connection, raters.Arrival("two", "open"), lambda connection: True, NOW)
+            arrivals.join(connection, raters.Arrival("two", "open"), lambda connection: True, NOW)
         raters.set_phase(connection, "paused")
         with pytest.raises(RefusedError, match="closed"):
-            raters.join(connection, raters.Arrival("two", "open"), room, NOW)
+            arrivals.join(connection, raters.Arrival("two", "open"), room, NOW)
 
 
 def test_a_rater_who_sends_too_much_is_stopped(ready: Database) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from unisono.errors import SettingsError
 from unisono.fusers import make_fuser, series
-from unisono.fusers.fuser import Number, require_numbers
+from unisono.fusers.fuser_settings import Number, require_numbers
 
 MODELS = ("auto", "independent", "aligned-mean", "paper-joint")
 

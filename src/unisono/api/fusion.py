@@ -37,7 +37,7 @@ from unisono.evaluate.alerts import (
 )
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
-from unisono.fusers.fusion_results import dimension_columns, overall_columns
+from unisono.fusers.fusion_results import as_frame, dimension_columns, overall_columns
 from unisono.fusers.model_registry import model_for
 from unisono.fusers.saved_fit import load_fit
 from unisono.fusers.trace_data import works_on
@@ -53,7 +53,6 @@ from unisono.tables.labels import Introduction
 from unisono.tables.rating_checks import Alert, require_overlap
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_frame
 from unisono.tables.reading.table_layout import with_parts
 from unisono.version import __version__
 

@@ -156,7 +156,7 @@ def invite(
     folder: Path, database: str | None, names: tuple[str, ...], count: int | None, source: Path | None, public_url: str
 ) -> None:
     """Make personal links for raters: `name,link` lines; a name given before gets the same link."""
-    from unisono.collect.invite import invitations
+    from unisono.collect.links import invitations
 
     if sum(map(bool, (names, count, source))) != 1:
         raise click.UsageError("Give either NAMES or --count or --from.")
@@ -166,9 +166,37 @@ def invite(
     study = open_folder(folder, all_there=False)
     store = Database(database or study.database_url)
     store.create()
-    wanted = _names_in(source) if source else names
+    wanted = _words_in(source, "name") if source else names
     lines = csv.writer(sys.stdout, lineterminator="\n")
     lines.writerows(invitations(study, store, wanted, count or 0, public_url))
+
+
+@command.command()
+@_folder
+@click.argument("ids", nargs=-1)
+@click.option(
+    "--from", "source", type=click.Path(path_type=Path, dir_okay=False), help="A CSV file whose column `id` has the ids."
+)
+@click.option("--key", is_flag=True, help="Print the key that a platform signs ids with, and nothing else.")
+@click.option(
+    "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
+)
+def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, public_url: str) -> None:
+    """Print the address for the platform that raters come from; with ids, signed links as `id,link` lines."""
+    from unisono.collect.links import address_of, signed_links
+    from unisono.collect.studies import Keys, open_folder
+
+    study = open_folder(folder, all_there=False)
+    signs = study.study.raters.source == "signed"
+    if (ids or source or key) and not signs:
+        raise click.UsageError(f"{folder / 'study.toml'} signs no ids. Write source = \"signed\" below [raters].")
+    if key:
+        click.echo(Keys.of(folder).link_key)
+    elif ids or source:
+        wanted = _words_in(source, "id") if source else ids
+        csv.writer(sys.stdout, lineterminator="\n").writerows(signed_links(study, wanted, public_url))
+    else:
+        click.echo(address_of(study, public_url))
 
 
 @command.command()
@@ -264,16 +292,16 @@ def pay(
     write_pay(study, store, out or folder / "pay", rules, annotators)
 
 
-def _names_in(path: Path) -> list[str]:
+def _words_in(path: Path, column: str) -> list[str]:
     from unisono.collect.studies.tables import read_rows
 
-    found = [(where, cells["name"].strip()) for where, cells in read_rows(path, ("name",))]
+    found = [(where, cells[column].strip()) for where, cells in read_rows(path, (column,))]
     seen: set[str] = set()
-    for where, name in found:
-        if not name or name in seen:
-            raise DataError(f"{where}: name is '{name}'. Every row needs a name of its own.")
-        seen.add(name)
-    return [name for _, name in found]
+    for where, word in found:
+        if not word or word in seen:
+            raise DataError(f"{where}: {column} is '{word}'. Every row needs one of its own.")
+        seen.add(word)
+    return [word for _, word in found]
 
 
 def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:

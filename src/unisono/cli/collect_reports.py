@@ -65,6 +65,8 @@ def show(found: dict[str, Any]) -> None:
     if found["people"]:
         names = ["rater", "state", "pages", "s per item", "reference error %", "checks failed", "to look at"]
         print_table(names, map(_person, found["people"]))
+    if found["asks"]:
+        tell(f"{counted(len(found['asks']), 'second session')} to decide about, on your page")
 
 
 def show_estimate(found: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from unisono.fusers.crowd import Copies, CopySet, SharedSignal, count_copies, crowd_copies, crowd_signal
-from unisono.fusers.gold_items import interval_words
+from unisono.fusers.fuser import interval_words
 from unisono.maths.structure_words import Counting
 from unisono.tables.labels import listed
 from unisono.tables.rating_checks import Alert, check_ratings

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from unisono.errors import DataError
 from unisono.fusers.crowd import crowd_diagnosis
-from unisono.fusers.fuser import Fuser, OnState, Progress, fitted_places
+from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.item_estimation import Estimate, Run, sum_of_traces
 from unisono.fusers.item_preparation import Prepared
@@ -45,8 +44,8 @@ from unisono.maths.items.item_estep import posterior
 from unisono.maths.items.item_estimates import Predictive, predicted_ratings
 from unisono.maths.items.item_params import ItemParams, identity_rows
 from unisono.maths.raters.rater_diagnosis import Diagnosis, diagnose
+from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_item_table, as_ratings
 
 NEAR_ZERO = 1e-6  # in standardised units: less than this is nothing
 
@@ -74,17 +73,11 @@ class Baseline(Fuser):
     def _average(self, z: np.ndarray, weight: np.ndarray, item_of: np.ndarray, M: int) -> Average:
         return weighted_mean(z, weight, item_of, M)
 
-    def fit(
-        self,
-        ratings: Any,
-        features: Any = None,
-        gold: Any = None,
-        on_step: Progress | None = None,
-        on_state: OnState | None = None,
-    ) -> Self:
-        if gold is not None:
-            raise DataError(f"The model '{self.kind}' cannot use gold items; 'joint' can.")
-        ratings, table = as_ratings(ratings), as_item_table(features)
+    def refuses_gold(self) -> str:
+        return f"The model '{self.kind}' cannot use gold items; 'joint' can."
+
+    def _fit(self, given: Given) -> None:
+        ratings = given.ratings
         self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.truth_scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         z = self.scaling_.standardise(ratings.value)
@@ -93,33 +86,27 @@ class Baseline(Fuser):
         average = self._averaged(z, ratings.item_of, ratings.annotator_of, ratings.M)
         self.noise_, self.spread_ = self._variances(z, average, ratings)
         mean = np.where(average.n_eff > 0, average.mean, known.center)
-        self.space_, scores = learn_space(table, ratings.items, intercept=True, standardise=True)
+        self.space_, scores = learn_space(given.features, ratings.items, intercept=True, standardise=True)
         self.ridge_ = empirical_ridge(scores, mean)
         self.trace_ = EmTrace(np.zeros(0), "none")
         self._ratings = ratings
-        if on_state is not None:
-            on_state(0, copy(self))
-        return self
+        if given.on_state is not None:
+            given.on_state(0, copy(self))
 
-    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
-        self.require_fitted()
-        shown = self.fitted_ratings() if ratings is None else self.known_ratings(ratings)
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
+        shown = self.fitted_ratings() if ratings is None else ratings
         return self.on_scale(*self._truths(shown), shown)
 
-    def predict(self, features: Any) -> Fused:
-        self.require_fitted()
-        table = self.space_.require_features(features)
-        Z = self.space_.scores(table, table.items).Z
+    def _predict(self, features: ItemTable) -> Fused:
+        Z = self.space_.scores(features, features.items).Z
         spread = 1 + (Z**2) @ self.ridge_.theta_var
         mean = self.ridge_.mu + Z @ self.ridge_.theta
-        return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, table)
+        return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, features)
 
-    def score(self, ratings: Any, features: Any = None) -> float:
-        self.require_fitted()
-        shown = self.known_ratings(ratings)
-        z, K = self.scaling_.standardise(shown.value), len(self.annotators_) + 1
-        data = prepare(z, shown.item_of, places_by_label(shown, self.annotators_), no_features(shown.M), K)
-        numbers = (~np.isnan(shown.value)).sum(axis=0)
+    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
+        z, K = self.scaling_.standardise(ratings.value), len(self.annotators_) + 1
+        data = prepare(z, ratings.item_of, places_by_label(ratings, self.annotators_), no_features(ratings.M), K)
+        numbers = (~np.isnan(ratings.value)).sum(axis=0)
         total = posterior(data, self.parameters()).loglik.sum() - numbers @ np.log(self.scaling_.scale)
         return float(total / max(numbers.sum(), 1))
 

@@ -16,7 +16,8 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers import baseline_items as of_items
 from unisono.fusers.baseline_items import Baseline
-from unisono.fusers.fuser import Fuser, Number, OnState, Progress
+from unisono.fusers.fuser import Fuser, Given, OnState, Progress
+from unisono.fusers.fuser_settings import Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.joint_traces import WINDOW, Joint
 from unisono.fusers.standardisation import FeatureSpace, places_by_label
@@ -30,7 +31,6 @@ from unisono.maths.series.trace_data import SeriesData
 from unisono.tables.coverage_and_outliers import frame_index
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_item_table, as_ratings
 
 NOTES: dict[str, Any] = {"mean_delay": None, "delay_convention": "none", "window": 0.0}  # no delay is estimated
 
@@ -44,29 +44,21 @@ class SeriesAverage(Fuser):
     rate_: float
     inner_: Baseline
 
-    def fit(
-        self,
-        ratings: Any,
-        features: Any = None,
-        gold: Any = None,
-        on_step: Progress | None = None,
-        on_state: OnState | None = None,
-    ) -> Self:
-        self.check_settings()
-        if gold is not None:
-            raise DataError(f"The model '{self.average.kind}' cannot use gold frames; 'joint' can.")
-        ratings, table = as_ratings(ratings), as_item_table(features)
+    def refuses_gold(self) -> str:
+        return f"The model '{self.average.kind}' cannot use gold frames; 'joint' can."
+
+    def _fit(self, given: Given) -> None:
+        ratings = given.ratings
         self.rate_ = require_series(ratings)
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         self.lag_ = self._lags(ratings)
-        self.inner_ = self.average().fit(as_frames(self._moved(ratings)), _frames_of(table, ratings))
+        self.inner_ = self.average().fit(as_frames(self._moved(ratings)), _frames_of(given.features, ratings))
         self.trace_, self._ratings = EmTrace(np.zeros(0), "none"), ratings
         self.scaling_ = self.inner_.scaling_
         # Moving traces may take the answers on an end away, not the end.
         self.scale_ = self.inner_.scale_ = ratings.truth_scale
-        if on_state is not None:
-            on_state(0, copy(self))
-        return self
+        if given.on_state is not None:
+            given.on_state(0, copy(self))
 
     def _lags(self, ratings: Ratings) -> np.ndarray:
         """(K, D) frames by which each annotator's traces are moved towards the past."""
@@ -86,21 +78,17 @@ class SeriesAverage(Fuser):
 
     # ---- results
 
-    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
-        self.require_fitted()
-        shown = self.fitted_ratings() if ratings is None else self.known_ratings(ratings)
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
+        shown = self.fitted_ratings() if ratings is None else ratings
         require_series(shown)
         fused = self.inner_.fuse(as_frames(self._moved(shown)))
         return _series(fused, shown)
 
-    def predict(self, features: Any) -> Fused:
-        self.require_fitted()
-        table = self.inner_.space_.require_features(features)
-        return _series(self.inner_.predict(_items(table)), table)
+    def _predict(self, features: ItemTable) -> Fused:
+        return _series(self.inner_.predict(_items(features)), features)
 
-    def score(self, ratings: Any, features: Any = None) -> float:
-        self.require_fitted()
-        return self.inner_.score(as_frames(self._moved(self.known_ratings(ratings))))
+    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
+        return self.inner_.score(as_frames(self._moved(ratings)))
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()

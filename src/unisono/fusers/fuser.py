@@ -1,146 +1,72 @@
-"""What all fusers share: keyword-only settings, `fit` returns self, learned names end in `_`.
+"""The spine of every model: `fit` reads the tables once and forgets the past, `_fit` is the model.
 
-Labels go in and labels come out; inside, annotators and items are numbers. A fuser also knows how to write itself down
-as a `Fit` and how to come back from one. Settings are read from the signature of `__init__` (`get_params`,
-`set_params`, `repr`, as scikit-learn's, so that `sklearn.base.clone` works without scikit-learn being needed here);
-each is stored under its own name. Settings that are numbers are declared in `numbers`: what is no number, not a
-finite one or out of its range is a SettingsError before anything is read.
+Labels go in and labels come out; inside, annotators and items are numbers. Tables of any kind come in through `fit`,
+`fuse`, `predict` and `score`, which are concrete; what a model implements (`_fit`, `_fuse`, `_predict`, `_score`)
+receives `Ratings` and `ItemTable`. Settings are keyword-only and only stored, `fit` returns self, learned names end in
+`_`. A fuser also knows how to write itself down as a `Fit` and how to come back from one.
 """
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from numbers import Integral, Real
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from unisono.errors import ConvergenceWarning, DataError, NotFittedError, SettingsError
+from unisono.errors import ConvergenceWarning, DataError, NotFittedError
+from unisono.fusers.fuser_settings import Parameterised
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.standardisation import FeatureSpace, Scaling
 from unisono.maths.em_loop import EmTrace
+from unisono.maths.gold_slope import CERTAIN, Slope
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams
 from unisono.tables.answer_scale import Scale
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import Introduction, listed, nearest
-from unisono.tables.rating_checks import require_known_items
+from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_ratings
-
-
-class Number(NamedTuple):
-    """Values that a setting takes: finite ones from `least` on, below `below`, and some others."""
-
-    give: str  # the way out: goes on "lag=-1: give"
-    least: float = 0.0
-    below: float = np.inf
-    with_least: bool = True  # is least itself a value?
-    whole: bool = False
-    others: tuple[object, ...] = ()  # values beside them: words, or -1 for one per core
-
-    def fits(self, value: object) -> bool:
-        if isinstance(value, bool | np.bool_) or not isinstance(value, str | Integral if self.whole else str | Real):
-            return False
-        if isinstance(value, str) or value in self.others:
-            return value in self.others
-        number = float(value)
-        above = number >= self.least if self.with_least else number > self.least
-        return above and number < self.below  # NaN is neither, infinity not below
-
-
-TOLERANCE = Number("give a relative change from 0 on, or leave it out")
-ITERATIONS = Number("give a whole number from 1 on, or leave it out", least=1, whole=True)
-SEED = Number("give a whole number from 0 on", whole=True)
-JOBS = Number("give the number of processes, or -1 for one per core", least=1, whole=True, others=(-1,))
-
-
-def require_numbers(
-    settings: Mapping[str, object], defaults: Mapping[str, object], numbers: Mapping[str, Number]
-) -> None:
-    """Raises a SettingsError for the first setting that is none of the values it takes."""
-    for name, number in numbers.items():
-        value = settings[name]
-        left_out = value is None and defaults[name] is None
-        if not left_out and not number.fits(value):
-            shown = value.item() if isinstance(value, np.generic) else value
-            raise SettingsError(f"{name}={shown!r}: {number.give}.")
-
-
-class Parameterised:
-    """What every estimator can say about its settings."""
-
-    namespace: ClassVar[str] = ""  # where its name is to be found, if not at the top
-
-    @classmethod
-    def default_params(cls) -> dict[str, Any]:
-        """The settings by name, as they are if nobody changes them."""
-        taken = inspect.signature(cls).parameters.values()
-        return {p.name: p.default for p in taken if p.kind is inspect.Parameter.KEYWORD_ONLY}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Keyword arguments that make an equal, unfitted estimator; `deep` is there for scikit-learn's sake."""
-        return {name: getattr(self, name) for name in self.default_params()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Changes settings and returns itself; what was fitted stays until the next `fit`."""
-        for name, value in params.items():
-            self.require_param(name)
-            setattr(self, name, value)
-        return self
-
-    def alike(self, **changes: Any) -> Self:
-        """An unfitted estimator with the same settings, but for these."""
-        return type(self)(**(self.get_params() | changes))
-
-    @classmethod
-    def require_param(cls, name: str) -> None:
-        """An error that says which settings there are, unless this is one."""
-        known = cls.default_params()
-        if name not in known:
-            close = nearest(name, known)
-            hint = f" Did you mean '{close}'?" if close else ""
-            settings = f"Its settings are {', '.join(known)}." if known else "It has none."
-            raise SettingsError(f"{cls._name()} has no setting '{name}'.{hint} {settings}")
-
-    def changed_params(self) -> dict[str, Any]:
-        """The settings that differ from their defaults."""
-        default = self.default_params()
-        return {name: value for name, value in self.get_params().items() if not _same(value, default[name])}
-
-    def __repr__(self) -> str:
-        changed = ", ".join(f"{name}={value!r}" for name, value in self.changed_params().items())
-        return f"{self._name()}({changed})"
-
-    @classmethod
-    def _name(cls) -> str:
-        return cls.namespace + cls.__name__
-
-    def _repr_html_(self) -> str:
-        fitted = "fitted" if hasattr(self, "trace_") else "not fitted yet"
-        rows = [(name, repr(value)) for name, value in self.changed_params().items()]
-        about = "settings that are not the defaults" if rows else "all settings are the defaults"
-        return Introduction.of(f"{self._name()}, {fitted}", ("setting", "value"), rows, about).html()
-
-
-def _same(value: Any, default: Any) -> bool:
-    # NaN-safe, and safe for settings that are arrays or mappings.
-    return value is default or bool(repr(value) == repr(default))
-
 
 Progress = Callable[[int, float], None]  # iteration, objective
 NOT_SAVED = ("jobs",)  # settings that say how fast, not what
 OnState = Callable[[int, "Fuser"], None]  # iteration, the fuser as it would be if it stopped there
 
 
+class Given(NamedTuple):
+    """What one fit has to go on: tables that have been read, what this fit alone was told, and who watches."""
+
+    ratings: Ratings
+    features: ItemTable | None = None
+    gold: ItemTable | None = None
+    told: Mapping[str, Any] = MappingProxyType({})
+    on_step: Progress | None = None
+    on_state: OnState | None = None
+
+
+def as_ratings(source: Any) -> Ratings:
+    """Ratings as they are, or read from a path or a data frame."""
+    if isinstance(source, Ratings):
+        return source
+    from unisono.tables.reading.ratings_reader import read_ratings  # whoever has ratings needs no readers
+
+    return read_ratings(source)
+
+
+def as_item_table(source: Any) -> ItemTable | None:
+    """A table of items as it is, or read from a path or a data frame; None stays None."""
+    if source is None or isinstance(source, ItemTable):
+        return source
+    from unisono.tables.reading.ratings_reader import read_item_table
+
+    return read_item_table(source)
+
+
 class Fuser(Parameterised, ABC):
     """An estimator of the truth behind ratings."""
 
     kind: ClassVar[str]
-    numbers: ClassVar[Mapping[str, Number]] = {}  # settings that are numbers, and which of them
 
     dimensions_: tuple[str, ...]
     annotators_: tuple[str, ...]
@@ -155,7 +81,13 @@ class Fuser(Parameterised, ABC):
     # Dimensions are estimated one by one, so that each may be stopped by itself.
     one_by_one: bool = False
 
-    @abstractmethod
+    # Known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
+    gold_anyway: bool = False
+    # What only the next fit is to know: an earlier fit, numbers about single ratings.
+    _told: Mapping[str, Any] = MappingProxyType({})
+
+    # ---- what everybody calls: tables of any kind are read here, and nowhere inside
+
     def fit(
         self,
         ratings: Any,
@@ -164,23 +96,95 @@ class Fuser(Parameterised, ABC):
         on_step: Progress | None = None,
         on_state: OnState | None = None,
     ) -> Self:
-        """Learns from ratings; forgets what it knew. Returns itself.
+        """Learns from ratings; forgets what it knew, also where it fails. Returns itself.
 
-        `ratings` are `Ratings`, a path or a data frame, `features` and `gold` an `ItemTable`, a path or a data frame.
-        `on_state` receives a fuser of its own after every iteration, fitted as far as that; it may be kept.
+        Parameters
+        ----------
+        ratings : Ratings, path or data frame
+            Who answered what on which item, or on which frame of a recording.
+        features : ItemTable, path or data frame, optional
+            Numbers that are known of every item or frame.
+        gold : ItemTable, path or data frame, optional
+            Known truths of some items or frames.
+        on_step : callable, optional
+            Called with (iteration, objective) after every iteration.
+        on_state : callable, optional
+            Called after every iteration with its number and a fuser of its own, fitted as far as that.
+
+        Returns
+        -------
+        Fuser
+            The fuser itself.
+
+        Raises
+        ------
+        SettingsError
+            Settings that make no sense.
+        DataError
+            Tables that cannot be used, and known truths that cannot mean what ratings mean.
         """
+        told = self._told
+        self.forget()
+        self.check_settings()
+        given = Given(as_ratings(ratings), as_item_table(features), as_item_table(gold), told, on_step, on_state)
+        if given.gold is not None and (why := self.refuses_gold()):
+            raise DataError(why)
+        try:
+            self._fit(given)
+            if given.gold is not None and not self.gold_anyway:
+                require_meaning(given.gold.source, given.ratings.dimensions, self._gold_slopes())
+        except BaseException:
+            self.forget()
+            raise
+        self._warn_unless_converged()
+        return self
 
-    @abstractmethod
     def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
         """The truth of the fitted items, or of other items rated by annotators already known; see `.truth` of it."""
+        self.require_fitted()
+        shown = None if ratings is None else self.known_ratings(as_ratings(ratings))
+        return self._fuse(shown, as_item_table(features))
 
-    @abstractmethod
     def predict(self, features: Any) -> Fused:
         """The truth of items that nobody has rated, from their features."""
+        self.require_fitted()
+        table, known = as_item_table(features), self.feature_columns
+        if not known:
+            raise DataError("The model was fitted without features, so features alone cannot predict a truth.")
+        if table is None:
+            raise DataError(f"The model was fitted with features {listed(known)}: give them to predict from.")
+        return self._predict(table)
 
-    @abstractmethod
     def score(self, ratings: Any, features: Any = None) -> float:
         """Log density of held-out ratings by known annotators, per number; higher is better."""
+        self.require_fitted()
+        return self._score(self.known_ratings(as_ratings(ratings)), as_item_table(features))
+
+    # ---- what a model is
+
+    @abstractmethod
+    def _fit(self, given: Given) -> None:
+        """Learns from tables that have been read; nothing is left of an earlier fit."""
+
+    @abstractmethod
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
+        """The truth of the fitted items, or of these, which have the dimensions of the fit."""
+
+    @abstractmethod
+    def _predict(self, features: ItemTable) -> Fused:
+        """The truth of items from their features."""
+
+    @abstractmethod
+    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
+        """Log density of these ratings, per number."""
+
+    def refuses_gold(self) -> str:
+        """Why the model, or its settings, cannot use known truths; nothing where they can."""
+        return ""
+
+    def _gold_slopes(self) -> Sequence[Slope]:
+        """Of known truths on the truth fused without them, by dimension; none where they were not compared."""
+        return ()
 
     @abstractmethod
     def predict_ratings(self, ratings: Ratings) -> Predictive:
@@ -216,10 +220,6 @@ class Fuser(Parameterised, ABC):
         """What a choice with a reference may choose from: widths and starts of models that have them, else itself."""
         return (self,)
 
-    def check_settings(self) -> None:
-        """Raises a SettingsError for settings that make no sense, whatever the ratings are. Default: `numbers`."""
-        require_numbers(self.get_params(), self.default_params(), self.numbers)
-
     def notes(self) -> dict[str, Any]:
         """Numbers that the summary has beyond those of every model; words are made of them in `report`."""
         return {}
@@ -250,7 +250,13 @@ class Fuser(Parameterised, ABC):
         for name in [name for name in vars(self) if name.startswith("_") or name.endswith("_")]:
             delattr(self, name)
 
-    def warn_unless_converged(self) -> None:
+    def unfitted(self) -> Self:
+        """A fuser with the same settings, that was told the same of its next fit."""
+        other = self.alike()
+        other._told = dict(self._told)
+        return other
+
+    def _warn_unless_converged(self) -> None:
         """For the end of `fit`, so that the warning points at whoever called it."""
         if not self.trace_.converged:
             warnings.warn(
@@ -280,9 +286,8 @@ class Fuser(Parameterised, ABC):
             raise DataError("A saved fit does not hold the ratings: give them again.")
         return self._ratings
 
-    def known_ratings(self, source: Any) -> Ratings:
-        """Other ratings (a path, a data frame or `Ratings`) with this fuser's dimensions, in its order."""
-        ratings = as_ratings(source)
+    def known_ratings(self, ratings: Ratings) -> Ratings:
+        """Other ratings with this fuser's dimensions, in its order."""
         missing = [name for name in self.dimensions_ if name not in ratings.dimensions]
         if missing:
             raise DataError(f"{ratings.source} has no ratings of {listed(missing)}, which the model was fitted on.")
@@ -307,18 +312,31 @@ def fitted_places(ratings: Ratings, fitted: Ratings) -> np.ndarray:
     return np.asarray(index[ratings.item_of])
 
 
-def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:
-    """(M, D) known truths in the order of the ratings' items and dimensions, NaN where not known."""
-    require_known_items(gold, ratings)
-    place = {item: m for m, item in enumerate(ratings.items)}
-    dims = [name for name in ratings.dimensions if name in gold.columns]
-    if not dims:
-        raise DataError(
-            f"{gold.source} has the columns {listed(gold.columns)}, none of which was rated: "
-            f"the dimensions are {listed(ratings.dimensions)}."
+def require_meaning(source: str, dimensions: Sequence[str], slopes: Sequence[Slope]) -> None:
+    """A DataError with the figures and with what to do, unless known truths may mean what ratings mean."""
+    found = zip(dimensions, slopes, strict=True) if slopes else ()
+    if lines := [_what(name, slope) for name, slope in found if slope.refuted]:
+        raise DataError(f"{source}: {' '.join(lines)} To obey them as they are, say --gold-anyway (gold_anyway=True).")
+
+
+def interval_words(slope: float, low: float, high: float) -> str:
+    """A slope with its interval."""
+    return f"{slope:.2g} ({CERTAIN:.0%} interval {low:.2g} to {high:.2g})"
+
+
+def _what(name: str, slope: Slope) -> str:
+    figures = (
+        f"their slope on the truth fused without them is {interval_words(slope.value, slope.low, slope.high)} over "
+        f"{slope.known} known values, where values of the same meaning have about 1"
+    )
+    if slope.upside_down and not slope.other_unit:
+        return (
+            f"The known values of '{name}' run against the ratings: {figures}. Turn them round (lowest + highest - "
+            "value) if they are upside down, and obey them if it is most annotators who are."
         )
-    known = np.full((ratings.M, ratings.D), np.nan)
-    rows = np.array([place[item] for item in gold.items], dtype=np.int64)
-    for name in dims:
-        known[rows, ratings.dimensions.index(name)] = gold.value[:, gold.columns.index(name)]
-    return known
+    against = " and run against the ratings" if slope.upside_down else ""
+    factor = f"{1 / slope.spread:.2g}"
+    return (
+        f"The known values of '{name}' look as if they were in another unit{against}: {figures}. Bring them to the "
+        f"unit of the ratings, about {factor} times as large (--scale says where answers end)."
+    )

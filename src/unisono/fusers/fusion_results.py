@@ -8,7 +8,7 @@ say of a model, as delays of items, is None and left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
@@ -26,12 +26,18 @@ from unisono.maths.series.tracer_diagnosis import KINDS as TRACING
 from unisono.tables.item_table import Clock, ItemTable
 from unisono.tables.labels import Introduction, counted
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_frame
 
 INTERVAL = 0.90  # the level of every interval that is written
 SD_DIGITS = 4  # significant digits of the typical sd that are written: more would be noise
 TIME_DECIMALS = 6  # microseconds
 MOST_DECIMALS = 15  # what a double holds of numbers around one
+
+
+def as_frame(columns: Mapping[str, Any], origin: Ratings | ItemTable | None) -> Any:
+    """Columns as a frame of the kind that the ratings came in, with its ids under its names; Polars by default."""
+    from unisono.tables.reading.data_frames import frame_like, frame_with_ids  # data frames take a while to load
+
+    return frame_like(None, columns) if origin is None else frame_with_ids(columns, origin)
 
 
 @dataclass(frozen=True, eq=False)

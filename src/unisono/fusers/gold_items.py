@@ -1,24 +1,23 @@
-"""Known truths (gold) of items: dimensions that they turned, calibration of level and scale by them, and their refusal.
+"""Known truths (gold) of items: dimensions that they turned, calibration of level and scale by them, and their slopes.
 
 Dimensions that known truths turned have a fit of their own, whose results stand in for those of the fit without them.
 That one, of all dimensions, knows nothing of the truths, so that every other dimension stays as ratings alone have it.
-Known truths that cannot mean what ratings mean are refused in words, those of items and of traces alike.
+How known truths that cannot mean what ratings mean are refused is in `fuser`, for items and traces alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from unisono.errors import DataError
 from unisono.fusers.fusion_results import Annotators, Fit
 from unisono.fusers.item_posteriors import Calibration
 from unisono.fusers.item_preparation import Prepared
 from unisono.fusers.standardisation import Scaling
-from unisono.maths.gold_slope import CERTAIN, Slope, slope_of, slope_on
+from unisono.maths.gold_slope import Slope, slope_of, slope_on
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_gold import level_map
@@ -26,36 +25,6 @@ from unisono.maths.items.item_params import ItemParams
 
 if TYPE_CHECKING:
     from unisono.fusers.joint_items import Joint
-
-
-def require_meaning(source: str, dimensions: Sequence[str], slopes: Sequence[Slope]) -> None:
-    """A DataError with the figures and with what to do, unless known truths may mean what ratings mean."""
-    found = zip(dimensions, slopes, strict=True) if slopes else ()
-    if lines := [_what(name, slope) for name, slope in found if slope.refuted]:
-        raise DataError(f"{source}: {' '.join(lines)} To obey them as they are, say --gold-anyway (gold_anyway=True).")
-
-
-def interval_words(slope: float, low: float, high: float) -> str:
-    """A slope with its interval."""
-    return f"{slope:.2g} ({CERTAIN:.0%} interval {low:.2g} to {high:.2g})"
-
-
-def _what(name: str, slope: Slope) -> str:
-    figures = (
-        f"their slope on the truth fused without them is {interval_words(slope.value, slope.low, slope.high)} over "
-        f"{slope.known} known values, where values of the same meaning have about 1"
-    )
-    if slope.upside_down and not slope.other_unit:
-        return (
-            f"The known values of '{name}' run against the ratings: {figures}. Turn them round (lowest + highest - "
-            "value) if they are upside down, and obey them if it is most annotators who are."
-        )
-    against = " and run against the ratings" if slope.upside_down else ""
-    factor = f"{1 / slope.spread:.2g}"
-    return (
-        f"The known values of '{name}' look as if they were in another unit{against}: {figures}. Bring them to the "
-        f"unit of the ratings, about {factor} times as large (--scale says where answers end)."
-    )
 
 
 PREFIX = "turned_"  # of its arrays in a saved fit

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unisono.errors import DataError, SettingsError
-from unisono.fusers.fuser import Fuser, OnState, Progress, fitted_places
+from unisono.errors import SettingsError
+from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.group_fit import (
     GroupFit,
@@ -31,10 +31,10 @@ from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.answer_scale import Scale
+from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_item_table, as_ratings
 
 
 class Groups(Fuser):
@@ -50,8 +50,6 @@ class Groups(Fuser):
     fit_: GroupFit
     before_: np.ndarray
     covariates_: RatingNumbers | None = None
-    _covariates: RatingNumbers | None = None
-    _shares: np.ndarray | None = None
     _x: np.ndarray
     _data: GroupData
 
@@ -76,39 +74,32 @@ class Groups(Fuser):
 
     def explain(self, covariates: RatingNumbers | None) -> Self:
         """Takes numbers about single ratings into account, in the next fit alone; returns itself."""
-        self._covariates = covariates
+        self._told = {**self._told, "covariates": covariates}
         return self
 
     def expecting(self, shares: np.ndarray) -> Self:
         """Expects these shares (G,) of common error in the next fit, in which labels choose nothing; returns itself."""
-        self._shares = shares
+        self._told = {**self._told, "shares": shares}
         return self
 
-    def fit(
-        self,
-        ratings: Any,
-        features: Any = None,
-        gold: Any = None,
-        on_step: Progress | None = None,
-        on_state: OnState | None = None,
-    ) -> Self:
-        self.check_settings()
-        if gold is not None:
-            raise DataError(
-                "The model of groups has no place for known truths: "
-                "give them as ratings by an annotator of the reference kind, or choose the model 'joint'."
-            )
-        ratings, table = as_ratings(ratings), as_item_table(features)
-        division, numbers, shares = divide(ratings, self.reference_kind), self._covariates, self._shares
+    def refuses_gold(self) -> str:
+        return (
+            "The model of groups has no place for known truths: "
+            "give them as ratings by an annotator of the reference kind, or choose the model 'joint'."
+        )
+
+    def _fit(self, given: Given) -> None:
+        ratings, on_step, on_state = given.ratings, given.on_step, given.on_state
+        numbers, shares = given.told.get("covariates"), given.told.get("shares")
+        division = divide(ratings, self.reference_kind)
         covariates, x = standardised(numbers, ratings)
-        self.forget()
         of_group = division.group[ratings.annotator_of]
         units = group_units(ratings.value, of_group, len(division.names))
-        self.space_, scores = learn_space(table, ratings.items, intercept=True, standardise=True)
+        self.space_, scores = learn_space(given.features, ratings.items, intercept=True, standardise=True)
         z = units.standardise(ratings.value, of_group)
         # One more annotator per group, who rates nothing: what is known of newcomers.
         group = np.concatenate([division.group, np.arange(len(division.names))])
-        given = z, ratings.item_of, ratings.annotator_of, group, scores
+        ready = z, ratings.item_of, ratings.annotator_of, group, scores
         labelled = len(np.unique(ratings.item_of[of_group == 0]))
 
         def learnt(fuser: Groups, start: Assembled, state: GroupState) -> Groups:
@@ -139,31 +130,27 @@ class Groups(Fuser):
                 on_state(iteration, learnt(self.alike(), start, state))
 
         starts = (
-            assembled(*given, reference=division.reference, kinds=kinds, priors=GroupPriors(), covariates=x)
+            assembled(*ready, reference=division.reference, kinds=kinds, priors=GroupPriors(), covariates=x)
             for kinds in expectations(division, units, self.shared, shares, labelled)
         )
         found = fit_best(starts, tol=self.tol, max_iter=self.max_iter, on_step=watched)
         learnt(self, found.start, found.state).trace_ = found.trace
-        self.warn_unless_converged()
-        return self
 
     # ---- results
 
-    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
         data, params, shown = self._shown(ratings, features)
         learned = self.fit_.learned
         mean, cov = told(data, params, learned)
         return self.on_scale(mean, cov, shown, np.inf if learned is None else learned.freedom)
 
-    def predict(self, features: Any) -> Fused:
-        self.require_fitted()
-        table = self.space_.require_features(features)
-        Z = self.space_.scores(table, table.items).Z
+    def _predict(self, features: ItemTable) -> Fused:
+        Z = self.space_.scores(features, features.items).Z
         params = self.fit_.params
         spread = 1 + (Z**2) @ self.fit_.theta_var
-        return self.on_scale(params.mu + Z @ params.theta, spread[:, None, None] * params.Sigma, table)
+        return self.on_scale(params.mu + Z @ params.theta, spread[:, None, None] * params.Sigma, features)
 
-    def score(self, ratings: Any, features: Any = None) -> float:
+    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         data, params, _ = self._shown(ratings, features)
         numbers = int(data.answers.sum())
         total = ratings_part(data, params) + sum(found.loglik.sum() for _, found in posteriors(data, params))
@@ -295,17 +282,16 @@ class Groups(Fuser):
 
     # ---- data
 
-    def _shown(self, ratings: Any, features: Any) -> tuple[GroupData, GroupParams, Ratings]:
+    def _shown(self, shown: Ratings | None, features: ItemTable | None) -> tuple[GroupData, GroupParams, Ratings]:
         """The fitted items, or others by the same annotators, with the parameters of whoever rated them."""
         self.require_fitted()
         fit = self.fit_
-        if ratings is None:
+        if shown is None:
             fitted = self.fitted_ratings()
             return self._data, fit.params, fitted
-        shown = self.known_ratings(ratings)
         who = annotator_places(shown, self.annotators_, self.fit_)
         z = fit.units.standardise(shown.value, fit.group[who])
-        scores = self.space_.scores(as_item_table(features), shown.items)
+        scores = self.space_.scores(features, shown.items)
         x = np.zeros((shown.J, len(fit.covariates.names)))  # as usual
         data = prepare_groups(z, shown.item_of, who, fit.group, len(fit.names), scores, x)
         return data, fit.params, shown

@@ -1,6 +1,6 @@
 """Estimation of the models of items in standardised units, by maximum likelihood or by variational Bayes.
 
-The estimate; what a fuser takes over from it, with what known truths turn, set, or are refused for; and the same as
+The estimate; what a fuser takes over from it, with what known truths turn or set; and the same as
 arrays of a saved fit, and back.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono.fusers.fuser import Progress
 from unisono.fusers.fusion_results import Fit
-from unisono.fusers.gold_items import TurnedFit, at_known_level, known_level, part_of, report_gold, require_meaning
+from unisono.fusers.gold_items import TurnedFit, at_known_level, known_level, part_of, report_gold
 from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, restore_calibration
 from unisono.fusers.item_preparation import (
     Prepared,
@@ -33,10 +33,18 @@ from unisono.maths.items.bayes_em import bayes_step, settled
 from unisono.maths.items.bayes_start import Levels, PairSums, bayes_settings, bayes_start, tails
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_gold import Turned, turned_by_gold
-from unisono.maths.items.item_params import ItemParams, Structure, free_coefficients, recentre, uncorrelate
+from unisono.maths.items.item_params import (
+    ItemParams,
+    Structure,
+    change_of_truth,
+    free_coefficients,
+    recentre,
+    uncorrelate,
+)
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.latent_ratings import FittedReading, Reading
 from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
+from unisono.maths.items.truth_level import population_level
 from unisono.maths.raters.rater_diagnosis import Diagnosis, competence, with_gain_priors
 from unisono.maths.structure_words import Anchor
 
@@ -55,6 +63,7 @@ class Estimate(NamedTuple):
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
     reading: FittedReading | None = None  # of ratings that are no numbers; its last shape is the newcomer's
     turned: TurnedEstimate | None = None  # of dimensions that known truths turned
+    level: np.ndarray | None = None  # (D, D) covariance of the error of the truth's level; None: it is known
 
 
 class TurnedEstimate(NamedTuple):
@@ -168,9 +177,9 @@ def _turned_estimate(turned: Turned, settings: BayesSettings) -> TurnedEstimate:
 
 def estimate_at(data: ItemData, state: BayesState, trace: EmTrace, settings: BayesSettings) -> Estimate:
     """The estimate of a state: in the coordinates that the anchor promises, and with a newcomer."""
-    params = reported(data, state, settings)
+    params, level = reported(data, state, settings)
     everybody = _with_crowd(data, params, state, settings, settings.structure)
-    return Estimate(everybody, trace, state.hyper.theta_var, _read(state, settings))
+    return Estimate(everybody, trace, state.hyper.theta_var, _read(state, settings), level=level)
 
 
 def _read(state: BayesState, settings: BayesSettings) -> FittedReading | None:
@@ -181,12 +190,24 @@ def _read(state: BayesState, settings: BayesSettings) -> FittedReading | None:
     return fitted._replace(shape=np.concatenate([fitted.shape, settings.reading.start(1)]))
 
 
-def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> ItemParams:
-    """Parameters in the coordinates that an anchor promises: the average competent annotator answers the truth."""
+def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tuple[ItemParams, np.ndarray | None]:
+    """Parameters in the coordinates that an anchor promises, and the covariance (D, D) of the error of their level.
+
+    The average competent annotator answers the truth: units are those of who answers most, the level is that of the
+    population that annotators come from.
+    """
+    structure, params, level = settings.structure, state.params, None
     if not settings.anchored:
-        return state.params
-    weight = data.by_annotator(data.judgements) * competence(state.params, expected_gain(state.hyper.classes))
-    return recentre(state.params, settings.structure, weight) if weight.any() else state.params
+        return params, None
+    average = params.prior_mean(data.scores).mean(axis=0)
+    weight = data.by_annotator(data.judgements) * competence(params, expected_gain(state.hyper.classes))
+    if structure.bias and structure.intercept:
+        level = population_level(params, state.hyper, average, weight > 0)
+    if level is not None:
+        params, average = change_of_truth(params, np.eye(data.D), level.at), average + level.at
+    if weight.any():
+        params = recentre(params, structure, weight, average)
+    return params, None if level is None else level.cov
 
 
 def _with_crowd(
@@ -264,15 +285,6 @@ def _use_known_truths(fuser: Joint, known: np.ndarray, turned: TurnedEstimate | 
     fuser.params_, fuser.ends_ = fuser._items.params, fuser._items.ends
     level = fuser.turned_, fuser.parameters(), fuser.scaling_
     fuser.gold_ = report_gold(fuser.dimensions_, known, estimate, found, *level)
-
-
-def require_sound_gold(fuser: Joint, source: str) -> None:
-    """A DataError where known truths cannot mean what ratings mean; nothing is left of a fit that is refused."""
-    assert fuser.gold_ is not None
-    slopes, dimensions = fuser.gold_.slopes, fuser.dimensions_
-    if any(slope.refuted for slope in slopes):
-        fuser.forget()
-    require_meaning(source, dimensions, slopes)
 
 
 def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:

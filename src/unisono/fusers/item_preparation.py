@@ -16,7 +16,6 @@ import numpy as np
 from scipy.special import ndtr
 
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.fuser import gold_values
 from unisono.fusers.standardisation import (
     Curve,
     FeatureSpace,
@@ -44,6 +43,8 @@ from unisono.maths.items.latent_ratings import (
 from unisono.maths.structure_words import ITEM_WORDS, EstimateScale, Noise, Response, Transform, require_word
 from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import listed
+from unisono.tables.rating_checks import require_known_items
 from unisono.tables.ratings import Ratings
 from unisono.tables.scale_inference import NUMBERS, Lattice, answer_lattice, for_origins
 
@@ -356,3 +357,20 @@ def prepared(
 def standardised_ends(scale: Scale, scaling: Scaling) -> Bounds:
     """The ends of a scale in standardised units."""
     return Bounds(scaling.standardise(scale.low), scaling.standardise(scale.high))
+
+
+def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:
+    """(M, D) known truths in the order of the ratings' items and dimensions, NaN where not known."""
+    require_known_items(gold, ratings)
+    place = {item: m for m, item in enumerate(ratings.items)}
+    dims = [name for name in ratings.dimensions if name in gold.columns]
+    if not dims:
+        raise DataError(
+            f"{gold.source} has the columns {listed(gold.columns)}, none of which was rated: "
+            f"the dimensions are {listed(ratings.dimensions)}."
+        )
+    known = np.full((ratings.M, ratings.D), np.nan)
+    rows = np.array([place[item] for item in gold.items], dtype=np.int64)
+    for name in dims:
+        known[rows, ratings.dimensions.index(name)] = gold.value[:, gold.columns.index(name)]
+    return known

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from unisono.errors import DataError
 from unisono.fusers.crowd import crowd_diagnosis, item_signal
-from unisono.fusers.fuser import Fuser, OnState, Progress, fitted_places
+from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.gold_items import GoldReport, TurnedFit, restored_turned, turned_arrays
 from unisono.fusers.item_estimation import (
@@ -20,7 +21,6 @@ from unisono.fusers.item_estimation import (
     estimate_ml,
     learn,
     learned_arrays,
-    require_sound_gold,
     restore_learned,
 )
 from unisono.fusers.item_posteriors import (
@@ -47,7 +47,8 @@ from unisono.fusers.item_preparation import (
     standardised_ends,
 )
 from unisono.fusers.standardisation import places
-from unisono.fusers.warm_start import PriorFit, continued, prior_fit_of
+from unisono.fusers.warm_start import continued, prior_fit_of
+from unisono.maths.gold_slope import Slope
 from unisono.maths.items.censored_estep import Typical
 from unisono.maths.items.item_data import ItemData, prepare
 from unisono.maths.items.item_estimates import Predictive
@@ -60,7 +61,6 @@ from unisono.maths.structure_words import Anchor, EstimateScale, Inference, Late
 from unisono.tables.coverage_and_outliers import without_wild
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_item_table, as_ratings
 
 
 class Joint(Fuser):
@@ -85,7 +85,6 @@ class Joint(Fuser):
     reading_: FittedReading | None
     judgements_: np.ndarray
     items_behind_: int
-    _earlier: PriorFit | None = None
     _items: ItemPosteriors
     _calibrated: Calibration | None
     _continued: bool
@@ -138,41 +137,33 @@ class Joint(Fuser):
             raise DataError("Starting from an earlier fit needs response='linear'.")
         if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
             raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
-        self._earlier = prior_fit_of(earlier)
+        self._told = {**self._told, "earlier": prior_fit_of(earlier)}
         return self
 
-    def fit(
-        self,
-        ratings: Any,
-        features: Any = None,
-        gold: Any = None,
-        on_step: Progress | None = None,
-        on_state: OnState | None = None,
-    ) -> Self:
-        self.check_settings()
-        if gold is not None and self.inference == "ml":
-            raise DataError("Gold items need inference 'bayes'; maximum likelihood has no place for known truths.")
-        answers = as_ratings(ratings)
+    def _fit(self, given: Given) -> None:
         # Maximum likelihood takes ratings as they are.
-        meant = without_wild(answers) if self.inference == "bayes" else answers
-        tables = meant, as_item_table(features), as_item_table(gold)
+        meant = without_wild(given.ratings) if self.inference == "bayes" else given.ratings
+        tables = meant, given.features, given.gold, given.told.get("earlier")
         # Answers of the other readings are no numbers on the scale, and turned dimensions have no ends.
         plain = (self.inference, self.response) == ("bayes", "linear") and self.anchor != "uncorrelated"
         censored = self.censored and plain
-        given = prepared(*tables, self._earlier, paper=self.paper, response=self.response, censored=censored)
-        self.forget()
+        ready = prepared(*tables, paper=self.paper, response=self.response, censored=censored)
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
-            assert on_state is not None
-            on_state(iteration, learn(self.alike(), estimate, given))
+            assert given.on_state is not None
+            given.on_state(iteration, learn(self.alike(), estimate, ready))
 
-        self._ratings = given.ratings
-        run = self._run(on_step, snapshot if on_state is not None else None)
-        learn(self, self._estimate(given, run), given)
-        if tables[2] is not None and not self.gold_anyway:
-            require_sound_gold(self, tables[2].source)
-        self.warn_unless_converged()
-        return self
+        self._ratings = ready.ratings
+        run = self._run(given.on_step, snapshot if given.on_state is not None else None)
+        learn(self, self._estimate(ready, run), ready)
+
+    def refuses_gold(self) -> str:
+        if self.inference == "bayes":
+            return ""
+        return "Gold items need inference 'bayes'; maximum likelihood has no place for known truths."
+
+    def _gold_slopes(self) -> Sequence[Slope]:
+        return () if self.gold_ is None else self.gold_.slopes
 
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
@@ -242,23 +233,23 @@ class Joint(Fuser):
 
     # ---- results
 
-    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
         mean, cov, shown = self._truth(ratings, features)
         return self.on_scale(mean, cov, shown, self.calibration_.freedom)
 
-    def _truth(self, ratings: Any, features: Any) -> tuple[np.ndarray, np.ndarray, Ratings]:
+    def _truth(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[np.ndarray, np.ndarray, Ratings]:
         """Estimates (M, D), covariances (M, D, D) of their errors, and the ratings they are of; standardised units."""
         items, shown = self._items_for(ratings, features)
         known = self._known if ratings is None else None
         mean, cov = estimated_truth(items, self.calibration_, standardised_ends(self.scale_, self.scaling_), known)
         if self.turned_ is not None:
-            mean, cov = self.turned_.truths(mean, cov, *self.turned_.fuser._truth(ratings, features)[:2])
+            own = self.turned_.fuser
+            part = None if ratings is None else own.known_ratings(ratings)
+            mean, cov = self.turned_.truths(mean, cov, *own._truth(part, features)[:2])
         return mean, cov, shown
 
-    def predict(self, features: Any) -> Fused:
-        self.require_fitted()
-        table = self.space_.require_features(features)
-        return self.on_scale(*self._foretold(self.space_.scores(table, table.items).Z), table)
+    def _predict(self, features: ItemTable) -> Fused:
+        return self.on_scale(*self._foretold(self.space_.scores(features, features.items).Z), features)
 
     def _foretold(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Truths (S, D) of items with these feature scores (S, R), and their covariances."""
@@ -269,7 +260,7 @@ class Joint(Fuser):
             return answer, cov
         return self.turned_.truths(answer, cov, *self.turned_.fuser._foretold(Z))
 
-    def score(self, ratings: Any, features: Any = None) -> float:
+    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         if self.turned_ is not None and self.turned_.everything(len(self.dimensions_)):
             return self.turned_.fuser.score(ratings, features)
         items, shown = self._items_for(ratings, features)
@@ -297,7 +288,7 @@ class Joint(Fuser):
 
     def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
         """Ratings of the same items by the same annotators, drawn from the model with truths drawn anew."""
-        items, shown = self._items_for(ratings, features)
+        items, shown = self._items_for(self.known_ratings(ratings), features)
         truth = sample_truths(items.params, items.data.scores, rng)
         z = sample_ratings(items.params, truth, shown.item_of, items.data.annotator_of, rng)
         z = z if self.ends_ is None else self.ends_.ends.answer(z)
@@ -321,14 +312,13 @@ class Joint(Fuser):
 
     # ---- data
 
-    def _items_for(self, ratings: Any, features: Any) -> tuple[ItemPosteriors, Ratings]:
+    def _items_for(self, shown: Ratings | None, features: ItemTable | None) -> tuple[ItemPosteriors, Ratings]:
         """Posteriors of the fitted items, or of others by the same annotators, and their ratings."""
         self.require_fitted()
-        if ratings is None:
+        if shown is None:
             fitted = self.fitted_ratings()
             return self._items, fitted
-        shown = self.known_ratings(ratings)
-        scores = self.space_.scores(as_item_table(features), shown.items)
+        scores = self.space_.scores(features, shown.items)
         annotator_of = places(shown, self.annotators_, self.params_)
         value = self.scaling_.standardise(shown.value)
         data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.fuser import ITERATIONS, JOBS, SEED, TOLERANCE, Number, OnState
+from unisono.fusers.fuser import OnState
+from unisono.fusers.fuser_settings import ITERATIONS, JOBS, SEED, TOLERANCE, Number
 from unisono.fusers.held_out_stretches import TRIED, HeldOutError, least_error, windows_tried
 from unisono.fusers.trace_data import Watcher, in_own_units
 from unisono.fusers.trace_fuser import SeriesFuser

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers.fuser import ITERATIONS, JOBS, SEED, TOLERANCE, Number, OnState
+from unisono.fusers.fuser import OnState
+from unisono.fusers.fuser_settings import ITERATIONS, JOBS, SEED, TOLERANCE, Number
 from unisono.fusers.held_out_stretches import TRIED, HeldOutError, UndeterminedError, least_error, windows_tried
 from unisono.fusers.standardisation import Scaling, identity_scaling
 from unisono.fusers.trace_data import Watcher, one_dimension
@@ -88,9 +89,10 @@ class PaperJoint(SeriesFuser):
     def _scaling(self, ratings: Ratings) -> Scaling:
         return identity_scaling(ratings.D)
 
+    def refuses_gold(self) -> str:
+        return "The published model has no place for gold frames; 'auto' and 'joint' have."
+
     def _require_sense(self, ratings: Ratings, gold: np.ndarray | None) -> None:
-        if gold is not None:
-            raise DataError("The published model has no place for gold frames; 'auto' and 'joint' have.")
         if self.width is not None and self.width > int(ratings.length.max()):
             raise DataError(
                 f"{ratings.source}: filters of {self.width} frames are wider than every recording; "

@@ -9,7 +9,7 @@ annotator, as surely as the priors say, with the pool's noise. Under `ml` nothin
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_item_table
 
 NINE_IN_TEN = 1.645  # standard deviations on both sides
 DUST = 1e-12  # of the common unit: nothing that anybody answered
@@ -168,15 +167,6 @@ class FeatureSpace(NamedTuple):
         X = feature_values(features.select_columns(self.columns).select_items(items))
         empty = Scores(np.zeros((0, len(self.squares))), self.squares, self.directions, self.center)
         return empty._replace(Z=empty.of(self.scaling.standardise(X)))
-
-    def require_features(self, features: Any) -> ItemTable:
-        """The features to predict from, as a table; a model without any cannot."""
-        if not self.columns:
-            raise DataError("The model was fitted without features, so features alone cannot predict a truth.")
-        table = as_item_table(features)
-        if table is None:
-            raise DataError(f"The model was fitted with features {listed(self.columns)}: give them to predict from.")
-        return table
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {

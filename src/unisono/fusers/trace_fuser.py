@@ -6,14 +6,14 @@ A fuser holds one model of all dimensions, or one of each: `parts_`. How they ar
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers.fuser import Fuser, OnState, Progress
+from unisono.fusers.fuser import Fuser, Given, OnState, Progress
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
-from unisono.fusers.gold_items import require_meaning
 from unisono.fusers.standardisation import Scaling, pooled_scaling, restored_scale, scale_arrays
 from unisono.fusers.trace_annotators import (
     describe_annotators,
@@ -49,12 +49,12 @@ from unisono.fusers.trace_model import (
     with_inactive,
     with_newcomers,
 )
+from unisono.maths.gold_slope import Slope
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.series.trace_data import SeriesData
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.conversion import as_item_table, as_ratings
 
 SHARED_BY_STATES = ("rate_", "scaling_", "scale_", "dimensions_", "annotators_", "frames_")
 
@@ -67,8 +67,8 @@ class SeriesFuser(WorksOnParts, Fuser):
     rate_: float
     frames_: FrameSpace
     parts_: tuple[DimensionModel, ...]
+    _slopes: tuple[Slope, ...]
     features_drive: bool = False
-    gold_anyway: bool = False
     standardise_features: bool = True
 
     @abstractmethod
@@ -96,17 +96,8 @@ class SeriesFuser(WorksOnParts, Fuser):
 
     # ---- fitting
 
-    def fit(
-        self,
-        ratings: Any,
-        features: Any = None,
-        gold: Any = None,
-        on_step: Progress | None = None,
-        on_state: OnState | None = None,
-    ) -> Self:
-        self.check_settings()
-        self.forget()
-        ratings, features, gold = as_ratings(ratings), as_item_table(features), as_item_table(gold)
+    def _fit(self, given: Given) -> None:
+        ratings, features, gold = given.ratings, given.features, given.gold
         self.rate_ = require_series(ratings)
         self.scaling_ = self._scaling(heard := self._heard(ratings))
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
@@ -116,7 +107,7 @@ class SeriesFuser(WorksOnParts, Fuser):
             known = gold_frames(gold, ratings)
             self.scale_ = self.scale_.widened(known, ratings.dimensions, gold.source)
         self._require_sense(ratings, known)
-        watch = Watcher(on_step, self._tasks(ratings, features, gold))
+        watch = Watcher(given.on_step, self._tasks(ratings, features, gold))
         self._choose(ratings, features, watch)
         self.frames_ = learn_frame_space(
             features, ratings, drive=self.features_drive, standardise=self.standardise_features
@@ -125,12 +116,11 @@ class SeriesFuser(WorksOnParts, Fuser):
         self._ratings, self._data = ratings, to_series(heard, self.scaling_, X)
         standardised = None if known is None else self.scaling_.standardise(known)
         rated, self._active = active_annotators(self._data)
-        found = self._estimate(rated, standardised, watch, on_state)
-        if gold is not None and not self.gold_anyway:
-            require_meaning(gold.source, ratings.dimensions, found.slopes)
-        self._learnt(found)
-        self.warn_unless_converged()
-        return self
+        found = self._estimate(rated, standardised, watch, given.on_state)
+        self._learnt(found)._slopes = found.slopes
+
+    def _gold_slopes(self) -> Sequence[Slope]:
+        return self._slopes
 
     def _learnt(self, found: Estimated) -> Self:
         self.parts_ = tuple(DimensionModel(dims, self._everybody(model)) for dims, model in found.parts)
@@ -153,27 +143,21 @@ class SeriesFuser(WorksOnParts, Fuser):
 
     # ---- results
 
-    def fuse(self, ratings: Any = None, features: Any = None) -> Fused:
-        self.require_fitted()
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
         if ratings is None:
             return self.on_scale(*self._fitted_truth(), self.fitted_ratings())
-        data, models, shown = self._known(ratings, features)
-        return self.on_scale(*self._truths(data, models), shown)
+        return self.on_scale(*self._truths(*self._known(ratings, features)), ratings)
 
-    def predict(self, features: Any) -> Fused:
-        self.require_fitted()
-        features = as_item_table(features)
-        if not self.frames_.columns:
-            raise DataError("The model was fitted without features, so features alone cannot predict a truth.")
+    def _predict(self, features: ItemTable) -> Fused:
         if features.clock is None or not np.isclose(features.clock.rate, self.rate_):
             raise DataError(f"{features.source} must have {self.rate_:g} frames per second, as the fit had: --rate.")
         X = self.frames_.frames(features, features.items, features.length)
         found = [predicted_truth(part.model, X) for part in self.parts_]
         return self.on_scale(*self._combined(found), features)
 
-    def score(self, ratings: Any, features: Any = None) -> float:
-        data, models, shown = self._known(ratings, features)
-        numbers = (~np.isnan(shown.value)).sum(axis=0)
+    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
+        data, models = self._known(ratings, features)
+        numbers = (~np.isnan(ratings.value)).sum(axis=0)
         total = sum(log_density(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True))
         return float((total - numbers @ np.log(self.scaling_.scale)) / max(numbers.sum(), 1))
 
@@ -280,19 +264,17 @@ class SeriesFuser(WorksOnParts, Fuser):
 
     # ---- inside
 
-    def _known(self, ratings: Any, features: Any) -> tuple[SeriesData, tuple[SeriesModel, ...], Ratings]:
+    def _known(self, shown: Ratings, features: ItemTable | None) -> tuple[SeriesData, tuple[SeriesModel, ...]]:
         """Other traces as data, with models that know their annotators."""
-        self.require_fitted()
-        shown = self.known_ratings(ratings)
         rate = require_series(shown)
         if not np.isclose(rate, self.rate_):
             raise DataError(
                 f"{shown.source} has {rate:g} frames per second, the fit had {self.rate_:g}. "
                 f"Read it with --rate {self.rate_:g}."
             )
-        X = self.frames_.frames(as_item_table(features), shown.items, shown.length)
+        X = self.frames_.frames(features, shown.items, shown.length)
         data, newcomers = to_known_series(self._heard(shown), self.scaling_, X, self.annotators_)
-        return data, tuple(self._with(part.model, newcomers) for part in self.parts_), shown
+        return data, tuple(self._with(part.model, newcomers) for part in self.parts_)
 
     def _with(self, model: SeriesModel, newcomers: tuple[str, ...]) -> SeriesModel:
         return with_newcomers(model, len(newcomers))

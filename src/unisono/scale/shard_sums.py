@@ -26,9 +26,7 @@ from unisono.maths.items.censored_estep import Typical
 from unisono.maths.items.item_data import ItemData, rows_elsewhere
 from unisono.maths.items.item_estep import Stats, completed_posterior, left_out_truths
 from unisono.maths.items.item_estimates import (
-    ItemMeans,
     TruthMoments,
-    item_means,
     left_out,
     panel_rescaling_from,
     residual_freedom,
@@ -113,16 +111,15 @@ class Crowd(NamedTuple):
     data: ItemData  # its rows are elsewhere
     keys: np.ndarray  # (U,) of its profiles
     moments: tuple[Levels, PairSums]
-    means: ItemMeans
 
 
 def find_crowd(executor: Executor, shards: list[Shard], M: int, K: int) -> Crowd:
     """Sums over all shards."""
-    sums, means = pairwise_sum(executor.map(_crowd_sums, shards), _joined_crowds)
+    sums = pairwise_sum(executor.map(_crowd_sums, shards), _joined_crowds)
     data = rows_elsewhere(sums.keys, sums.judgements, sums.Sy, sums.Syy, M, K)
     levels = annotator_levels(profile_moments(data))
     pairs = pairwise_sum(executor.map(_pair_sums, shards, levels), PairSums.__add__)
-    return Crowd(data, sums.keys, (levels, pairs), means)
+    return Crowd(data, sums.keys, (levels, pairs))
 
 
 def everywhere(keys: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
@@ -135,26 +132,24 @@ def everywhere(keys: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
     return Stats(Saa, Sya, stats.items, stats.Sza, stats.loglik, Dyy)
 
 
-def _crowd_sums(shard: ItemShard) -> tuple[ProfileSums, ItemMeans]:
+def _crowd_sums(shard: ItemShard) -> ProfileSums:
     data = shard.data
-    return ProfileSums(shard.keys, data.judgements, data.Sy, data.Syy), item_means(data)
+    return ProfileSums(shard.keys, data.judgements, data.Sy, data.Syy)
 
 
 def _pair_sums(shard: ItemShard, levels: Levels) -> PairSums:
     return pair_sums(shard.data, levels)
 
 
-def _joined_crowds(
-    one: tuple[ProfileSums, ItemMeans], other: tuple[ProfileSums, ItemMeans]
-) -> tuple[ProfileSums, ItemMeans]:
-    keys, place = np.unique(np.concatenate([one[0].keys, other[0].keys]), return_inverse=True)
+def _joined_crowds(one: ProfileSums, other: ProfileSums) -> ProfileSums:
+    keys, place = np.unique(np.concatenate([one.keys, other.keys]), return_inverse=True)
     parts = []
-    for a, b in zip(one[0][1:], other[0][1:], strict=True):
+    for a, b in zip(one[1:], other[1:], strict=True):
         total = np.zeros((len(keys), *a.shape[1:]))
         total[place[: len(a)]] += a
         total[place[len(a) :]] += b
         parts.append(total)
-    return ProfileSums(keys, *parts), ItemMeans(*(a + b for a, b in zip(one[1], other[1], strict=True)))
+    return ProfileSums(keys, *parts)
 
 
 def find_signal(executor: Executor, shards: list[Shard], data: ItemData) -> tuple[SharedSignal, np.ndarray]:
@@ -251,7 +246,7 @@ def calibrated(
     return Calibration(
         max(found.errors / found.numbers if found.numbers else 1.0, 1.0),  # intervals are never narrowed
         freedom,
-        panel_rescaling_from(crowd.data, params, moments, crowd.means, panel, continued=continued),
+        panel_rescaling_from(crowd.data, params, moments, panel, continued=continued),
         variance_without_signal(span, freedom),
         signal.probability,
     )

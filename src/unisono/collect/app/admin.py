@@ -25,6 +25,7 @@ from unisono.collect.app.forms import read_form
 from unisono.collect.export.summary import summary
 from unisono.collect.export.write import export_zip
 from unisono.collect.store import reading, sessions
+from unisono.collect.store.arrivals import ANSWERS, settle
 from unisono.collect.store.assign import lock_items
 from unisono.collect.store.excluded import excluded_ids, set_excluded
 from unisono.collect.store.raters import PHASES, set_phase
@@ -138,6 +139,17 @@ async def exclude(request: Request, site: Site) -> Response:
     return answer({"rater": f"r{wanted:04d}", "excluded": excluded})
 
 
+async def second_session(request: Request, site: Site) -> Response:
+    """Says whose a second session is: it goes on at the place that was begun, begins anew, or neither."""
+    form = await read_form(request)
+    chosen = next((word for word in ANSWERS if word == form.get("answer")), None)
+    if chosen is None:
+        return answer({"error": f"answer must be one of {', '.join(ANSWERS)}"}, 422)
+    if not await site.write(lambda connection: settle(connection, form.get("ask", ""), chosen)):
+        return answer({"error": "no such session is waiting"}, 422)
+    return answer({"answer": chosen})
+
+
 async def download(request: Request, site: Site) -> Response:
     """The export as one archive."""
     place = tempfile.TemporaryDirectory(prefix="unisono-export-")
@@ -159,5 +171,6 @@ routes = [
     Route("/admin/quality", for_admin(quality), methods=["GET", "POST"]),
     Route("/admin/phase", for_admin(change_phase), methods=["POST"]),
     Route("/admin/exclude", for_admin(exclude), methods=["POST"]),
+    Route("/admin/session", for_admin(second_session), methods=["POST"]),
     Route("/admin/export.zip", for_admin(download)),
 ]

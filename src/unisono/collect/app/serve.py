@@ -25,6 +25,7 @@ from starlette.applications import Starlette
 from unisono.collect.app.build import build, together
 from unisono.collect.app.connections import ImpatientProtocol
 from unisono.collect.app.context import Site
+from unisono.collect.links import address_of
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.studies import Keys, StudyFolder
@@ -209,11 +210,6 @@ def is_loopback(host: str) -> bool:
 
 
 def _door(folder: StudyFolder, address: Address) -> str:
-    source = folder.study.raters.source
-    if source == "invited":
+    if folder.study.raters.source == "invited":
         return f"personal links: unisono collect invite {folder.path} --count 10"
-    if source == "prolific":
-        # Prolific fills in what stands between {{% and %}}.
-        asked = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-        return f"{address.url}/?{asked}"
-    return f"{address.url}/"
+    return address_of(folder, address.url)

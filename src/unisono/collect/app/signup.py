@@ -13,7 +13,8 @@ from starlette.routing import Route
 
 from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.forms import read_form
-from unisono.collect.store.raters import Arrival, join, phase
+from unisono.collect.store.arrivals import join
+from unisono.collect.store.raters import Arrival, phase
 from unisono.collect.store.writer import RefusedError
 from unisono.collect.studies.folder import new_name
 
@@ -23,16 +24,17 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 class Platform(NamedTuple):
-    """The names under which a platform hands over its identifiers."""
+    """The names under which a platform hands over its identifiers; a signed identifier needs no session."""
 
     person: str
-    session: str
+    session: str | None
     others: tuple[str, ...]
 
 
 PLATFORMS = {
     "prolific": Platform("PROLIFIC_PID", "SESSION_ID", ("STUDY_ID",)),
     "mturk": Platform("workerId", "assignmentId", ("hitId", "turkSubmitTo")),
+    "signed": Platform("id", None, ("sig",)),
 }
 
 
@@ -47,6 +49,8 @@ async def welcome(request: Request) -> Response:
         return HTMLResponse(site.render("welcome.html", given={}, ticket="", preview=True))
     if given is None:
         return _refuse(site, "stranger")
+    if source == "signed" and not _is_signed(site, given):
+        return _refuse(site, "lost")
     if await site.read(phase) != "open":
         return _refuse(site, "closed")
     # Who comes with identifiers is known by them; others get a ticket, so that Back and Begin lead to the same place.
@@ -65,14 +69,18 @@ async def begin(request: Request) -> Response:
     given = identifiers(QueryParams(form), source)
     if source == "invited" or given is None:
         return _refuse(site, "invited" if source == "invited" else "stranger")
+    if source == "signed" and not _is_signed(site, given):
+        return _refuse(site, "lost")
     ticket = form.get("ticket", "")
     name = site.keys.name_for(ticket) if _TICKET.fullmatch(ticket) else new_name()
     arrival = _arrival(name, given, source)
     try:
-        name = await site.write(lambda c: join(c, arrival, site.is_over, now_ms()))
+        found = await site.write(lambda c: join(c, arrival, site.is_over, now_ms()))
     except RefusedError as refusal:
         return _refuse(site, str(refusal))
-    return RedirectResponse(f"{site.root}/r/{site.keys.rater_token(name)}", 303)
+    if found is None:
+        return HTMLResponse(site.render("asked.html", given=given), 409)
+    return RedirectResponse(f"{site.root}/r/{site.keys.rater_token(found)}", 303)
 
 
 def identifiers(given: QueryParams, source: str) -> dict[str, str] | None:
@@ -80,10 +88,13 @@ def identifiers(given: QueryParams, source: str) -> dict[str, str] | None:
     platform = PLATFORMS.get(source)
     if platform is None:
         return {}
-    names = (platform.person, platform.session, *platform.others)
-    found = {name: given[name] for name in names if _is_word(given.get(name, ""))}
-    complete = platform.person in found and platform.session in found
-    return found if complete and found.get("assignmentId") != PREVIEW else None
+    needed = {platform.person, platform.session} - {None}
+    found = {name: given[name] for name in (*needed, *platform.others) if name and _is_word(given.get(name, ""))}
+    return found if needed <= set(found) and found.get("assignmentId") != PREVIEW else None
+
+
+def _is_signed(site: Site, given: dict[str, str]) -> bool:
+    return site.keys.is_signed(given["id"], given.get("sig", ""))
 
 
 def _is_word(text: str) -> bool:
@@ -94,6 +105,8 @@ def _arrival(name: str, given: dict[str, str], source: str) -> Arrival:
     platform = PLATFORMS.get(source)
     if platform is None:
         return Arrival(name, source)
+    if platform.session is None:
+        return Arrival(name, source, given[platform.person])
     return Arrival(name, source, given[platform.person], given[platform.session], given)
 
 

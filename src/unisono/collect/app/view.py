@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import ceil
 from random import Random
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from sqlalchemy import Connection
@@ -162,7 +162,7 @@ def _full(connection: Connection, site: Site) -> dict[str, Any]:
 def _finish(site: Site, row: Any) -> dict[str, Any]:
     code = site.study.raters.completion_code or site.keys.code(row.name)
     extra = msgspec.json.decode(row.extra, type=dict[str, str])
-    back = site.study.raters.return_url.replace("{code}", code)
+    back = site.study.raters.return_url.replace("{code}", code).replace("{id}", quote(row.outside or "", safe=""))
     if site.study.raters.source == "prolific" and not back:
         back = PROLIFIC.format(code=code)
     return {"code": code, "return_url": back, "submit": mturk_submit(extra)}

@@ -23,6 +23,7 @@ from unisono.collect.export.answers import answers, label
 from unisono.collect.export.doubts import Limits, doubts
 from unisono.collect.export.raters import Standing, plain, standings
 from unisono.collect.store import reading
+from unisono.collect.store.arrivals import replaced
 from unisono.collect.studies import StudyFolder
 from unisono.tables.atomic_files import atomic_directory
 
@@ -56,10 +57,12 @@ class Verdict(NamedTuple):
 
 def verdicts(connection: Connection, folder: StudyFolder, rules: Rules, spammers: dict[str, float]) -> list[Verdict]:
     """All who have finished. `spammers` holds the probability of being one, where a fit has told."""
-    people = {label(row.id): row for row in reading.rater_rows(connection)}
+    gone = replaced(connection)
+    # Who came under an identifier that was another's cannot be paid by it.
+    people = {label(row.id): row for row in reading.rater_rows(connection) if row.id not in gone}
     found = []
     for standing in standings(connection, folder, answers(connection)):
-        if standing.state == "finished":
+        if standing.state == "finished" and standing.annotator in people:
             row = people[standing.annotator]
             against = _against(standing, rules, spammers.get(standing.annotator, 0.0))
             doubtful = doubts(standing.evidence, rules.limits)

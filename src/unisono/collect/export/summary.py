@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from unisono.collect.export.answers import answers
+from unisono.collect.export.answers import answers, label
 from unisono.collect.export.raters import Standing, standings
 from unisono.collect.store import raters, reading
+from unisono.collect.store.arrivals import asks
 from unisono.collect.studies import StudyFolder
 
 
@@ -34,7 +35,25 @@ def summary(connection: Connection, folder: StudyFolder) -> dict[str, Any]:
         },
         "items": items,
         "people": [_person(person) for person in people],
+        "asks": _asks(connection),
     }
+
+
+def _asks(connection: Connection) -> list[dict[str, Any]]:
+    """Second sessions about which the researcher has not yet said whose they are."""
+    begun = {row.id: row.session for row in reading.rater_rows(connection)}
+    return [
+        {
+            "ask": key,
+            "annotator": label(ask.rater_id),
+            "name": ask.outside,
+            "begun_session": begun[ask.rater_id],
+            "session": ask.session,
+            "asked_at": ask.asked_at,
+        }
+        for key, ask in asks(connection).items()
+        if not ask.answer
+    ]
 
 
 def _person(person: Standing) -> dict[str, Any]:

@@ -76,7 +76,8 @@ def append(connection: Connection, rater_id: int, tab: str, entries: Sequence[En
     # Looking about keeps nobody's place: only what brings a rater on does.
     moves = any(entry.kind not in _IDLE or entry.tries_again for entry in entries)
     row = raters.touch(connection, rater_id, now if moves else None, len(entries))
-    if row.state == "left":
+    # A page that only says where it is shown may have nobody before it: it takes no place from who came since.
+    if row.state == "left" and any(entry.kind != "device" for entry in entries):
         assign.reclaim(connection, rater_id, book.plan)
     slots = _slots(connection, rater_id, entries)
     acked: list[int] = []

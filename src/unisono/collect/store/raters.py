@@ -1,16 +1,14 @@
-"""Raters: how they come in, who they are elsewhere, and how the study as a whole stands (open, paused, closed)."""
+"""Raters: who they are here and elsewhere, and how the study as a whole stands (open, paused, closed)."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
 from unisono.collect.store.tables import rater, setting
-from unisono.collect.store.writer import RefusedError
 
 Phase = Literal["open", "paused", "closed"]
 PHASES: tuple[Phase, ...] = ("open", "paused", "closed")
@@ -24,26 +22,6 @@ class Arrival(NamedTuple):
     outside: str | None = None
     session: str = ""
     extra: dict[str, str] = {}  # noqa: RUF012  (a NamedTuple's default is never changed)
-
-
-def join(connection: Connection, arrival: Arrival, is_over: Callable[[Connection], bool], now: int) -> str:
-    """Takes a rater in; the rater's name, an earlier one when the same person of the same session comes again.
-
-    Who comes in has no place yet: that is for those who agree.
-    """
-    if arrival.outside is not None:
-        known = connection.execute(_outside(arrival)).one_or_none()
-        if known is not None:
-            return _again(known, arrival)
-    # Back and Begin: who shows the same ticket has the same place.
-    elif find(connection, arrival.name) is not None:
-        return arrival.name
-    if phase(connection) != "open":
-        raise RefusedError("closed")
-    if arrival.outside is None and is_over(connection):
-        raise RefusedError("full")
-    add(connection, arrival, now)
-    return arrival.name
 
 
 def add(connection: Connection, arrival: Arrival, now: int) -> None:
@@ -113,16 +91,3 @@ def put_setting(connection: Connection, key: str, value: str) -> None:
 def get_setting(connection: Connection, key: str) -> str | None:
     """What `put_setting` stored."""
     return connection.scalar(select(setting.c.value).where(setting.c.key == key))
-
-
-def _outside(arrival: Arrival) -> Any:
-    columns = (rater.c.name, rater.c.session)
-    return select(*columns).where(rater.c.source == arrival.source, rater.c.outside == arrival.outside)
-
-
-def _again(known: Any, arrival: Arrival) -> str:
-    # An identifier at Prolific or MTurk is no secret; only with the session it came with does it open the same place.
-    if known.session != arrival.session:
-        raise RefusedError("again")
-    name: str = known.name
-    return name

@@ -105,6 +105,19 @@ class Keys:
         return self._sign(f"ticket:{ticket}")[:12]
 
     @property
+    def link_key(self) -> str:
+        """What a platform signs identifiers with. It opens nothing else, so that it can be given away."""
+        return self._sign("links")
+
+    def signature(self, outside: str) -> str:
+        """What stands beside an identifier in a signed link: HMAC-SHA256, in hex."""
+        return hmac.digest(self.link_key.encode(), outside.encode("utf-8", "replace"), hashlib.sha256).hex()
+
+    def is_signed(self, outside: str, signature: str) -> bool:
+        """Whether the platform that has the key says so."""
+        return hmac.compare_digest(self.signature(outside).encode(), signature.lower().encode("utf-8", "replace"))
+
+    @property
     def admin_token(self) -> str:
         """What opens the researcher's page."""
         return self._sign("admin")

@@ -209,7 +209,7 @@ class Compare(Struct, frozen=True, forbid_unknown_fields=True):
 class Raters(Struct, frozen=True, forbid_unknown_fields=True):
     """Where raters come from, and how they show that they are done."""
 
-    source: Literal["open", "invited", "prolific", "mturk"] = "open"
+    source: Literal["open", "invited", "signed", "prolific", "mturk"] = "open"
     # A question for a code or name, asked beside the consent. Empty: not asked.
     ask_code: str = ""
     ask_comment: bool = True
@@ -217,7 +217,7 @@ class Raters(Struct, frozen=True, forbid_unknown_fields=True):
     completion_code: str = ""
     # One code for those for whom there is no place. Empty: they get none.
     full_code: str = ""
-    # Prolific: where the button on the last page leads; {code} is replaced.
+    # Where the button on the last page leads; {code} and {id} are replaced.
     return_url: str = ""
 
 

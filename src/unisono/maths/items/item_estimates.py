@@ -213,25 +213,24 @@ def panel_rescaling(
     `continued`: the parameters come from earlier batches too, so that what they expect says more than these items do. A
     batch whose truths happen to spread more or less than usual must not be brought to the usual spread.
     """
-    moments, means = truth_moments(found, answer), item_means(data)
-    return panel_rescaling_from(data, params, moments, means, panel, continued=continued)
+    return panel_rescaling_from(data, params, truth_moments(found, answer), panel, continued=continued)
 
 
 def panel_rescaling_from(
     data: ItemData,
     params: ItemParams,
     moments: TruthMoments,
-    means: ItemMeans,
     panel: float,
     *,
     continued: bool = False,
 ) -> Rescaling:
-    """The same from sums over items; of the ratings the sums of their profiles are enough."""
+    """The same from sums over items; of the ratings the sums of their profiles are enough.
+
+    The level is that of the expected answers, as `truth_level` has found it.
+    """
     truth = np.diagonal(truth_covariance(data, params)) * _crowd_scale(data, params, panel)
     noise = np.diagonal(params.N[-1]) / panel
-    # The level is that of the crowd; in a later batch its biases are known, and the answers expected say more.
-    center = moments.middle if continued else means.average()
-    return _rescaling(data, params, moments, truth, center, noise, continued=continued)
+    return _rescaling(data, params, moments, truth, noise, continued=continued)
 
 
 def _crowd_scale(data: ItemData, params: ItemParams, panel: float) -> np.ndarray:
@@ -251,7 +250,7 @@ def truth_rescaling(data: ItemData, params: ItemParams, found: Posterior) -> Res
     """Where known truths or a convention fix the scale, only the variance of the truth makes sense."""
     target = np.diagonal(truth_covariance(data, params))
     moments = truth_moments(found, found.mean)
-    return _rescaling(data, params, moments, target, moments.middle)
+    return _rescaling(data, params, moments, target)
 
 
 class TruthMoments(NamedTuple):
@@ -269,23 +268,11 @@ def truth_moments(found: Posterior, answer: np.ndarray) -> TruthMoments:
     return TruthMoments(answer.mean(axis=0), answer.std(axis=0), found.mean.std(axis=0), variance)
 
 
-class ItemMeans(NamedTuple):
-    """Sums over items that were rated on a dimension, (D,) each; they add up over items."""
-
-    total: np.ndarray  # of their mean ratings
-    rated: np.ndarray  # how many there are
-
-    def average(self) -> np.ndarray:
-        """(D,) the average over items of their mean rating; 0 where nobody rated any."""
-        return np.asarray(self.total / np.maximum(self.rated, 1))
-
-
 def _rescaling(
     data: ItemData,
     params: ItemParams,
     moments: TruthMoments,
     target: np.ndarray,
-    center: np.ndarray,
     noise: np.ndarray | float = 0.0,
     *,
     continued: bool = False,
@@ -298,20 +285,7 @@ def _rescaling(
     seen = (data.M * answer_sd**2 + IMAGINARY_ITEMS * expected) / (data.M + IMAGINARY_ITEMS)
     own = expected if continued else seen
     stretch = np.where(own > NO_SPREAD, np.sqrt((target * held + noise) / np.maximum(own, NO_SPREAD)), 1.0)
-    return Rescaling(middle, stretch, center)
-
-
-def item_means(data: ItemData) -> ItemMeans:
-    """Sums of the mean ratings of items."""
-    item_of = data.item_of
-    answered = data.answered[data.profile_of]
-    totals, rated_items = np.zeros(data.D), np.zeros(data.D)
-    for d in range(data.D):
-        count = np.bincount(item_of, weights=answered[:, d], minlength=data.M)
-        total = np.bincount(item_of, weights=data.y[:, d], minlength=data.M)
-        rated = count > 0
-        totals[d], rated_items[d] = (total[rated] / count[rated]).sum(), rated.sum()
-    return ItemMeans(totals, rated_items)
+    return Rescaling(middle, stretch, middle)
 
 
 def rating_information(params: ItemParams) -> np.ndarray:

@@ -238,16 +238,22 @@ def _shifted(rows: np.ndarray, T: np.ndarray) -> np.ndarray:
     return np.asarray(found)
 
 
-def recentre(params: ItemParams, structure: Structure, weight: np.ndarray) -> ItemParams:
-    """Coordinates in which the weighted average annotator is the identity, as far as the structure lets it."""
+def recentre(
+    params: ItemParams, structure: Structure, weight: np.ndarray, kept: np.ndarray | None = None
+) -> ItemParams:
+    """Coordinates in which the weighted average annotator is the identity, as far as the structure lets it.
+
+    The truth `kept` (D,) stays what it is, and the biases there; without it average biases are zero.
+    """
     share = weight / max(weight.sum(), np.finfo(float).tiny)
     mean = np.einsum("k,kdi->di", share, params.B)
     A = allowed(structure, mean[:, :-1])
     if A is None:
         return params
+    c = np.zeros(len(A))
     # An offset can move into the truth only where the truth has a mean of its own to take it up.
-    movable = structure.bias and structure.intercept
-    c = mean[:, -1] if movable else np.zeros(len(A))
+    if structure.bias and structure.intercept:
+        c = mean[:, -1] if kept is None else kept - A @ kept
     return change_of_truth(params, A, c)
 
 

@@ -83,7 +83,34 @@ function excluding(person) {
   return node;
 }
 
+// Second sessions of an identifier: whose they are only the researcher can say.
+const CHOICES = { same: "Go on", anew: "Begin anew", refused: "Neither" };
+function paintAsks({ asks }) {
+  byId("asks").hidden = asks.length === 0;
+  const held = document.activeElement?.dataset?.ask;
+  byId("asks-rows").replaceChildren(...asks.map((one) => {
+    const choices = cell("");
+    choices.append(...Object.entries(CHOICES).map(([answer, words]) => deciding(one, answer, words)));
+    return row(cell(one.name, "th"), cell(one.annotator), cell(one.begun_session), cell(one.session), cell(ago(one.asked_at)), choices);
+  }));
+  if (held) document.querySelector(`[data-ask="${held}"]`)?.focus();
+}
+
+function deciding({ ask, name }, answer, words) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.ask = `${ask}-${answer}`;
+  button.textContent = words;
+  button.setAttribute("aria-label", `${words}: ${name}`);
+  button.addEventListener("click", async () => {
+    await fetch(`${root}/admin/session`, { method: "POST", body: new URLSearchParams({ ask, answer }) });
+    update();
+  });
+  return button;
+}
+
 function paint(data) {
+  paintAsks(data);
   paintTiles(data);
   paintItems(data);
   paintPeople(data);
