@@ -175,7 +175,10 @@ def invite(
 @_folder
 @click.argument("ids", nargs=-1)
 @click.option(
-    "--from", "source", type=click.Path(path_type=Path, dir_okay=False), help="A CSV file whose column `id` has the ids."
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A CSV file whose column `id` has the ids.",
 )
 @click.option("--key", is_flag=True, help="Print the key that a platform signs ids with, and nothing else.")
 @click.option(
@@ -189,7 +192,7 @@ def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, pu
     study = open_folder(folder, all_there=False)
     signs = study.study.raters.source == "signed"
     if (ids or source or key) and not signs:
-        raise click.UsageError(f"{folder / 'study.toml'} signs no ids. Write source = \"signed\" below [raters].")
+        raise click.UsageError(f'{folder / "study.toml"} signs no ids. Write source = "signed" below [raters].')
     if key:
         click.echo(Keys.of(folder).link_key)
     elif ids or source:

@@ -33,7 +33,6 @@ from unisono.cli.table_options import (
     table_argument,
 )
 from unisono.cli.terminal import estimation_progress, print_json, say, tell
-from unisono.tables.labels import counted
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
@@ -212,6 +211,8 @@ def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: 
         return
     with atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
+    from unisono.tables.labels import counted
+
     say(f"Predicted {counted(len(fused.items), 'item')}; written to {out}.")
 
 

@@ -171,7 +171,7 @@ def _refuse(options: dict[str, Any]) -> None:
 @contextmanager
 def _shards(ratings: str, reading: dict[str, Any]) -> Iterator[ShardFolder]:
     """The shards that are there, or shards of the table, for as long as they are needed."""
-    columns = {name: reading.get(name) for name in ("item", "annotator", "dims")}
+    columns: dict[str, Any] = {name: reading.get(name) for name in ("item", "annotator", "dims")}
     if is_sharded(ratings):
         _refuse(columns)
         yield open_shards(ratings)

@@ -16,21 +16,17 @@ import functools
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unisono.cli.option_groups import MODEL, RESULT, TABLE, WORK, option, takes, with_options
 from unisono.cli.setting_table import LONG_AND_WIDE, READING
 from unisono.errors import InterpretedWarning, LeftOutWarning
-from unisono.tables.labels import nearest
 
 if TYPE_CHECKING:
     from unisono.tables.ratings import Ratings
     from unisono.tables.reading.categories_reader import Answers
-
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class TablePath(click.Path):
@@ -43,6 +39,8 @@ class TablePath(click.Path):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
+            from unisono.tables.labels import nearest
+
             path = Path(str(value))
             if not path.exists() and path.parent.is_dir():
                 beside = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
@@ -53,7 +51,7 @@ class TablePath(click.Path):
             raise
 
 
-def table_argument(name: str) -> Callable[[Command], Command]:
+def table_argument(name: str) -> Callable[[Any], Any]:
     """A table to read."""
     return click.argument(name, type=TablePath(), metavar=name.upper())
 
@@ -74,7 +72,7 @@ out_option = option(
 json_option = option(RESULT, "--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-def models_option(default: str, suffix: str = "") -> Callable[[Command], Command]:
+def models_option(default: str, suffix: str = "") -> Callable[[Any], Any]:
     """Names of models between commas; each may end in `suffix`."""
 
     def names(ctx: click.Context, param: click.Parameter, text: str | None) -> list[str] | None:
@@ -89,17 +87,17 @@ def models_option(default: str, suffix: str = "") -> Callable[[Command], Command
     return option(MODEL, "--models", metavar="NAME,NAME,...", callback=names, help=about)
 
 
-def reading_options(decorated: Command) -> Command:
+def reading_options(decorated: Any) -> Any:
     """How to read ratings, handed to the command as the keywords `reading` of `read_ratings`."""
     return _gathered(decorated, [*_LABELS, _DIM, _SCALE, _TIME], (*READING, *LONG_AND_WIDE))
 
 
-def category_option(decorated: Command) -> Command:
+def category_option(decorated: Any) -> Any:
     """Which columns hold categories, handed to the command as the argument `categories`."""
     return _CATEGORIES(decorated)
 
 
-def item_options(decorated: Command) -> Command:
+def item_options(decorated: Any) -> Any:
     """How to read tables of items, handed to the command as the keywords `reading` of `read_item_table`."""
     return _gathered(decorated, [_LABELS[0], _TIME], READING)
 
