@@ -50,17 +50,7 @@ LANGUAGES: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "ar": (
-        """next = "التالي"
-back = "رجوع"
-begin = "ابدأ"
-agree = "أوافق"
-continue = "متابعة"
-optional = "اختياري"
-keys = "المفاتيح"
-all_saved = "تم الحفظ"
-progress_of = "{done} من {total}"
-enter_for_next = "اضغط Enter للتالي"
-""",
+        "",
         {
             "title": "ماذا تقول هذه الرسائل؟",
             "instructions": "اقرأ كل رسالة ثم أجب عن الأسئلة.",

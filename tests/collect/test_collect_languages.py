@@ -31,6 +31,10 @@ def study_in(folder: Path, language: str, own: str = "", extra: str = "") -> Stu
     return open_folder(folder)
 
 
+def test_languages_of_both_directions_are_included() -> None:
+    assert {"en", "de", "es", "fr", "zh", "hi", "ar", "he"} <= set(INCLUDED)
+
+
 @pytest.mark.parametrize("language", INCLUDED)
 def test_every_language_has_every_sentence_with_the_same_gaps(language: str) -> None:
     english, other = included("en"), included(language)

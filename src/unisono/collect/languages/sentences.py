@@ -1,7 +1,7 @@
 """The sentences of one study: those of its language, with the researcher's own in their place, English for the rest.
 
-A language is a flat TOML file, `key = "sentence"`; `{name}` in a sentence is filled in. `lang.toml` in the folder of a
-study adds a language that is not included, or says single things in other words.
+A language is a flat TOML file, `key = "sentence"`; `{name}` in a sentence is filled in. Every file beside this one is an
+included language. `lang.toml` in the folder of a study adds another, or says single things in other words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 from unisono.errors import DataError
 from unisono.tables.labels import nearest
 
-INCLUDED = ("en", "de", "es", "fr", "zh", "hi")
+_FILES = sorted(path.name for path in resources.files(__package__).iterdir() if path.name.endswith(".toml"))
+INCLUDED = tuple(name.removesuffix(".toml") for name in _FILES)
 OWN_FILE = "lang.toml"
 # Languages, and scripts, that are written from right to left.
 _RIGHT_TO_LEFT = {"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi", "arab", "hebr"}
