@@ -6,7 +6,9 @@ import pytest
 from unisono.maths.series import trace_priors
 from unisono.maths.series.trace_data import SeriesData
 from unisono.maths.series.trace_em_fit import Settings
-from unisono.maths.series.tracer_diagnosis import KINDS
+from unisono.maths.series.trace_frames import trace_shapes
+from unisono.maths.series.trace_parts import HeldParts
+from unisono.maths.series.tracer_diagnosis import KINDS, late_starts
 from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.maths.series.tracer_rows import Strata, noise_evidence, row_prior
 
@@ -61,6 +63,22 @@ def test_a_good_crowd_has_nothing():
     for seed in range(6):
         found = fit_two_scales(spoiled("nothing", seed), RATE, Settings(memory=30.0)).diagnosis[:, 0]
         assert found.max() < 0.9
+
+
+@pytest.mark.parametrize(
+    ("still", "missing", "late"), [(60, 0, True), (0, 60, False), (60, 60, True), (90, 150, False)]
+)
+def test_what_is_missing_at_the_start_is_no_waiting(still, missing, late):
+    """The third of six waits `still` frames after the `missing` ones; where more are missing, others wait too."""
+    rng = np.random.default_rng(3)
+    y = np.stack([lasting(rng, 8.0) for _ in range(K)])
+    if missing > still:
+        y[:, missing : missing + still] = y[:, [missing]]
+    y[2, missing : missing + still] = y[2, missing]
+    y[2, :missing] = np.nan
+    data = SeriesData(y.reshape(-1, 1), np.zeros(K, dtype=int), np.arange(K), np.full(1, T), np.zeros((T, 0)), K)
+    (shapes,) = HeldParts(data).map(trace_shapes, (1.0,))[0]
+    assert late_starts(shapes, RATE).tolist() == [False, False, late, False, False, False]
 
 
 def test_the_evidence_of_noise_equals_the_integral():

@@ -183,22 +183,42 @@ class Shapes(NamedTuple):
     """What is seen of single traces, J of them."""
 
     flat: np.ndarray  # (J,) bool
-    waits: np.ndarray  # (J,) frames until the first movement
+    waits: np.ndarray  # (J,) frames from the first rating until the first movement
+    others: np.ndarray  # (J,) median of the other moving traces of the recording, from the same frame; NaN without any
     length: np.ndarray  # (J,) frames
 
 
 def trace_shapes(part: Part, unit: tuple[float, ...]) -> list[Shapes]:
-    """Flat traces of every dimension, and how long each stays where it began."""
-    found: list[list[tuple[bool, int, int]]] = [[] for _ in unit]
+    """Flat traces of every dimension, and how long each stays where it began beside the others in the same frames.
+
+    What is missing at the start is no waiting: a trace is asked for from its first rating on.
+    """
+    found: list[list[Shapes]] = [[] for _ in unit]
     for dims in part.courses:
         for d, courses in enumerate(dims):
-            for value, seen in zip(courses.value, courses.seen, strict=True):
-                frame = np.flatnonzero(seen)
-                course = value[frame] / unit[d]
-                sd = course.std()
-                moved = np.abs(course - course[0]) > max(FLAT, 0.1 * sd)
-                found[d].append((bool(sd < FLAT), int(frame[moved.argmax()]) if moved.any() else 0, len(value)))
-    return [Shapes(*np.array(own, dtype=np.int64).reshape(-1, 3).T) for own in found]
+            found[d].append(_shapes_of(courses, unit[d]))
+    return [Shapes(*(np.concatenate([one[i] for one in own]) for i in range(len(Shapes._fields)))) for own in found]
+
+
+def _shapes_of(courses: Courses, unit: float) -> Shapes:
+    value, n = courses.value / unit, np.maximum(courses.seen.sum(axis=1), 1)
+    sd = np.sqrt(np.einsum("nt,nt->n", value, value) / n)  # courses have mean 0
+    flat, first = sd < FLAT, courses.seen.argmax(axis=1)
+    waits, others = np.zeros(len(first)), np.full(len(first), np.nan)
+    for begin in np.unique(first).tolist():
+        moved = [_first_movement(*own, begin) for own in zip(value, courses.seen, sd, strict=True)]
+        for i in np.flatnonzero(first == begin).tolist():
+            waits[i] = moved[i]
+            beside = [wait for j, wait in enumerate(moved) if j != i and not flat[j]]
+            others[i] = np.median(beside) if beside else np.nan
+    return Shapes(flat, waits, others, np.full(len(first), value.shape[1]))
+
+
+def _first_movement(value: np.ndarray, seen: np.ndarray, sd: float, begin: int) -> int:
+    """Frames from `begin`, or the first rating after it, until a trace (T,) is elsewhere; 0 where it never is."""
+    frame = begin + np.flatnonzero(seen[begin:])
+    moved = np.abs(value[frame] - value[frame[0]]) > max(FLAT, 0.1 * sd) if len(frame) else np.zeros(0, dtype=bool)
+    return int(frame[moved.argmax()] - frame[0]) if moved.any() else 0
 
 
 def trends(part: Part, hands: tuple[Hands, ...]) -> list[list[tuple[int, float]]]:

@@ -3,7 +3,7 @@
     flipped     follows the truth upside down: the sign of the row
     unrelated   follows no truth: gain 0 and the spread of everybody's traces, against the best row of either sign
     flat        a recording of theirs is a trace that hardly moves
-    late        a recording of theirs begins with a trace that waits long after others have moved
+    late        a recording of theirs begins with a trace that waits long after others have moved; missing is no waiting
     drifting    errors go steadily up or down inside recordings, further than those of most
 Flat and late are shares of recordings that were seen to be so, shrunk to none by a few imaginary ones. The others weigh
 the evidence, in independent frames, against a prior.
@@ -55,7 +55,7 @@ def diagnose_tracers(
     found[:, 0] = (1.0 - nothing) / (1.0 + np.exp(np.clip(now.odds, -700, 700)))
     found[:, 1] = nothing
     found[:, 2] = share_of_recordings(scales, seen.shapes.flat)
-    found[:, 3] = share_of_recordings(scales, late_starts(scales, seen.shapes, rate))
+    found[:, 3] = share_of_recordings(scales, late_starts(seen.shapes, rate))
     found[:, 4] = drifting(seen.trends)
     found[scales.flat, 0] = found[scales.flat, 1] = found[scales.flat, 4] = 0.0
     return np.where(scales.present[:, None], found, np.nan)
@@ -84,16 +84,10 @@ def unrelated(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> n
 # ---- what a trace looks like
 
 
-def late_starts(scales: TwoScales, shape: Shapes, rate: float) -> np.ndarray:
+def late_starts(shape: Shapes, rate: float) -> np.ndarray:
     """(J,) bool: begins to move LATE seconds, and a tenth of the recording, after the median of the others did."""
-    late = np.zeros(len(shape.waits), dtype=bool)
-    moving = np.flatnonzero(shape.flat == 0)
-    for here in np.split(moving, np.flatnonzero(np.diff(scales.recording_of[moving])) + 1):
-        for j in here.tolist():
-            others = shape.waits[here[here != j]]
-            if len(others):
-                late[j] = shape.waits[j] - np.median(others) > max(trace_priors.LATE * rate, 0.1 * shape.length[j])
-    return late
+    after = np.where(np.isnan(shape.others), -np.inf, shape.waits - shape.others)
+    return np.asarray((shape.flat == 0) & (after > np.maximum(trace_priors.LATE * rate, 0.1 * shape.length)))
 
 
 def share_of_recordings(scales: TwoScales, seen: np.ndarray) -> np.ndarray:
