@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from unisono.cli.rating_folders import is_rating_folder, take_folder
 from unisono.errors import InterpretedWarning, LeftOutWarning
 from unisono.maths.structure_words import COPY_WORDS
 from unisono.tables.labels import nearest
@@ -55,12 +56,23 @@ class TablePath(click.Path):
             raise
 
 
+class RatingsTable(TablePath):
+    """A table of ratings, or the folder of a study or of its export; see `rating_folders`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if Path(str(value)).is_dir():
+            if is_rating_folder(str(value)):
+                return str(value)
+            self.fail(f"'{value}' is a folder without ratings.csv or study.toml.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def table_argument(name: str) -> Callable[[Command], Command]:
     """A table to read."""
     return click.argument(name, type=TablePath(), metavar=name.upper())
 
 
-ratings_argument = table_argument("ratings")
+ratings_argument = click.argument("ratings", type=RatingsTable(), metavar="RATINGS")
 
 features_option = click.option(
     "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
@@ -122,6 +134,7 @@ def _gathered(command: Command, names: Sequence[str], options: Sequence[Callable
     @functools.wraps(command)
     def gathered(**given: Any) -> Any:
         reading = {name: given.pop(name) for name in names}
+        take_folder(given, reading)
         return command(reading=reading, **given)
 
     decorated: Any = gathered

@@ -1,7 +1,7 @@
 """The sentences of one study: those of its language, with the researcher's own in their place, English for the rest.
 
-A language is a flat TOML file, `key = "sentence"`; `{name}` in a sentence is filled in. Every file beside this one is an
-included language. `lang.toml` in the folder of a study adds another, or says single things in other words.
+A language is a flat TOML file, `key = "sentence"`; `{name}` in a sentence is filled in. Every file beside this one is
+an included language. `lang.toml` in the folder of a study adds another, or says single things in other words.
 """
 
 from __future__ import annotations
