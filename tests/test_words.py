@@ -15,10 +15,10 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 @pytest.mark.parametrize("name", structure_words.ITEM_WORDS)
 def test_the_command_line_offers_every_word(name):
-    from unisono.cli.fuse_command import fuse_command
+    from unisono.cli.setting_table import MODEL
 
-    option = next(param for param in fuse_command.params if param.name == name)
-    assert tuple(option.type.choices) == structure_words.words_of(name)
+    setting = next(one for one in MODEL if one.name == name)
+    assert tuple(setting.values.choices) == structure_words.words_of(name)
 
 
 @pytest.mark.parametrize("series", [False, True])

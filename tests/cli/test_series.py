@@ -136,8 +136,8 @@ def test_advice_on_recordings_and_annotators(folder, fused):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--anchor", "none"), "--anchor none is for ratings of items. Leave it out."),
-        (("--inference", "bayes"), "--inference bayes is for ratings of items. Here choose one of soft, hard, paper."),
+        (("--set", "anchor=none"), "anchor=none is for ratings of items. Leave it out."),
+        (("--inference", "bayes"), "inference=bayes is for ratings of items. Here choose one of soft, hard, paper."),
         (("--model", "mean", "--lag", "1"), "no settings to change: leave out lag"),
         (("--transform", "gain", "--lag", "1"), "lag needs a transform with delays"),
         (("--window", "wide"), "is not a valid float"),
@@ -157,8 +157,8 @@ def test_usage_errors(folder, arguments, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--transform", "delay"), "--transform delay is for traces. Here choose one of identity, gain, full."),
-        (("--noise", "ar1"), "--noise ar1 is for traces."),
+        (("--transform", "delay"), "transform=delay is for traces. Here choose one of identity, gain, full."),
+        (("--noise", "ar1"), "noise=ar1 is for traces."),
         (("--lag", "1"), "no setting lag"),
         (("--model", "aligned-mean"), "for traces over time"),
     ],

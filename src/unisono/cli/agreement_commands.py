@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
+from unisono.cli.setting_table import DRAWS
 from unisono.cli.table_options import (
     TablePath,
     category_option,
@@ -15,7 +17,6 @@ from unisono.cli.table_options import (
     ratings_argument,
     read_answers_quietly,
     reading_options,
-    seed_option,
 )
 from unisono.cli.terminal import deliver, number, print_json, print_table, task_progress, tell, wrapped
 from unisono.tables.labels import counted
@@ -33,17 +34,18 @@ EXPLAINED = (
 )
 
 
-@click.command("check")
+@command("check")
 @ratings_argument
 @reading_options
 @category_option
-@click.option(
+@option(
+    RESULT,
     "--trials",
     type=TablePath(),
     metavar="FILE",
     help="How long answers took: item, annotator, position, response_seconds.  [default: trials.csv beside RATINGS]",
 )
-@click.option("--strict", is_flag=True, help="Exit with code 1 if anything deserves a look.")
+@option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if anything deserves a look.")
 @json_option
 @click.pass_context
 def check_command(
@@ -142,32 +144,41 @@ WIDTH = 80  # columns of prose, also in a pipe
 WORST = 10  # annotators shown, those with the largest misfit first
 
 
-@click.command("agreement")
+@command("agreement")
 @ratings_argument
 @reading_options
-@click.option(
+@option(
+    QUESTION,
     "--bootstrap",
     "draws",
     type=click.IntRange(min=0),
     default=1000,
     show_default=True,
     metavar="N",
-    help="Draws behind the intervals; 0 for none.",
+    help="Bootstrap draws for the confidence intervals; 0 for none.",
 )
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
-@click.option(
+@option(
+    QUESTION,
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence level.",
+)
+@option(
+    QUESTION,
     "--these-annotators",
     is_flag=True,
-    help="Intervals for other items and these very annotators.  [default: other annotators as well]",
+    help="Intervals for other items and these very annotators.  [default: annotators are random effects too]",
 )
-@seed_option
-@click.option(
+@option(
+    QUESTION,
     "--fit",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
     help="A saved fusion of these ratings, whose estimate's reliability is told.  [default: of the mean]",
 )
-@click.option("--pairs", "matrices", is_flag=True, help="Keep the figures of every pair of annotators in the JSON.")
+@takes("--set", *DRAWS, title=QUESTION)
 @out_option
 @json_option
 def agreement_command(ratings: str, reading: dict[str, Any], out: Path | None, as_json: bool, **settings: Any) -> None:

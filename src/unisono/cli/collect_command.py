@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from unisono.cli.option_groups import takes
+from unisono.cli.setting_table import PAYING
 from unisono.errors import DataError
 
 if TYPE_CHECKING:
@@ -267,23 +269,7 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
     type=click.Path(path_type=Path, dir_okay=False),
     help="annotators_overall.csv of `unisono fuse`: reject likely spammers.",
 )
-@click.option(
-    "--max-spammer", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="How likely is too likely."
-)
-@click.option(
-    "--max-broken",
-    type=click.FloatRange(0, 100),
-    default=10.0,
-    show_default=True,
-    help="Percent of pages that may be said to be broken by one rater alone; beyond it, look first.",
-)
-@click.option(
-    "--min-confirmed",
-    type=click.FloatRange(0, 100),
-    default=50.0,
-    show_default=True,
-    help="Percent of the claimed time that must be possible by when answers arrived; below it, look first.",
-)
+@takes("--set", *PAYING, title="Options")
 @click.option("--bonus", type=click.FloatRange(0), default=0.0, help="A bonus for everybody who is approved ...")
 @click.option("--bonus-error", type=click.FloatRange(0), help="... and within so many percent of the references.")
 def pay(
@@ -293,11 +279,11 @@ def pay(
     max_failed: int | None,
     min_seconds: float | None,
     annotators: Path | None,
-    max_spammer: float,
-    max_broken: float,
-    min_confirmed: float,
     bonus: float,
     bonus_error: float | None,
+    max_spammer: float = 0.9,
+    max_broken: float = 10.0,
+    min_confirmed: float = 50.0,
 ) -> None:
     """Write lists of finished raters to approve, to reject, to look at first (with the reason) and to give a bonus."""
     from unisono.cli.collect_reports import write_pay

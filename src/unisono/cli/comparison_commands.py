@@ -7,13 +7,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from unisono.cli.model_options import Jobs, jobs_options
+from unisono.cli.option_groups import QUESTION, command, option, takes
+from unisono.cli.setting_table import COPIES, ENGINE, SELECTION, SPLITTING
 from unisono.cli.table_options import (
     TablePath,
     category_option,
-    copies_option,
     features_option,
     item_options,
     json_option,
@@ -22,7 +21,6 @@ from unisono.cli.table_options import (
     out_option,
     ratings_argument,
     reading_options,
-    seed_option,
     table_argument,
 )
 from unisono.cli.terminal import deliver, number, print_json, print_table, say, task_progress, tell
@@ -37,15 +35,13 @@ if TYPE_CHECKING:
 HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement", "s.e."]
 
 
-@click.command("compare")
+@command("compare")
 @ratings_argument
 @reading_options
-@click.option("--reference", type=TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
+@option(QUESTION, "--reference", type=TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
 @features_option
 @models_option("all")
-@copies_option
-@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts to hide in turn.")
-@seed_option
+@takes("--set", *SPLITTING, *COPIES, *ENGINE)
 @jobs_options
 @out_option
 @json_option
@@ -110,21 +106,13 @@ def _cells(row: ModelRow, referenced: bool) -> list[str]:
 METRICS = {"ccc": "CCC", "pearson": "Pearson"}
 
 
-@click.command("evaluate")
+@command("cross-validate")
 @ratings_argument
 @reading_options
-@click.option("--reference", type=TablePath(), metavar="FILE", required=True, help="Known truth: item, dimensions.")
+@option(QUESTION, "--reference", type=TablePath(), metavar="FILE", required=True, help="Known truth: item, dimensions.")
 @features_option
 @models_option("paper-joint,paper-independent,auto,auto+gold,mean", suffix="+gold")
-@click.option("--folds", type=click.IntRange(min=3), default=5, show_default=True, help="Folds of items.")
-@click.option(
-    "--select/--no-select",
-    "select_iteration",
-    default=True,
-    show_default=True,
-    help="Keep the EM iteration that is best on the validation items.",
-)
-@seed_option
+@takes("--set", *SPLITTING, *SELECTION, *ENGINE)
 @jobs_options
 @out_option
 @json_option
@@ -193,7 +181,7 @@ def significance_lines(found: CrossValidation) -> Iterator[str]:
         yield f"{better} is significantly better than {worse}: {what}."
 
 
-@click.command("score")
+@command("score")
 @table_argument("truth")
 @table_argument("reference")
 @item_options

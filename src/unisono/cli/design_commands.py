@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.model_options import covariate_option, kind_options
-from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options, seed_option
+from unisono.cli.model_options import covariate_option, kind_option
+from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
+from unisono.cli.setting_table import DRAWN, JUDGING, WHO
+from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options
 from unisono.cli.terminal import estimation_progress, number, print_json, print_table, say, tell
 from unisono.errors import LeftOutWarning
 
@@ -21,30 +23,18 @@ SHOWN = 10  # items named
 TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
 
 
-@click.command("judges")
+@command("judges")
 @ratings_argument
 @reading_options
-@kind_options
+@kind_option
 @covariate_option
-@click.option("--by", metavar="COLUMN", help="Column that names the system of an item: means of systems, and ties.")
-@click.option("--prompt", metavar="COLUMN", help="Column that names the prompt of an item, to pair systems.")
-@click.option("--items", type=TablePath(), metavar="FILE", help="Table with these columns, if RATINGS has them not.")
-@click.option(
-    "--shared",
-    type=click.FloatRange(0, 1, max_open=True),
-    metavar="SHARE",
-    help="Share of their errors that judges are expected to have in common.  [default: chosen by labels]",
+@option(QUESTION, "--by", metavar="COLUMN", help="Column that names the system of an item: means of systems, and ties.")
+@option(QUESTION, "--prompt", metavar="COLUMN", help="Column that names the prompt of an item, to pair systems.")
+@option(
+    QUESTION, "--items", type=TablePath(), metavar="FILE", help="Table with these columns, if RATINGS has them not."
 )
-@click.option(
-    "--epsilon",
-    type=click.FloatRange(0, 1),
-    default=0.2,
-    show_default=True,
-    help="How much worse than a person a judge may be and still replace one.",
-)
-@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-fitting.")
-@seed_option
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the tables.")
+@takes("--set", *WHO, *JUDGING)
+@option(RESULT, "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the tables.")
 @json_option
 def judges_command(
     ratings: str,
@@ -134,19 +124,27 @@ def _figure(value: Any) -> str:
 NO_PLAN = "how many ratings would be enough there cannot be told from these."
 
 
-@click.command("plan")
+@command("plan")
 @click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
+@option(
+    QUESTION,
     "--most",
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
     help="Ratings per item, or annotators per recording, at most.",
 )
-@click.option("--target", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="Correlation to reach.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the drawn annotators.")
+@option(
+    QUESTION,
+    "--target",
+    type=click.FloatRange(0, 1),
+    default=TARGET,
+    show_default=True,
+    help="Correlation with the truth to reach.",
+)
+@takes("--set", *DRAWN, title=QUESTION)
 @json_option
-def plan_command(fit: Path, most: int, target: float, seed: int, as_json: bool) -> None:
+def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings: Any) -> None:
     """Predict the error for 1, 2, ... ratings per item by annotators like those of FIT.
 
     For each dimension: the correlation of estimate and truth to expect, and the sd of the truth that remains. Of
@@ -155,7 +153,7 @@ def plan_command(fit: Path, most: int, target: float, seed: int, as_json: bool) 
     from unisono.api import plan
     from unisono.evaluate.alerts import nothing_shared
 
-    found = plan(fit, most=most, seed=seed)
+    found = plan(fit, most=most, **settings)
     if as_json:
         print_json(found.to_dict(target))
         return
@@ -196,9 +194,16 @@ TRACE_UNITS = (
 )
 
 
-@click.command("next")
+@command("next")
 @click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--count", type=click.IntRange(min=1), default=10, show_default=True, help="Items and annotators shown.")
+@option(
+    QUESTION,
+    "--count",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Items and annotators shown.",
+)
 @json_option
 def next_command(fit: Path, count: int, as_json: bool) -> None:
     """Say which items to rate next, and whose ratings tell most.

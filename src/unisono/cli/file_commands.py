@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.option_groups import RESULT, TABLE, command, option, takes
+from unisono.cli.setting_table import IMPORTING
 from unisono.cli.table_options import TablePath
 from unisono.cli.terminal import say, task_progress
 from unisono.tables.labels import counted
@@ -38,73 +40,47 @@ def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -
     return tuple(found)
 
 
-def _words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, float | None]:
-    """WORD=NUMBER, several between commas; nothing behind the equals sign means missing."""
-    found: dict[str, float | None] = {}
-    for text in (part for entry in given for part in entry.split(",") if part.strip()):
-        word, mark, number = text.rpartition("=")
-        try:
-            found[word.strip()] = float(number) if number.strip() else None
-        except ValueError:
-            mark = ""
-        if not mark or not word.strip():
-            raise click.BadParameter(f"'{text.strip()}' is not of the form WORD=NUMBER.", ctx, param)
-    return found
+_OUT = option(
+    RESULT, "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write."
+)
 
 
-_WHERE = [
-    click.option("--item", metavar="PATH", help="Column or path that names the item; several between commas."),
-    click.option("--annotator", metavar="PATH", help="Column or path that names the annotator."),
-    click.option(
-        "--dim", "dims", metavar="NAME[=SOURCE]", multiple=True, callback=_pairs, help="Dimension to take. Repeatable."
-    ),
-    click.option("--records", metavar="PATH", help="json: where the records are.  [default: the elements of the list]"),
-    click.option("--dimension", metavar="PATH", help="json: where a record names its dimension (with --value)."),
-    click.option("--value", metavar="PATH", help="json: where its number is."),
-    click.option("--kind", metavar="PATH", help="json: where it says what the annotator is; =judge for all."),
-    click.option("--time", metavar="PATH", help="json: where its time is; makes traces."),
-    click.option("--time-unit", type=click.Choice(("s", "ms", "us", "min")), help="Unit of time.  [default: s]"),
-    click.option("--names", metavar="TEMPLATE", help="What paths of files say, as in '{dimension}/{item}.csv'."),
-    click.option("--shift", type=float, metavar="SECONDS", help="Added to every time of traces."),
-    click.option(
-        "--rate", type=click.FloatRange(min=0, min_open=True), metavar="HZ", help="Samples per second of elan's tiers."
-    ),
-]
-
-
-def _where_options(import_command: Any) -> Any:
-    for option in reversed(_WHERE):
-        import_command = option(import_command)
-    return import_command
-
-
-@click.command("import")
+@command("import")
 @click.argument("tool", metavar="KIND")
 @click.argument("files", type=TablePath(), nargs=-1, required=True, metavar="FILE...")
-@_where_options
-@click.option(
-    "--labels", metavar="WORD=NUMBER,...", multiple=True, callback=_words, help="Numbers of words; none: missing."
+@option(TABLE, "--item", metavar="PATH", help="Column or path that names the item; several between commas.")
+@option(TABLE, "--annotator", metavar="PATH", help="Column or path that names the annotator.")
+@option(
+    TABLE,
+    "--dim",
+    "dims",
+    metavar="NAME[=SOURCE]",
+    multiple=True,
+    callback=_pairs,
+    help="Dimension to take. Repeatable.",
 )
-@click.option(
-    "--duplicates",
-    type=click.Choice(("error", "first", "last", "mean")),
-    help="Which of several answers in one place counts.  [default: error, or as the kind has it]",
+@option(TABLE, "--time", metavar="PATH", help="json: where its time is; makes traces.")
+@option(TABLE, "--names", metavar="TEMPLATE", help="What paths of files say, as in '{dimension}/{item}.csv'.")
+@takes("--read", *IMPORTING, title=TABLE)
+@option(
+    RESULT,
+    "--dropped",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="CSV of what was left out.",
 )
-@click.option(
-    "--dropped", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV of what was left out."
-)
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write.")
-@click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_kinds, help="Name all kinds.")
+@_OUT
+@option(RESULT, "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_kinds, help="Name all kinds.")
 @click.pass_context
 def import_command(
     ctx: click.Context,
     /,
     tool: str,
     files: tuple[str, ...],
-    labels: dict[str, float | None],
-    duplicates: str | None,
     dropped: Path | None,
     out: Path | None,
+    labels: dict[str, float | None] | None = None,
+    duplicates: str | None = None,
     **words: Any,
 ) -> None:
     """Make a table of ratings from FILEs that another tool wrote; KIND says which one.
@@ -118,7 +94,7 @@ def import_command(
     from unisono.tables.importing.imported_answers import Answers
 
     try:
-        found = import_files(tool, files, Answers(labels, duplicates), Request(**words))
+        found = import_files(tool, files, Answers(labels or {}, duplicates), Request(**words))
     except ValueError as error:
         from unisono.errors import DataError
 
@@ -159,7 +135,7 @@ def _tell(found: Imported, out: Path | None) -> None:
 EXPORT_KINDS = ("label-studio", "inspect", "crowd-kit", "nova", "elan")
 
 
-@click.command("export")
+@command("export")
 @click.argument("kind", type=click.Choice(EXPORT_KINDS))
 @click.argument("fused", type=click.Path(exists=True, path_type=Path), metavar="DIR")
 @click.option(
@@ -202,38 +178,62 @@ def export_command(
     say(f"Written to {out}: {counted(len(truth.items), 'item')}, {', '.join(truth.dimensions)}.")
 
 
-_FILES = click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-_OUT = click.option(
-    "-o", "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV to write."
+MEDIA = ("text", "image", "audio", "video")
+_POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+@command("features")
+@click.argument("kind", type=click.Choice(MEDIA))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@option(TABLE, "--item", default="item", show_default=True, metavar="COLUMN", help="text: column that names the item.")
+@option(TABLE, "--text", default="text", show_default=True, metavar="COLUMN", help="text: column that holds the text.")
+@option(
+    TABLE, "--rate", type=_POSITIVE, default=4.0, show_default=True, metavar="HZ",
+    help="audio, video: rows per second; any clock will do, `fuse` brings features onto that of the ratings.",
+)  # fmt: skip
+@option(
+    TABLE, "--window", type=_POSITIVE, default=5.0, show_default=True, metavar="SECONDS",
+    help="audio, video: how far back every row looks.",
+)  # fmt: skip
+@option(
+    RESULT,
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="CSV to write.",
 )
-_RATE = click.option(
-    "--rate", type=click.FloatRange(min=0, min_open=True), default=4.0, show_default=True, metavar="HZ",
-    help="Rows per second; any clock will do, `fuse` brings features onto that of the ratings.",
-)  # fmt: skip
-_WINDOW = click.option(
-    "--window", type=click.FloatRange(min=0, min_open=True), default=5.0, show_default=True, metavar="SECONDS",
-    help="How far back every row looks.",
-)  # fmt: skip
-
-
-@click.group("features")
-def features_group() -> None:
+def features_command(
+    kind: str, files: tuple[Path, ...], item: str, text: str, rate: float, window: float, out: Path
+) -> None:
     """Make a table of features from what was rated, for `fuse --features` and `predict`.
 
     Items and recordings are named after their files, without the ending.
+
+    \b
+    text   sentence embeddings (256 numbers) of .txt files, one item each, or of one table with a row per item
+    image  mean colours, luminance and histograms of hue, saturation and value (29 numbers)
+    audio  openSMILE's emotion set under eight statistics; WAV, FLAC and OGG as they are, other formats and
+           films if ffmpeg is installed
+    video  colours, luminance, histograms and optical flow, averaged (31 numbers)
+
+    Text and audio need the extra of that name, images and films the extra `video`.
     """
+    from unisono.tables.media import media_features
+
+    if kind == "text":
+        _write_features(out, _embedded(files, item, text))
+        return
+    measures: dict[str, Callable[[Path], Measured]] = {
+        "image": media_features.image_features,
+        "audio": lambda path: media_features.sound_features(path, rate, window),
+        "video": lambda path: media_features.film_features(path, rate, window),
+    }
+    _write_features(out, _measure(files, measures[kind]))
 
 
-@features_group.command("text")
-@_FILES
-@_OUT
-@click.option("--item", default="item", show_default=True, metavar="COLUMN", help="Column that names the item.")
-@click.option("--text", default="text", show_default=True, metavar="COLUMN", help="Column that holds the text.")
-def text(files: tuple[Path, ...], out: Path, item: str, text: str) -> None:
-    """Sentence embeddings (256 numbers) of texts.
-
-    FILES are .txt files, one item each, or one table with a row per item. Needs the extra `text`.
-    """
+def _embedded(files: tuple[Path, ...], item: str, text: str) -> dict[str, Measured]:
     from unisono.tables.media.media_features import Measured, item_name
     from unisono.tables.media.text_features import embedding_names, require_embeddings, sentence_embeddings
     from unisono.tables.reading.side_information import read_item_texts
@@ -247,50 +247,7 @@ def text(files: tuple[Path, ...], out: Path, item: str, text: str) -> None:
         raise click.UsageError("Give .txt files, or one table with a column of texts.")
     rows = sentence_embeddings(list(texts.values()))
     names = embedding_names(rows.shape[1])
-    _write_features(out, {name: Measured(names, row) for name, row in zip(texts, rows, strict=True)})
-
-
-@features_group.command("image")
-@_FILES
-@_OUT
-def image(files: tuple[Path, ...], out: Path) -> None:
-    """Mean colours, luminance and histograms of hue, saturation and value of images (29 numbers).
-
-    Needs the extra `video`.
-    """
-    from unisono.tables.media.media_features import image_features
-
-    _write_features(out, _measure(files, image_features))
-
-
-@features_group.command("audio")
-@_FILES
-@_OUT
-@_RATE
-@_WINDOW
-def audio(files: tuple[Path, ...], out: Path, rate: float, window: float) -> None:
-    """openSMILE's emotion set of sounds, under mean, max, min, std, range, kurtosis, skewness and interquartile range.
-
-    WAV, FLAC and OGG are read as they are, other formats and films if ffmpeg is installed. Needs the extra `audio`.
-    """
-    from unisono.tables.media.media_features import sound_features
-
-    _write_features(out, _measure(files, lambda path: sound_features(path, rate, window)))
-
-
-@features_group.command("video")
-@_FILES
-@_OUT
-@_RATE
-@_WINDOW
-def video(files: tuple[Path, ...], out: Path, rate: float, window: float) -> None:
-    """Colours, luminance, histograms and optical flow of films, averaged (31 numbers).
-
-    Needs the extra `video`.
-    """
-    from unisono.tables.media.media_features import film_features
-
-    _write_features(out, _measure(files, lambda path: film_features(path, rate, window)))
+    return {name: Measured(names, row) for name, row in zip(texts, rows, strict=True)}
 
 
 def _measure(files: tuple[Path, ...], measure: Callable[[Path], Measured]) -> dict[str, Measured]:

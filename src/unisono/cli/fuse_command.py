@@ -13,101 +13,64 @@ from unisono.cli.model_options import (
     Engine,
     covariate_option,
     engine_options,
-    kind_options,
+    kind_option,
     ratings_or_shards_argument,
     require_words,
-    series_options,
 )
+from unisono.cli.option_groups import MODEL, RESULT, TABLE, command, option, takes
+from unisono.cli.setting_table import CATEGORIES, CLUSTER, COPIES
+from unisono.cli.setting_table import MODEL as MODEL_SETTINGS
 from unisono.cli.table_options import (
     TablePath,
     category_option,
-    copies_option,
+    features_option,
     item_options,
     json_option,
     of_items,
     read_answers_quietly,
     reading_options,
+    seed_option,
     table_argument,
 )
 from unisono.cli.terminal import estimation_progress, print_json, say, tell
-from unisono.maths.structure_words import Counting, words_of
-from unisono.tables.labels import counted
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
     from unisono.api.category_fusion import CategoryFusion
+    from unisono.maths.structure_words import Counting
 
 
 NOT_CONVERGED = 4
 OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "shared", "reference_kind")
-# Words of structure, of items and of traces; one that is not given stays as the model has it.
-HELP = {
-    "inference": "How parameters are estimated; soft, hard and paper are for traces.",
-    "transform": "What annotators do to the truth (F_k); delay and taps are for traces.",
-    "noise": "Form of the annotators' noise; ar1 is for traces.",
-    "latent": "Form of the truth's covariance.",
-    "anchor": "What fixes the meaning of a dimension.",
-    "response": "What ratings are: numbers (default), ordered answers with thresholds of every annotator, sliders.",
-    "estimate": "On the scale of a panel of annotators (default), or the posterior mean, which is drawn to the middle.",
-}
 
 
-def _structure_options(fuse_command: Any) -> Any:
-    for name, about in reversed(HELP.items()):
-        fuse_command = click.option(f"--{name}", type=click.Choice(words_of(name)), help=about)(fuse_command)
-    return fuse_command
-
-
-@click.command("fuse")
+@command("fuse")
 @ratings_or_shards_argument
 @reading_options
 @category_option
-@click.option("--category-model", default="auto", show_default=True, metavar="NAME", help="Model of the categories.")
-@click.option("--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each.")
-@click.option("--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
-@click.option(
-    "--gold-anyway",
-    is_flag=True,
-    default=None,
-    help="Obey known truths that run against the ratings or are in another unit, which are refused otherwise.",
-)
-@click.option("--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
-@_structure_options
-@click.option(
-    "--panel",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="N",
-    help="Annotators of the panel whose mean sets the scale of the matched estimate; inf: the truth's own.  [10]",
-)
-@click.option(
+@option(MODEL, "--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
+@features_option
+@option(MODEL, "--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
+@option(
+    MODEL,
     "--start",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FIT",
     help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
 )
-@kind_options
-@click.option(
-    "--shared",
-    type=click.FloatRange(0, 1, max_open=True),
-    metavar="SHARE",
-    help="Share of their errors that annotators have in common, where nothing shows it: judges alone, one lab, traces.",
-)
+@kind_option
 @covariate_option
-@copies_option
-@click.option("--bias/--no-bias", default=None, help="Whether annotators have an offset.")
-@click.option(
-    "--censored/--uncensored",
-    default=None,
-    help="Whether an answer at an end of the scale, where answers are of few kinds, says 'here or beyond' (the "
-    "default), or is a number like all others.",
-)
-@series_options
-@click.option("--tol", type=click.FloatRange(min=0, min_open=True), help="When to stop.")
-@click.option("--max-iter", type=click.IntRange(min=1), help="Iterations at most.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the results.")
-@click.option("--report/--no-report", default=True, show_default=True, help="With --out, write report.html as well.")
+@takes("--set", *MODEL_SETTINGS, *COPIES, *CATEGORIES, *CLUSTER)
+@seed_option
 @engine_options
+@option(RESULT, "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder to write.")
+@option(
+    RESULT,
+    "--report/--no-report",
+    default=True,
+    show_default=True,
+    help="With --out, write report.html as well.",
+)
 @json_option
 @click.pass_context
 def fuse_command(
@@ -116,20 +79,20 @@ def fuse_command(
     ratings: str,
     reading: dict[str, Any],
     categories: dict[str, str] | None,
-    category_model: str,
     features: str | None,
     gold: str | None,
     start: Path | None,
     model: str,
     kinds: dict[str, str] | None,
-    humans: str | None,
     covariates: str | None,
-    copies: Counting,
     seed: int,
     out: Path | None,
     report: bool,
     as_json: bool,
     engine: Engine,
+    humans: str | None = None,
+    copies: Counting = "merge",
+    category_model: str = "auto",
     **settings: Any,
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
@@ -159,17 +122,16 @@ def fuse_command(
     from unisono.fusers.model_registry import find_model
     from unisono.tables.reading.ratings_reader import read_item_table
 
-    chosen = {name: value for name, value in settings.items() if value is not None}
     find_model(model)  # a wrong name is said before anything is read
     find_category_model(category_model)
     if in_shards(ratings, engine, reading):
         refused = {"features": features, "gold": gold, "kinds": kinds, "humans": humans}
         refused |= {"covariates": covariates, "categories": categories}
-        refused |= {name: chosen.pop(name) for name in OF_TRACES if name in chosen}
+        refused |= {name: settings.pop(name) for name in OF_TRACES if name in settings}
         how: dict[str, Any] = {"out": out, "report": report, "as_json": as_json, "refused": refused}
-        ctx.exit(fuse_in_shards(ratings, engine, reading, chosen, copies=copies, model=model, start=start, **how))
+        ctx.exit(fuse_in_shards(ratings, engine, reading, settings, copies=copies, model=model, start=start, **how))
     answers = read_answers_quietly(ratings, reading, categories)
-    require_words(ctx, chosen, series=answers.ratings is not None and answers.ratings.is_series)
+    require_words(ctx, settings, series=answers.ratings is not None and answers.ratings.is_series)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with engine.for_traces() as executor, estimation_progress("Estimating") as watching:
@@ -187,7 +149,7 @@ def fuse_command(
             seed=seed,
             on_step=watching,
             executor=executor,
-            **chosen,
+            **settings,
         )
         if isinstance(result, Fusion) and executor is None:
             result.describe_now(watching)
@@ -219,12 +181,12 @@ def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> N
         tell(f"\nWritten to {out}: {', '.join([*tables, *more])}")
 
 
-@click.command("predict")
+@command("predict")
 @click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @table_argument("features")
 @item_options
-@click.option("--ratings", type=TablePath(), metavar="FILE", help="Ratings of these items by annotators of the fit.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write.")
+@option(TABLE, "--ratings", type=TablePath(), metavar="FILE", help="Ratings of these items by annotators of the fit.")
+@option(RESULT, "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write.")
 def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: str | None, out: Path | None) -> None:
     """Predict the truth of new items (or recordings) from their FEATURES with the model saved in FIT.
 
@@ -237,7 +199,7 @@ def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: 
     from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
     fuser = load(fit)
-    reading["rate"] = reading["rate"] or getattr(fuser, "rate_", None)  # traces keep the clock of the fit
+    reading = {"rate": getattr(fuser, "rate_", None)} | reading  # traces keep the clock of the fit
     table = read_item_table(features, **reading, complete=True)
     if ratings is None:
         fused = fuser.predict(table)
@@ -250,10 +212,12 @@ def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: 
         return
     with atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
+    from unisono.tables.labels import counted
+
     say(f"Predicted {counted(len(fused.items), 'item')}; written to {out}.")
 
 
-@click.command("report")
+@command("report")
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Page to write.")
 def report_command(directory: Path, out: Path | None) -> None:

@@ -16,48 +16,52 @@ from unisono.cli.terminal import say, show_warnings
 from unisono.errors import DataError, EngineError, SettingsError
 from unisono.version import __version__
 
-# name -> (module, the click command in it, one line for --help).
-COMMANDS: dict[str, tuple[str, str, str]] = {
-    "fuse": ("fuse_command", "fuse_command", "Fuse ratings into one truth per item, and describe every annotator."),
-    "shard": ("shard_command", "shard_command", "Make shards of a table that is larger than memory, for `fuse`."),
-    "check": (
-        "agreement_commands",
-        "check_command",
-        "Check a table of ratings: coverage, agreement, what looks suspicious.",
-    ),
-    "report": ("fuse_command", "report_command", "Make the page of a saved fusion again."),
-    "agreement": (
-        "agreement_commands",
-        "agreement_command",
-        "Measure how far annotators agree, with intervals, for the paper.",
-    ),
-    "import": ("file_commands", "import_command", "Make a table of ratings from the files of another tool."),
-    "export": ("file_commands", "export_command", "Hand fused truth back to another tool."),
-    "score": ("comparison_commands", "score_command", "Compare a fused truth with a reference."),
-    "compare": (
-        "comparison_commands",
-        "compare_command",
-        "Compare all models on your ratings, and say whether joint modelling helps.",
-    ),
-    "evaluate": (
-        "comparison_commands",
-        "cross_validate_command",
-        "Cross-validate models against a reference, with the paper's protocol.",
-    ),
-    "predict": ("fuse_command", "predict_command", "Predict the truth of new items from their features."),
-    "judges": (
-        "design_commands",
-        "judges_command",
-        "Look at judges beside people, and compare systems with intervals that hold.",
-    ),
-    "features": ("file_commands", "features_group", "Make features from texts, images, sounds and films."),
-    "next": ("design_commands", "next_command", "Say which items to rate next, and whose ratings tell most."),
-    "plan": ("design_commands", "plan_command", "Predict how many ratings per item are enough."),
-    "simulate": ("paper_commands", "simulate_group", "Draw ratings with a known truth from the model."),
-    "datasets": ("paper_commands", "datasets_group", "List, copy and fetch data sets."),
-    "reproduce": ("paper_commands", "reproduce_command", "Run the paper's experiments and judge its claims."),
-    "collect": ("collect_command", "command", "Run a rating study in the browser and export it."),
+# A title of --help -> name -> (module, the click command in it, one line).
+GROUPS: dict[str, dict[str, tuple[str, str, str]]] = {
+    "From ratings to the truth": {
+        "check": ("agreement_commands", "check_command", "What is in a table, and what looks suspicious."),
+        "fuse": ("fuse_command", "fuse_command", "The truth of every item, and a description of every annotator."),
+        "report": ("fuse_command", "report_command", "Make the page of a saved fusion again."),
+        "predict": ("fuse_command", "predict_command", "The truth of new items, from their features."),
+    },
+    "How good is it?": {
+        "agreement": ("agreement_commands", "agreement_command", "Inter-rater reliability, for the paper."),
+        "compare": ("comparison_commands", "compare_command", "All models on your ratings: does joint modelling help?"),
+        "score": ("comparison_commands", "score_command", "A fused truth against a reference."),
+        "cross-validate": (
+            "comparison_commands",
+            "cross_validate_command",
+            "Models against a reference, with the paper's protocol.",
+        ),
+        "judges": ("design_commands", "judges_command", "Judges beside people, and a leaderboard of systems."),
+    },
+    "A study, before and while it runs": {
+        "plan": ("design_commands", "plan_command", "How many ratings per item are enough."),
+        "next": ("design_commands", "next_command", "Which items to rate next, and whose ratings tell most."),
+        "collect": ("collect_command", "command", "Run a rating study in the browser and export it."),
+    },
+    "Tables and files": {
+        "import": ("file_commands", "import_command", "The files of another tool as a table of ratings."),
+        "export": ("file_commands", "export_command", "The fused truth for another tool."),
+        "features": ("file_commands", "features_command", "Features of texts, images, sounds and films."),
+        "shard": ("shard_command", "shard_command", "Divide a table that is larger than memory, for `fuse`."),
+        "datasets": ("paper_commands", "datasets_command", "Data sets to try: list, copy, fetch."),
+    },
+    "The paper": {
+        "simulate": ("paper_commands", "simulate_command", "Ratings with a known truth, drawn from the model."),
+        "reproduce": ("paper_commands", "reproduce_command", "The paper's experiments, and whether its claims hold."),
+    },
+    "Help": {
+        "settings": ("settings_command", "settings_command", "What --set and --read take, with meaning and default."),
+    },
 }
+COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
+EARLIER = {"evaluate": "cross-validate"}  # names that are still understood
+FIRST_STEP = [
+    ("unisono datasets copy squality", "a table to try things on: squality.csv"),
+    ("unisono check squality.csv", "look at it; any table with a row per rating will do"),
+    ("unisono fuse squality.csv --out result", "the truth and the annotators; open result/report.html"),
+]
 
 
 class LazyGroup(click.Group):
@@ -67,10 +71,11 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        name = EARLIER.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
             return None
-        module, name, _ = COMMANDS[cmd_name]
-        found: click.Command = getattr(importlib.import_module(f"unisono.cli.{module}"), name)
+        module, attribute, _ = COMMANDS[name]
+        found: click.Command = getattr(importlib.import_module(f"unisono.cli.{module}"), attribute)
         return found
 
     def resolve_command(
@@ -92,9 +97,13 @@ class LazyGroup(click.Group):
             # A model or a setting that there is not is a matter of usage, wherever it was noticed.
             raise click.UsageError(str(error), ctx) from None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("First steps"):
+            formatter.write_dl(FIRST_STEP)
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, line) for name, (_, _, line) in commands.items()])
+        click.Command.format_options(self, ctx, formatter)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -1,4 +1,4 @@
-"""Options about the model and its execution: engines and workers, kinds of annotators and covariates, traces."""
+"""Options about the model and its execution: engines and workers, kinds of annotators and covariates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unisono.cli.option_groups import MODEL, WORK, option, with_options
 from unisono.cli.rating_folders import is_rating_folder
 from unisono.cli.table_options import TablePath
 from unisono.errors import SettingsError
@@ -64,28 +65,27 @@ class RatingsPath(TablePath):
 
 ratings_or_shards_argument = click.argument("ratings", type=RatingsPath(), metavar="RATINGS")
 _ENGINE = [
-    click.option(
+    option(
+        WORK,
         "--engine",
         type=click.Choice(ENGINE_WORDS),
         help="Who works on shards of items, or on recordings.  [default: serial]",
     ),
-    click.option(
-        "--workers", type=click.IntRange(min=1), metavar="N", help="Processes at work.  [default: one per core]"
-    ),
-    click.option("--scheduler", metavar="ADDRESS", help="An existing cluster of Dask or Ray; without, a local one."),
-    click.option(
+    option(WORK, "--workers", type=click.IntRange(min=1), metavar="N", help="Processes.  [default: one per core]"),
+    option(
+        WORK,
         "--checkpoint",
         type=click.Path(file_okay=False, path_type=Path),
         metavar="DIR",
         help="Keep a fit of shards here every few iterations.",
     ),
-    click.option("--resume", is_flag=True, help="Continue the fit that the checkpoint holds."),
+    option(WORK, "--resume", is_flag=True, help="Continue the fit that the checkpoint holds."),
 ]
 
 
-def engine_options(command: Any) -> Any:
-    """The command with these options, which it gets as the argument `engine`."""
-    return _with_options(command, "engine", Engine, _ENGINE)
+def engine_options(decorated: Any) -> Any:
+    """The command with these options, which it gets as the argument `engine`; below a `takes` with the scheduler."""
+    return _as_one(decorated, "engine", Engine, _ENGINE)
 
 
 class Jobs(NamedTuple):
@@ -109,26 +109,23 @@ class Jobs(NamedTuple):
 
 
 _JOBS = [
-    click.option("--jobs", type=int, metavar="N", help="Processes at once; -1 for one per core.  [default: 1]"),
-    click.option("--engine", type=click.Choice(ENGINE_WORDS), help="Who works on folds and models: see docs/scale.md."),
-    click.option("--scheduler", metavar="ADDRESS", help="An existing cluster of Dask or Ray; without, a local one."),
+    option(WORK, "--jobs", type=int, metavar="N", help="Processes at once; -1 for one per core.  [default: 1]"),
 ]
 
 
-def jobs_options(command: Any) -> Any:
-    """The command with these options, which it gets as the argument `jobs`."""
-    return _with_options(command, "jobs", Jobs, _JOBS)
+def jobs_options(decorated: Any) -> Any:
+    """The command with these options, which it gets as the argument `jobs`; below a `takes` with the engine."""
+    return _as_one(decorated, "jobs", Jobs, _JOBS)
 
 
-def _with_options(command: Any, name: str, kind: Any, options: list[Any]) -> Any:
-    @functools.wraps(command)
-    def gathered(*arguments: Any, **given: Any) -> Any:
-        return command(*arguments, **{name: kind(*(given.pop(field) for field in kind._fields))}, **given)
+def _as_one(decorated: Any, name: str, kind: Any, options: list[Any]) -> Any:
+    """The command with these options, whose values arrive as one argument."""
 
-    decorated: Any = gathered
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated
+    @functools.wraps(decorated)
+    def gathered(**given: Any) -> Any:
+        return decorated(**{name: kind(*(given.pop(field, None) for field in kind._fields))}, **given)
+
+    return with_options(gathered, options)
 
 
 def _patterns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
@@ -144,77 +141,22 @@ def _patterns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
     return found or None
 
 
-_KINDS = [
-    click.option(
-        "--kind",
-        "kinds",
-        metavar="KIND=PATTERN,...",
-        multiple=True,
-        callback=_patterns,
-        help="What annotators are, by their names: judge='gpt-*,llama*'. Others are human. Repeatable.",
-    ),
-    click.option("--humans", metavar="PATTERN,...", help="Annotators who are people; others are judges."),
-    click.option(
-        "--reference-kind", metavar="KIND", help="The kind that defines what a dimension means.  [default: people]"
-    ),
-]
-
-covariate_option = click.option(
+kind_option = option(
+    MODEL,
+    "--kind",
+    "kinds",
+    metavar="KIND=PATTERN,...",
+    multiple=True,
+    callback=_patterns,
+    help="What annotators are, by their names: judge='gpt-*,llama*'. Others are human. Repeatable.",
+)
+covariate_option = option(
+    MODEL,
     "--covariate",
     "covariates",
     metavar="COLUMN,...",
     help="Columns about single ratings: length, position, a batch; numbers, or few words. Their effects are written.",
 )
-
-
-def kind_options(command: Any) -> Any:
-    """The command with options about kinds; one that is not given stays None."""
-    for option in reversed(_KINDS):
-        command = option(command)
-    return command
-
-
-class Window(click.ParamType[float | str]):
-    """Seconds, or the word `choose`."""
-
-    name = "seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        if value == "choose":
-            return "choose"
-        return float(click.FloatRange(min=0).convert(value, param, ctx))
-
-
-_SERIES = [
-    click.option(
-        "--window",
-        type=Window(),
-        metavar="SECONDS|choose",
-        help="How far back annotators' delays and filters reach; choose: by held-out stretches.  [default: 3]",
-    ),
-    click.option(
-        "--lag",
-        type=click.FloatRange(min=0),
-        metavar="SECONDS",
-        help="Mean reaction time of the annotators, which ratings alone cannot show.",
-    ),
-    click.option(
-        "--features-drive",
-        is_flag=True,
-        default=None,
-        help="Features move the truth up or down instead of being its level.",
-    ),
-    click.option("--width", type=click.IntRange(min=1), metavar="FRAMES", help="Filter width of the published models."),
-    click.option("--restarts", type=click.IntRange(min=0), metavar="N", help="Random starts; the default takes none."),
-    click.option("--jobs", type=int, metavar="N", help="Processes at once for starts and windows; -1: one per core."),
-]
-
-
-def series_options(command: Any) -> Any:
-    """The command with the options of traces; an option that is not given stays None."""
-    for option in reversed(_SERIES):
-        command = option(command)
-    return command
 
 
 def require_words(ctx: click.Context, settings: dict[str, Any], *, series: bool) -> None:
@@ -225,4 +167,4 @@ def require_words(ctx: click.Context, settings: dict[str, Any], *, series: bool)
         value, words = settings.get(name), here.get(name, ())
         if value is not None and value not in words:
             choice = f"Here choose one of {', '.join(words)}." if words else "Leave it out."
-            raise click.UsageError(f"--{name} {value} is for {kind}. {choice}", ctx)
+            raise click.UsageError(f"{name}={value} is for {kind}. {choice}", ctx)

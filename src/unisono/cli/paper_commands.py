@@ -2,125 +2,80 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.option_groups import QUESTION, RESULT, WORK, command, option, takes
+from unisono.cli.setting_table import SIMULATED, SIMULATED_ITEMS, SIMULATED_SERIES
 from unisono.cli.table_options import seed_option
 from unisono.cli.terminal import say, task_progress
-from unisono.tables.labels import counted
+from unisono.tables.labels import counted, listed
 
 if TYPE_CHECKING:
     from unisono.paper.simulation import Simulation
 
 
-class SimulateGroup(click.Group):
-    """Takes the word that earlier versions had for items, with a note."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] == "global":
-            say("Deprecated: 'simulate global' is now called 'simulate items'.")
-            args = ["items", *args[1:]]
-        return super().resolve_command(ctx, args)
+_SIMULATED = {one.name: one for one in (*SIMULATED_ITEMS, *SIMULATED_SERIES)}  # a name of both stands in `SIMULATED`
+_OUT_DIR = click.Path(file_okay=False, path_type=Path)
+_COUNT = click.IntRange(min=1)
 
 
-@click.group("simulate", cls=SimulateGroup)
-def simulate_group() -> None:
-    """Draw ratings from the model, with the truth behind them."""
+def _kind(ctx: click.Context, param: click.Parameter, given: str) -> str:
+    """Items or series; takes the word that earlier versions had for items, with a note."""
+    if given == "global":
+        say("Deprecated: 'simulate global' is now called 'simulate items'.")
+        return "items"
+    return str(click.Choice(("items", "series")).convert(given, param, ctx))
 
 
-@simulate_group.command("items")
-@click.option("--items", type=click.IntRange(min=1), default=100, show_default=True, help="Items (M).")
-@click.option("--annotators", type=click.IntRange(min=1), default=10, show_default=True, help="Annotators (K).")
-@click.option("--dimensions", type=click.IntRange(min=1), default=2, show_default=True, help="Dimensions (D).")
-@click.option("--features", type=click.IntRange(min=0), default=500, show_default=True, help="Features (P).")
-@click.option("--ratings-per-item", type=click.IntRange(min=1), help="Annotators per item.  [default: all]")
-@click.option("--noise", type=click.FloatRange(min=0), default=0.3, show_default=True, help="Noise sd.")
-@click.option(
-    "--transform",
-    type=click.Choice(["uniform", "identity", "near-identity", "shared"]),
-    default="uniform",
-    show_default=True,
-    help="Law of F_k: U(0,1); I; I plus normal; the same 1 on, --spread off the diagonal.",
+@command("simulate")
+@click.argument("kind", metavar="[items|series]", callback=_kind)
+@option(QUESTION, "--items", type=_COUNT, metavar="M", help="Items.  [default: 100]")
+@option(QUESTION, "--recordings", type=_COUNT, metavar="M", help="Recordings, of series.  [default: 18]")
+@option(QUESTION, "--annotators", type=_COUNT, metavar="K", help="Annotators.  [default: 10; 6 of series]")
+@option(QUESTION, "--dimensions", type=_COUNT, metavar="D", help="Dimensions.  [default: 2]")
+@option(
+    QUESTION,
+    "--missing",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Share of missing answers, or of frames lost in stretches.  [default: 0]",
 )
-@click.option("--spread", type=float, default=0.3, show_default=True, help="For near-identity and shared.")
-@click.option("--bias", type=click.FloatRange(min=0), default=0.0, show_default=True, help="Sd of offsets.")
-@click.option(
-    "--missing", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of missing answers."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR", help="Folder.")
-def items(out: Path, **settings: Any) -> None:
-    """Ratings of items; the defaults are the paper's synthetic experiment.
+@option(QUESTION, "--seed", type=int, metavar="N", help="Seed.  [default: 0]")
+@takes("--set", *SIMULATED, *_SIMULATED.values(), title=QUESTION)
+@option(RESULT, "--out", type=_OUT_DIR, required=True, metavar="DIR", help="Folder to write.")
+@click.pass_context
+def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) -> None:
+    """Draw ratings from the model, with the truth behind them; the defaults are the paper's synthetic experiments.
+
+    \b
+    items   ratings of items
+    series  traces: features walk at random, hold for 2 to 4 frames and move on in straight lines; the truth is a
+            linear map of them
 
     Writes ratings.csv, features.csv, truth.csv and annotators.json into DIR.
     """
-    from unisono.paper.simulation import simulate_items
+    from unisono.paper.simulation import simulate_items, simulate_series
 
-    drawn = simulate_items(**settings)
+    simulate = simulate_items if kind == "items" else simulate_series
+    words = inspect.signature(simulate).parameters
+    asked = {name: value for name, value in given.items() if value is not None}
+    if foreign := sorted(set(asked) - set(words)):
+        raise click.UsageError(f"simulate {kind} has no {listed(foreign)}. It has {', '.join(words)}.", ctx)
+    settings = {name: word.default for name, word in words.items()} | asked
+    drawn = simulate(**settings)
     _write(drawn, settings, out)
     ratings = drawn.ratings
-    what = f"{counted(ratings.J, 'judgement')} of {counted(ratings.M, 'item')} by {counted(ratings.K, 'annotator')}"
-    say(f"{what}; written to {out}.")
-
-
-@simulate_group.command("series")
-@click.option("--recordings", type=click.IntRange(min=1), default=18, show_default=True, help="Recordings (M).")
-@click.option("--frames", type=click.IntRange(min=2), default=350, show_default=True, help="Frames of each (T).")
-@click.option("--annotators", type=click.IntRange(min=1), default=6, show_default=True, help="Annotators (K).")
-@click.option("--dimensions", type=click.IntRange(min=1), default=2, show_default=True, help="Dimensions (D).")
-@click.option("--features", type=click.IntRange(min=0), default=500, show_default=True, help="Features (P).")
-@click.option("--window", type=click.IntRange(min=1), default=10, show_default=True, help="Frames of a filter (W).")
-@click.option(
-    "--rate", type=click.FloatRange(min=0, min_open=True), default=5.0, show_default=True, help="Frames per second."
-)
-@click.option(
-    "--noise",
-    type=click.FloatRange(min=0),
-    default=0.5,
-    show_default=True,
-    help="Noise sd on average, in sds of the annotator's signal.",
-)
-@click.option("--realistic", is_flag=True, help="Annotators with a smooth delay, a gain, leakage and a bias.")
-@click.option(
-    "--correlation",
-    type=click.FloatRange(-1, 1, min_open=True, max_open=True),
-    default=0.0,
-    show_default=True,
-    help="Of the true dimensions.",
-)
-@click.option(
-    "--autocorrelation",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.0,
-    show_default=True,
-    help="Of the noise of neighbouring frames.",
-)
-@click.option(
-    "--spammers", type=click.IntRange(min=0), default=0, show_default=True, help="Annotators who trace random walks."
-)
-@click.option(
-    "--missing", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of frames lost in stretches."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR", help="Folder.")
-def series(out: Path, **settings: Any) -> None:
-    """Traces; the defaults are the paper's synthetic experiment.
-
-    Features walk at random, hold for 2 to 4 frames and move on in straight lines; the truth is a linear map of them.
-    Writes ratings.csv, features.csv, truth.csv and annotators.json into DIR.
-    """
-    from unisono.paper.simulation import simulate_series
-
-    drawn = simulate_series(**settings)
-    _write(drawn, settings, out)
-    ratings = drawn.ratings
-    traces = f"{counted(ratings.J, 'trace')} of {counted(settings['frames'], 'frame')}"
-    say(f"{traces}, {counted(ratings.M, 'recording')} by {counted(ratings.K, 'annotator')}; written to {out}.")
+    if kind == "items":
+        what = f"{counted(ratings.J, 'judgement')} of {counted(ratings.M, 'item')}"
+    else:
+        traces = f"{counted(ratings.J, 'trace')} of {counted(settings['frames'], 'frame')}"
+        what = f"{traces}, {counted(ratings.M, 'recording')}"
+    say(f"{what} by {counted(ratings.K, 'annotator')}; written to {out}.")
 
 
 def _write(drawn: Simulation, settings: dict[str, Any], out: Path) -> None:
@@ -137,14 +92,49 @@ def _write(drawn: Simulation, settings: dict[str, Any], out: Path) -> None:
         (folder / "annotators.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
 
 
-@click.group("datasets")
-def datasets_group() -> None:
-    """List data sets, copy bundled ones, and fetch those that may not be bundled."""
+@command("datasets")
+@click.argument("action", type=click.Choice(("list", "copy", "fetch")), default="list")
+@click.argument("name", required=False)
+@option(
+    RESULT,
+    "--table",
+    default="ratings",
+    show_default=True,
+    help="copy: which table: ratings, reference or features.",
+)
+@option(
+    RESULT,
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="copy: file to write.  [default: NAME.csv]",
+)
+@click.pass_context
+def datasets_command(ctx: click.Context, /, action: str, name: str | None, table: str, out: Path | None) -> None:
+    """List data sets, copy bundled ones to try commands on, and fetch those that may not be bundled.
+
+    \b
+    unisono datasets             all of them: bundled ones, and ones to fetch with where they come from
+    unisono datasets copy NAME   a bundled one as a CSV file
+    unisono datasets fetch NAME  into the user's cache (UNISONO_CACHE, or ~/.cache/unisono), checked by checksum
+    """
+    if action == "list":
+        _list_datasets()
+    elif name is None:
+        raise click.UsageError(
+            f"Say which data set: unisono datasets {action} NAME. `unisono datasets` lists them.", ctx
+        )
+    elif action == "copy":
+        _copy_dataset(name, table, out)
+    else:
+        from unisono.tables.datasets.fetched import fetch
+
+        click.echo(str(fetch(name)))
+        say("Commands that need it find it there.")
 
 
-@datasets_group.command("list")
-def list_() -> None:
-    """Name all data sets: bundled ones, and ones to fetch with where they come from."""
+def _list_datasets() -> None:
     from unisono.tables.datasets import BUNDLED
     from unisono.tables.datasets.fetched import ORIGINS, cached
 
@@ -156,23 +146,7 @@ def list_() -> None:
         click.echo(f"  {origin.about}")
 
 
-@datasets_group.command("fetch")
-@click.argument("name")
-def fetch(name: str) -> None:
-    """Fetch the data set NAME into the user's cache (UNISONO_CACHE, or ~/.cache/unisono), checked by checksum."""
-    from unisono.tables.datasets.fetched import fetch as get
-
-    folder = get(name)
-    click.echo(str(folder))
-    say("Commands that need it find it there.")
-
-
-@datasets_group.command("copy")
-@click.argument("name")
-@click.option("--table", default="ratings", show_default=True, help="Which table: ratings, reference or features.")
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="File to write.")
-def copy(name: str, table: str, out: Path | None) -> None:
-    """Copy a bundled data set to a CSV file, to try commands on: NAME.csv unless --out says otherwise."""
+def _copy_dataset(name: str, table: str, out: Path | None) -> None:
     import gzip
 
     from unisono.tables.atomic_files import atomic_path
@@ -219,15 +193,17 @@ def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
     return today
 
 
-@click.command("reproduce")
+@command("reproduce")
 @click.argument("name", default="all", callback=_known, is_eager=True, metavar="[NAME|all]")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR", help="Folder.")
-@click.option(
+@option(RESULT, "--out", type=_OUT_DIR, required=True, metavar="DIR", help="Folder to write.")
+@option(
+    QUESTION,
     "--quick",
     is_flag=True,
     help="Fewer and smaller data sets: minutes instead of an hour. Claims come out as too small to judge.",
 )
-@click.option(
+@option(
+    QUESTION,
     "--data",
     multiple=True,
     callback=_folders,
@@ -235,8 +211,8 @@ def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
     help="Tables of your own for an experiment (see docs/reproduction.md). Repeatable.",
 )
 @seed_option
-@click.option(
-    "--jobs", type=int, default=-1, show_default=True, metavar="N", help="Processes at once; -1 for one per core."
+@option(
+    WORK, "--jobs", type=int, default=-1, show_default=True, metavar="N", help="Processes at once; -1 for one per core."
 )
 def reproduce_command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int, jobs: int) -> None:
     """Run the paper's experiments, draw its figures, and say for each of its claims whether it holds here.

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from unisono.cli.model_options import Engine
+from unisono.cli.option_groups import RESULT, TABLE, WORK, command, option
 from unisono.cli.table_options import json_option
 from unisono.cli.terminal import estimation_progress, print_json, say, tell
 from unisono.errors import EngineError, SettingsError
@@ -26,17 +27,17 @@ def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
     return dict(pairs) or None
 
 
-@click.command("shard")
+@command("shard")
 @click.argument("table", metavar="TABLE")
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to make.")
-@click.option("--item", metavar="COLUMN", help="Column that names the item.")
-@click.option("--annotator", metavar="COLUMN", help="Column that names the annotator.")
-@click.option(
-    "--dim", "dims", multiple=True, callback=_columns, metavar="NAME[=COLUMN]",
+@option(RESULT, "-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to make.")
+@option(TABLE, "--item", metavar="COLUMN", help="Column that names the item.")
+@option(TABLE, "--annotator", metavar="COLUMN", help="Column that names the annotator.")
+@option(
+    TABLE, "--dim", "dims", multiple=True, callback=_columns, metavar="NAME[=COLUMN]",
     help="Dimension to use, and its column if that is called differently. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--rows", type=click.IntRange(min=1), default=1_000_000, show_default=True, metavar="N",
+@option(
+    WORK, "--rows", type=click.IntRange(min=1), default=1_000_000, show_default=True, metavar="N",
     help="Judgements in a shard, about.",
 )  # fmt: skip
 @json_option
@@ -119,7 +120,7 @@ def fuse_in_shards(
                     folder,
                     executor,
                     model=model,
-                    scale=reading["scale"],
+                    scale=reading.get("scale"),
                     copies=copies,
                     start=start,
                     checkpoint=engine.checkpoint,
@@ -170,7 +171,7 @@ def _refuse(options: dict[str, Any]) -> None:
 @contextmanager
 def _shards(ratings: str, reading: dict[str, Any]) -> Iterator[ShardFolder]:
     """The shards that are there, or shards of the table, for as long as they are needed."""
-    columns = {name: reading[name] for name in ("item", "annotator", "dims")}
+    columns: dict[str, Any] = {name: reading.get(name) for name in ("item", "annotator", "dims")}
     if is_sharded(ratings):
         _refuse(columns)
         yield open_shards(ratings)

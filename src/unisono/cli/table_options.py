@@ -1,11 +1,13 @@
 """Options that say how tables are read, as decorators, and the reading of ratings for commands that say how it went.
 
-@click.command()
+@command("name")
 @ratings_argument
 @reading_options
 @json_option
-def command(ratings: str, reading: dict[str, Any], as_json: bool) -> None:
+def name_command(ratings: str, reading: dict[str, Any], as_json: bool) -> None:
     table = read_ratings(ratings, **reading)
+
+The few that people use daily are options; the rest are `--read name=value`, of `setting_table`.
 """
 
 from __future__ import annotations
@@ -14,26 +16,18 @@ import functools
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.option_groups import MODEL, RESULT, TABLE, WORK, option, takes, with_options
 from unisono.cli.rating_folders import is_rating_folder, take_folder
+from unisono.cli.setting_table import LONG_AND_WIDE, READING
 from unisono.errors import InterpretedWarning, LeftOutWarning
-from unisono.maths.structure_words import COPY_WORDS
-from unisono.tables.labels import nearest
 
 if TYPE_CHECKING:
     from unisono.tables.ratings import Ratings
     from unisono.tables.reading.categories_reader import Answers
-
-
-DUPLICATES = ("error", "first", "last", "mean")
-UNITS = ("s", "ms", "us", "ns", "min", "h", "frames")
-TIME_WORDS = ("time", "time_unit", "rate", "max_gap")
-SHAPE_WORDS = ("dimension", "value", "annotators_in_columns", "items_in_columns")
-CELL_WORDS = ("labels", "duplicates", "sheet")
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class TablePath(click.Path):
@@ -46,6 +40,8 @@ class TablePath(click.Path):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
+            from unisono.tables.labels import nearest
+
             path = Path(str(value))
             if not path.exists() and path.parent.is_dir():
                 beside = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
@@ -67,32 +63,28 @@ class RatingsTable(TablePath):
         return super().convert(value, param, ctx)
 
 
-def table_argument(name: str) -> Callable[[Command], Command]:
+def table_argument(name: str) -> Callable[[Any], Any]:
     """A table to read."""
     return click.argument(name, type=TablePath(), metavar=name.upper())
 
 
 ratings_argument = click.argument("ratings", type=RatingsTable(), metavar="RATINGS")
 
-features_option = click.option(
-    "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
+features_option = option(
+    MODEL, "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
 )
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
-out_option = click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="JSON file to write the result to."
+seed_option = option(WORK, "--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+out_option = option(
+    RESULT,
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="JSON file to write the result to.",
 )
-
-copies_option = click.option(
-    "--copies",
-    type=click.Choice(COPY_WORDS),
-    default="merge",
-    show_default=True,
-    help="Annotators whose answers agree more than chance allows: one opinion, or each by themselves.",
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+json_option = option(RESULT, "--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-def models_option(default: str, suffix: str = "") -> Callable[[Command], Command]:
+def models_option(default: str, suffix: str = "") -> Callable[[Any], Any]:
     """Names of models between commas; each may end in `suffix`."""
 
     def names(ctx: click.Context, param: click.Parameter, text: str | None) -> list[str] | None:
@@ -104,43 +96,43 @@ def models_option(default: str, suffix: str = "") -> Callable[[Command], Command
         return found or None
 
     about = f"Models to try.  [default: {default}]"
-    return click.option("--models", metavar="NAME,NAME,...", callback=names, help=about)
+    return option(MODEL, "--models", metavar="NAME,NAME,...", callback=names, help=about)
 
 
-def reading_options(command: Command) -> Command:
+def reading_options(decorated: Any) -> Any:
     """How to read ratings, handed to the command as the keywords `reading` of `read_ratings`."""
-    words = ("item", "annotator", "dims", "scale", *SHAPE_WORDS, *CELL_WORDS, *TIME_WORDS)
-    return _gathered(command, words, [*_LABELS, _DIM, _SCALE, *_SHAPE, *_CELLS, *_TIME])
+    return _gathered(decorated, [*_LABELS, _DIM, _SCALE, _TIME], (*READING, *LONG_AND_WIDE))
 
 
-def category_option(command: Command) -> Command:
+def category_option(decorated: Any) -> Any:
     """Which columns hold categories, handed to the command as the argument `categories`."""
-    return _CATEGORIES(command)
+    return _CATEGORIES(decorated)
 
 
-def item_options(command: Command) -> Command:
+def item_options(decorated: Any) -> Any:
     """How to read tables of items, handed to the command as the keywords `reading` of `read_item_table`."""
-    return _gathered(command, ("item", *CELL_WORDS, *TIME_WORDS), [_LABELS[0], *_CELLS, *_TIME])
+    return _gathered(decorated, [_LABELS[0], _TIME], READING)
+
+
+OF_ITEMS = ("item", "labels", "duplicates", "time", "time_unit", "rate", "max_gap")
 
 
 def of_items(reading: dict[str, Any]) -> dict[str, Any]:
     """The keywords of `reading` that hold for features, gold and references too."""
-    return {name: reading[name] for name in ("item", "labels", "duplicates", *TIME_WORDS)}
+    return {name: reading[name] for name in OF_ITEMS if name in reading}
 
 
-def _gathered(command: Command, names: Sequence[str], options: Sequence[Callable[[Any], Any]]) -> Command:
-    """The command with these options, whose values arrive together as the argument `reading`."""
+def _gathered(decorated: Any, options: Sequence[Callable[[Any], Any]], settings: Sequence[Any]) -> Any:
+    """The command with these options and `--read`; what was given arrives together as the argument `reading`."""
 
-    @functools.wraps(command)
-    def gathered(**given: Any) -> Any:
-        reading = {name: given.pop(name) for name in names}
+    @functools.wraps(decorated)
+    def gathered(read: dict[str, Any], **given: Any) -> Any:
+        columns = {name: given.pop(name) for name in ("item", "annotator", "dims", "scale", "time") if name in given}
+        reading = {n: value for n, value in columns.items() if value is not None} | read
         take_folder(given, reading)
-        return command(reading=reading, **given)
+        return decorated(reading=reading, **given)
 
-    decorated: Any = gathered
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
+    return with_options(takes("--read", *settings, title=TABLE, into="read")(gathered), options)
 
 
 def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
@@ -156,14 +148,6 @@ def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str,
     return found or None
 
 
-def _word_numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float | None] | None:
-    if text is None:
-        return None
-    from unisono.tables.reading.cell_meanings import parse_labels
-
-    return parse_labels(text)
-
-
 def _scale_words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
     """The words as they are, once they make sense; None when there are none, so that the scale is inferred."""
     from unisono.tables.answer_scale import said_scale
@@ -173,10 +157,13 @@ def _scale_words(ctx: click.Context, param: click.Parameter, given: tuple[str, .
 
 
 _LABELS = [
-    click.option("--item", metavar="COLUMN,...", help="Column that names the item (or recording), or several columns."),
-    click.option("--annotator", metavar="COLUMN,...", help="Column that names the annotator, or several columns."),
+    option(
+        TABLE, "--item", metavar="COLUMN,...", help="Column that names the item (or recording), or several columns."
+    ),
+    option(TABLE, "--annotator", metavar="COLUMN,...", help="Column that names the annotator, or several columns."),
 ]
-_DIM = click.option(
+_DIM = option(
+    TABLE,
     "--dim",
     "dims",
     metavar="NAME[=COLUMN]",
@@ -184,7 +171,17 @@ _DIM = click.option(
     callback=_named_columns,
     help="Dimension to use, and its column if that is called differently. Repeatable.",
 )
-_CATEGORIES = click.option(
+_SCALE = option(
+    TABLE,
+    "--scale",
+    metavar="LOW:HIGH",
+    multiple=True,
+    callback=_scale_words,
+    help="Minimum and maximum of the scale: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
+)
+_TIME = option(TABLE, "--time", metavar="COLUMN", help="Column that holds the time of traces.")
+_CATEGORIES = option(
+    TABLE,
     "--categories",
     metavar="NAME[=COLUMN]",
     multiple=True,
@@ -192,49 +189,6 @@ _CATEGORIES = click.option(
     help="Dimension whose answers are categories, and its column if that is called differently. Repeatable; none for "
     "none.  [default: columns of words that look like it]",
 )
-_SHAPE = [
-    click.option("--dimension", metavar="COLUMN", help="Column that names the dimension, where rows hold one number."),
-    click.option("--value", metavar="COLUMN", help="Column that holds that number."),
-    click.option(
-        "--annotators-in-columns",
-        metavar="PATTERN",
-        help="Columns that are annotators: names, 'A*', or a form such as '{dimension}_{annotator}'.",
-    ),
-    click.option("--items-in-columns", metavar="PATTERN", help="Columns that are items, likewise."),
-]
-_CELLS = [
-    click.option(
-        "--labels",
-        metavar="WORD=NUMBER,...",
-        callback=_word_numbers,
-        help="What words in cells mean; nothing behind the equals sign: missing.",
-    ),
-    click.option(
-        "--duplicates",
-        type=click.Choice(DUPLICATES),
-        help="What holds where somebody rated something twice.  [default: error]",
-    ),
-    click.option("--sheet", metavar="NAME", help="Sheet of a workbook, or file of a zip archive."),
-]
-_SCALE = click.option(
-    "--scale",
-    metavar="LOW:HIGH",
-    multiple=True,
-    callback=_scale_words,
-    help="Where answers end: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
-)
-_POSITIVE = click.FloatRange(min=0, min_open=True)
-_TIME = [
-    click.option("--time", metavar="COLUMN", help="Column that holds the time of a series."),
-    click.option("--time-unit", type=click.Choice(UNITS), help="Unit of the time column.  [default: s]"),
-    click.option("--rate", type=_POSITIVE, metavar="HZ", help="Frames per second of a series.  [default: median rate]"),
-    click.option(
-        "--max-gap",
-        type=_POSITIVE,
-        metavar="SECONDS",
-        help="Longest gap in a trace to bridge by a line.  [default: 1.5 steps]",
-    ),
-]
 
 
 def read_quietly(source: str, reading: dict[str, Any]) -> Ratings:

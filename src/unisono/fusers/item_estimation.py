@@ -30,7 +30,7 @@ from unisono.maths.em_loop import EmTrace, Stop, relative_change, run_em
 from unisono.maths.items.annotator_rows import expected_gain
 from unisono.maths.items.bayes_bound import BayesSettings, BayesState
 from unisono.maths.items.bayes_em import bayes_step, settled
-from unisono.maths.items.bayes_start import Levels, PairSums, bayes_settings, bayes_start, tails
+from unisono.maths.items.bayes_start import PairsAt, bayes_settings, bayes_start, tails
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_gold import Turned, turned_by_gold
 from unisono.maths.items.item_params import (
@@ -45,7 +45,7 @@ from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.latent_ratings import FittedReading, Reading
 from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
 from unisono.maths.items.truth_level import population_level
-from unisono.maths.raters.rater_diagnosis import Diagnosis, competence, with_gain_priors
+from unisono.maths.raters.rater_diagnosis import Diagnosis, class_priors, competence
 from unisono.maths.structure_words import Anchor
 
 if TYPE_CHECKING:
@@ -96,25 +96,25 @@ def anchored_settings(
     anchor: Anchor,
     diagnosis: Callable[[], Diagnosis] | None,
     *,
-    moments: tuple[Levels, PairSums] | None = None,
+    pairs: PairsAt | None = None,
     reading: Reading | None = None,
 ) -> BayesSettings:
     """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
 
-    `moments`: those behind the targets, where the rows of the ratings lie elsewhere.
+    `pairs`: those behind the targets, where the rows of the ratings lie elsewhere.
     """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
         return bayes_settings(data, structure, priors, floor, correlated=False, reading=reading)
-    raters = int((data.by_annotator(data.judgements) > 0).sum())
-    if diagnosis is not None and anchor == "average" and raters < FEWEST_COMPARED:
-        structure = structure._replace(transform="identity")
-    settings = bayes_settings(
-        data, structure, priors, floor, moments=moments, anchored=anchor != "none", reading=reading
+    judgements, classes = data.by_annotator(data.judgements), None
+    if diagnosis is not None and anchor == "average":
+        if int((judgements > 0).sum()) < FEWEST_COMPARED:
+            structure = structure._replace(transform="identity")
+        if structure.transform != "identity":
+            classes = class_priors(diagnosis(), judgements)
+    return bayes_settings(
+        data, structure, priors, floor, classes=classes, pairs=pairs, anchored=anchor != "none", reading=reading
     )
-    if diagnosis is None or anchor != "average" or settings.structure.transform == "identity":
-        return settings
-    return with_gain_priors(data, settings, diagnosis())
 
 
 def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:

@@ -110,16 +110,19 @@ class Crowd(NamedTuple):
 
     data: ItemData  # its rows are elsewhere
     keys: np.ndarray  # (U,) of its profiles
-    moments: tuple[Levels, PairSums]
 
 
 def find_crowd(executor: Executor, shards: list[Shard], M: int, K: int) -> Crowd:
     """Sums over all shards."""
     sums = pairwise_sum(executor.map(_crowd_sums, shards), _joined_crowds)
     data = rows_elsewhere(sums.keys, sums.judgements, sums.Sy, sums.Syy, M, K)
-    levels = annotator_levels(profile_moments(data))
-    pairs = pairwise_sum(executor.map(_pair_sums, shards, levels), PairSums.__add__)
-    return Crowd(data, sums.keys, (levels, pairs))
+    return Crowd(data, sums.keys)
+
+
+def find_pairs(executor: Executor, shards: list[Shard], levels: Levels, gain: np.ndarray | None) -> PairSums:
+    """Of all shards, whose annotators have these levels; `gain` (K, D) is expected of them."""
+    found: PairSums = pairwise_sum(executor.map(_pair_sums, shards, levels, gain), PairSums.__add__)
+    return found
 
 
 def everywhere(keys: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
@@ -137,8 +140,8 @@ def _crowd_sums(shard: ItemShard) -> ProfileSums:
     return ProfileSums(shard.keys, data.judgements, data.Sy, data.Syy)
 
 
-def _pair_sums(shard: ItemShard, levels: Levels) -> PairSums:
-    return pair_sums(shard.data, levels)
+def _pair_sums(shard: ItemShard, levels: Levels, gain: np.ndarray | None) -> PairSums:
+    return pair_sums(shard.data, levels, gain)
 
 
 def _joined_crowds(one: ProfileSums, other: ProfileSums) -> ProfileSums:

@@ -45,6 +45,7 @@ from unisono.scale.shard_sums import (
     calibrated,
     find_crowd,
     find_diagnosis,
+    find_pairs,
     find_signal,
     sweep,
     units_of_parts,
@@ -124,7 +125,7 @@ def fit_default(
         np.full(crowd.data.D, fuser.variance_floor),
         fuser.anchor,
         (lambda: diagnosis) if earlier is None else None,
-        moments=crowd.moments,
+        pairs=lambda levels, gain: find_pairs(executor, shards, levels, gain),
     )
     if earlier is not None:
         settings = continued(settings, earlier, counted.annotators)

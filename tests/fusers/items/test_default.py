@@ -11,6 +11,7 @@ from benchmarks.planted_crowds import planted_crowd
 from item_cases import drawn_from_the_model, random_raters, ratings_of
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
+from unisono.fusers.crowd import item_signal
 from unisono.fusers.gold_items import GoldReport
 from unisono.maths.items.item_estimates import held_out_scores
 from unisono.maths.metrics import ccc
@@ -162,15 +163,20 @@ def test_one_or_two_real_ratings_per_item_are_enough_for_honest_predictions():
     assert 0.85 <= np.mean(covered) <= 0.95, covered
 
 
-def test_where_nothing_is_shared_intervals_are_as_wide_as_the_scale():
-    for seed in range(3):
+def test_where_nothing_is_shared_intervals_are_as_wide_as_the_scale_but_for_the_chance_that_something_is():
+    widths = []
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         item_of, annotator_of = random_raters(rng, 40, 10, 5)
+        ratings = ratings_of(rng.integers(1, 6, size=(200, 2)) * 1.0, item_of, annotator_of)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", un.DataWarning)
-            fused = un.fuse(ratings_of(rng.integers(1, 6, size=(200, 2)) * 1.0, item_of, annotator_of)).fused
-        low, high = fused.interval()
-        assert (high - low).min() >= 4 - 1e-9
+            low, high = un.fuse(ratings).fused.interval()
+        widths.append(high - low)
+        against = item_signal(ratings).share < 0  # nothing speaks for agreement
+        assert (widths[-1][:, against] >= 4 - 1e-9).all()
+    assert np.median(widths) >= 4 - 1e-9
+    assert np.min(widths) > 2.5
 
 
 # ---- bad annotators

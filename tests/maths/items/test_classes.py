@@ -26,7 +26,7 @@ from unisono.maths.items.bayes_start import bayes_settings, bayes_start
 from unisono.maths.items.item_estep import expectation
 from unisono.maths.items.item_params import Structure
 from unisono.maths.items.item_priors import SPAMMER_GAIN, Priors
-from unisono.maths.raters.rater_diagnosis import diagnose, with_gain_priors
+from unisono.maths.raters.rater_diagnosis import class_priors, diagnose
 
 
 def random_classes(seed, K=4, D=3):
@@ -87,9 +87,9 @@ def test_gains_are_as_small_as_errors_but_not_those_of_spammers():
 def planted_fit(priors):
     crowd = planted_crowd(3, {"spammer": 0.2, "flipped": 0.1, "compressed": 0.2}, noise=0.8)
     data = data_of(crowd.value, crowd.item_of, crowd.annotator_of)
-    settings = bayes_settings(data, Structure("gain"), priors, np.full(2, 1e-6))
     found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
-    return crowd, data, with_gain_priors(data, settings, found)
+    classes = class_priors(found, np.bincount(crowd.annotator_of, minlength=crowd.K).astype(float))
+    return crowd, data, bayes_settings(data, Structure("gain"), priors, np.full(2, 1e-6), classes=classes)
 
 
 def test_the_bound_is_highest_where_the_update_leads():

@@ -11,7 +11,7 @@ from unisono.maths.items.bayes_start import bayes_settings, bayes_start
 from unisono.maths.items.item_params import Structure
 from unisono.maths.items.item_priors import SPAMMER_GAIN, Priors
 from unisono.maths.metrics import ccc
-from unisono.maths.raters.rater_diagnosis import class_priors, competence, diagnose, with_gain_priors
+from unisono.maths.raters.rater_diagnosis import class_priors, competence, diagnose
 from unisono.tables.ratings import Ratings
 
 BAD = {"spammer": 0.3, "flipped": 0.1}
@@ -71,9 +71,11 @@ def test_the_truth_gets_back_the_variance_that_spammers_hide():
         crowd = planted_crowd(seed, BAD)
         sd = crowd.value.std(axis=0)
         data = data_of((crowd.value - crowd.value.mean(axis=0)) / sd, crowd.item_of, crowd.annotator_of)
-        settings = bayes_settings(data, Structure(noise="shared"), Priors(), np.full(2, 1e-4))
         found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
-        suspecting = with_gain_priors(data, settings, found)
+        settings, suspecting = (
+            bayes_settings(data, Structure("gain", noise="shared"), Priors(), np.full(2, 1e-4), classes=classes)
+            for classes in (None, class_priors(found, given(crowd)))
+        )
         start = bayes_start(data, suspecting)
         say = competence(start.params, expected_gain(start.hyper.classes))
         assert say[crowd.kind == "spammer"].mean() < 0.3 < 0.7 < say[crowd.kind == "honest"].mean()

@@ -251,7 +251,8 @@ def _pull(covariance: np.ndarray, target: np.ndarray, count: float) -> float:
     return float(-0.5 * count * (np.trace(ratio) - np.linalg.slogdet(ratio)[1] - len(target)))
 
 
-GAUGE_SWEEPS = 10  # numerical: sweeps over the coordinates of a concave maximum
+NEWTON_STEPS = 100  # numerical: towards a concave maximum; two or three once EM has begun to settle
+QUADRATIC = 1e-6  # numerical: Newton decrement from which one more step leaves rounding alone
 
 
 def best_coordinates(data: ItemData, state: BayesState, prior: RowPrior, settings: BayesSettings) -> BayesState:
@@ -274,16 +275,36 @@ def moved(state: BayesState, A: np.ndarray, c: np.ndarray) -> BayesState:
 
 
 def highest(lin: np.ndarray, H: np.ndarray, count: np.ndarray, start: np.ndarray, most: float = np.inf) -> np.ndarray:
-    """(D,) w > 0, at most `most`, with the highest lin'w + count'log w - 1/2 w'Hw, one coordinate at a time."""
-    w = start.copy()
-    for _ in range(GAUGE_SWEEPS):
-        before = w.copy()
-        for e in range(len(w)):
-            slope = lin[e] - H[e] @ w + H[e, e] * w[e]
-            w[e] = min((slope + np.sqrt(slope**2 + 4 * H[e, e] * count[e])) / (2 * H[e, e]), most)
-        if (w == before).all():
+    """(D,) w > 0, at most `most`, with the highest lin'w + count'log w - 1/2 w'Hw, to rounding, in whatever order.
+
+    Damped Newton steps: the objective is self-concordant, as counts are one or more. What is at `most` stays there
+    while it would rise.
+    """
+    w = np.minimum(start, most)
+    for _ in range(NEWTON_STEPS):
+        slope = lin + count / w - H @ w
+        move = _feasible(slope, H + np.diag(count / w**2), w >= most)
+        decrement = np.sqrt(max(float(slope @ move), 0.0))
+        rising = move > 0
+        room = float(np.min((most - w[rising]) / move[rising], initial=np.inf))
+        length = min(1.0 if decrement < 0.25 else 1 / (1 + decrement), room)
+        w = np.where(rising & (most - w <= length * move), most, w + length * move)
+        if decrement < QUADRATIC:
             break
-    return w
+    return np.asarray(w)
+
+
+def _feasible(slope: np.ndarray, curvature: np.ndarray, full: np.ndarray) -> np.ndarray:
+    """(D,) the Newton step under which nothing that is `full` (D,) rises."""
+    free, move = ~full | (slope < 0), np.zeros_like(slope)
+    while free.any():
+        move = np.zeros_like(slope)
+        move[free] = np.linalg.solve(curvature[np.ix_(free, free)], slope[free])
+        over = free & full & (move > 0)
+        if not over.any():
+            break
+        free &= ~over
+    return move if free.any() else np.zeros_like(slope)
 
 
 def _best_scales(

@@ -14,24 +14,26 @@ up over parts. Variance components of truths, biases and errors by moments, over
     y_n = mu + a_m + b_k + e_n,    annotator k on item m                                                     eq. B11
     z_n = (y_n - c_k (mean_k - mu)) / sqrt(1 - c_k (2 - c_k) / n_k)
 
-Two answers z to an item by different annotators share the truth and nothing else, so their mean products are the
-truth's covariances. Targets of the priors follow, shrunk where there are few ratings: biases towards those on other
-dimensions, correlations of truths towards those of ratings, and these towards none. EM then starts from annotators who
-answer the truth, with these variances; nothing is random.
+Two answers z to an item by different annotators share the truth and nothing else: products of z times the gain g that
+is expected of its annotator, over those of g^2, are the truth's covariances, whoever answers how much (eq. B20).
+Targets of the priors follow, shrunk where there are few ratings: biases towards those on other dimensions, correlations
+of truths towards those of ratings, and these towards none. EM then starts from annotators who answer the truth, with
+these variances; nothing is random.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from unisono.maths.grouped_sums import segment_sum
-from unisono.maths.items.annotator_rows import usual_classes
+from unisono.maths.items.annotator_rows import expected_gain, usual_classes
 from unisono.maths.items.bayes_bound import BayesSettings, BayesState, Hyper, Targets, told_apart
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_params import ItemParams, Structure, free_coefficients, identity_rows
-from unisono.maths.items.item_priors import BIAS_FREEDOM, IMAGINARY_ANNOTATORS, LEAST_SHARE, Priors
+from unisono.maths.items.item_priors import BIAS_FREEDOM, IMAGINARY_ANNOTATORS, LEAST_SHARE, SPAMMER_GAIN, Priors
 from unisono.maths.items.item_variances import scaled_noise, shape_latent
 from unisono.maths.items.latent_ratings import complete_reading
 from unisono.maths.rating_values import NO_SPREAD
@@ -175,14 +177,17 @@ def units_of(value: np.ndarray, of: np.ndarray, K: int) -> tuple[np.ndarray, np.
 class PairSums(NamedTuple):
     """Sums over items, (D, D) each: they add up."""
 
-    products: np.ndarray  # of answers by different annotators to one item, both ways round
-    pairs: np.ndarray  # how many of these there are
+    products: np.ndarray  # of answers by different annotators to one item, both ways round, times their gains
+    pairs: np.ndarray  # how many of these there are: sums of squares of both gains
     items: np.ndarray  # on how many items, with two answers on both dimensions
     same: np.ndarray  # products of the answers of one judgement
     n: np.ndarray  # how many judgements answer both
 
     def __add__(self, other: PairSums) -> PairSums:  # type: ignore[override]
         return PairSums(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+PairsAt = Callable[[Levels, np.ndarray | None], PairSums]  # levels, and gains (K, D) expected of annotators
 
 
 class Components(NamedTuple):
@@ -193,14 +198,20 @@ class Components(NamedTuple):
     within: np.ndarray  # truth and error
 
 
-def pair_sums(data: ItemData, levels: Levels) -> PairSums:
-    """One pass over the ratings, whose annotators' levels are known."""
+def pair_sums(data: ItemData, levels: Levels, gain: np.ndarray | None = None) -> PairSums:
+    """One pass over the ratings, whose annotators' levels are known, and what gains (K, D) are expected of them."""
     answered, of = data.answered[data.profile_of], data.annotator_of
     z = np.where(answered, (data.y - (levels.centre + levels.offset)[of]) * levels.factor[of], 0.0)
     seen, item_of = answered.astype(float), data.item_of
-    total, n = segment_sum(z, item_of, data.M), segment_sum(seen, item_of, data.M)
-    same, both, shared = z.T @ z, seen.T @ seen, (n > 1).astype(float)
-    return PairSums(total.T @ total - same, n.T @ n - both, shared.T @ shared, same, both)
+    n, same, both = segment_sum(seen, item_of, data.M), z.T @ z, seen.T @ seen
+    shared = (n > 1).astype(float)
+    if gain is None or (gain == 1).all():
+        own, told, own_same, told_same = segment_sum(z, item_of, data.M), n, same, both
+    else:
+        weighted, square = z * gain[of], seen * gain[of] ** 2
+        own, told = segment_sum(weighted, item_of, data.M), segment_sum(square, item_of, data.M)
+        own_same, told_same = weighted.T @ weighted, square.T @ square
+    return PairSums(own.T @ own - own_same, told.T @ told - told_same, shared.T @ shared, same, both)
 
 
 def components(levels: Levels, sums: PairSums) -> Components:
@@ -214,21 +225,35 @@ def components(levels: Levels, sums: PairSums) -> Components:
 LEAST_EIGENVALUE = 1e-3  # numerical: least of the eigenvalues of a correlation matrix put together entry by entry
 
 
-def variance_targets(data: ItemData, *, truths: bool = True, biases: bool = True) -> Targets:
-    """Variances of truth, error and bias; truths and biases are correlated as truths are, if at all."""
+def variance_targets(
+    data: ItemData,
+    gain: np.ndarray | None = None,
+    pairs: PairsAt | None = None,
+    *,
+    truths: bool = True,
+    biases: bool = True,
+) -> Targets:
+    """Variances of truth, error and bias; truths and biases are correlated as truths are, if at all.
+
+    `gain` (K, D) is expected of annotators, `pairs` sums over items where the rows of the ratings lie elsewhere.
+    """
     levels = annotator_levels(profile_moments(data))
-    return targets_from(levels, pair_sums(data, levels), truths=truths, biases=biases)
+    sums = pair_sums(data, levels, gain) if pairs is None else pairs(levels, gain)
+    return targets_from(levels, sums, gain, truths=truths, biases=biases)
 
 
-def targets_from(levels: Levels, sums: PairSums, *, truths: bool = True, biases: bool = True) -> Targets:
-    """The targets from the annotators' levels and the sums over items.                                  eq. B11"""
+def targets_from(
+    levels: Levels, sums: PairSums, gain: np.ndarray | None = None, *, truths: bool = True, biases: bool = True
+) -> Targets:
+    """The targets from the annotators' levels and the sums over items.                             eq. B11, B20"""
     found, bias, within = components(levels, sums)
     # Shares of what annotators' answers vary by, each around a level of its own: levels may lie anywhere.
     within = np.where(within > 0, within, np.where(bias > 0, bias, 1.0))
     least = LEAST_SHARE * within
     # Where no item has two ratings, half is truth as far as anybody knows.
-    truth = np.clip(np.where(np.isnan(found), 0.5 * within, found), least, np.maximum(within - least, least))
-    error = np.maximum(within - truth, least)
+    heard = _mean_square(levels, gain)
+    truth = np.clip(np.where(np.isnan(found), 0.5 * within, found), least, np.maximum(within - least, least) / heard)
+    error = np.maximum(within - heard * truth, least)
     P = positive_definite(truth_correlation(levels, sums, truth, error))
     none = np.eye(len(within))
     return Targets(
@@ -238,6 +263,14 @@ def targets_from(levels: Levels, sums: PairSums, *, truths: bool = True, biases:
         offset=levels.offset,
         tie=levels.tie.min(axis=1),
     )
+
+
+def _mean_square(levels: Levels, gain: np.ndarray | None) -> np.ndarray | float:
+    """(D,) the share of the truth's variance that answers have, by the gains (K, D) expected of annotators."""
+    if gain is None:
+        return 1.0
+    answers = np.maximum(levels.n.sum(axis=0), 1)
+    return np.asarray(np.maximum((levels.n * gain**2).sum(axis=0) / answers, SPAMMER_GAIN**2))
 
 
 def _bias_share(levels: Levels, within: np.ndarray) -> np.ndarray:
@@ -312,21 +345,22 @@ def bayes_settings(
     floor: np.ndarray,
     *,
     correlated: bool = True,
-    moments: tuple[Levels, PairSums] | None = None,
+    classes: np.ndarray | None = None,
+    pairs: PairsAt | None = None,
     **changes: Any,
 ) -> BayesSettings:
     """Settings with targets from the ratings; only what the structure lets be correlated is, or nothing.
 
-    `moments`: those behind the targets, where the rows of the ratings lie elsewhere.
+    `classes` (K, D, Z): what annotators are thought to be; `pairs`: as `variance_targets` has it.
     """
     alike = {
         "truths": correlated and structure.latent == "full",
         "biases": correlated and structure.couples_dimensions,
     }
-    targets = variance_targets(data, **alike) if moments is None else targets_from(moments[0], moments[1], **alike)
+    targets = variance_targets(data, None if classes is None else expected_gain(classes), pairs, **alike)
     # Where gains are estimated, known truths tell who is right.
     told = 1.0 if priors.estimated else told_apart(data)
-    return BayesSettings(structure, priors, floor, targets, told_apart=told)._replace(**changes)
+    return BayesSettings(structure, priors, floor, targets, told_apart=told, classes=classes)._replace(**changes)
 
 
 def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:

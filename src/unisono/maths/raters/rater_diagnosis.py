@@ -23,11 +23,9 @@ from unisono.maths.items.annotator_rows import (
     FLIPPED_CLASS,
     SPAMMER_CLASS,
     USUAL_CLASS,
-    expected_gain,
     usual_classes,
     weight_of_gain,
 )
-from unisono.maths.items.bayes_bound import BayesSettings
 from unisono.maths.items.bayes_start import Levels, annotator_levels, profile_moments, standardised
 from unisono.maths.items.item_data import ItemData, no_features, prepare
 from unisono.maths.items.item_estep import left_out_truths
@@ -300,19 +298,6 @@ def class_priors(found: Diagnosis, judgements: np.ndarray) -> np.ndarray:
     classes[:, :, SPAMMER_CLASS] = spammer[:, None] * (1 - found.flipped)
     classes[:, :, USUAL_CLASS] = (1 - spammer)[:, None] * (1 - found.flipped)
     return classes
-
-
-def with_gain_priors(data: ItemData, settings: BayesSettings, found: Diagnosis) -> BayesSettings:
-    """Settings with classes of annotators from the diagnosis.
-
-    Pairs of annotators share (average gain)^2 times the variance of the truth, so its target is divided by that.
-
-    eq. B20
-    """
-    classes = class_priors(found, data.by_annotator(data.judgements))
-    average = np.clip(data.shares() @ expected_gain(classes), SPAMMER_GAIN, 1.0)
-    targets = settings.targets._replace(latent=settings.targets.latent / np.outer(average, average))
-    return settings._replace(classes=classes, targets=targets)
 
 
 def competence(params: ItemParams, expected: np.ndarray) -> np.ndarray:

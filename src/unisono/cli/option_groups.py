@@ -1,0 +1,139 @@
+"""Options under titles, and settings: `--set name=value`, with an option `--name` that is accepted and not shown.
+
+@command("fuse")
+@option("The model", "--model", ...)
+@takes("--set", *MODEL)
+def fuse_command(model: str, **settings: Any) -> None: ...
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import click
+
+from unisono.cli.setting_table import PAGE, Setting
+
+TABLE, MODEL, QUESTION, WORK, RESULT = "The table", "The model", "The question", "The work", "The result"
+TITLES = (TABLE, MODEL, QUESTION, WORK, RESULT, "Options")
+
+
+class TitledOption(click.Option):
+    """An option that `--help` shows under a title."""
+
+    def __init__(self, *arguments: Any, title: str = "Options", **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self.title = title
+
+
+class TitledCommand(click.Command):
+    """A command whose `--help` has its options under their titles, the table first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for param in (one for one in self.get_params(ctx) if isinstance(one, click.Option)):
+            if record := param.get_help_record(ctx):
+                rows.setdefault(getattr(param, "title", "Options"), []).append(record)
+        for title in (title for title in TITLES if title in rows):
+            with formatter.section(title):
+                formatter.write_dl(rows[title])
+
+
+command = functools.partial(click.command, cls=TitledCommand)
+
+
+def option(title: str, *declared: str, **attributes: Any) -> Callable[[Any], Any]:
+    """An option under this title."""
+    return click.option(*declared, cls=TitledOption, title=title, **attributes)
+
+
+def with_options(decorated: Any, options: Iterable[Callable[[Any], Any]]) -> Any:
+    """The command with these options, in their order."""
+    for add in reversed(list(options)):
+        decorated = add(decorated)
+    return decorated
+
+
+def takes(flag: str, *settings: Setting, title: str = MODEL, into: str | None = None) -> Callable[[Any], Any]:
+    """The command with `flag` name=value for these settings; those given arrive as keywords, or in the dict `into`."""
+
+    def decorate(decorated: Any) -> Any:
+        @functools.wraps(decorated)
+        def gathered(*arguments: Any, **given: Any) -> Any:
+            found = _found(flag, settings, given)
+            if into is not None:
+                return decorated(*arguments, **given, **{into: found})
+            return decorated(*arguments, **given, **found)
+
+        about = f"A setting by its name ({_named(settings)}); `unisono settings` lists them. Repeatable."
+        shown = option(title, flag, _key(flag), multiple=True, metavar="NAME=VALUE", help=about)
+        return with_options(gathered, [shown, *(_hidden(flag, one) for one in settings)])
+
+    return decorate
+
+
+def _named(settings: Sequence[Setting], most: int = 4) -> str:
+    names = [one.name for one in settings]
+    return ", ".join(names if len(names) <= most else [*names[: most - 1], "..."])
+
+
+def _key(flag: str, name: str = "") -> str:
+    """The name under which click hands a value over."""
+    return f"given_{flag[2:]}_{name}"
+
+
+def _hidden(flag: str, one: Setting) -> Callable[[Any], Any]:
+    how: dict[str, Any] = {"is_flag": True} if one.is_truth else {"type": one.values, "multiple": one.is_mapping}
+    return click.option(one.option, _key(flag, one.name), default=None, hidden=True, **how)
+
+
+def _found(flag: str, settings: Sequence[Setting], given: dict[str, Any]) -> dict[str, Any]:
+    """What was given of the settings, by either spelling; takes them out of `given`."""
+    ctx = click.get_current_context()
+    by_name = {one.name: one for one in settings}
+    said: list[tuple[str, Any]] = []
+    for one in settings:
+        value = given.pop(_key(flag, one.name))
+        said += [(one.name, each) for each in ((value or ()) if one.is_mapping else (value,)) if each is not None]
+    said += [_read(flag, text, by_name, ctx) for text in given.pop(_key(flag))]
+    found: dict[str, Any] = {}
+    for name, value in said:
+        if name in found and not by_name[name].is_mapping:
+            raise click.UsageError(f"{flag} {name} is given twice.", ctx)
+        found[name] = found.get(name, {}) | value if by_name[name].is_mapping else value
+    return found
+
+
+def _read(flag: str, text: str, known: dict[str, Setting], ctx: click.Context) -> tuple[str, Any]:
+    """The name and the value of NAME=VALUE."""
+    name, mark, value = (part.strip() for part in text.partition("="))
+    name = name.replace("-", "_")
+    if name not in known:
+        raise click.UsageError(_no_setting(flag, name, known, ctx), ctx)
+    if not mark:
+        raise click.UsageError(f"{flag} {text}: give a value, as in {flag} {name}=VALUE ({known[name].takes}).", ctx)
+    try:
+        return name, known[name].values.convert(value, None, ctx)
+    except click.BadParameter as error:
+        raise click.UsageError(f"{flag} {name}={value}: {error.message}", ctx) from None
+
+
+def _no_setting(flag: str, name: str, known: dict[str, Setting], ctx: click.Context) -> str:
+    """What to say of a name that `flag` does not take: where it is taken, or the nearest one that is."""
+    from unisono.tables.labels import nearest
+
+    for param in ctx.command.params:
+        options = [one for one in param.opts if one.lstrip("-").replace("-", "_") == name]
+        if options and isinstance(param, TitledOption):
+            return f"'{name}' is an option of its own: {options[0]}."
+    others = {_key(other, name) for other in ("--set", "--read")} & {param.name for param in ctx.command.params}
+    if others:
+        return f"'{name}' goes behind {'--read' if flag == '--set' else '--set'}, not behind {flag}."
+    elsewhere = sorted({where for _, where, settings in PAGE if name in {one.name for one in settings}})
+    if elsewhere:
+        return f"'{name}' is no setting of this command, but of: {'; '.join(elsewhere)}."
+    close = nearest(name, known)
+    hint = f" Did you mean '{close}'?" if close else ""
+    return f"There is no setting '{name}'.{hint} `unisono settings` lists them all."
