@@ -1,7 +1,7 @@
 """Models of the benchmark of studies: their settings, and on which studies each of them has anything to say.
 
 A model that would be another one by its definition is not measured twice: with one dimension there is nothing to be
-independent of, thresholds need answers of a few kinds, warps need sliders and somebody who moved one often.
+independent of, warps need sliders and somebody who moved one often.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono.fusers import Fuser, make_fuser
 from unisono.fusers.item_preparation import MOST_LEVELS, answer_kinds
-from unisono.maths.items.latent_ratings import FEWEST_RATINGS
+from unisono.maths.items.item_priors import FEWEST_RATINGS
 from unisono.tables.ratings import Ratings
 
 SEVERAL = 2  # dimensions from which there is anything between them
@@ -27,11 +27,6 @@ def always(ratings: Ratings) -> bool:
 def several_dimensions(ratings: Ratings) -> bool:
     """Whether dimensions may have to do with each other."""
     return ratings.D >= SEVERAL
-
-
-def few_kinds(ratings: Ratings) -> bool:
-    """Whether the answers on every dimension are of a few kinds."""
-    return bool((_kinds(ratings) <= MOST_LEVELS).all())
 
 
 def some_few_kinds(ratings: Ratings) -> bool:
@@ -65,7 +60,6 @@ MODELS = {
     "independent": StudyModel(several_dimensions, "two dimensions or more"),
     "auto+leakage": StudyModel(several_dimensions, "two dimensions or more", {"transform": "full"}),
     "auto+numbers": StudyModel(some_few_kinds, "answers of few kinds on some dimension", {"censored": False}),
-    "auto+ordinal": StudyModel(few_kinds, f"answers of at most {MOST_LEVELS} kinds on every dimension"),
     "auto+warp": StudyModel(long_served_sliders, f"a slider, and somebody with {FEWEST_RATINGS} ratings or more on it"),
 }
 

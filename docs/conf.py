@@ -7,7 +7,7 @@ author = "The unisono developers"
 project_copyright = author
 version = release = __version__
 root_doc = "index"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 highlight_language = "none"  # blocks without a language are what commands print
 html_theme = "furo"
 html_static_path = ["_static"]

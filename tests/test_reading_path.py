@@ -1,4 +1,4 @@
-"""CONTRIBUTING lists twelve files by which the default can be read; a fit that is traced runs through these, in their order."""
+"""CONTRIBUTING lists twelve files by which the default can be read; a traced fit runs through these, in their order."""
 
 import re
 import sys

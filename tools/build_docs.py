@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from cli_page import text as cli_page
 from notebook_pages import write_pages
 
 ROOT = Path(__file__).parent.parent
@@ -66,6 +67,7 @@ def build(target: Path) -> int:
     for name, page in NEIGHBOURS.items():
         shutil.copy(ROOT / name, source / page)
     _write_decisions(source)
+    (source / "cli.md").write_text(cli_page(), encoding="utf-8")
     write_pages(ROOT / "examples", source / "notebooks")
     for page in source.rglob("*.md"):
         origin = (

@@ -75,10 +75,10 @@ def on_structure(word: str) -> Any:
     return un.fuse(simulated_items(1).ratings, model="joint", **ITEM_STRUCTURES[word])
 
 
-def on_whole_numbers(response: str) -> Any:
+def on_whole_numbers() -> Any:
     """Answers from 1 to 5, a tenth of them at an end."""
     ratings = simulated_items().ratings
-    return un.fuse(ratings.with_value(np.clip(np.round(3 + 1.2 * ratings.value), 1, 5)), response=response)
+    return un.fuse(ratings.with_value(np.clip(np.round(3 + 1.2 * ratings.value), 1, 5)))
 
 
 def with_gold() -> Any:
@@ -127,8 +127,7 @@ CASES: dict[str, Callable[[], Any]] = {
     **{f"squality {model}": partial(on_bundled, model) for model in MODELS},
     **{f"items {model}": partial(on_simulated, model) for model in MODELS},
     **{f"items {word}": partial(on_structure, word) for word in ITEM_STRUCTURES},
-    "items ordinal": partial(on_whole_numbers, "ordinal"),
-    "items 1 to 5": partial(on_whole_numbers, "linear"),
+    "items 1 to 5": on_whole_numbers,
     "squality warp": partial(on_bundled, "auto+warp"),
     "items with gold": with_gold,
     "items in two batches": in_two_batches,

@@ -2,8 +2,8 @@
 
 From this table are made: what `--set name=value` and `--read name=value` take, the nearest name for one that is
 misspelt, an option `--name` that is accepted without being shown, the page that `unisono settings` prints, and the part
-of docs/cli.md that lists them. A test holds the table to what models and readers have. Imports click alone, because
-`unisono fuse --help` needs it.
+of the documentation site that lists them. A test holds the table to what models and readers have. Imports click alone,
+because `unisono fuse --help` needs it.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ ITEMS = (
     _word("anchor", "What fixes the meaning of a dimension.", "average"),
     _word(
         "response",
-        "What ratings are: numbers, ordered answers with thresholds of every annotator, sliders.",
+        "What ratings are: numbers, or sliders that annotators bend, each in an own way.",
         "linear",
     ),
     Setting(

@@ -278,7 +278,7 @@ class Fuser(Parameterised, ABC):
         uncut, ends = self.scaling_.restore_mean(mean), (self.scale_.low, self.scale_.high)
         labels = shown.items, self.dimensions_, shown.length, shown.clock, freedom
         origin = None if shown.reading is None and isinstance(shown, ItemTable) else shown
-        return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov, mean), *labels, ends, uncut, origin)
+        return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov), *labels, ends, uncut, origin)
 
     def fitted_ratings(self) -> Ratings:
         """The ratings it was fitted on, which a fit brought back from disk does not hold."""
@@ -295,7 +295,7 @@ class Fuser(Parameterised, ABC):
 
     def restored_prediction(self, predicted: Predictive) -> Predictive:
         """Predicted answers from standardised units to the user's."""
-        variance = predicted.variance * self.scaling_.steepness(predicted.mean, predicted.variance) ** 2
+        variance = predicted.variance * self.scaling_.scale**2
         return predicted._replace(mean=self.scaling_.restore_mean(predicted.mean), variance=variance)
 
 

@@ -18,11 +18,10 @@ from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, rest
 from unisono.fusers.item_preparation import (
     Prepared,
     ends_arrays,
-    response_arrays,
     restore_ends,
-    restore_response,
+    restore_warp,
     typical_annotators,
-    with_expected_answers,
+    warp_arrays,
 )
 from unisono.fusers.standardisation import Scaling, restore_space, restored_scale, scale_arrays, with_newcomer
 from unisono.fusers.warm_start import evidence_counts
@@ -42,8 +41,8 @@ from unisono.maths.items.item_params import (
     uncorrelate,
 )
 from unisono.maths.items.item_priors import Priors
-from unisono.maths.items.latent_ratings import FittedReading, Reading
 from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
+from unisono.maths.items.slider_warp import FittedWarp, Warp
 from unisono.maths.items.truth_level import population_level
 from unisono.maths.raters.rater_diagnosis import Diagnosis, class_priors, competence
 from unisono.maths.structure_words import Anchor
@@ -61,7 +60,7 @@ class Estimate(NamedTuple):
     params: ItemParams  # under bayes with the newcomer as one more annotator
     trace: EmTrace
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
-    reading: FittedReading | None = None  # of ratings that are no numbers; its last shape is the newcomer's
+    warp: FittedWarp | None = None  # of sliders that annotators bend; the last shares are the newcomer's
     turned: TurnedEstimate | None = None  # of dimensions that known truths turned
     level: np.ndarray | None = None  # (D, D) covariance of the error of the truth's level; None: it is known
 
@@ -97,7 +96,7 @@ def anchored_settings(
     diagnosis: Callable[[], Diagnosis] | None,
     *,
     pairs: PairsAt | None = None,
-    reading: Reading | None = None,
+    warp: Warp | None = None,
 ) -> BayesSettings:
     """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
 
@@ -105,7 +104,7 @@ def anchored_settings(
     """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
-        return bayes_settings(data, structure, priors, floor, correlated=False, reading=reading)
+        return bayes_settings(data, structure, priors, floor, correlated=False, warp=warp)
     judgements, classes = data.by_annotator(data.judgements), None
     if diagnosis is not None and anchor == "average":
         if int((judgements > 0).sum()) < FEWEST_COMPARED:
@@ -113,7 +112,7 @@ def anchored_settings(
         if structure.transform != "identity":
             classes = class_priors(diagnosis(), judgements)
     return bayes_settings(
-        data, structure, priors, floor, classes=classes, pairs=pairs, anchored=anchor != "none", reading=reading
+        data, structure, priors, floor, classes=classes, pairs=pairs, anchored=anchor != "none", warp=warp
     )
 
 
@@ -179,15 +178,15 @@ def estimate_at(data: ItemData, state: BayesState, trace: EmTrace, settings: Bay
     """The estimate of a state: in the coordinates that the anchor promises, and with a newcomer."""
     params, level = reported(data, state, settings)
     everybody = _with_crowd(data, params, state, settings, settings.structure)
-    return Estimate(everybody, trace, state.hyper.theta_var, _read(state, settings), level=level)
+    return Estimate(everybody, trace, state.hyper.theta_var, _fitted_warp(state, settings), level=level)
 
 
-def _read(state: BayesState, settings: BayesSettings) -> FittedReading | None:
-    """How ratings of annotators and of a newcomer are read."""
-    if settings.reading is None:
+def _fitted_warp(state: BayesState, settings: BayesSettings) -> FittedWarp | None:
+    """How annotators, and a newcomer, bend sliders."""
+    if settings.warp is None:
         return None
-    fitted = state.read(settings.reading)
-    return fitted._replace(shape=np.concatenate([fitted.shape, settings.reading.start(1)]))
+    fitted = state.fitted(settings.warp)
+    return fitted._replace(shares=np.concatenate([fitted.shares, settings.warp.start(1)]))
 
 
 def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tuple[ItemParams, np.ndarray | None]:
@@ -256,16 +255,13 @@ def learn(fuser: Joint, estimate: Estimate, given: Prepared, *, observed: bool =
     fuser.params_ = uncorrelate(estimate.params) if uncorrelated else estimate.params
     fuser.trace_, fuser.theta_var_ = estimate.trace, estimate.theta_var
     fuser.ends_ = typical_annotators(given.end_answers, estimate.params, observed)
-    fuser.reading_ = estimate.reading
-    # Known truths are on the curve of the answers themselves.
-    told = np.zeros(data.D, dtype=bool) if known is None else ~np.isnan(known).all(axis=0)
-    fuser.scaling_ = with_expected_answers(given.scaling, estimate.reading, fuser.params_, told)
+    fuser.warp_, fuser.scaling_ = estimate.warp, given.scaling
     fuser._calibrated, fuser._continued = None, given.earlier is not None
     judgements = data.by_annotator(data.judgements)
     behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
     fuser.judgements_, fuser.items_behind_ = behind
     fuser._known, fuser._ratings = known, ratings
-    fuser._items = ItemPosteriors(data, fuser.params_, fuser.ends_, fuser.reading_)
+    fuser._items = ItemPosteriors(data, fuser.params_, fuser.ends_, fuser.warp_)
     if known is not None and not observed:
         _use_known_truths(fuser, known, estimate.turned, given)
     return fuser
@@ -297,7 +293,7 @@ def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
         "items_behind": np.array(fuser.items_behind_),
         **fuser.calibration_.arrays(),
         **ends_arrays(fuser.ends_),
-        **response_arrays(fuser.reading_, fuser.scaling_),
+        **warp_arrays(fuser.warp_),
         "rating_loc": fuser.scaling_.loc,
         "rating_scale": fuser.scaling_.scale,
         **scale_arrays(fuser.scale_),
@@ -314,8 +310,8 @@ def restore_learned(fuser: Joint, fit: Fit) -> None:
     fuser.items_behind_ = int(arrays.get("items_behind", 0))
     fuser.ends_ = restore_ends(arrays)
     fuser.set_calibration(restore_calibration(arrays))
-    fuser.reading_, curve = restore_response(arrays)
-    fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"], curve)
+    fuser.warp_ = restore_warp(arrays)
+    fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
     fuser.scale_ = restored_scale(arrays, len(fit.dimensions))
     fuser.space_ = restore_space(fit.features, arrays)
     fuser.dimensions_, fuser.annotators_ = fit.dimensions, fit.annotators

@@ -33,7 +33,7 @@ from unisono.maths.items.item_estimates import (
 from unisono.maths.items.item_params import ItemParams, change_of_truth
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.item_variances import own_noise, truth_covariance
-from unisono.maths.items.latent_ratings import FittedReading, read_posterior
+from unisono.maths.items.slider_warp import FittedWarp, unbend
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.rater_signal import SharedSignal
 from unisono.maths.structure_words import EstimateScale
@@ -44,18 +44,17 @@ class ItemPosteriors:
     """What calibration, fusion and description need of the same items."""
 
     def __init__(
-        self, data: ItemData, params: ItemParams, ends: Typical | None, reading: FittedReading | None = None
+        self, data: ItemData, params: ItemParams, ends: Typical | None, warp: FittedWarp | None = None
     ) -> None:
         self.data = data
         self.params = params
         self.ends = ends
-        self.reading = reading
+        self.warp = warp
 
     @cached_property
     def _completed(self) -> tuple[Posterior, ItemData]:
-        if self.reading is not None:
-            return read_posterior(self.data, self.reading, self.params)
-        return completed_posterior(self.data, self.params)
+        data = self.data if self.warp is None else unbend(self.data, self.warp).of(self.data)
+        return completed_posterior(data, self.params)
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -79,9 +78,8 @@ class ItemPosteriors:
     def left_out(self) -> LeftOut:
         """Every judgement against the others."""
         ends = None if self.ends is None else self.ends.ends
-        read, answers = self._completed[1], self.data.y
-        if self.reading is not None and self.reading.reading.exact:
-            answers = read.y
+        read = self._completed[1]
+        answers = self.data.y if self.warp is None else read.y
         return left_out(read, self.params, answers, ends)
 
     @cached_property
@@ -106,7 +104,7 @@ class ItemPosteriors:
         """The same items with truths `scale` (D,) times these plus `offset` (D,); what is known is taken along."""
         params = change_of_truth(self.params, np.diag(scale), offset)
         ends = None if self.ends is None else self.ends.mapped(scale, offset)
-        moved = ItemPosteriors(self.data, params, ends, self.reading)
+        moved = ItemPosteriors(self.data, params, ends, self.warp)
         known = vars(self)
         if "_completed" in known:
             own, answers = self._completed  # answers, and what they leave open, do not move

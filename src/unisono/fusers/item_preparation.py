@@ -1,10 +1,9 @@
 """What a fit of items works on: settings that make sense, standardised ratings, censoring, and what ratings stand for.
 
 Ratings of a few kinds that lie at the minimum or maximum of the scale are treated as censored: the latent rating is at
-least half a step inside, or beyond. `response` says what ratings stand for: numbers on a straight scale (`linear`),
-ordered answers (`ordinal`: normal scores, around which every annotator has thresholds), or positions of a slider with a
-private monotone function (`warp`, of annotators with a hundred ratings and more). Dimensions, and annotators, for which
-that says nothing are read as numbers.
+least half a step inside, or beyond. `response` says what ratings stand for: numbers on a straight scale (`linear`), or
+positions of a slider with a private monotone function (`warp`, of annotators with a hundred ratings and more).
+Dimensions, and annotators, for which that says nothing are read as numbers.
 """
 
 from __future__ import annotations
@@ -13,11 +12,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.standardisation import (
-    Curve,
     FeatureSpace,
     Scaling,
     annotator_scaling,
@@ -30,16 +27,8 @@ from unisono.maths.items.annotator_rows import weight_of_gain
 from unisono.maths.items.censored_estep import EndAnswers, Typical
 from unisono.maths.items.item_data import Bounds, ItemData, prepare
 from unisono.maths.items.item_params import ItemParams, Structure
-from unisono.maths.items.latent_ratings import (
-    FEWEST_RATINGS,
-    FittedReading,
-    Reading,
-    Thresholds,
-    Warp,
-    normal_scores,
-    pool_thresholds,
-    pooled_knots,
-)
+from unisono.maths.items.item_priors import FEWEST_RATINGS
+from unisono.maths.items.slider_warp import FittedWarp, Warp, pooled_knots
 from unisono.maths.structure_words import ITEM_WORDS, EstimateScale, Noise, Response, Transform, require_word
 from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable
@@ -158,8 +147,7 @@ def restore_ends(arrays: dict[str, np.ndarray]) -> Typical | None:
     return Typical(ends, spread, scale, offset)
 
 
-MOST_LEVELS = 12  # different answers up to which they are kinds with thresholds between them
-GRID, REACH = 81, 4.0  # points of the curve back, and standard deviations that it goes beyond the thresholds
+MOST_LEVELS = 12  # different answers up to which a slider cannot be told from a scale with steps
 
 
 def check_response(response: Response, inference: str, one_by_one: bool) -> None:
@@ -171,85 +159,8 @@ def check_response(response: Response, inference: str, one_by_one: bool) -> None
         raise SettingsError(f"response={response!r} needs the model 'auto' or 'joint', with inference='bayes'.")
 
 
-def answer_curve(value: np.ndarray, dimensions: tuple[str, ...], source: str) -> Curve:
-    """Normal scores of the answers (J, D) there are, in units of the ratings; a DataError where none are few."""
-    found = [_levels(value[:, d]) for d in range(value.shape[1])]
-    if not any(len(levels) for levels, _ in found):
-        raise DataError(
-            f"{source}: every dimension has more than {MOST_LEVELS} different answers, which are numbers rather than "
-            f"ordered kinds ({', '.join(dimensions)}). Use response 'warp' or 'linear'."
-        )
-    most = max(len(levels) for levels, _ in found)
-    table = np.full((2, len(found), most), np.nan)
-    for d, (levels, shares) in enumerate(found):
-        if len(levels):
-            scores = normal_scores(shares)
-            # The straight line that best takes scores to answers: bias, gain and noise stay in units of the ratings.
-            unit = (shares * scores * levels).sum() / (shares * scores**2).sum()
-            table[0, d, : len(levels)], table[1, d, : len(levels)] = levels, shares @ levels + unit * scores
-    return Curve(*table)
-
-
-def with_expected_answers(
-    scaling: Scaling, reading: FittedReading | None, params: ItemParams, known: np.ndarray
-) -> Scaling:
-    """The scaling whose way back from scores is the mean answer of newcomers, the last ones of `params`.    eq. O4
-
-    Dimensions with `known` truths (D,) keep the way through scores and answers, on which these are.
-    """
-    if scaling.curve is None or reading is None or not isinstance(reading.reading, Thresholds):
-        return scaling
-    curve, own = scaling.curve, reading.reading
-    assert params.cov is not None
-    spread = np.diagonal(params.N[-1]) + params.cov[-1, :, -1, -1]
-    D = len(spread)
-    at, expected = np.full((D, GRID), np.nan), np.full((D, GRID), np.nan)
-    for d in filter(own.reads, range(D)):
-        if known[d]:
-            C = curve.levels.shape[1]
-            at[d, :C], expected[d, :C] = curve.scores[d], curve.levels[d]
-            continue
-        cuts, levels = (row[np.isfinite(row)] for row in (own.cuts[d], curve.levels[d]))
-        sd = float(np.sqrt(spread[d]))
-        z = np.linspace(cuts[0] - REACH * sd, cuts[-1] + REACH * sd, GRID)
-        at[d] = scaling.loc[d] + scaling.scale[d] * z
-        expected[d] = levels[0] + ndtr((z[:, None] - cuts) / sd) @ np.diff(levels)
-    return scaling._replace(curve=curve._replace(expected=expected, at=at))
-
-
-def reading_of(response: Response, data: ItemData, scaling: Scaling, ends: Bounds) -> Reading | None:
-    """How standardised ratings are read; None: as numbers."""
-    if response == "ordinal":
-        assert scaling.curve is not None
-        return _thresholds(data, scaling.curve)
-    if response == "warp":
-        return _warp(data, ends)
-    return None
-
-
-def _levels(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    levels, count = np.unique(column[~np.isnan(column)], return_counts=True)
-    few = 2 <= len(levels) <= MOST_LEVELS
-    return (levels, count / count.sum()) if few else (np.zeros(0), np.zeros(0))
-
-
-def _thresholds(data: ItemData, curve: Curve) -> Thresholds:
-    D, C = curve.levels.shape
-    cuts, shares, sd = np.full((D, C - 1), np.nan), np.full((D, C), np.nan), np.ones(D)
-    answered = data.answered[data.profile_of]
-    for d in range(D):
-        if not np.isfinite(curve.levels[d]).any():
-            continue
-        # Standardised scores are normal scores over their own standard deviation.
-        _, count = np.unique(data.y[answered[:, d], d].round(9), return_counts=True)
-        own = count / count.sum()
-        unit = float(np.sqrt((own * normal_scores(own) ** 2).sum()))
-        n = len(own)
-        shares[d, :n], cuts[d, : n - 1], sd[d] = own, pool_thresholds(own) / unit, 1 / unit
-    return Thresholds(cuts, shares, sd)
-
-
-def _warp(data: ItemData, ends: Bounds) -> Warp:
+def find_warp(data: ItemData, ends: Bounds) -> Warp:
+    """Where annotators may bend the sliders of these standardised ratings."""
     answered, found = data.answered[data.profile_of], []
     for d in range(data.D):
         y = data.y[answered[:, d], d]
@@ -265,37 +176,23 @@ def _warp(data: ItemData, ends: Bounds) -> Warp:
     return Warp(knots)
 
 
-def response_note(response: Response, reading: FittedReading | None, answers: np.ndarray) -> dict[str, Any]:
+def warp_note(fitted: FittedWarp | None, answers: np.ndarray) -> dict[str, Any]:
     """What the summary says of it; `answers` (K, D) ratings of each annotator."""
-    if response == "linear" or reading is None:
+    if fitted is None:
         return {}
-    D = answers.shape[1]
-    note: dict[str, Any] = {"kind": response, "dimensions": sum(map(reading.reading.reads, range(D)))}
-    if response == "warp":
-        note["annotators"] = int((answers >= FEWEST_RATINGS).any(axis=1).sum())
-    return {"response": note}
+    dimensions = sum(map(fitted.warp.bends, range(answers.shape[1])))
+    annotators = int((answers >= FEWEST_RATINGS).any(axis=1).sum())
+    return {"response": {"kind": "warp", "dimensions": dimensions, "annotators": annotators}}
 
 
-def response_arrays(reading: FittedReading | None, scaling: Scaling) -> dict[str, np.ndarray]:
-    """The reading of ratings as it is saved."""
-    if reading is None:
-        return {}
-    curve = {} if scaling.curve is None else scaling.curve._asdict()
-    curve = {f"curve_{name}": part for name, part in curve.items() if part is not None}
-    own = reading.reading
-    assert isinstance(own, Thresholds | Warp)
-    return {**curve, "response_shape": reading.shape, **{f"response_{k}": a for k, a in own._asdict().items()}}
+def warp_arrays(fitted: FittedWarp | None) -> dict[str, np.ndarray]:
+    """The warp as it is saved."""
+    return {} if fitted is None else {"warp_knots": fitted.warp.knots, "warp_shares": fitted.shares}
 
 
-def restore_response(arrays: dict[str, np.ndarray]) -> tuple[FittedReading | None, Curve | None]:
-    """The reading of a saved fit and the curve of its scaling."""
-    if "response_shape" not in arrays:
-        return None, None
-    shape = arrays["response_shape"]
-    if "response_knots" in arrays:
-        return FittedReading(Warp(arrays["response_knots"]), shape), None
-    reading = Thresholds(*(arrays[f"response_{name}"] for name in Thresholds._fields))
-    return FittedReading(reading, shape), Curve(*(arrays.get(f"curve_{name}") for name in Curve._fields))  # type: ignore[arg-type]
+def restore_warp(arrays: dict[str, np.ndarray]) -> FittedWarp | None:
+    """The warp of a saved fit."""
+    return FittedWarp(Warp(arrays["warp_knots"]), arrays["warp_shares"]) if "warp_knots" in arrays else None
 
 
 class Prepared(NamedTuple):
@@ -318,7 +215,6 @@ def prepared(
     earlier: PriorFit | None,
     *,
     paper: bool,
-    response: Response = "linear",
     censored: bool = False,
 ) -> Prepared:
     """In common units, or in those of the earlier fit; `paper` has one unit for all dimensions and no intercept.
@@ -328,10 +224,8 @@ def prepared(
     if earlier is not None:
         scaling = earlier.scaling
     else:
-        curve = answer_curve(ratings.value, ratings.dimensions, ratings.source) if response == "ordinal" else None
-        value = ratings.value if curve is None else curve.forward(ratings.value)
+        value = ratings.value
         scaling = common_scaling(value) if paper else annotator_scaling(value, ratings.annotator_of, ratings.K)
-        scaling = scaling._replace(curve=curve)
     # One ridge for all features makes sense only in common units; the paper takes features as they are.
     space, scores = learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
     value = scaling.standardise(ratings.value)

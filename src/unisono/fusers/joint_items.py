@@ -41,10 +41,10 @@ from unisono.fusers.item_preparation import (
     default_noise,
     default_transform,
     ends_note,
+    find_warp,
     prepared,
-    reading_of,
-    response_note,
     standardised_ends,
+    warp_note,
 )
 from unisono.fusers.standardisation import places
 from unisono.fusers.warm_start import continued, prior_fit_of
@@ -54,8 +54,8 @@ from unisono.maths.items.item_data import ItemData, prepare
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams, Structure, sample_ratings, sample_truths
 from unisono.maths.items.item_priors import PANEL, Priors
-from unisono.maths.items.latent_ratings import FittedReading
 from unisono.maths.items.likelihood_em import MlSettings
+from unisono.maths.items.slider_warp import FittedWarp
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.structure_words import Anchor, EstimateScale, Inference, Latent, Noise, Response, Transform
 from unisono.tables.coverage_and_outliers import without_wild
@@ -71,7 +71,7 @@ class Joint(Fuser):
     posterior mean. `censored`: where answers are kinds, one at an end of the scale says "half a step
     inside, or beyond"; False reads all as numbers.
     `gold_anyway`: known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
-    `response="ordinal"` has thresholds between answers for every annotator, "warp" a monotone function of sliders.
+    `response="warp"` has a monotone function of sliders for every annotator.
     `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
     previous iteration.
     """
@@ -82,7 +82,7 @@ class Joint(Fuser):
     params_: ItemParams
     theta_var_: np.ndarray
     ends_: Typical | None
-    reading_: FittedReading | None
+    warp_: FittedWarp | None
     judgements_: np.ndarray
     items_behind_: int
     _items: ItemPosteriors
@@ -144,10 +144,10 @@ class Joint(Fuser):
         # Maximum likelihood takes ratings as they are.
         meant = without_wild(given.ratings) if self.inference == "bayes" else given.ratings
         tables = meant, given.features, given.gold, given.told.get("earlier")
-        # Answers of the other readings are no numbers on the scale, and turned dimensions have no ends.
+        # Bent sliders are no numbers on the scale, and turned dimensions have no ends.
         plain = (self.inference, self.response) == ("bayes", "linear") and self.anchor != "uncorrelated"
         censored = self.censored and plain
-        ready = prepared(*tables, paper=self.paper, response=self.response, censored=censored)
+        ready = prepared(*tables, paper=self.paper, censored=censored)
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert given.on_state is not None
@@ -170,7 +170,7 @@ class Joint(Fuser):
         check_response(self.response, self.inference, self.one_by_one)
 
     def notes(self) -> dict[str, Any]:
-        found = response_note(self.response, self.reading_, self._items.data.answers()) or ends_note(self.ends_)
+        found = warp_note(self.warp_, self._items.data.answers()) or ends_note(self.ends_)
         if self.gold_ is not None:
             found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
         return found
@@ -198,8 +198,8 @@ class Joint(Fuser):
             return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
         diagnosis = (lambda: self._diagnosis(data)) if given.earlier is None else None
         priors = Priors(**(self.priors or {}))
-        reading = reading_of(self.response, data, given.scaling, given.ends)
-        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, reading=reading)
+        warp = find_warp(data, given.ends) if self.response == "warp" else None
+        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, warp=warp)
         if given.earlier is not None:
             settings = continued(settings, given.earlier, given.ratings.annotators)
         return estimate_bayes(data, settings, run)
@@ -323,4 +323,4 @@ class Joint(Fuser):
         value = self.scaling_.standardise(shown.value)
         data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))
         data = data._replace(cuts=None if self.ends_ is None else self.ends_.ends.cuts)
-        return ItemPosteriors(data, self.params_, self.ends_, self.reading_), shown
+        return ItemPosteriors(data, self.params_, self.ends_, self.warp_), shown

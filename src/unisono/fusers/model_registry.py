@@ -92,7 +92,7 @@ def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
 def find_model(name: str) -> Model:
     """The model of this name; SettingsError with the nearest name if there is none.
 
-    "auto+ordinal" and the like are the joint model with that response, for leaderboards and benchmarks.
+    "auto+warp" and the like are the joint model with that response, for leaderboards and benchmarks.
     """
     base, _, response = name.partition("+")
     if base in ("auto", "joint") and response in ITEM_WORDS["response"]:

@@ -23,84 +23,30 @@ from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
 
-NINE_IN_TEN = 1.645  # standard deviations on both sides
 DUST = 1e-12  # of the common unit: nothing that anybody answered
 
 
-class Curve(NamedTuple):
-    """Answers and the scores they stand for, (D, C) each, rising, NaN beyond what a dimension has.
-
-    Between two answers and beyond the last the curve is straight; without any, a score is the answer. The way back is
-    the same, or goes to the answers that are `expected` (D, G) where the truth has the scores `at` (D, G).
-    """
-
-    levels: np.ndarray
-    scores: np.ndarray
-    expected: np.ndarray | None = None
-    at: np.ndarray | None = None
-
-    def of(self, dims: list[int]) -> Curve:
-        """That of some of the dimensions."""
-        expected, at = (part if part is None else part[dims] for part in (self.expected, self.at))
-        return Curve(self.levels[dims], self.scores[dims], expected, at)
-
-    def forward(self, value: np.ndarray) -> np.ndarray:
-        """Scores of answers (..., D)."""
-        return _along(value, self.levels, self.scores)
-
-    def back(self, score: np.ndarray) -> np.ndarray:
-        """Answers of scores (..., D)."""
-        if self.expected is None or self.at is None:
-            return _along(score, self.scores, self.levels)
-        return _along(score, self.at, self.expected)
-
-
-def _along(x: np.ndarray, given: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    found = np.array(x, dtype=float)
-    for d in range(found.shape[-1]):
-        at = np.isfinite(given[d])
-        if at.any():
-            xs, ys, own = given[d][at], wanted[d][at], found[..., d]
-            segment = np.clip(np.searchsorted(xs, own) - 1, 0, len(xs) - 2)
-            slope = (ys[segment + 1] - ys[segment]) / (xs[segment + 1] - xs[segment])
-            found[..., d] = ys[segment] + slope * (own - xs[segment])
-    return found
-
-
 class Scaling(NamedTuple):
-    """y = loc + scale * z, or the answer whose score that is."""
+    """y = loc + scale * z."""
 
     loc: np.ndarray  # (D,)
     scale: np.ndarray  # (D,)
-    curve: Curve | None = None
 
     def of(self, dims: list[int]) -> Scaling:
         """That of some of the dimensions."""
-        return Scaling(self.loc[dims], self.scale[dims], None if self.curve is None else self.curve.of(dims))
+        return Scaling(self.loc[dims], self.scale[dims])
 
     def standardise(self, value: np.ndarray) -> np.ndarray:
-        value = value if self.curve is None else self.curve.forward(value)
         found = np.asarray(value - self.loc)
         found /= self.scale
         return found
 
     def restore_mean(self, mean: np.ndarray) -> np.ndarray:
-        restored = np.asarray(self.loc + self.scale * mean)
-        return restored if self.curve is None else self.curve.back(restored)
+        return np.asarray(self.loc + self.scale * mean)
 
-    def restore_cov(self, cov: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        """Covariances (S, D, D) of errors around means (S, D); along a curve, intervals go with their ends."""
-        if self.curve is None:
-            return np.asarray(cov * self.scale[:, None] * self.scale)
-        unit = self.steepness(mean, np.diagonal(cov, axis1=-2, axis2=-1))
-        return np.asarray(cov * unit[..., :, None] * unit[..., None, :])
-
-    def steepness(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-        """(..., D) how much wider a nine-in-ten interval is in the user's units; the scale where there is no curve."""
-        if self.curve is None:
-            return np.broadcast_to(self.scale, mean.shape)
-        away = NINE_IN_TEN * np.sqrt(np.maximum(variance, DUST))
-        return np.asarray((self.restore_mean(mean + away) - self.restore_mean(mean - away)) / (2 * away))
+    def restore_cov(self, cov: np.ndarray) -> np.ndarray:
+        """Covariances (S, D, D) of errors."""
+        return np.asarray(cov * self.scale[:, None] * self.scale)
 
     def restore_matrix(self, F: np.ndarray) -> np.ndarray:
         """F (..., D, D) between standardised units as a matrix between the original ones."""

@@ -17,7 +17,7 @@ Latent = Literal["isotropic", "diagonal", "full"]
 Anchor = Literal["average", "uncorrelated", "none"]
 Inference = Literal["bayes", "ml"]
 EstimateScale = Literal["matched", "posterior"]
-Response = Literal["linear", "ordinal", "warp"]  # what ratings stand for
+Response = Literal["linear", "warp"]  # what ratings stand for
 Counting = Literal["merge", "keep"]  # of annotators who look like one opinion
 
 Engine = Literal["serial", "processes", "dask", "ray"]  # who works on shards

@@ -209,8 +209,6 @@ def _response_line(found: dict[str, Any], dimensions: int) -> str:
     where = f"{found['dimensions']} of {dimensions} dimensions"
     if found["kind"] == "ends":
         return f"Answers at an end of the scale mean half a step inside it, or beyond, on {where}."
-    if found["kind"] == "ordinal":
-        return f"Ratings of {where} are ordered answers, with thresholds of every annotator."
     return f"Ratings of {where} are sliders, read through functions of {found['annotators']} annotators of their own."
 
 

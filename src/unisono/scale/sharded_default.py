@@ -147,7 +147,7 @@ def fit_default(
     honest = calibrated(found, crowd, estimate.params, signal, span, fuser.panel, continued=earlier is not None)
     fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
     fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
-    fuser.ends_, fuser.reading_ = typical, None
+    fuser.ends_, fuser.warp_ = typical, None
     fuser.scaling_, fuser.scale_ = scaling, counted.scale.for_origins(look.low, look.high)
     fuser.space_ = learn_space(None, (), intercept=True, standardise=True)[0]
     fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators

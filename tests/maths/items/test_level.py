@@ -60,7 +60,7 @@ def test_where_nobody_follows_the_truth_nobody_tells_the_level():
 
 
 def test_one_answer_more_or_a_thousand_hardly_matters_to_the_say_of_somebody():
-    seen, error, tie = drawn()
+    seen, error, _ = drawn()
     hyper, everybody = hyper_of(np.ones(7), usual_classes(7, 2)), np.ones(7, dtype=bool)
     error[:] = 0.01
     seen[0] = 3.0

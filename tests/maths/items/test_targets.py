@@ -177,3 +177,18 @@ def test_correlations_that_cannot_be_are_brought_to_the_nearest_that_can():
     found = positive_definite(impossible)
     np.testing.assert_allclose(np.diagonal(found), 1, rtol=1e-12)
     assert np.linalg.eigvalsh(found).min() > 0
+
+
+@pytest.mark.parametrize("constant", [(1.0, 1.0), (2.0, 1.0), (3.0, 3.0, 1.0), (1.0, 1.0, 1.0)])
+def test_annotators_of_one_answer_each_have_levels_and_units(constant):
+    K = len(constant)
+    who = np.tile(np.arange(K), 4)
+    value = np.array(constant)[who][:, None]
+    apart = float(np.ptp(constant))
+    with np.errstate(all="raise"):
+        levels = annotator_levels(annotator_moments(value, who, K))
+        _, scale = units_of(value, who, K)
+    assert (levels.bias[0] == 0) == (apart == 0)
+    assert levels.bias[0] <= apart**2
+    np.testing.assert_allclose(levels.away[:, 0], np.array(constant) - levels.centre[0])
+    assert apart / 4 <= scale[0] <= max(constant)

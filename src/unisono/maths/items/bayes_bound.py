@@ -28,7 +28,7 @@ from unisono.maths.items.item_estep import Stats
 from unisono.maths.items.item_params import ItemParams, Structure, allowed, change_of_truth, free_coefficients
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.item_variances import distance_of_scales, log_pooling_prior
-from unisono.maths.items.latent_ratings import Completed, FittedReading, Reading
+from unisono.maths.items.slider_warp import FittedWarp, Unbent, Warp
 from unisono.maths.linalg.small_spd import logdets
 
 SINGLE_OUT = 1e-9  # numerical: stands for the zero annotators beyond two, who could tell which of two is right
@@ -79,21 +79,15 @@ class BayesState(NamedTuple):
     params: ItemParams
     hyper: Hyper
     mean: np.ndarray  # (M, D) NaN before the first step
-    completed: Completed | None = None  # numbers behind ratings; None: they are numbers themselves
+    unbent: Unbent | None = None  # ratings of sliders that annotators bend; None: nobody does
 
     def seen(self, data: ItemData) -> ItemData:
-        """The ratings with the numbers behind them in their place."""
-        return data if self.completed is None else self.completed.of(data)
+        """The ratings with the latent ones in their place."""
+        return data if self.unbent is None else self.unbent.of(data)
 
-    def read(self, reading: Reading) -> FittedReading:
-        """The reading with what is known of annotators by it."""
-        shape = None if self.completed is None else self.completed.shape
-        return FittedReading(reading, reading.start(len(self.params.B)) if shape is None else shape)
-
-    @property
-    def entropy(self) -> float:
-        """Of the numbers behind ratings, with the prior of how annotators' ratings are read."""
-        return 0.0 if self.completed is None else self.completed.entropy + self.completed.log_prior
+    def fitted(self, warp: Warp) -> FittedWarp:
+        """The warp with what is known of annotators by it."""
+        return FittedWarp(warp, warp.start(len(self.params.B)) if self.unbent is None else self.unbent.shares)
 
 
 class KnownAnnotators(NamedTuple):
@@ -115,7 +109,7 @@ class BayesSettings(NamedTuple):
     anchored: bool = True  # coordinates of the truth are moved to where the bound is highest
     told_apart: float = 1.0  # (K - 2) / K: how far K annotators can be told apart
     classes: np.ndarray | None = None  # (K, D, Z) p(z_kd); None: everybody is usual
-    reading: Reading | None = None  # what ratings stand for; None: numbers on a straight scale
+    warp: Warp | None = None  # how annotators may bend sliders; None: not at all
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
     earlier: KnownAnnotators | None = None
     earlier_judgements: float = 0.0  # behind the target of the errors' covariance
@@ -153,7 +147,7 @@ def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior
     """The bound at a state whose E-step gave `stats`; `prior` is that of the rows under its hyper-parameters."""
     return (
         stats.loglik
-        + state.entropy
+        + (0.0 if state.unbent is None else state.unbent.log_density)
         + _rows_term(data, state, prior, settings)
         + _classes_term(data, state, settings)
         + _predictor_term(data, state)

@@ -45,7 +45,7 @@ from unisono.maths.items.item_variances import (
     update_scaled,
     update_shared,
 )
-from unisono.maths.items.latent_ratings import complete_reading
+from unisono.maths.items.slider_warp import relearn
 
 MOST_MIXED = 6  # numerical: dimensions up to which rows that mix all of them are found together
 
@@ -55,10 +55,8 @@ def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> t
     data = state.seen(given)
     mean, stats = expectation(data, state.params)
     after, bound = maximised(data, stats, mean, state, settings)
-    if settings.reading is not None:
-        fitted = state.read(settings.reading)
-        done = complete_reading(data, given, fitted, after.params, after.mean, learn=True)
-        after = after._replace(completed=done)
+    if settings.warp is not None:
+        after = after._replace(unbent=relearn(data, given, state.fitted(settings.warp), after.params, after.mean))
     return after, bound
 
 
@@ -77,7 +75,7 @@ def maximised(
     params, hyper = _noise(data, stats, params, hyper, settings)
     hyper = _between_annotators(data, params, hyper, settings)
     hyper = _biases(data, params, hyper, settings)
-    after = BayesState(params, hyper, mean, state.completed)
+    after = BayesState(params, hyper, mean, state.unbent)
     if settings.anchored:
         after = best_coordinates(data, after, row_prior(data, hyper, settings), settings)
     return after, bound

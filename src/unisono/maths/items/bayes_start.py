@@ -35,7 +35,7 @@ from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_params import ItemParams, Structure, free_coefficients, identity_rows
 from unisono.maths.items.item_priors import BIAS_FREEDOM, IMAGINARY_ANNOTATORS, LEAST_SHARE, SPAMMER_GAIN, Priors
 from unisono.maths.items.item_variances import scaled_noise, shape_latent
-from unisono.maths.items.latent_ratings import complete_reading
+from unisono.maths.items.slider_warp import unbend
 from unisono.maths.rating_values import NO_SPREAD
 
 SCORING_STEPS = 30  # numerical: towards the variance of biases
@@ -130,15 +130,16 @@ def between(mean: np.ndarray, error: np.ndarray, *, apart: bool = True) -> tuple
         return float(mean.sum()), 0.0, np.ones(len(mean))
     centre, spread = float(np.median(mean)), 0.0
     if apart:
-        spread = float(np.median((mean - centre) ** 2))
+        square = (mean - centre) ** 2
+        spread = float(np.median(square)) or float(square.mean())  # of one among equals as well
     for _ in range(SCORING_STEPS):
-        w = 1 / np.maximum(spread + error, TINY)
+        w = 1 / np.maximum(spread + error, NO_SPREAD**2)
         tie = (BIAS_FREEDOM + 1) / (BIAS_FREEDOM + w * (mean - centre) ** 2)
         centre = float((tie * w) @ mean / (tie @ w))
         if apart:
             seen = w**2 @ (tie * (mean - centre) ** 2 - error) / (w**2).sum() + 1 / w.sum()
             spread = max(float(seen), 0.0)
-    return centre, spread, tie
+    return centre, spread if spread > NO_SPREAD**2 else 0.0, tie
 
 
 def tails(freedom: float) -> float:
@@ -389,11 +390,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         cov=_row_covariances(data, hyper, settings),
     )
     start = BayesState(params, hyper, np.broadcast_to(np.nan, (data.M, D)))
-    nothing = np.broadcast_to(0.0, (data.M, D))  # truths before any look at the ratings: their mean
-    if settings.reading is None:
-        return start
-    fitted = start.read(settings.reading)
-    return start._replace(completed=complete_reading(data, data, fitted, params, nothing, learn=False))
+    return start if settings.warp is None else start._replace(unbent=unbend(data, start.fitted(settings.warp)))
 
 
 def _starting_rows(data: ItemData, settings: BayesSettings) -> np.ndarray:

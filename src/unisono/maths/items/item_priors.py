@@ -54,6 +54,12 @@ class Priors(NamedTuple):
 # [D] Five limits for truth, bias and error by themselves had the same results.
 LEAST_SHARE = 0.02  # floor of every share: of truths, of biases, of errors, of what annotators have in common
 
+# ---- Sliders that annotators bend (`response="warp"`; eq. W1, W2)
+
+STRAIGHT_RATINGS = 30.0  # convention: imaginary ratings behind the identity
+FEWEST_RATINGS = 100  # convention: ratings of a dimension that it takes to learn an annotator's function
+SEGMENTS = 5  # convention: of the broken line, as many with equal shares of the ratings
+
 # ---- The scale of the estimate (eq. B15)
 
 # [D] The scale of a panel of six brought CCC from .662 to .694; ten instead of six is a convention.

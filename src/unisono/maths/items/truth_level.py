@@ -4,10 +4,10 @@
     level = sum_k g_k t_k b_k / sum_k g_k t_k s_k                                                             eq. B33
     its error has the variance C / sum_k g_k t_k s_k
 
-one dimension at a time, with C the variance of biases between annotators, t_k how far k is tied to it, and g_k from 0 to 1
-for who follows the truth. That is generalised least squares with the weights g / (C / t + noise / n), since s is
-C / (C + t noise / n): somebody busy counts for hardly more than anybody whose bias is known, and a spammer for nothing. An
-average over answers would have the level of whoever answered most. Errors of levels go together as biases do.
+one dimension at a time, with C the variance of biases between annotators, t_k how far k is tied to it, and g_k from 0
+to 1 for who follows the truth. That is generalised least squares with the weights g / (C / t + noise / n), since s is
+C / (C + t noise / n): somebody busy counts for hardly more than anybody whose bias is known, and a spammer for nothing.
+An average over answers would have the level of whoever answered most. Errors of levels go together as biases do.
 
     K annotators, D dimensions
 """

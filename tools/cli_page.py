@@ -1,4 +1,7 @@
-"""Writes docs/cli.md from the commands' own --help and the table of settings. A test fails when they differ."""
+"""The page of the command line on the documentation site: docs/cli.md, every command's own --help, and every setting.
+
+`tools/build_docs.py` writes it, so that it is always that of the code; this prints it.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,14 @@ import click
 from unisono.cli.main import cli
 from unisono.cli.setting_table import PAGE
 
-TARGET = Path(__file__).parent.parent / "docs" / "cli.md"
+OPENING = Path(__file__).parent.parent / "docs" / "cli.md"
 WIDTH = 100
-HEAD = """# The command line
-
-Written by `tools/write_cli_docs.py` from the commands' own `--help`. What few people change is no option of its own: it
-is set by name, by `--set name=value` or, where it says how a table is read, by `--read name=value`; both may be
-repeated. [Settings](#settings) lists all of them, as `unisono settings` does. Every setting is also understood as an
-option (`--lag 2` for `--set lag=2`), which `--help` does not show.
-
-Results go to standard output or into `--out`, talk and progress to standard error. Exit codes: 0 done, 1 alerts under
-`--strict`, 2 wrong usage, 3 bad data, 4 not converged (results are written all the same), 5 workers or
-cluster lost, 130 interrupted.
-"""
 
 
 def text() -> str:
     """The whole page."""
     commands = "".join(f"\n## `{name}`\n\n```\n{help_}\n```\n" for name, help_ in pages(cli, "unisono", None))
-    return HEAD + commands + "\n## Settings\n" + "".join(settings())
+    return OPENING.read_text(encoding="utf-8") + commands + "\n## Settings\n" + "".join(settings())
 
 
 def settings() -> Iterator[str]:
@@ -56,4 +48,4 @@ def pages(command: click.Command, name: str, parent: click.Context | None) -> It
 
 
 if __name__ == "__main__":
-    TARGET.write_text(text(), encoding="utf-8")
+    print(text())
