@@ -117,8 +117,8 @@ def _tired(trials: Trials, ratings: Ratings) -> Iterator[Alert]:
             far = [100 * float(np.mean(half.distance)) for half in (first, last)]
             words = (
                 f"Annotator '{name}' seems to tire: from the first to the last half of their answers, the distance "
-                f"from the others grows from {far[0]:.0f} to {far[1]:.0f} % of the scale, and the median time falls from "
-                f"{first.seconds:.1f} to {last.seconds:.1f} s."
+                f"from the others grows from {far[0]:.0f} to {far[1]:.0f} % of the scale, and the median time falls "
+                f"from {first.seconds:.1f} to {last.seconds:.1f} s."
             )
             yield Alert("fatigue", "warning", words, (name,))
     differences = np.array([np.mean(last.distance) - np.mean(first.distance) for first, last in halves.values()])
