@@ -16,7 +16,8 @@ from collect_support import Rater, collect, make_app, rate_study, trace_study
 from command_line import unisono_here as run
 from unisono.tables.reading.collected_folder import words_of_study
 from unisono.tables.reading.ratings_reader import read_ratings
-from unisono.tables.response_times import read_trials, time_alerts
+from unisono.tables.reading.trials_reader import read_trials
+from unisono.tables.response_times import time_alerts
 
 
 @pytest.fixture

@@ -44,7 +44,8 @@ def check(ratings: Any, *, scale: Any = None, categories: Any = None, trials: An
     found = overview(table, answers)
     if trials is None:
         return found
-    from unisono.tables.response_times import read_trials, time_alerts
+    from unisono.tables.reading.trials_reader import read_trials
+    from unisono.tables.response_times import time_alerts
 
     alerts = (*found.alerts, *time_alerts(read_trials(Path(trials)), table))
     return replace(found, alerts=tuple(sorted(alerts, key=lambda alert: alert.severity != "warning")))

@@ -6,15 +6,12 @@ a server could confirm no more than confirmed_seconds, those count.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from math import erfc
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from unisono.errors import DataError
 from unisono.tables.labels import counted
 from unisono.tables.rating_checks import MOST_NAMED, Alert
 from unisono.tables.ratings import Ratings
@@ -25,7 +22,6 @@ HURRIED = 1 / 3  # of the time that is usual among annotators
 LEAST_ANNOTATORS = 4  # for saying what is usual
 LEAST_ANSWERS = 20  # for comparing halves of somebody's way
 TIRED = 0.01  # probability of a difference between halves by chance, shared among annotators
-_NEEDED = ("item", "annotator", "position", "response_seconds")
 
 
 class Trials(NamedTuple):
@@ -44,38 +40,10 @@ class Half(NamedTuple):
     distance: np.ndarray  # (n,) of each answer from the mean of the others, in shares of the scale
 
 
-def read_trials(path: Path) -> Trials:
-    """The table of trials; pages that are no ratings (references, checks) are left out."""
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        table = csv.DictReader(stream)
-        head = table.fieldnames or []
-        if missing := [name for name in _NEEDED if name not in head]:
-            raise DataError(f"{path} has no column {missing[0]}. A table of trials has {', '.join(_NEEDED)}.")
-        mine = [(number, row) for number, row in enumerate(table, 2) if row.get("role", "item") == "item"]
-
-    def numbers(name: str) -> np.ndarray:
-        return np.array([_number(row.get(name, ""), f"{path.name} row {n}: {name}") for n, row in mine], dtype=float)
-
-    seconds = numbers("response_seconds")
-    return Trials(
-        tuple(row["item"] for _, row in mine),
-        tuple(row["annotator"] for _, row in mine),
-        numbers("position"),
-        np.fmin(seconds, numbers("confirmed_seconds")) if "confirmed_seconds" in head else seconds,
-    )
-
-
 def time_alerts(trials: Trials, ratings: Ratings | None) -> list[Alert]:
     """Who answers too fast, and, of ratings that are numbers, who tires."""
     found = [*_hasty(trials), *_hurried(trials)]
     return found if ratings is None or ratings.is_series else [*found, *_tired(trials, ratings)]
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        return float(text) if text.strip() else np.nan
-    except ValueError:
-        raise DataError(f"{where} is '{text}'. Leave the cell empty if it is not known.") from None
 
 
 def _by_annotator(trials: Trials) -> dict[str, np.ndarray]:
