@@ -1,6 +1,6 @@
 """The tables of docs/accuracy.md, from the figures of the accuracy benchmark; prose around them is left alone.
 
-Pages show tables that lie beside them as CSV files (docs/tables), and say which benchmark wrote them at which commit.
+Pages show tables that lie beside them as CSV files; docs/tables/sources.csv says who measured each, at which commit.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ def fill_page(named: dict[str, str], page: Path, benchmark: str) -> list[str]:
     Tables become CSV files in the folder `tables` beside the page, which shows them; prose goes into the page.
     """
     text = page.read_text(encoding="utf-8")
-    made_by = f"Written by `{benchmark}`, commit {commit()}."
-    shown = []
+    shown: list[str] = []
+    sources: dict[str, tuple[str, str]] = {}
     for name, block in named.items():
-        filled = _tables_beside(block, page, name)
-        end = f"\n\n{made_by}" if filled != block else ""
-        place = f"<!-- {name} -->\n{filled}{end}\n<!-- end {name} -->"
+        filled, files = _tables_beside(block, page, name)
+        sources |= dict.fromkeys(files, (benchmark, commit()))
+        place = f"<!-- {name} -->\n{filled}\n<!-- end {name} -->"
         text, n = re.subn(rf"<!-- {name} -->.*?<!-- end {name} -->", lambda _, b=place: b, text, flags=re.DOTALL)
         if n != 1:
             raise ValueError(f"{page} has {n} places for the table '{name}'; it needs one.")
         shown += [name, block, ""]
     page.write_text(text, encoding="utf-8")
+    _note_sources(page.parent / "tables" / "sources.csv", sources)
     return shown
 
 
@@ -51,8 +52,20 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def _tables_beside(block: str, page: Path, name: str) -> str:
-    """The block with each of its tables written to a file, and what shows that file in its place."""
+def _note_sources(path: Path, found: dict[str, tuple[str, str]]) -> None:
+    """Says of every table in the folder which benchmark wrote it at which commit, those of other pages as before."""
+    rows = {}
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = {name: tuple(source) for name, *source in list(csv.reader(file))[1:]}
+    if found:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            lines = ([name, *source] for name, source in sorted((rows | found).items()))
+            csv.writer(file, lineterminator="\n").writerows([["table", "measured by", "commit"], *lines])
+
+
+def _tables_beside(block: str, page: Path, name: str) -> tuple[str, list[str]]:
+    """The block with each of its tables written to a file and what shows that file in its place; names of the files."""
     stem = f"{page.stem}-{name.replace(' ', '-')}"
     found: list[str] = []
 
@@ -64,7 +77,7 @@ def _tables_beside(block: str, page: Path, name: str) -> str:
             csv.writer(file, lineterminator="\n").writerows(cells(match[0]))
         return f"```{{csv-table}}\n:file: tables/{found[-1]}\n:header-rows: 1\n```"
 
-    return re.sub(r"(?:^\|.*\|$\n?)+(?<!\n)", written, block, flags=re.MULTILINE)
+    return re.sub(r"(?:^\|.*\|$\n?)+(?<!\n)", written, block, flags=re.MULTILINE), found
 
 
 def cells(table: str) -> list[list[str]]:

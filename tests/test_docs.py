@@ -1,5 +1,6 @@
 """Documentation that is generated, or can be run, is not allowed to be out of date."""
 
+import csv
 import importlib.util
 import re
 import shlex
@@ -148,6 +149,16 @@ def test_every_public_name_is_in_the_reference():
 def test_the_documentation_can_be_read_in_a_day():
     words = {path: len(path.read_text(encoding="utf-8").split()) for path in PAGES if ROOT / "docs" in path.parents}
     assert sum(words.values()) <= MOST_WORDS, sorted(words.items(), key=lambda item: -item[1])[:5]
+
+
+def test_every_measured_table_is_shown_and_says_who_measured_it():
+    tables = {path.name for path in (ROOT / "docs" / "tables").glob("*.csv")}
+    with (ROOT / "docs" / "tables" / "sources.csv").open(encoding="utf-8", newline="") as file:
+        sources = {row["table"]: row for row in csv.DictReader(file)}
+    assert set(sources) == tables - {"sources.csv"}
+    assert all(row["measured by"] and re.fullmatch("[0-9a-f]{7,}", row["commit"]) for row in sources.values())
+    shown = set(re.findall(r"tables/([\w-]+\.csv)", "\n".join(path.read_text(encoding="utf-8") for path in PAGES)))
+    assert shown == tables
 
 
 def test_every_room_of_the_house_is_on_the_map():

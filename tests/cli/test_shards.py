@@ -117,7 +117,8 @@ def test_a_later_batch_starts_from_an_earlier_fit(folder, tmp_path):
 
 
 def test_a_folder_without_shards(folder):
-    done = unisono_here("fuse", ".", "--out", "o", cwd=folder)
+    (folder / "nothing").mkdir(exist_ok=True)
+    done = unisono_here("fuse", "nothing", "--out", "o", cwd=folder)
     assert done.returncode == 2
     assert "`unisono shard` makes shards of a table" in done.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,19 +27,28 @@ if TYPE_CHECKING:
     from unisono.evaluate.overview import Overview
 
 
-def check(ratings: Any, *, scale: Any = None, categories: Any = None, **reading: Any) -> Overview:
+def check(ratings: Any, *, scale: Any = None, categories: Any = None, trials: Any = None, **reading: Any) -> Overview:
     """What is in the ratings (a `Ratings`, a path or a data frame), how far annotators agree, what deserves a look.
 
     `scale` and `reading` say how to read a table, as in `read_ratings`, and `categories` which of its dimensions are
-    categories, as in `fuse`. The result prints itself; `.alerts` are what deserves a look, `.categories` has an
-    overview of every dimension of categories, `.to_dict()` is what `unisono check --json` prints.
+    categories, as in `fuse`. `trials` is a table of how long answers took (item, annotator, position,
+    response_seconds): who is too fast and who tires is pointed out. The result prints itself; `.alerts` are what
+    deserves a look, `.categories` has an overview of every dimension of categories, `.to_dict()` is what `unisono check
+    --json` prints.
     """
     from unisono.evaluate.overview import overview
 
     table, answers = answers_of(ratings, categories, scale, **reading)
     if table is not None:
         require_overlap(table)
-    return overview(table, answers)
+    found = overview(table, answers)
+    if trials is None:
+        return found
+    from unisono.tables.reading.trials_reader import read_trials
+    from unisono.tables.response_times import time_alerts
+
+    alerts = (*found.alerts, *time_alerts(read_trials(Path(trials)), table))
+    return replace(found, alerts=tuple(sorted(alerts, key=lambda alert: alert.severity != "warning")))
 
 
 def agreement(

@@ -10,6 +10,7 @@ import click
 from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import DRAWS
 from unisono.cli.table_options import (
+    TablePath,
     category_option,
     json_option,
     out_option,
@@ -37,6 +38,13 @@ EXPLAINED = (
 @ratings_argument
 @reading_options
 @category_option
+@option(
+    RESULT,
+    "--trials",
+    type=TablePath(),
+    metavar="FILE",
+    help="How long answers took: item, annotator, position, response_seconds.  [default: trials.csv beside RATINGS]",
+)
 @option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if anything deserves a look.")
 @json_option
 @click.pass_context
@@ -45,17 +53,20 @@ def check_command(
     ratings: str,
     reading: dict[str, Any],
     categories: dict[str, str] | None,
+    trials: str | None,
     strict: bool,
     as_json: bool,
 ) -> None:
     """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
 
-    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; or the folder of
+    a study of `unisono collect`, or of its export.
     """
     from unisono.api import check
+    from unisono.tables.reading.collected_folder import trials_beside
 
     read = read_answers_quietly(ratings, reading, categories)
-    found = check(read)
+    found = check(read, trials=trials or trials_beside(ratings))
     if as_json:
         print_json(found.to_dict())
     else:

@@ -100,10 +100,11 @@ def fuse_command(
     Answers that are categories (columns of words, or named with --categories) get class probabilities instead of
     intervals; see docs/categories.md.
 
-    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; a time column
-    makes it traces. With --out DIR it writes truth.csv, annotators.csv, annotators_overall.csv, summary.json, fit/ and
-    report.html, a page to read and to send (with categories also categories.csv and confusion.csv, with several
-    kinds of annotators groups.csv); without, the truth goes to standard output as CSV.
+    RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; or the folder of
+    a study of `unisono collect`, or of its export. A time column makes it traces. With --out DIR it writes truth.csv,
+    annotators.csv, annotators_overall.csv, summary.json, fit/ and report.html, a page to read and to send (with
+    categories also categories.csv and confusion.csv, with several kinds of annotators groups.csv); without, the truth
+    goes to standard output as CSV.
 
     RATINGS may also be shards: the folder that `unisono shard` made, or a pattern such as 'ratings/*.parquet'. They are
     fused part by part by an --engine, and truth/ has a file for each; see docs/scale.md.

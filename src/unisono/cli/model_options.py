@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from unisono.cli.option_groups import MODEL, WORK, option, with_options
+from unisono.cli.rating_folders import is_rating_folder
 from unisono.cli.table_options import TablePath
 from unisono.errors import SettingsError
 from unisono.maths.structure_words import ENGINE_WORDS, ITEM_WORDS, SERIES_WORDS
@@ -54,8 +55,11 @@ class RatingsPath(TablePath):
         pattern = any(sign in text for sign in "*?[") and text.endswith(".parquet")
         if pattern or (Path(text) / "shards.json").is_file():
             return text
+        if is_rating_folder(text):
+            return text
         if Path(text).is_dir():
-            self.fail(f"'{text}' is a folder without shards.json; `unisono shard` makes shards of a table.", param, ctx)
+            missing = "shards.json, ratings.csv or study.toml"
+            self.fail(f"'{text}' is a folder without {missing}; `unisono shard` makes shards of a table.", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unisono.cli.option_groups import MODEL, RESULT, TABLE, WORK, option, takes, with_options
+from unisono.cli.rating_folders import is_rating_folder, take_folder
 from unisono.cli.setting_table import LONG_AND_WIDE, READING
 from unisono.errors import InterpretedWarning, LeftOutWarning
 
@@ -51,12 +52,23 @@ class TablePath(click.Path):
             raise
 
 
+class RatingsTable(TablePath):
+    """A table of ratings, or the folder of a study or of its export; see `rating_folders`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if Path(str(value)).is_dir():
+            if is_rating_folder(str(value)):
+                return str(value)
+            self.fail(f"'{value}' is a folder without ratings.csv or study.toml.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def table_argument(name: str) -> Callable[[Any], Any]:
     """A table to read."""
     return click.argument(name, type=TablePath(), metavar=name.upper())
 
 
-ratings_argument = table_argument("ratings")
+ratings_argument = click.argument("ratings", type=RatingsTable(), metavar="RATINGS")
 
 features_option = option(
     MODEL, "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
@@ -116,7 +128,9 @@ def _gathered(decorated: Any, options: Sequence[Callable[[Any], Any]], settings:
     @functools.wraps(decorated)
     def gathered(read: dict[str, Any], **given: Any) -> Any:
         columns = {name: given.pop(name) for name in ("item", "annotator", "dims", "scale", "time") if name in given}
-        return decorated(reading={n: value for n, value in columns.items() if value is not None} | read, **given)
+        reading = {n: value for n, value in columns.items() if value is not None} | read
+        take_folder(given, reading)
+        return decorated(reading=reading, **given)
 
     return with_options(takes("--read", *settings, title=TABLE, into="read")(gathered), options)
 

@@ -1,0 +1,55 @@
+"""A folder in place of a table of ratings: an export of `unisono collect`, or the study itself, exported meanwhile."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unisono.tables.reading.collected_folder import is_export, is_study, ratings_in, words_of_study
+
+
+def is_rating_folder(text: str) -> bool:
+    """Whether ratings can be had from this folder."""
+    folder = Path(text)
+    return folder.is_dir() and (is_export(folder) or is_study(folder))
+
+
+def take_folder(given: dict[str, Any], reading: dict[str, Any]) -> None:
+    """Puts the table in the folder's place, and what the study says of it where the command line says nothing."""
+    text = given.get("ratings")
+    if not isinstance(text, str) or not is_rating_folder(text):
+        return
+    folder = Path(text)
+    given["ratings"] = str(ratings_in(folder) if is_export(folder) else _exported(folder))
+    words = words_of_study(folder)
+    chosen = words.pop("categories", None)
+    said = any(
+        reading.get(name) for name in ("dims", "dimension", "value", "items_in_columns", "annotators_in_columns")
+    )
+    if said or given.get("categories"):
+        words.pop("dims", None)
+        words.pop("scale", None)
+    elif "categories" in given:
+        given["categories"] = chosen
+    reading |= {name: value for name, value in words.items() if not reading.get(name)}
+
+
+def _exported(folder: Path) -> Path:
+    """The ratings of a study as they are now, in a folder that is gone when the command is over."""
+    from unisono.collect.export.write import export_study
+    from unisono.collect.store.agree import check_meaning
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import open_folder
+
+    study = open_folder(folder, all_there=False)
+    store = Database.to_read(os.environ.get("UNISONO_DATABASE") or study.database_url)
+    check_meaning(store, study)
+    place = tempfile.TemporaryDirectory(prefix="unisono-study-")
+    click.get_current_context().call_on_close(place.cleanup)
+    export_study(study, store, Path(place.name) / "export")
+    store.close()
+    return ratings_in(Path(place.name) / "export")
