@@ -1,0 +1,388 @@
+"""Variational EM for comparisons: one lower bound, raised by every step (eq. V1 to V6).
+
+Every logistic factor has a quadratic bound (Jaakkola and Jordan 2000) that touches it at xi^2 = E[x^2]. q is a normal
+of the truths, times a mixture over classes of normals of (gain, order effect) for every annotator; thresholds of ties
+and hyperparameters are points. With ratings beside, `known` is what these say of every item, and `unit` (D,) learns how
+many logits a unit of theirs is; without, the unit is that of the average usual gain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp, xlogy
+
+from unisono.maths.comparisons.comparison_data import TIE, ComparisonData
+from unisono.maths.comparisons.comparison_priors import (
+    CLASS_COUNTS,
+    CLASS_GAINS,
+    FEWEST_CLASSED,
+    HELD_STEPS,
+    LARGEST_DENSE,
+    LEVEL_ANNOTATORS,
+    SPAMMER_SD,
+    SPREAD_ANNOTATORS,
+    TIE_MEDIAN,
+    TIE_MEDIAN_SD,
+    TIE_SD,
+    TRUTH_ITEMS,
+    USUAL_SD,
+)
+from unisono.maths.comparisons.comparison_solver import Coupling, Truths, coupling, solve
+from unisono.maths.em_loop import EmTrace, run_em
+
+GAINS, COUNTS = np.array(CLASS_GAINS), np.array(CLASS_COUNTS)
+PINNED = 1e-8  # numerical: variance of what is not learned
+SHORTEST_XI = 1e-6  # numerical: below it tanh(xi / 2) / (2 xi) is 1/4
+MAX_ITER, TOL = 300, 1e-6  # numerical: the tolerance is nats per comparison
+NEWTON = 3  # numerical: steps of the thresholds
+
+
+class Known(NamedTuple):
+    """What ratings say of every item, in their units."""
+
+    mean: np.ndarray  # (M, D)
+    cov: np.ndarray  # (M, D, D)
+
+
+class Hyper(NamedTuple):
+    """What annotators and items have in common."""
+
+    Sigma: np.ndarray  # (D, D)
+    unit: np.ndarray  # (D,) logits per unit of the truths
+    gain_var: float
+    order_var: float
+    order: float
+    shares: np.ndarray  # (3,)
+    tie: float  # logarithm of the median threshold; -inf without ties
+
+
+class Crowd(NamedTuple):
+    """q of the annotators."""
+
+    prob: np.ndarray  # (K, 3) of the classes
+    at: np.ndarray  # (K, 3, 2) means of gain and order effect, in each class
+    cov: np.ndarray  # (K, 3, 2, 2)
+    tau: np.ndarray  # (K,) thresholds
+
+
+class State(NamedTuple):
+    truths: Truths
+    crowd: Crowd
+    hyper: Hyper
+    steps: int
+
+
+class Moments(NamedTuple):
+    """Expectations of every annotator's gain and order effect, (K,) each."""
+
+    g: np.ndarray
+    o: np.ndarray
+    gg: np.ndarray
+    go: np.ndarray
+    oo: np.ndarray
+
+
+class Problem(NamedTuple):
+    """Everything that stays as it is."""
+
+    data: ComparisonData
+    where: Coupling
+    known: Known | None
+
+    @property
+    def base(self) -> np.ndarray | None:
+        return None if self.known is None else np.linalg.inv(self.known.cov)
+
+
+def problem(data: ComparisonData, known: Known | None = None, largest: int = LARGEST_DENSE) -> Problem:
+    """`largest` is the size of components whose covariance is exact."""
+    return Problem(data, coupling(data, largest), known)
+
+
+def classed(data: ComparisonData) -> bool:
+    """Whether there may be spammers and those who answer the wrong way round."""
+    return data.K >= FEWEST_CLASSED
+
+
+def class_variances(hyper: Hyper) -> np.ndarray:
+    """(3,) variances of gains."""
+    return np.array([hyper.gain_var, SPAMMER_SD**2, hyper.gain_var])
+
+
+def start(at: Problem) -> State:
+    """Everybody usual; truths 0 (or what ratings say)."""
+    data = at.data
+    Sigma = np.eye(data.D)
+    hyper = Hyper(
+        Sigma,
+        np.ones(data.D) if at.known is None else _first_unit(at),
+        USUAL_SD**2 if data.K > 1 else PINNED,
+        USUAL_SD**2 if data.sided else PINNED,
+        0.0,
+        COUNTS / COUNTS.sum() if classed(data) else np.array([1.0, 0.0, 0.0]),
+        np.log(TIE_MEDIAN) if data.ties else -np.inf,
+    )
+    mean = np.zeros((data.M, data.D)) if at.known is None else at.known.mean
+    block = np.broadcast_to(Sigma, (data.M, data.D, data.D)) if at.known is None else at.known.cov
+    variance = np.diagonal(block, axis1=1, axis2=2).ravel()
+    log_det = float(np.linalg.slogdet(block)[1].sum())
+    truths = Truths(mean, np.array(block), variance[data.low] + variance[data.high], log_det)
+    prob = np.tile([1.0, 0.0, 0.0], (data.K, 1))
+    at_class = np.stack([np.tile(GAINS, (data.K, 1)), np.zeros((data.K, 3))], axis=-1)
+    cov = np.zeros((data.K, 3, 2, 2))
+    cov[..., 0, 0], cov[..., 1, 1] = class_variances(hyper), hyper.order_var
+    return State(truths, Crowd(prob, at_class, cov, np.full(data.K, np.exp(hyper.tie))), hyper, 0)
+
+
+def _first_unit(at: Problem) -> np.ndarray:
+    """(D,) logits per unit of the ratings, so that truths have a spread of one logit."""
+    assert at.known is not None
+    total = at.known.mean.var(axis=0) + np.diagonal(at.known.cov, axis1=1, axis2=2).mean(axis=0)
+    return np.asarray(1 / np.sqrt(total))
+
+
+def moments(crowd: Crowd) -> Moments:
+    """Over classes."""
+    square = crowd.cov + crowd.at[..., :, None] * crowd.at[..., None, :]
+    first = np.einsum("kz,kzi->ki", crowd.prob, crowd.at)
+    second = np.einsum("kz,kzij->kij", crowd.prob, square)
+    return Moments(first[:, 0], first[:, 1], second[:, 0, 0], second[:, 0, 1], second[:, 1, 1])
+
+
+class Factors(NamedTuple):
+    """The quadratic bounds: for every comparison -W delta^2 / 2 + b delta, up to constants."""
+
+    W: np.ndarray  # (N,)
+    b: np.ndarray  # (N,)
+    w: np.ndarray  # (F,) of single factors
+    value: float  # expected log likelihood, at least
+    d: np.ndarray  # (N,) mean of the difference of the truths, in logits
+    dd: np.ndarray  # (N,) and of its square
+
+
+def factors(at: Problem, state: State) -> Factors:
+    """The bounds that touch where the state is (eq. V1)."""
+    data, tau = at.data, state.crowd.tau[at.data.who]
+    m = Moments(*(x[data.who] for x in moments(state.crowd)))
+    unit = state.hyper.unit[data.left % data.D]
+    d = unit * data.difference(state.truths.mean)
+    dd = d * d + unit**2 * state.truths.apart[data.pair]
+    delta = m.g * d + m.o
+    square = m.gg * dd + 2 * m.go * d + m.oo
+    t, s = tau[data.row], data.sign
+    x = s * delta[data.row] - t
+    xi = np.sqrt(np.maximum(square[data.row] - 2 * s * t * delta[data.row] + t * t, SHORTEST_XI**2))
+    w = np.tanh(xi / 2) / (2 * xi)
+    value = float((0.5 * (x - xi) - np.logaddexp(0.0, -xi)).sum()) + _tie_value(data, tau)
+    return Factors(data.by_row(w), data.by_row(s * (0.5 + w * t)), w, value, d, dd)
+
+
+def _tie_value(data: ComparisonData, tau: np.ndarray) -> float:
+    t = tau[data.answer == TIE]
+    return float((2 * t + np.log(-np.expm1(-2 * t))).sum())
+
+
+def lower_bound(at: Problem, state: State, value: float) -> float:
+    """What every step raises, up to constants: `value`, less what it costs q to differ from the priors (eq. V6)."""
+    return value + _truth_cost(at, state) + _crowd_cost(at.data, state) + _hyper_cost(at, state)
+
+
+def _truth_cost(at: Problem, state: State) -> float:
+    t, M = state.truths, at.data.M
+    if at.known is None:
+        square = t.mean.T @ t.mean + t.block.sum(axis=0)
+        prior = M * np.linalg.slogdet(state.hyper.Sigma)[1] + np.trace(np.linalg.solve(state.hyper.Sigma, square))
+    else:
+        away = t.mean - at.known.mean
+        square = away[:, :, None] * away[:, None, :] + t.block
+        prior = np.linalg.slogdet(at.known.cov)[1].sum() + np.trace(np.linalg.solve(at.known.cov, square), axis1=1, axis2=2).sum()
+    return 0.5 * (t.log_det + at.data.U - float(prior))
+
+
+def _crowd_cost(data: ComparisonData, state: State) -> float:
+    crowd, hyper = state.crowd, state.hyper
+    variance = np.stack([class_variances(hyper), np.full(3, hyper.order_var)], axis=-1)  # (3, 2)
+    centre = np.stack([GAINS, np.full(3, hyper.order)], axis=-1)
+    square = (crowd.at - centre) ** 2 + np.diagonal(crowd.cov, axis1=2, axis2=3)
+    normal = 0.5 * (np.linalg.slogdet(crowd.cov)[1] + 2 - (np.log(variance) + square / variance).sum(axis=-1))
+    total = float((crowd.prob * normal + xlogy(crowd.prob, hyper.shares) - xlogy(crowd.prob, crowd.prob)).sum())
+    if data.ties:
+        total -= 0.5 * float(((np.log(crowd.tau) - hyper.tie) ** 2).sum()) / TIE_SD**2
+    return total
+
+
+def _hyper_cost(at: Problem, state: State) -> float:
+    data, hyper = at.data, state.hyper
+    total = 0.0
+    if at.known is None:
+        total -= 0.5 * TRUTH_ITEMS * (np.linalg.slogdet(hyper.Sigma)[1] + np.trace(np.linalg.inv(hyper.Sigma)))
+    if data.K > 1:
+        total -= 0.5 * SPREAD_ANNOTATORS * (np.log(hyper.gain_var) + USUAL_SD**2 / hyper.gain_var)
+    if data.sided:
+        total -= 0.5 * SPREAD_ANNOTATORS * (np.log(hyper.order_var) + USUAL_SD**2 / hyper.order_var)
+        total -= 0.5 * (np.log(hyper.order_var) + LEVEL_ANNOTATORS * hyper.order**2 / hyper.order_var)
+    if classed(data):
+        total += float(COUNTS @ np.log(hyper.shares))
+    if data.ties:
+        total -= 0.5 * ((hyper.tie - np.log(TIE_MEDIAN)) / TIE_MEDIAN_SD) ** 2
+    return float(total)
+
+
+def step(at: Problem, state: State) -> tuple[State, float]:
+    """The next state, and the bound at this one."""
+    found = factors(at, state)
+    bound = lower_bound(at, state, found.value)
+    state = state._replace(truths=_truths(at, state, found), steps=state.steps + 1)
+    if state.steps > HELD_STEPS:
+        state = state._replace(crowd=_crowd(at, state, factors(at, state)))
+    state = state._replace(crowd=_thresholds(at.data, state, factors(at, state)))
+    state = state._replace(hyper=hyperparameters(at, state))
+    return (_in_unit(at, state) if state.steps > HELD_STEPS else state), bound
+
+
+def _truths(at: Problem, state: State, found: Factors) -> Truths:
+    """E-step of the truths (eq. V4)."""
+    data, m = at.data, moments(state.crowd)
+    unit = state.hyper.unit
+    weight = data.by_pair(found.W * m.gg[data.who]) * unit[data.low % data.D] ** 2
+    pull = (found.b * m.g[data.who] - found.W * m.go[data.who]) * unit[data.left % data.D]
+    shift = data.by_unknown(pull).reshape(data.M, data.D)
+    if at.known is None:
+        base = np.broadcast_to(np.linalg.inv(state.hyper.Sigma), (data.M, data.D, data.D))
+    else:
+        base = np.linalg.inv(at.known.cov)
+        shift = shift + np.einsum("mij,mj->mi", base, at.known.mean)
+    return solve(at.where, np.ascontiguousarray(base), weight, shift, state.truths.mean)
+
+
+def _crowd(at: Problem, state: State, found: Factors) -> Crowd:
+    """E-step of the annotators: in every class a normal, its evidence is that of the class (eq. V5)."""
+    data, hyper = at.data, state.hyper
+    prior = np.stack([class_variances(hyper), np.full(3, hyper.order_var)], axis=-1)  # (3, 2)
+    centre = np.stack([GAINS, np.full(3, hyper.order)], axis=-1)
+    P = normal_precision(data, found.W, found.d, found.dd)[:, None]  # (K, 1, 2, 2)
+    P = P + np.einsum("zi,ij->zij", 1 / prior, np.eye(2))
+    h = np.stack([data.by_annotator(found.b * found.d), data.by_annotator(found.b)], axis=-1)[:, None]
+    h = h + centre / prior
+    cov = np.linalg.inv(P)
+    mean = np.einsum("kzij,kzj->kzi", cov, h)
+    evidence = 0.5 * ((h * mean).sum(-1) + np.linalg.slogdet(cov)[1])
+    evidence = evidence - 0.5 * (np.log(prior) + centre**2 / prior).sum(-1)
+    with np.errstate(divide="ignore"):
+        evidence = evidence + np.log(hyper.shares)
+    prob = np.exp(evidence - logsumexp(evidence, axis=1, keepdims=True))
+    return state.crowd._replace(prob=prob, at=mean, cov=cov)
+
+
+def normal_precision(data: ComparisonData, W: np.ndarray, d: np.ndarray, dd: np.ndarray) -> np.ndarray:
+    """(K, 2, 2) what comparisons add to the precision of (gain, order effect)."""
+    gg, go, oo = (data.by_annotator(W * x) for x in (dd, d, np.ones_like(d)))
+    return np.stack([np.stack([gg, go], axis=-1), np.stack([go, oo], axis=-1)], axis=-2)
+
+
+def _thresholds(data: ComparisonData, state: State, found: Factors) -> Crowd:
+    """Newton steps in log tau, halved until the bound does not fall."""
+    if not data.ties:
+        return state.crowd
+    m = moments(state.crowd)
+    delta = m.g[data.who] * found.d + m.o[data.who]
+    along = data.by_row(data.sign * found.w) * delta
+    A, T = data.by_annotator(found.W), data.by_annotator((data.answer == TIE).astype(float))
+    B = data.by_annotator(along - 0.5 * data.by_row(np.ones_like(found.w)))
+
+    def value(t: np.ndarray) -> np.ndarray:
+        tau = np.exp(t)
+        tied = T * (2 * tau + np.log(-np.expm1(-2 * tau)))
+        return np.asarray(-0.5 * A * tau**2 + B * tau + tied - 0.5 * ((t - state.hyper.tie) / TIE_SD) ** 2)
+
+    t = np.log(state.crowd.tau)
+    for _ in range(NEWTON):
+        tau, shrunk = np.exp(t), -np.expm1(-2 * np.exp(t))
+        inner = tau * (B - A * tau + 2 * T / shrunk)
+        bend = inner - tau**2 * (A + 4 * T * (1 - shrunk) / shrunk**2) - 1 / TIE_SD**2
+        move = (inner - (t - state.hyper.tie) / TIE_SD**2) / np.maximum(np.abs(bend), 1 / TIE_SD**2)
+        move, before = np.clip(move, -1.0, 1.0), value(t)
+        for _ in range(8):  # numerical: halvings
+            move = np.where(value(t + move) >= before, move, move / 2)
+        t = np.where(value(t + move) >= before, t + move, t)
+    return state.crowd._replace(tau=np.exp(t))
+
+
+def hyperparameters(at: Problem, state: State) -> Hyper:
+    """M-steps; while annotators are held, of the truths and of ties alone."""
+    data, crowd = at.data, state.crowd
+    t, hyper = state.truths, state.hyper
+    if at.known is None:
+        square = t.mean.T @ t.mean + t.block.sum(axis=0) + TRUTH_ITEMS * np.eye(data.D)
+        hyper = hyper._replace(Sigma=square / (data.M + TRUTH_ITEMS))
+    else:
+        hyper = hyper._replace(unit=_unit(at, state))
+    if data.ties:
+        pull = 1 / TIE_MEDIAN_SD**2
+        total = np.log(crowd.tau).sum() / TIE_SD**2 + np.log(TIE_MEDIAN) * pull
+        hyper = hyper._replace(tie=float(total / (data.K / TIE_SD**2 + pull)))
+    if state.steps <= HELD_STEPS:
+        return hyper
+    if classed(data):
+        counts = crowd.prob.sum(axis=0) + COUNTS
+        hyper = hyper._replace(shares=counts / counts.sum())
+    if data.K > 1:
+        alive = crowd.prob * (GAINS != 0)
+        square = (crowd.at[..., 0] - GAINS) ** 2 + crowd.cov[..., 0, 0]
+        total = float((alive * square).sum()) + SPREAD_ANNOTATORS * USUAL_SD**2
+        hyper = hyper._replace(gain_var=total / (float(alive.sum()) + SPREAD_ANNOTATORS))
+    if data.sided:
+        m = moments(crowd)
+        order = float(m.o.sum()) / (data.K + LEVEL_ANNOTATORS)
+        total = float((m.oo - 2 * order * m.o + order**2).sum())
+        total += SPREAD_ANNOTATORS * USUAL_SD**2 + LEVEL_ANNOTATORS * order**2
+        hyper = hyper._replace(order=order, order_var=total / (data.K + SPREAD_ANNOTATORS + 1))
+    return hyper
+
+
+def _unit(at: Problem, state: State) -> np.ndarray:
+    """(D,) logits per unit of the ratings: of a quadratic in each."""
+    data, m, unit = at.data, moments(state.crowd), state.hyper.unit
+    found = factors(at, state)
+    dim = data.left % data.D
+    d, dd = found.d / unit[dim], found.dd / unit[dim] ** 2
+    who = data.who
+    up = np.bincount(dim, (found.b * m.g[who] - found.W * m.go[who]) * d, data.D)
+    down = np.bincount(dim, found.W * m.gg[who] * dd, data.D)
+    return np.where(down > 0, up / np.where(down > 0, down, 1.0), unit)
+
+
+def _in_unit(at: Problem, state: State) -> State:
+    """Gains times s and truths divided by it, where the bound is highest: the unit would drift there in small steps.
+
+    Where gains and their spread have settled, the mean gain of usual annotators is 1 (eq. V3).
+    """
+    crowd, hyper, data = state.crowd, state.hyper, at.data
+    variance = class_variances(hyper)
+    square = crowd.at[..., 0] ** 2 + crowd.cov[..., 0, 0]
+    A, B = float((crowd.prob * square / variance).sum()), float((crowd.prob * crowd.at[..., 0] * GAINS / variance).sum())
+    free = at.known is None
+    n = data.K + (TRUTH_ITEMS * data.D if free else 0.0)
+    if free:
+        A += TRUTH_ITEMS * float(np.trace(np.linalg.inv(hyper.Sigma)))
+    s = (B + np.sqrt(B * B + 4 * A * n)) / (2 * A)
+    scale = np.array([s, 1.0])
+    crowd = crowd._replace(at=crowd.at * scale, cov=crowd.cov * scale[:, None] * scale)
+    if not free:
+        return state._replace(crowd=crowd, hyper=hyper._replace(unit=hyper.unit / s))
+    t = state.truths
+    log_det = t.log_det - 2 * data.U * float(np.log(s))
+    truths = Truths(t.mean / s, t.block / s**2, t.apart / s**2, log_det)
+    return State(truths, crowd, hyper._replace(Sigma=hyper.Sigma / s**2), state.steps)
+
+
+def fit(at: Problem, *, tol: float = TOL, max_iter: int = MAX_ITER, on_step=None) -> tuple[State, EmTrace]:  # type: ignore[no-untyped-def]
+    """From the start to where the bound rises by less than `tol` per comparison."""
+
+    def settled(objective: list[float], before: State, after: State) -> bool:
+        enough = after.steps > HELD_STEPS + 2 and len(objective) > 1
+        return enough and objective[-1] - objective[-2] < tol * at.data.N
+
+    return run_em(lambda s: step(at, s), start(at), stop_when=settled, max_iter=max_iter, on_step=on_step)

@@ -1,0 +1,290 @@
+"""What is reported of comparisons: truths with the covariance of their errors, and probabilities of answers.
+
+The quadratic bounds that EM climbs make intervals too narrow, so that the last word has quadrature over each difference
+(eq. V7), parameters held; the uncertainty of gains and order effects is added to that of the truths (eq. V8). Without
+ratings truths have mean 0 in each component, and the usual annotators a mean gain of exactly 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.special import expit, logsumexp
+
+from unisono.maths.comparisons.comparison_data import LEFT, RIGHT, ComparisonData
+from unisono.maths.comparisons.comparison_em import (
+    GAINS,
+    Crowd,
+    Hyper,
+    Problem,
+    State,
+    class_variances,
+    hyperparameters,
+    normal_precision,
+)
+from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, TIE_SD
+from unisono.maths.comparisons.comparison_solver import diagonal_blocks, product, solve
+
+POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+TIE_POINTS, TIE_WEIGHTS = np.polynomial.hermite_e.hermegauss(3)
+SWEEPS, SETTLED = 50, 0.003  # numerical: at most so many, and until means move by less, in posterior deviations
+LEAST_CLASS = 1e-3  # numerical: classes less probable than this are left out of quadrature
+
+
+class Posterior(NamedTuple):
+    """Truths in the unit that is reported, and what is known of pairs of them."""
+
+    mean: np.ndarray  # (M, D)
+    block: np.ndarray  # (M, D, D) of single items
+    joint: np.ndarray | None  # (U, U), None where it would be too large
+    component: np.ndarray  # (M,)
+
+    def differences(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances of differences of unknowns, (n,) each."""
+        mean = self.mean.ravel()
+        if self.joint is not None:
+            v = self.joint[left, left] + self.joint[right, right] - 2 * self.joint[left, right]
+        else:
+            own = np.diagonal(self.block, axis1=1, axis2=2).ravel()
+            v = own[left] + own[right]
+        return mean[left] - mean[right], np.maximum(v, 0.0)
+
+
+class Slopes(NamedTuple):
+    """The expected log likelihood of every comparison by its difference, under each class of annotators; (3, N)."""
+
+    value: np.ndarray
+    first: np.ndarray  # derivative
+    second: np.ndarray  # minus the second one
+
+
+def averaged(at: Problem, state: State) -> State:
+    """In the unit in which usual annotators have a mean gain of 1."""
+    crowd, hyper, t = state.crowd, state.hyper, state.truths
+    usual = crowd.prob[:, 0]
+    s = float((usual * crowd.at[:, 0, 0]).sum() / usual.sum()) if usual.sum() > 0 else 1.0
+    scale = np.array([1 / s, 1.0])
+    crowd = crowd._replace(at=crowd.at * scale, cov=crowd.cov * scale[:, None] * scale)
+    hyper = hyper._replace(gain_var=hyper.gain_var / s**2)
+    if at.known is not None:
+        return state._replace(crowd=crowd, hyper=hyper._replace(unit=hyper.unit * s))
+    t = t._replace(mean=t.mean * s, block=t.block * s**2, apart=t.apart * s**2)
+    return State(t, crowd, hyper._replace(Sigma=hyper.Sigma * s**2), state.steps)
+
+
+def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarray]:
+    """Slopes, differences being normal (eq. V7), and the means and variances (N,) of those of the truths, in logits."""
+    data, crowd = at.data, state.crowd
+    found = np.zeros((3, len(GAINS), data.N))
+    unit = state.hyper.unit[data.left % data.D]
+    d, v = unit * data.difference(state.truths.mean), unit**2 * state.truths.apart[data.pair]
+    sign = np.zeros((2, data.N))  # of the factors of each comparison, 0 where there is none
+    sign[0], sign[1] = data.answer != RIGHT, -(data.answer != LEFT).astype(float)
+    for z in range(len(GAINS)):
+        rows = np.flatnonzero(crowd.prob[data.who, z] > LEAST_CLASS)
+        k = data.who[rows]
+        middle, sd = _difference(d[rows], v[rows], crowd.at[k, z], crowd.cov[k, z])
+        value, first, second = np.zeros((3, len(rows)))
+        doubted = crowd.prob[k, z] < 1 - LEAST_CLASS  # evidence matters where classes compete
+        for point, weight in zip(POINTS, WEIGHTS, strict=True):
+            for s in sign[:, rows]:
+                other = expit(crowd.tau[k] - s * (middle + point * sd))
+                value[doubted] += weight * np.abs(s[doubted]) * np.log1p(-other[doubted])
+                first += weight * s * other
+                second += weight * np.abs(s) * other * (1 - other)
+        found[:, z, rows] = value, first, second
+    return Slopes(*found), d, v
+
+
+def _difference(
+    d: np.ndarray, v: np.ndarray, at: np.ndarray, cov: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and sds (n,) of what annotators see of differences of truths, gains and order effects being uncertain."""
+    g, o = at.T
+    spread = (g * g + cov[:, 0, 0]) * v + d * d * cov[:, 0, 0] + 2 * d * cov[:, 0, 1] + cov[:, 1, 1]
+    return g * d + o, np.sqrt(np.maximum(spread, 0.0))
+
+
+def posterior(at: Problem, state: State) -> tuple[Posterior, State]:
+    """The truths that are reported, and the state in their unit."""
+    state = averaged(at, state)
+    for _ in range(SWEEPS):
+        after = _sweep(at, state)
+        moved = (after.truths.mean - state.truths.mean) ** 2 / _variances(after.truths.block)
+        state = after
+        if moved.mean() < SETTLED**2:
+            break
+    return _reported(at, state), state
+
+
+def _sweep(at: Problem, state: State) -> State:
+    """Truths and annotators by one Newton step each, then what they have in common."""
+    base, shift = _base(at, state)
+    slopes, d, v = quadrature(at, state)
+    weight, pull = _sites(at, state, slopes, d)
+    crowd = _crowd(at, state, slopes, d, v)
+    truths = solve(at.where, base, weight, shift + pull, state.truths.mean)
+    state = state._replace(truths=truths, crowd=crowd)
+    return averaged(at, state._replace(hyper=hyperparameters(at, state)))
+
+
+def _sites(at: Problem, state: State, slopes: Slopes, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Precision by pair (P,) and shift (M, D), in the unit of the truths."""
+    data, unit = at.data, state.hyper.unit
+    q, g = state.crowd.prob[data.who].T, state.crowd.at[data.who, :, 0].T  # (3, N)
+    curvature = (q * g * g * slopes.second).sum(axis=0)
+    pull = (q * g * slopes.first).sum(axis=0) + curvature * d
+    weight = data.by_pair(curvature) * unit[data.low % data.D] ** 2
+    return weight, data.by_unknown(pull * unit[data.left % data.D]).reshape(data.M, data.D)
+
+
+def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarray) -> Crowd:
+    data, crowd, hyper = at.data, state.crowd, state.hyper
+    evidence = np.full((data.K, len(GAINS)), -np.inf)
+    means, covs = crowd.at.copy(), crowd.cov.copy()
+    for z, gain in enumerate(GAINS):
+        if hyper.shares[z] == 0:
+            continue
+        own = crowd.at[:, z][data.who]
+        W = slopes.second[z]
+        b = slopes.first[z] + W * (own[:, 0] * d + own[:, 1])
+        prior = np.array([class_variances(hyper)[z], hyper.order_var])
+        centre = np.array([gain, hyper.order])
+        P = normal_precision(data, W, d, d * d + v) + np.diag(1 / prior)
+        h = np.stack([data.by_annotator(b * d), data.by_annotator(b)], axis=-1) + centre / prior
+        square = (means[:, z] - centre) ** 2 + np.diagonal(covs[:, z], axis1=1, axis2=2)
+        cost = 0.5 * (np.linalg.slogdet(covs[:, z])[1] + 2 - (np.log(prior) + square / prior).sum(axis=-1))
+        seen = crowd.prob[:, z] > LEAST_CLASS
+        evidence[:, z] = np.where(seen, data.by_annotator(slopes.value[z]) + cost + np.log(hyper.shares[z]), -np.inf)
+        covs[:, z] = np.linalg.inv(P)
+        means[:, z] = np.einsum("kij,kj->ki", covs[:, z], h)
+    prob = np.exp(evidence - logsumexp(evidence, axis=1, keepdims=True))
+    prob = np.where(crowd.prob.max(axis=1, keepdims=True) > 1 - LEAST_CLASS, crowd.prob, prob)
+    return crowd._replace(prob=prob, at=means, cov=covs)
+
+
+def _base(at: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Precision by item (M, D, D) and shift (M, D) before any comparison."""
+    data = at.data
+    if at.known is None:
+        own = np.broadcast_to(np.linalg.inv(state.hyper.Sigma), (data.M, data.D, data.D))
+        return np.ascontiguousarray(own), np.zeros((data.M, data.D))
+    base = np.linalg.inv(at.known.cov)
+    return base, np.einsum("mij,mj->mi", base, at.known.mean)
+
+
+def _reported(at: Problem, state: State) -> Posterior:
+    data = at.data
+    slopes, d, _ = quadrature(at, state)
+    base, weight = _base(at, state)[0], _sites(at, state, slopes, d)[0]
+    lost = lost_to_annotators(data, state, slopes, d)
+    mean, free, widening = state.truths.mean, at.known is None, _widening(at, state)
+    if data.U <= LARGEST_JOINT:
+        P = product(at.where, base, weight)(np.eye(data.U))
+        if lost is not None:
+            P = P - (lost[0] @ lost[1] @ lost[0].T).toarray() + np.outer(lost[2], lost[2])
+        joint = np.linalg.inv(0.5 * (P + P.T)) * widening
+        if free:
+            T = _centring(data)
+            joint, mean = T @ joint @ T.T, (T @ mean.ravel()).reshape(mean.shape)
+        items = np.arange(data.U).reshape(data.M, data.D)
+        return Posterior(mean, joint[items[:, :, None], items[:, None, :]], joint, data.component)
+    blocks = diagonal_blocks(data, base, weight)
+    if lost is not None:
+        C, H, unit_cost = lost
+        own = unit_cost**2 - np.asarray((C @ H).multiply(C).sum(axis=1)).ravel()
+        blocks[:, np.arange(data.D), np.arange(data.D)] += own.reshape(data.M, data.D)
+    if free:
+        n = np.bincount(data.component)
+        total = np.stack([np.bincount(data.component, column) for column in mean.T], axis=1)
+        mean = mean - (total / n[:, None])[data.component]
+    return Posterior(mean, np.linalg.inv(blocks) * widening, None, data.component)
+
+
+def _widening(at: Problem, state: State) -> float:
+    """Variances are larger by N / (N - p), p being the parameters that comparisons have determined (eq. V8)."""
+    data, crowd, hyper = at.data, state.crowd, state.hyper
+    before = hyper.Sigma[None] if at.known is None else at.known.cov
+    determined = float((1 - _variances(state.truths.block) / _variances(before)).sum())
+    cov, usual = _variances(crowd.cov), crowd.prob * (GAINS != 0)
+    determined += float((usual * (2 - cov[..., 0] / hyper.gain_var - cov[..., 1] / hyper.order_var)).sum())
+    return data.N / max(data.N - determined, data.N / 2)
+
+
+def _variances(cov: np.ndarray) -> np.ndarray:
+    return np.diagonal(cov, axis1=-2, axis2=-1)
+
+
+def _centring(data: ComparisonData) -> np.ndarray:
+    """(U, U) subtracts the mean of each component and dimension."""
+    group = np.repeat(data.component, data.D) * data.D + np.tile(np.arange(data.D), data.M)
+    same = group[:, None] == group
+    return np.asarray(np.eye(data.U) - same / same.sum(axis=1))
+
+
+def lost_to_annotators(
+    data: ComparisonData, state: State, slopes: Slopes, d: np.ndarray
+) -> tuple[csr_matrix, csr_matrix, np.ndarray] | None:
+    """What not knowing gains and order effects takes from the precision of truths: C (U, 2K), H (2K, 2K), c (U,).
+
+    The precision becomes P - C H C' + c c', the last since the mean gain is known: it is the unit (eq. V8). None where
+    it would be a large matrix, and annotators are known well.
+    """
+    K, key = data.K, np.unique(np.stack([np.tile(data.who, 2), np.concatenate([data.left, data.right])]), axis=1)
+    if (np.bincount(key[0], minlength=K).astype(float) ** 2).sum() > LARGEST_CORRECTION:
+        return None
+    prob, unit = state.crowd.prob, state.hyper.unit[data.left % data.D]
+    q, g = prob[data.who].T, state.crowd.at[data.who, :, 0].T
+    own = normal_precision(data, (q * slopes.second).sum(axis=0), d, d * d)
+    own[:, 0, 0] += (prob / class_variances(state.hyper)).sum(axis=1)
+    own[:, 1, 1] += 1 / state.hyper.order_var
+    inverse = np.linalg.inv(own)
+    at = 2 * np.arange(K)[:, None, None]
+    rows = np.broadcast_to(at + np.array([[0], [1]]), (K, 2, 2)).ravel()
+    columns = np.broadcast_to(at + np.array([[0, 1]]), (K, 2, 2)).ravel()
+    H = csr_matrix((inverse.ravel(), (rows, columns)), shape=(2 * K, 2 * K))
+    across = unit * (q * g * slopes.second).sum(axis=0)
+    value = np.concatenate([across * d, -across * d, across, -across])
+    u = np.tile(np.concatenate([data.left, data.right]), 2)
+    k = np.concatenate([np.tile(2 * data.who, 2), np.tile(2 * data.who + 1, 2)])
+    C = csr_matrix((value, (u, k)), shape=(data.U, 2 * K))
+    usual = np.zeros(2 * K)
+    usual[::2] = prob[:, 0]
+    toward = H @ usual
+    cost = float(usual @ toward)
+    return C, H, (C @ toward) / np.sqrt(cost) if cost > 0 else np.zeros(data.U)
+
+
+class Answering(NamedTuple):
+    """Somebody's ways: classes, gains and order effects as in `Crowd`, thresholds by nodes of their uncertainty."""
+
+    prob: np.ndarray  # (n, 3)
+    at: np.ndarray  # (n, 3, 2)
+    cov: np.ndarray  # (n, 3, 2, 2)
+    tie: np.ndarray  # (n,) logarithm of the threshold, -inf without ties
+    tie_sd: np.ndarray  # (n,)
+
+
+def newcomer(hyper: Hyper) -> Answering:
+    """One row: somebody of whom nothing is known."""
+    at = np.stack([GAINS, np.full(3, hyper.order)], axis=-1)[None]
+    cov = np.zeros((1, 3, 2, 2))
+    cov[0, :, 0, 0], cov[0, :, 1, 1] = class_variances(hyper), hyper.order_var
+    return Answering(hyper.shares[None], at, cov, np.array([hyper.tie]), np.array([TIE_SD]))
+
+
+def answer_probabilities(mean: np.ndarray, variance: np.ndarray, who: Answering) -> np.ndarray:
+    """(n, 3) probabilities of left, tie and right, for normal differences in logits (eq. V9)."""
+    total = np.zeros((len(mean), 3))
+    for z in range(len(GAINS)):
+        middle, sd = _difference(mean, variance, who.at[:, z], who.cov[:, z])
+        for t, share in zip(TIE_POINTS, TIE_WEIGHTS / TIE_WEIGHTS.sum(), strict=True):
+            tau = np.exp(who.tie + t * who.tie_sd)
+            for point, weight in zip(POINTS, WEIGHTS, strict=True):
+                delta = middle + point * sd
+                left, right = expit(delta - tau), expit(-delta - tau)
+                total += (who.prob[:, z] * share * weight)[:, None] * np.stack([left, 1 - left - right, right], axis=1)
+    return np.clip(total, 0.0, 1.0) / total.sum(axis=1, keepdims=True)
