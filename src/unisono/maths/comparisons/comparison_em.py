@@ -18,7 +18,6 @@ from unisono.maths.comparisons.comparison_priors import (
     CLASS_COUNTS,
     CLASS_GAINS,
     FEWEST_CLASSED,
-    HELD_STEPS,
     LARGEST_DENSE,
     LEVEL_ANNOTATORS,
     SPAMMER_SD,
@@ -71,7 +70,6 @@ class State(NamedTuple):
     truths: Truths
     crowd: Crowd
     hyper: Hyper
-    steps: int
 
 
 class Moments(NamedTuple):
@@ -90,10 +88,6 @@ class Problem(NamedTuple):
     data: ComparisonData
     where: Coupling
     known: Known | None
-
-    @property
-    def base(self) -> np.ndarray | None:
-        return None if self.known is None else np.linalg.inv(self.known.cov)
 
 
 def problem(data: ComparisonData, known: Known | None = None, largest: int = LARGEST_DENSE) -> Problem:
@@ -133,7 +127,7 @@ def start(at: Problem) -> State:
     at_class = np.stack([np.tile(GAINS, (data.K, 1)), np.zeros((data.K, 3))], axis=-1)
     cov = np.zeros((data.K, 3, 2, 2))
     cov[..., 0, 0], cov[..., 1, 1] = class_variances(hyper), hyper.order_var
-    return State(truths, Crowd(prob, at_class, cov, np.full(data.K, np.exp(hyper.tie))), hyper, 0)
+    return State(truths, Crowd(prob, at_class, cov, np.full(data.K, np.exp(hyper.tie))), hyper)
 
 
 def _first_unit(at: Problem) -> np.ndarray:
@@ -234,12 +228,11 @@ def step(at: Problem, state: State) -> tuple[State, float]:
     """The next state, and the bound at this one."""
     found = factors(at, state)
     bound = lower_bound(at, state, found.value)
-    state = state._replace(truths=_truths(at, state, found), steps=state.steps + 1)
-    if state.steps > HELD_STEPS:
-        state = state._replace(crowd=_crowd(at, state, factors(at, state)))
+    # Truths first: before anything is known of them, every gain looks like a spammer's.
+    state = state._replace(truths=_truths(at, state, found))
+    state = state._replace(crowd=_crowd(at, state, factors(at, state)))
     state = state._replace(crowd=_thresholds(at.data, state, factors(at, state)))
-    state = state._replace(hyper=hyperparameters(at, state))
-    return (_in_unit(at, state) if state.steps > HELD_STEPS else state), bound
+    return _in_unit(at, state._replace(hyper=hyperparameters(at, state))), bound
 
 
 def _truths(at: Problem, state: State, found: Factors) -> Truths:
@@ -311,7 +304,7 @@ def _thresholds(data: ComparisonData, state: State, found: Factors) -> Crowd:
 
 
 def hyperparameters(at: Problem, state: State) -> Hyper:
-    """M-steps; while annotators are held, of the truths and of ties alone."""
+    """M-steps of what items, and what annotators, have in common."""
     data, crowd = at.data, state.crowd
     t, hyper = state.truths, state.hyper
     if at.known is None:
@@ -323,8 +316,6 @@ def hyperparameters(at: Problem, state: State) -> Hyper:
         pull = 1 / TIE_MEDIAN_SD**2
         total = np.log(crowd.tau).sum() / TIE_SD**2 + np.log(TIE_MEDIAN) * pull
         hyper = hyper._replace(tie=float(total / (data.K / TIE_SD**2 + pull)))
-    if state.steps <= HELD_STEPS:
-        return hyper
     if classed(data):
         counts = crowd.prob.sum(axis=0) + COUNTS
         hyper = hyper._replace(shares=counts / counts.sum())
@@ -375,14 +366,13 @@ def _in_unit(at: Problem, state: State) -> State:
     t = state.truths
     log_det = t.log_det - 2 * data.U * float(np.log(s))
     truths = Truths(t.mean / s, t.block / s**2, t.apart / s**2, log_det)
-    return State(truths, crowd, hyper._replace(Sigma=hyper.Sigma / s**2), state.steps)
+    return State(truths, crowd, hyper._replace(Sigma=hyper.Sigma / s**2))
 
 
 def fit(at: Problem, *, tol: float = TOL, max_iter: int = MAX_ITER, on_step=None) -> tuple[State, EmTrace]:  # type: ignore[no-untyped-def]
     """From the start to where the bound rises by less than `tol` per comparison."""
 
     def settled(objective: list[float], before: State, after: State) -> bool:
-        enough = after.steps > HELD_STEPS + 2 and len(objective) > 1
-        return enough and objective[-1] - objective[-2] < tol * at.data.N
+        return len(objective) > 2 and objective[-1] - objective[-2] < tol * at.data.N
 
     return run_em(lambda s: step(at, s), start(at), stop_when=settled, max_iter=max_iter, on_step=on_step)

@@ -72,7 +72,7 @@ def averaged(at: Problem, state: State) -> State:
     if at.known is not None:
         return state._replace(crowd=crowd, hyper=hyper._replace(unit=hyper.unit * s))
     t = t._replace(mean=t.mean * s, block=t.block * s**2, apart=t.apart * s**2)
-    return State(t, crowd, hyper._replace(Sigma=hyper.Sigma * s**2), state.steps)
+    return State(t, crowd, hyper._replace(Sigma=hyper.Sigma * s**2))
 
 
 def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarray]:

@@ -28,7 +28,6 @@ TRUTH_ITEMS = 2.0  # convention: imaginary items of variance 1 behind the covari
 
 # ---- The way there
 
-HELD_STEPS = 5  # [D] without them a start at zero makes everybody a spammer
 LARGEST_DENSE = 300  # numerical: unknowns of a component whose covariance is inverted at every step
 LARGEST_JOINT = 1200  # numerical: unknowns whose joint covariance is reported, and kept with a fit
 LARGEST_CORRECTION = 2e7  # numerical: products of annotators' items

@@ -1,0 +1,133 @@
+"""What is reported of comparisons: quadrature, the joint covariance, cover, probabilities of answers."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import expit
+
+from comparison_cases import world
+from reference.naive_comparisons import answer_chance
+from unisono.maths.comparisons import comparison_em as em
+from unisono.maths.comparisons import comparison_posterior as post
+
+
+def fitted(w, **how):
+    at = em.problem(w.data, **how)
+    state, _ = em.fit(at)
+    return at, *post.posterior(at, state)
+
+
+def test_slopes_are_those_of_expected_log_likelihoods():
+    """By numerical integration, of every class; nine nodes are exact to 1e-8 where differences are known well."""
+    at = em.problem(world(M=10, K=5, N=300).data)
+    state, _ = em.fit(at)
+    t = state.truths
+    state = state._replace(
+        truths=t._replace(apart=t.apart * 1e-3),
+        crowd=state.crowd._replace(prob=np.full((5, 3), 1 / 3), cov=state.crowd.cov * 1e-3),
+    )
+    found, d, v = post.quadrature(at, state)
+    data = at.data
+    for n in range(20):
+        k = data.who[n]
+        for z in range(3):
+            (g, o), C = state.crowd.at[k, z], state.crowd.cov[k, z]
+            mean = g * d[n] + o
+            sd = np.sqrt((g * g + C[0, 0]) * v[n] + d[n] ** 2 * C[0, 0] + 2 * d[n] * C[0, 1] + C[1, 1])
+
+            def expected(f, mean=mean, sd=sd):
+                density = lambda x: np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi)  # noqa: E731
+                return quad(lambda x: density(x) * f(mean + sd * x), -9, 9, epsabs=1e-12, epsrel=1e-12)[0]
+
+            tau = state.crowd.tau[k]
+            signs = {0: [1], 1: [1, -1], 2: [-1]}[data.answer[n]]
+            value = expected(lambda x, t=tau, ss=signs: sum(np.log(expit(s * x - t)) for s in ss))
+            first = expected(lambda x, t=tau, ss=signs: sum(s * expit(t - s * x) for s in ss))
+            second = expected(lambda x, t=tau, ss=signs: sum(expit(t - s * x) * expit(s * x - t) for s in ss))
+            got = found.value[z, n], found.first[z, n], found.second[z, n]
+            np.testing.assert_allclose(got, (value, first, second), rtol=1e-8, atol=1e-10)
+
+
+def test_what_annotators_take_from_the_precision():
+    """The joint precision of truths, gains and order effects, its mean usual gain known, with all but truths out."""
+    at, found, state = fitted(world(M=12, K=5, N=150, D=2))
+    data = at.data
+    slopes, d, _ = post.quadrature(at, state)
+    q, g = state.crowd.prob[data.who].T, state.crowd.at[data.who, :, 0].T
+    U, K = data.U, data.K
+    P = np.zeros((U + 2 * K, U + 2 * K))
+    P[:U, :U] = np.kron(np.eye(data.M), np.linalg.inv(state.hyper.Sigma))
+    for k in range(K):
+        P[U + 2 * k, U + 2 * k] = (state.crowd.prob[k] / em.class_variances(state.hyper)).sum()
+        P[U + 2 * k + 1, U + 2 * k + 1] = 1 / state.hyper.order_var
+    for n in range(data.N):
+        for z in range(3):
+            e = np.zeros(U)
+            e[data.left[n]], e[data.right[n]] = 1, -1
+            rest = np.zeros(2 * K)
+            rest[2 * data.who[n] :][:2] = d[n], 1
+            w = q[z, n] * slopes.second[z, n]
+            P[:U, :U] += w * g[z, n] ** 2 * np.outer(e, e)
+            P[:U, U:] += w * g[z, n] * np.outer(e, rest)
+            P[U:, :U] += w * g[z, n] * np.outer(rest, e)
+            P[U:, U:] += w * np.outer(rest, rest)
+    unit = np.zeros(U + 2 * K)
+    unit[U::2] = state.crowd.prob[:, 0]
+    C = np.linalg.inv(P)
+    C = C - np.outer(C @ unit, C @ unit) / (unit @ C @ unit)  # given the mean gain
+    one = np.kron(np.ones((data.M, data.M)) / data.M, np.eye(2))
+    T = np.eye(U) - one
+    expected = T @ C[:U, :U] @ T.T * post._widening(at, state)
+    np.testing.assert_allclose(found.joint, expected, rtol=1e-7, atol=1e-10)
+
+
+def test_truths_are_in_the_unit_of_usual_annotators():
+    at, found, state = fitted(world(M=30, K=8, N=800, islands=3))
+    usual = state.crowd.prob[:, 0]
+    np.testing.assert_allclose((usual * state.crowd.at[:, 0, 0]).sum() / usual.sum(), 1, rtol=1e-12)
+    total = np.bincount(at.data.component, found.mean[:, 0])
+    np.testing.assert_allclose(total, 0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [{"N": 1000}, {}, {"ties": False}, {"spread": 2.5}, {"flipped": 0.1}, {"K": 300, "flipped": 0.05}, {"D": 3}],
+    ids=["few", "usual", "no ties", "large", "flipped", "many annotators", "three dimensions"],
+)
+def test_intervals_of_differences_cover(case):
+    inside, rng = [], np.random.default_rng(0)
+    for seed in range(8):
+        w = world(seed=seed, **case)
+        _, found, _ = fitted(w)
+        i = rng.integers(0, w.data.M, 2000)
+        j, d = (i + rng.integers(1, w.data.M, 2000)) % w.data.M, rng.integers(0, w.data.D, 2000)
+        mean, variance = found.differences(i * w.data.D + d, j * w.data.D + d)
+        inside.append(np.abs(mean - w.truth[i, d] + w.truth[j, d]) < 1.645 * np.sqrt(variance))
+    assert 0.86 < np.mean(inside) < 0.93
+
+
+def test_factorised_variances_are_nearly_as_good(monkeypatch):
+    w = world()
+    _, exact, _ = fitted(w)
+    monkeypatch.setattr(post, "LARGEST_JOINT", 0)
+    _, factorised, _ = fitted(w, largest=0)
+    i, j = np.arange(99), np.arange(1, 100)
+    ratio = factorised.differences(i, j)[1] / exact.differences(i, j)[1]
+    assert 0.8 < ratio.mean() < 1.05
+
+
+def test_probabilities_of_answers():
+    w = world(M=10, K=4, N=300)
+    _, _, state = fitted(w)
+    c = state.crowd
+    sure = post.Answering(c.prob, c.at, c.cov * 0, np.log(c.tau), np.zeros(4))
+    found = post.answer_probabilities(np.array([0.0, 1.0, -2.0, 0.3]), np.zeros(4), sure)
+    for k, d in enumerate((0.0, 1.0, -2.0, 0.3)):
+        expected = [
+            sum(q * answer_chance(a, g * d + o, c.tau[k]) for q, (g, o) in zip(c.prob[k], c.at[k], strict=True))
+            for a in range(3)
+        ]
+        np.testing.assert_allclose(found[k], expected, rtol=1e-8)
+    anybody = post.answer_probabilities(np.array([0.5]), np.array([0.2]), post.newcomer(state.hyper))
+    np.testing.assert_allclose(anybody.sum(), 1, rtol=1e-12)
+    assert anybody[0, 0] > anybody[0, 2]

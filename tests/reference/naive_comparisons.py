@@ -1,0 +1,62 @@
+"""Comparisons answer by answer: probabilities, the lower bound, the coupled truths, one class of annotators."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def logistic(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def answer_chance(answer, delta, tau):
+    """Of left (0), tie (1), right (2), as Rao and Kupper have it."""
+    left, right = logistic(delta - tau), logistic(-delta - tau)
+    return (left, (math.exp(2 * tau) - 1) * left * right, right)[answer]
+
+
+def joint_normal(data, base, weight, shift):
+    """Mean (U,) and covariance (U, U) of the truths, densely."""
+    P = np.zeros((data.U, data.U))
+    for m in range(data.M):
+        at = slice(m * data.D, (m + 1) * data.D)
+        P[at, at] += base[m]
+    for w, u, v in zip(weight, data.low, data.high, strict=True):
+        e = np.zeros(data.U)
+        e[u], e[v] = 1, -1
+        P += w * np.outer(e, e)
+    return np.linalg.solve(P, shift.ravel()), np.linalg.inv(P)
+
+
+def expected_bound(data, state):
+    """What the quadratic bounds say of all answers at their best, one factor after another."""
+    total = 0.0
+    for n in range(data.N):
+        k, dim = data.who[n], data.left[n] % data.D
+        unit, tau = state.hyper.unit[dim], state.crowd.tau[k]
+        d = unit * (state.truths.mean.ravel()[data.left[n]] - state.truths.mean.ravel()[data.right[n]])
+        v = unit**2 * state.truths.apart[data.pair[n]]
+        signs = {0: [1], 1: [1, -1], 2: [-1]}[data.answer[n]]
+        if data.answer[n] == 1:
+            total += math.log(math.exp(2 * tau) - 1)
+        for sign in signs:
+            first = second = 0.0
+            for q, (g, o), C in zip(state.crowd.prob[k], state.crowd.at[k], state.crowd.cov[k], strict=True):
+                mean = g * d + o
+                square = (g * g + C[0, 0]) * (d * d + v) + 2 * (g * o + C[0, 1]) * d + o * o + C[1, 1]
+                first += q * (sign * mean - tau)
+                second += q * (square - 2 * sign * tau * mean + tau**2)
+            xi = math.sqrt(second)
+            total += math.log(logistic(xi)) + (first - xi) / 2
+    return total
+
+
+def posterior_of_annotator(d, variance, W, b, prior_mean, prior_variance):
+    """Mean (2,) and covariance (2, 2) of gain and order effect in one class, for sites -W delta^2 / 2 + b delta."""
+    P, h = np.diag(1 / np.array(prior_variance)), np.array(prior_mean) / np.array(prior_variance)
+    for di, vi, wi, bi in zip(d, variance, W, b, strict=True):
+        P = P + wi * np.array([[di * di + vi, di], [di, 1]])
+        h = h + bi * np.array([di, 1])
+    return np.linalg.solve(P, h), np.linalg.inv(P)

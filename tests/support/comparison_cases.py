@@ -1,0 +1,41 @@
+"""Crowds who compare: truths, annotators and answers from the model of comparisons."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unisono.maths.comparisons.comparison_data import ComparisonData, comparison_data
+
+
+class World(NamedTuple):
+    data: ComparisonData
+    truth: np.ndarray  # (M, D), in the unit in which usual annotators have a mean gain of 1
+    gain: np.ndarray  # (K,)
+    order: np.ndarray  # (K,)
+    tau: np.ndarray  # (K,)
+    kind: np.ndarray  # (K,) 0 usual, 1 spammer, 2 the wrong way round
+
+
+def world(M=100, K=30, N=4000, D=1, seed=0, *, spammers=0.1, flipped=0.0, ties=True, spread=1.0, islands=1):
+    rng = np.random.default_rng(seed)
+    truth, gain = rng.normal(0, spread, (M, D)), rng.normal(1, 0.3, K)
+    kind, shuffled = np.zeros(K, dtype=int), rng.permutation(K)
+    s, f = round(spammers * K), round(flipped * K)
+    kind[shuffled[:s]], kind[shuffled[s : s + f]] = 1, 2
+    order = rng.normal(0, 0.3, K)
+    tau = np.exp(rng.normal(np.log(0.4), 0.4, K)) if ties else np.zeros(K)
+    unit = gain[kind == 0].mean()
+    gain = np.where(kind == 1, rng.normal(0, 0.02, K), np.where(kind == 2, -gain, gain)) / unit
+    truth = truth * unit
+    size = M // islands
+    island = rng.integers(0, islands, N)
+    i = rng.integers(0, size, N)
+    j = (i + rng.integers(1, size, N)) % size + island * size
+    i, d, k = i + island * size, rng.integers(0, D, N), rng.integers(0, K, N)
+    delta = gain[k] * (truth[i, d] - truth[j, d]) + order[k]
+    left, right = 1 / (1 + np.exp(tau[k] - delta)), 1 / (1 + np.exp(tau[k] + delta))
+    u = rng.random(N)
+    answer = np.where(u < left, 0, np.where(u < left + right, 2, 1))
+    return World(comparison_data((i, j), d, k, answer, (M, D, K)), truth, gain, order, tau, kind)
