@@ -1,0 +1,388 @@
+"""The layouts in which comparisons come, recognised by the names and values of columns; each becomes pairs with sides.
+
+| layout | columns |
+|---|---|
+| best and worst | item_1 ... item_n, best, worst |
+| rankings, wide | item_1 ... item_n, rank_1 ... rank_n |
+| rankings, long | ranking, item, rank |
+| winner and loser | winner, loser, perhaps n; or chosen, rejected |
+| sides | left, right (or model_a, model_b, ...), and columns of left, tie, right; or dimension and answer |
+| strengths | left, right, and a column of numbers around 0 |
+
+Pairs that come from a ranking, and from winners and losers, have no sides. A cell that is no answer is an error with
+its row; an empty one is a missing answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from unisono.errors import DataError
+from unisono.tables.comparisons import LEFT, RIGHT, TIE
+from unisono.tables.labels import listed
+from unisono.tables.reading.column_roles import detect, find_column, plain_name
+from unisono.tables.reading.raw_table import Table
+
+ANYBODY = "all"  # who answered, where no column says it
+MISSING = -1
+_TIES = ("tie", "ties", "draw", "equal", "same", "both", "neither", "none", "nopreference", "bothgood", "undecided")
+_BOTH_BAD = ("tiebothbad", "bothbad")
+# Ends of names of the two sides, by which a pair of columns is known, and by which answers name them.
+_SIDES = (("left", "right"), ("a", "b"), ("1", "2"), ("first", "second"), ("0", "1"))
+_STEMS = ("", "item", "model", "system", "stimulus", "option", "response", "image", "video", "text", "answer")
+_CHOSEN, _REJECTED = ("chosen", "winner", "preferred", "better"), ("rejected", "loser", "dispreferred", "worse")
+_COUNTS = ("n", "count", "counts", "votes", "times", "weight")
+_RANKINGS = ("ranking", "rankingid", "trial", "list", "ballot", "set", "question", "task", "prompt")
+_STRENGTHS = ("score", "strength", "preference", "preferencestrength", "overallpreference", "rating", "value")
+_PLAIN = "comparison"  # a dimension without a name of its own
+
+
+class Words(NamedTuple):
+    """Columns that the user named."""
+
+    annotator: str | None = None
+    left: str | None = None
+    right: str | None = None
+    dims: tuple[str, ...] = ()
+
+
+class Cells(NamedTuple):
+    """A table as text, '' where a cell is empty."""
+
+    table: Table
+    frame: pl.DataFrame
+    record: np.ndarray  # (rows,)
+    numbers: dict[str, bool]  # columns whose cells were numbers
+    from_text: bool
+
+    def where(self, row: int) -> str:
+        return self.table.where(int(self.record[row]))
+
+    def plain(self) -> dict[str, str]:
+        """Columns by their plain names."""
+        return {plain_name(name): name for name in reversed(self.frame.columns)}
+
+    def repeated(self, prefix: str) -> list[str]:
+        """Columns item_1, item_2, ... in the order of their numbers."""
+        found = [(int(m[1]), name) for name in self.frame.columns if (m := re.fullmatch(rf"{prefix}(\d+)", plain_name(name)))]
+        return [name for _, name in sorted(found)]
+
+
+class Pairs(NamedTuple):
+    """One row per answered pair and dimension."""
+
+    cells: Cells
+    layout: str
+    left: pl.Series
+    right: pl.Series
+    annotator: pl.Series
+    dimension: np.ndarray  # (n,)
+    answer: np.ndarray  # (n,)
+    row: np.ndarray  # (n,) of the table
+    ranking: np.ndarray  # (n,) what belongs together
+    dimensions: tuple[str, ...]
+    sided: bool
+    notes: tuple[str, ...] = ()
+    from_numbers: bool = False
+    people_from_numbers: bool = False
+
+    def where(self, row: int) -> str:
+        return self.cells.where(int(self.row[row]))
+
+
+def told(cells: Cells, words: Words) -> Pairs:
+    """The pairs of a table."""
+    plain = cells.plain()
+    who = _annotator(cells, words)
+    if words.left is None:
+        items = cells.repeated("item") or cells.repeated("option")
+        if len(items) > 1 and "best" in plain and "worst" in plain:
+            return _best_worst(cells, items, plain["best"], plain["worst"], who)
+        ranks = cells.repeated("rank")
+        if len(items) > 1 and len(ranks) == len(items):
+            return _wide_ranking(cells, items, ranks, who)
+        if "rank" in plain and (item := detect(cells.table, "item", set())) is not None:
+            return _long_ranking(cells, cells.table.columns[item], plain["rank"], who)
+        for first, second in ((a, b) for a in _CHOSEN for b in _REJECTED):
+            if first in plain and second in plain:
+                return _winners(cells, plain[first], plain[second], who)
+    sides = sides_of(cells, words)
+    if sides is None:
+        raise DataError(
+            f"{cells.table.name} has no two columns that look like the items of a pair; it has "
+            f"{listed(cells.frame.columns, 12)}. Call them left and right, or say left=, right= "
+            "(docs/comparisons.md has all layouts)."
+        )
+    return _sided(cells, sides, words)
+
+
+def _annotator(cells: Cells, words: Words) -> str | None:
+    table = cells.table
+    if words.annotator is not None:
+        return table.columns[find_column(table, words.annotator)]
+    found = detect(table, "annotator", set())
+    return None if found is None else table.columns[found]
+
+
+def sides_of(cells: Cells, words: Words) -> tuple[str | None, str, str] | None:
+    """The columns of annotator, left and right."""
+    table, plain = cells.table, cells.plain()
+    who = _annotator(cells, words)
+    if words.left is not None and words.right is not None:
+        left, right = (table.columns[find_column(table, name)] for name in (words.left, words.right))
+        return who, left, right
+    for a, b in _SIDES:
+        stems = [*_STEMS, *(name.removesuffix(a) for name in plain if name.endswith(a))]
+        for stem in stems:
+            for one, two in ((f"{stem}{a}", f"{stem}{b}"), (f"{a}{stem}", f"{b}{stem}")):
+                if one in plain and two in plain:
+                    return who, plain[one], plain[two]
+    return None
+
+
+def _people(cells: Cells, who: str | None, rows: np.ndarray) -> pl.Series:
+    if who is None:
+        return pl.Series([ANYBODY] * len(rows), dtype=pl.String)
+    column = cells.frame[who].gather(rows)
+    if (column == "").any():
+        row = int(rows[int((column == "").arg_max() or 0)])
+        raise DataError(f"{cells.where(row)}: '{who}' is empty. Say who answered, or leave the row out.")
+    return column
+
+
+def _pairs(
+    cells: Cells,
+    layout: str,
+    columns: tuple[list[pl.Series], list[pl.Series], list[np.ndarray], list[np.ndarray], list[int]],
+    who: str | None,
+    dimensions: tuple[str, ...] = (_PLAIN,),
+    *,
+    sided: bool,
+    notes: tuple[str, ...] = (),
+    items: str = "",
+    ranking: np.ndarray | None = None,
+) -> Pairs:
+    """Blocks of pairs end to end: left, right, answer, row of the table, dimension."""
+    left, right, answer, rows, dim = columns
+    row, said = np.concatenate(rows), np.concatenate(answer)
+    of = np.repeat(dim, [len(one) for one in rows])
+    known = np.flatnonzero(said != MISSING)
+    row, unnamed = row[known], () if who is not None else ("No column says who answered: all answers count as one annotator's.",)
+    return Pairs(
+        cells,
+        layout,
+        pl.concat(left).gather(known).alias("left"),
+        pl.concat(right).gather(known).alias("right"),
+        _people(cells, who, row),
+        of[known],
+        said[known],
+        row,
+        row if ranking is None else ranking[row],
+        dimensions,
+        sided,
+        (*notes, *unnamed),
+        cells.numbers.get(items, False),
+        who is not None and cells.numbers[who],
+    )
+
+
+def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Pairs:
+    who, left, right = sides
+    plain, every = cells.plain(), np.arange(cells.frame.height)
+    pair = cells.frame[left], cells.frame[right]
+    free = [name for name in cells.frame.columns if name not in sides]
+    of, said = plain.get("dimension"), plain.get("answer")
+    if of in free and said in free and not words.dims:
+        names = cells.frame[of].unique(maintain_order=True).to_list()
+        answer, notes = _answers(cells, said, left, right)
+        code = cells.frame[of].cast(pl.Enum(names)).to_physical().to_numpy()
+        parts = [every[code == d] for d in range(len(names))]
+        blocks = [[one.gather(rows) for rows in parts] for one in pair]
+        columns = *blocks, [answer[rows] for rows in parts], parts, list(range(len(names)))
+        return _pairs(cells, "sides, one row per dimension", columns, who, tuple(names), sided=True, notes=notes, items=left)
+    chosen = [cells.table.columns[find_column(cells.table, name)] for name in words.dims]
+    chosen = chosen or [name for name in free if _is_answer(cells, name, left, right)]
+    layout, notes = "sides", ()
+    if chosen:
+        found = [_answers(cells, name, left, right) for name in chosen]
+        answers, notes = [one for one, _ in found], tuple(note for _, more in found for note in more)
+    else:
+        chosen = [name for name in free if plain_name(name) in _STRENGTHS and _numbers(cells, name) is not None]
+        if not chosen:
+            raise DataError(
+                f"{cells.table.name} has no column of answers: nothing beside '{left}' and '{right}' holds left, tie "
+                f"and right; it has {listed(free, 12)}."
+            )
+        answers = [_signs(cells, name) for name in chosen]
+        layout = "strengths"
+        notes = ("Of strengths the sign counts: below 0 the left item has more, above 0 the right one, 0 is a tie.",)
+    names = tuple(_PLAIN if plain_name(name) in ("winner", "preference", "choice", "answer") else name for name in chosen)
+    D = len(chosen)
+    columns = [pair[0]] * D, [pair[1]] * D, answers, [every] * D, list(range(D))
+    return _pairs(cells, layout, columns, who, names, sided=True, notes=notes, items=left)
+
+
+def _words_for(left: str, right: str) -> dict[str, int]:
+    """Answers in words, by plain name."""
+    found = dict.fromkeys((*_TIES, *_BOTH_BAD), TIE)
+    for a, b in _SIDES[:4]:
+        found |= {a: LEFT, b: RIGHT}
+    for stem in _STEMS:
+        found |= {f"{stem}{a}": side for pair in _SIDES[:4] for a, side in zip(pair, (LEFT, RIGHT), strict=True)}
+    return found | {"l": LEFT, "r": RIGHT, plain_name(left): LEFT, plain_name(right): RIGHT}
+
+
+def _coded_answers(cells: Cells, name: str, left: str, right: str) -> tuple[np.ndarray, pl.Series]:
+    """(rows,) answers, `MISSING` also where a cell is none; and the cells."""
+    column = cells.frame[name]
+    known = _words_for(left, right)
+    said = column.str.to_lowercase().str.replace_all(r"[\W_]+", "")
+    each = said.unique()
+    code = each.replace_strict(known, default=MISSING, return_dtype=pl.Int8)
+    words = said.replace_strict(each, code, return_dtype=pl.Int8).to_numpy().astype(np.int64)
+    ties = said.is_in([*_TIES, *_BOTH_BAD]).to_numpy()
+    labels = np.where(ties, TIE, MISSING)
+    labels = np.where((column == cells.frame[left]).to_numpy(), LEFT, labels)
+    labels = np.where((column == cells.frame[right]).to_numpy(), RIGHT, labels)
+    filled = (column != "").to_numpy()
+    best = labels if (labels[filled] != MISSING).sum() > (words[filled] != MISSING).sum() else words
+    return np.where(filled, best, MISSING), column
+
+
+def _is_answer(cells: Cells, name: str, left: str, right: str) -> bool:
+    """Whether most cells are answers; digits alone are numbers of something."""
+    answer, column = _coded_answers(cells, name, left, right)
+    filled = (column != "").to_numpy()
+    if not filled.any() or column.filter(pl.Series(filled)).str.contains(r"^-?[\d.]+$").all():
+        return plain_name(name) in ("winner", "choice", "preferred") and bool((answer[filled] != MISSING).all())
+    return bool((answer[filled] != MISSING).mean() > 0.5)
+
+
+def _answers(cells: Cells, name: str, left: str, right: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    answer, column = _coded_answers(cells, name, left, right)
+    wrong = (answer == MISSING) & (column != "").to_numpy()
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"{cells.where(row)}: {name} is '{column[row]}', which is no answer to '{cells.frame[left][row]}' and "
+            f"'{cells.frame[right][row]}'. Say left, tie or right; leave the cell empty if there is no answer."
+        )
+    bad = int(column.str.to_lowercase().str.replace_all(r"[\W_]+", "").is_in(_BOTH_BAD).sum())
+    return answer, (f"{bad:,} answers that both are bad count as ties.",) if bad else ()
+
+
+def _numbers(cells: Cells, name: str) -> np.ndarray | None:
+    """(rows,) the numbers of a column, NaN where it is empty; None where it holds text."""
+    column = cells.frame[name]
+    value = column.cast(pl.Float64, strict=False)
+    if (value.is_null() & (column != "")).any() or value.is_null().all():
+        return None
+    return np.asarray(value.fill_null(np.nan).to_numpy(), dtype=float)
+
+
+def _signs(cells: Cells, name: str) -> np.ndarray:
+    value = _numbers(cells, name)
+    assert value is not None
+    if not (value < 0).any():
+        raise DataError(
+            f"{cells.table.name}: '{name}' has no number below 0, so it does not say which side has more. "
+            "Strengths are below 0 where the left item has more, above 0 where the right one has."
+        )
+    return np.where(np.isnan(value), MISSING, np.where(value < 0, LEFT, np.where(value > 0, RIGHT, TIE)))
+
+
+def _winners(cells: Cells, first: str, second: str, who: str | None) -> Pairs:
+    """Winner and loser, perhaps with a number of times."""
+    plain, rows = cells.plain(), np.arange(cells.frame.height)
+    column = next((plain[name] for name in _COUNTS if name in plain), None)
+    layout = "winner and loser"
+    if column is not None:
+        times = _whole_numbers(cells, column, "how many times")
+        rows, layout = np.repeat(rows, times), "counts of wins"
+    pair = cells.frame[first].gather(rows), cells.frame[second].gather(rows)
+    columns = [pair[0]], [pair[1]], [np.full(len(rows), LEFT)], [rows], [0]
+    note = ("The winner comes first, so that sides are not known and no order effect is estimated.",)
+    return _pairs(cells, layout, columns, who, sided=False, notes=note, items=first)
+
+
+def _whole_numbers(cells: Cells, name: str, what: str) -> np.ndarray:
+    value = _numbers(cells, name)
+    wrong = np.ones(cells.frame.height, dtype=bool) if value is None else ~((value >= 0) & (value == np.round(value)))
+    if wrong.any():
+        text = cells.frame[name].cast(pl.Float64, strict=False)
+        row = int(np.argmax(wrong if value is not None else text.is_null().to_numpy()))
+        raise DataError(f"{cells.where(row)}: {name} is '{cells.frame[name][row]}', and says {what}: a whole number.")
+    assert value is not None
+    return value.astype(np.int64)
+
+
+_RANKED = "Of every ranking all pairs count; sides are not known, so that no order effect is estimated."
+
+
+def _wide_ranking(cells: Cells, items: list[str], ranks: list[str], who: str | None) -> Pairs:
+    rank = np.stack([_whole_numbers(cells, name, "the rank of an item") for name in ranks])
+    return _all_pairs(cells, items, rank.astype(float), "rankings, one per row", who)
+
+
+def _best_worst(cells: Cells, items: list[str], best: str, worst: str, who: str | None) -> Pairs:
+    """Best above all others, worst below them: ranks 1, 2 and 3, of which equal ones are not compared."""
+    label = [cells.frame[name] for name in items]
+    for name in (best, worst):
+        chosen = cells.frame[name]
+        there = np.any([(chosen == one).to_numpy() for one in label], axis=0) | (chosen == "").to_numpy()
+        if not there.all():
+            row = int(np.argmin(there))
+            raise DataError(
+                f"{cells.where(row)}: {name} is '{chosen[row]}', which is none of {listed([one[row] for one in label], 8)}."
+            )
+    is_best, is_worst = (np.stack([(one == cells.frame[name]).to_numpy() for one in label]) for name in (best, worst))
+    both = (is_best & is_worst).any(axis=0) & (cells.frame[best] != "").to_numpy()
+    if both.any():
+        row = int(np.argmax(both))
+        raise DataError(f"{cells.where(row)}: '{cells.frame[best][row]}' is the best and the worst.")
+    return _all_pairs(cells, items, 2.0 - is_best + is_worst, "best and worst", who, ties=False)
+
+
+def _all_pairs(
+    cells: Cells, items: list[str], rank: np.ndarray, layout: str, who: str | None, *, ties: bool = True
+) -> Pairs:
+    """Of ranks (n, rows), all pairs of filled cells."""
+    left, right, answer, rows = [], [], [], []
+    for i in range(len(items)):
+        for j in range(i + 1, len(items)):
+            one, two = cells.frame[items[i]], cells.frame[items[j]]
+            use = ((one != "") & (two != "")).to_numpy() & (ties | (rank[i] != rank[j]))
+            at = np.flatnonzero(use)
+            left.append(one.gather(at))
+            right.append(two.gather(at))
+            answer.append(np.where(rank[i] < rank[j], LEFT, np.where(rank[i] > rank[j], RIGHT, TIE))[at])
+            rows.append(at)
+    columns = left, right, answer, rows, [0] * len(rows)
+    return _pairs(cells, layout, columns, who, sided=False, notes=(_RANKED,), items=items[0])
+
+
+def _long_ranking(cells: Cells, item: str, rank: str, who: str | None) -> Pairs:
+    """One row per item of a ranking; a ranking is what a column of that name says, for every annotator."""
+    plain, frame = cells.plain(), cells.frame
+    of = [plain[name] for name in _RANKINGS if name in plain and plain[name] != item][:1]
+    keys = [*of, *([who] if who is not None else [])]
+    if not keys:
+        raise DataError(f"{cells.table.name}: no column says which rows are one ranking. Add a column 'ranking'.")
+    value = _whole_numbers(cells, rank, "the rank of an item")
+    group = frame.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series().to_numpy()
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    first, second = [], []
+    for block in np.split(order, starts[1:]):
+        i, j = np.triu_indices(len(block), 1)
+        first.append(block[i])
+        second.append(block[j])
+    a, b = np.concatenate(first), np.concatenate(second)
+    answer = np.where(value[a] < value[b], LEFT, np.where(value[a] > value[b], RIGHT, TIE))
+    columns = [frame[item].gather(a)], [frame[item].gather(b)], [answer], [a], [0]
+    layout = "rankings, one row per item"
+    return _pairs(cells, layout, columns, who, sided=False, notes=(_RANKED,), items=item, ranking=group)

@@ -1,0 +1,136 @@
+"""Reads tables of comparisons: pairs, arenas, preferences, strengths, rankings, best-worst choices, counts.
+
+found = read_comparisons("pairs.csv")
+found.items, found.layout, found.notes
+
+A layout is recognised by the names of its columns and by their values (`comparison_layouts`); whatever it is, pairs
+with sides come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from unisono.errors import DataError
+from unisono.tables.comparisons import Comparisons
+from unisono.tables.labels import sort_labels
+from unisono.tables.reading.collected_folder import COMPARISONS
+from unisono.tables.reading.column_roles import find_column
+from unisono.tables.reading.comparison_layouts import ANYBODY, Cells, Pairs, Words, sides_of, told
+from unisono.tables.reading.data_frames import kind_of
+from unisono.tables.reading.label_and_number_columns import as_text
+from unisono.tables.reading.open_table import open_table
+from unisono.tables.reading.raw_table import Table
+
+_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+
+
+def read_comparisons(
+    source: Any,
+    *,
+    annotator: str | None = None,
+    left: str | None = None,
+    right: str | None = None,
+    dims: Sequence[str] | str | None = None,
+    sheet: str | None = None,
+) -> Comparisons:
+    """Comparisons from a path, `-` for standard input, a data frame, or the folder of an export.
+
+    The canonical table has the columns annotator, left, right, and one per dimension with left, tie or right; others
+    (arena, chosen and rejected, strengths, rankings, best and worst, counts) are recognised. `annotator`, `left`,
+    `right` and `dims` name columns where they are called otherwise.
+    """
+    if isinstance(source, Comparisons):
+        return source
+    cells = table_cells(source, sheet)
+    given = Words(annotator, left, right, (dims,) if isinstance(dims, str) else tuple(dims or ()))
+    return _gathered(told(cells, given), kind_of(source))
+
+
+def table_cells(source: Any, sheet: str | None = None) -> Cells:
+    """All cells of a table as text, and where its rows stand; a folder is that of an export."""
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        source = Path(source) / COMPARISONS
+        if not source.is_file():
+            raise DataError(f"{source.parent} is a folder without {COMPARISONS}.")
+    table = open_table(str(source) if isinstance(source, Path) else source, sheet)
+    return cells_of(table)
+
+
+def cells_of(table: Table) -> Cells:
+    """All cells, rows that are empty throughout left out."""
+    frames, records, whole = [], [], {}
+    for whole_part in table.parts():
+        part = whole_part.without_empty_rows(0)
+        names = {str(i): name or f"\x1f{i}" for i, name in enumerate(table.columns)}
+        frame = part.frame.rename(names)
+        whole = {name: column.dtype != pl.String for name, column in zip(frame.columns, frame.get_columns(), strict=True)}
+        frames.append(frame.select(as_text(column).str.strip_chars().fill_null("") for column in frame.get_columns()))
+        records.append(part.records(np.arange(frame.height)))
+    if not frames:
+        raise DataError(f"{table.name} has a header but no rows.")
+    return Cells(table, pl.concat(frames), np.concatenate(records), whole, kind_of_cells(whole))
+
+
+def kind_of_cells(whole: dict[str, bool]) -> bool:
+    """Whether cells come from text, where ids of digits are whole numbers."""
+    return not any(whole.values())
+
+
+def rows_to_predict(source: Any, items: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Annotators, left and right of every row of a table, in its order; answers are not looked at."""
+    cells = table_cells(source)
+    place = sides_of(cells, Words())
+    if place is None:
+        raise DataError(f"{cells.table.name} has no columns 'left' and 'right', so there is nothing to predict.")
+    who, left, right = place
+    people = [ANYBODY] * cells.frame.height if who is None else cells.frame[who].to_list()
+    return people, cells.frame[left].to_list(), cells.frame[right].to_list()
+
+
+def _gathered(pairs: Pairs, kind: str | None) -> Comparisons:
+    cells = pairs.cells
+    empty = (pairs.left == "") | (pairs.right == "")
+    if empty.any():
+        row = int(empty.arg_max() or 0)
+        side = "left" if pairs.left[row] == "" else "right"
+        raise DataError(f"{pairs.where(row)}: the {side} item has no name. Fill it in, or leave the row out.")
+    same = pairs.left == pairs.right
+    if same.any():
+        row = int(same.arg_max() or 0)
+        raise DataError(f"{pairs.where(row)} compares '{pairs.left[row]}' with itself. Leave the row out.")
+    items, (left, right) = _coded([pairs.left, pairs.right])
+    people, (who,) = _coded([pairs.annotator])
+    columns = left, right, who, pairs.dimension, pairs.answer, pairs.ranking
+    return Comparisons.from_answers(
+        columns,
+        (items, people, pairs.dimensions),
+        sided=pairs.sided,
+        source=cells.table.name,
+        layout=pairs.layout,
+        notes=(*cells.table.notes, *pairs.notes),
+        frame_kind=kind,
+        whole_items=_whole(items, pairs.from_numbers or cells.from_text),
+        whole_annotators=_whole(people, pairs.people_from_numbers or cells.from_text),
+    )
+
+
+def _whole(labels: Sequence[str], may_be: bool) -> bool:
+    return may_be and bool(pl.Series(labels, dtype=pl.String).str.contains(_WHOLE).all())
+
+
+def _coded(columns: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[np.ndarray]]:
+    """The labels of several columns in canonical order, and the number of each cell's label."""
+    labels = sort_labels(pl.concat([column.unique() for column in columns]).unique().to_list())
+    place = pl.Enum(labels)
+    return labels, [column.cast(place).to_physical().cast(pl.Int64).to_numpy() for column in columns]
+
+
+def named(table: Table, wanted: str) -> str:
+    """A column that the user named."""
+    return table.columns[find_column(table, wanted)]
