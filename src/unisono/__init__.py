@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         score,
     )
     from unisono.api.category_fusion import CategoryFusion
+    from unisono.api.comparison_fusion import ComparisonFusion
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError, SettingsError
     from unisono.fusers import (
         MODELS,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         Joint,
         Mean,
         Median,
+        Pairwise,
         WeightedMean,
         ZScoreMean,
         make_fuser,
@@ -54,12 +56,14 @@ if TYPE_CHECKING:
     from unisono.paper.simulation import simulate_items, simulate_series
     from unisono.report import plots as plot
     from unisono.tables.categories import Categories
+    from unisono.tables.comparisons import Comparisons
     from unisono.tables.datasets import load_dataset, load_dataset_table
     from unisono.tables.item_table import ItemTable
     from unisono.tables.rating_checks import Alert, check_ratings
     from unisono.tables.ratings import Ratings
     from unisono.tables.reading.categories_reader import read_categories
     from unisono.tables.reading.clock_alignment import align_to
+    from unisono.tables.reading.comparisons_reader import read_comparisons
     from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 
@@ -70,11 +74,14 @@ _HOME = {
     ),
     "unisono.tables": ("ItemTable", "Ratings"),
     "unisono.api.category_fusion": ("CategoryFusion",),
+    "unisono.api.comparison_fusion": ("ComparisonFusion",),
+    "unisono.tables.comparisons": ("Comparisons",),
+    "unisono.tables.reading.comparisons_reader": ("read_comparisons",),
     "unisono.tables.categories": ("Categories",),
     "unisono.tables.rating_checks": ("Alert", "check_ratings"),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
     "unisono.fusers": (
-        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Groups", "Joint", "Independent", "make_fuser"),
+        *("MODELS", "SERIES_MODELS", "Fit", "Fused", "Groups", "Joint", "Independent", "Pairwise", "make_fuser"),
         "series",
         *("Mean", "Median", "ZScoreMean", "EvaluatorWeighted", "WeightedMean"),
     ),
@@ -102,6 +109,8 @@ __all__ = [
     "Alert",
     "Categories",
     "CategoryFusion",
+    "ComparisonFusion",
+    "Comparisons",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -116,6 +125,7 @@ __all__ = [
     "Mean",
     "Median",
     "NotFittedError",
+    "Pairwise",
     "Ratings",
     "SettingsError",
     "WeightedMean",
@@ -137,6 +147,7 @@ __all__ = [
     "plan",
     "plot",
     "read_categories",
+    "read_comparisons",
     "read_item_table",
     "read_ratings",
     "score",

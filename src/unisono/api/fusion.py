@@ -24,6 +24,7 @@ from unisono.api.category_fusion import (
     fused_answers,
     refuse_beside_categories,
 )
+from unisono.api.comparison_fusion import ComparisonFusion, compared, fuse_comparisons, refuse_beside_comparisons
 from unisono.api.input_output import READING, Saving, covariate_table, item_table, on_clock, without_covariates
 from unisono.errors import DataError, DataWarning, SettingsError
 from unisono.evaluate.alerts import (
@@ -58,8 +59,9 @@ from unisono.version import __version__
 
 
 def fuse(
-    ratings: Any,
+    ratings: Any = None,
     *,
+    comparisons: Any = None,
     model: str | Fuser = "auto",
     features: Any = None,
     gold: Any = None,
@@ -75,9 +77,11 @@ def fuse(
     on_step: Callable[[int, float], None] | None = None,
     executor: Executor | None = None,
     **settings: Any,
-) -> Fusion | CategoryFusion:
+) -> Fusion | CategoryFusion | ComparisonFusion:
     """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
 
+    `comparisons` (a `Comparisons`, a path or a data frame) say which of two items has more; without ratings they give a
+    `ComparisonFusion`.
     `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser, or those of
     `read_ratings` that say how to read a table (`item`, `annotator`, `time`, `dims`, ...). `features` and `gold` are an
     `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved one) whose
@@ -96,6 +100,12 @@ def fuse(
     traces, recording by recording; numbers are the same without. Gold that cannot mean what ratings
     mean (upside down, in another unit) is a DataError with the figures, unless the setting `gold_anyway` is true.
     """
+    if (pairs := compared(comparisons)) is not None:
+        refused = {"features": features, "gold": gold, "start": start, "scale": scale, "kinds": kinds}
+        refuse_beside_comparisons(ratings, refused | {"humans": humans, "covariates": covariates})
+        return fuse_comparisons(pairs, model=model, seed=seed or 0, on_step=on_step, **settings)
+    if ratings is None:
+        raise DataError("There is nothing to fuse: give ratings, or comparisons=...")
     reading = {name: settings.pop(name) for name in READING if name in settings}
     table, answers = answers_of(ratings, categories, scale, **reading)
     if table is None and answers is not None:

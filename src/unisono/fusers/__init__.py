@@ -6,12 +6,14 @@ model_registry              models by name, and which of them `auto` is
 *_items, item_*             ratings of items: joint, independent, averages; known truths, warm start
 *_traces, trace_*           traces over time: joint, independent, as published, averages; also as the namespace `series`
 grouped_*, group_*          ratings of items by several kinds of annotators who err together
+compared_items              comparisons: pairs of items, left, right or tie
 category_models             categories: class probabilities instead of numbers
 rating_design               from a finished fit: how many ratings are enough, what to rate next
 """
 
 from unisono.fusers import series
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
+from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fuser import Fuser
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.grouped_annotators import Groups
@@ -31,6 +33,7 @@ __all__ = [
     "Joint",
     "Mean",
     "Median",
+    "Pairwise",
     "WeightedMean",
     "ZScoreMean",
     "make_fuser",

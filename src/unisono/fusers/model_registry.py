@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from unisono.errors import DataWarning, SettingsError
 from unisono.fusers import series as of_traces
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
+from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fuser import Fuser
 from unisono.fusers.fusion_results import Fit
 from unisono.fusers.grouped_annotators import Groups
@@ -65,7 +66,8 @@ SERIES_MODELS = MODELS | {
 # What `auto` becomes where annotators are of several kinds.
 GROUPS = "groups"
 KIND_MODELS = {GROUPS: Model(Groups, {}, True, "kinds of annotators who err together", None)}
-ALL_MODELS = SERIES_MODELS | KIND_MODELS
+COMPARISON_MODELS = {"pairwise": Model(Pairwise, {}, True, "comparisons: left, right or tie", None)}
+ALL_MODELS = SERIES_MODELS | KIND_MODELS | COMPARISON_MODELS
 
 
 # What the published models of traces leave to the user: how much to compute, and where to begin.

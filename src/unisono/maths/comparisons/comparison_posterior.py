@@ -288,3 +288,10 @@ def answer_probabilities(mean: np.ndarray, variance: np.ndarray, who: Answering)
                 left, right = expit(delta - tau), expit(-delta - tau)
                 total += (who.prob[:, z] * share * weight)[:, None] * np.stack([left, 1 - left - right, right], axis=1)
     return np.clip(total, 0.0, 1.0) / total.sum(axis=1, keepdims=True)
+
+
+def preference_probability(mean: float, variance: float, level: float = 1.645) -> tuple[float, float, float]:
+    """Of a usual annotator of gain 1, without order effect or ties: expected over the difference, and its interval."""
+    sd = float(np.sqrt(variance))
+    low, high = expit(mean - level * sd), expit(mean + level * sd)
+    return float(WEIGHTS @ expit(mean + POINTS * sd)), float(low), float(high)

@@ -20,7 +20,6 @@ from unisono.errors import DataError
 from unisono.tables.comparisons import Comparisons
 from unisono.tables.labels import sort_labels
 from unisono.tables.reading.collected_folder import COMPARISONS
-from unisono.tables.reading.column_roles import find_column
 from unisono.tables.reading.comparison_layouts import ANYBODY, Cells, Pairs, Words, sides_of, told
 from unisono.tables.reading.data_frames import kind_of
 from unisono.tables.reading.label_and_number_columns import as_text
@@ -74,15 +73,11 @@ def cells_of(table: Table) -> Cells:
         records.append(part.records(np.arange(frame.height)))
     if not frames:
         raise DataError(f"{table.name} has a header but no rows.")
-    return Cells(table, pl.concat(frames), np.concatenate(records), whole, kind_of_cells(whole))
+    # Where all cells are text, ids of digits are whole numbers.
+    return Cells(table, pl.concat(frames), np.concatenate(records), whole, not any(whole.values()))
 
 
-def kind_of_cells(whole: dict[str, bool]) -> bool:
-    """Whether cells come from text, where ids of digits are whole numbers."""
-    return not any(whole.values())
-
-
-def rows_to_predict(source: Any, items: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+def rows_to_predict(source: Any) -> tuple[list[str], list[str], list[str]]:
     """Annotators, left and right of every row of a table, in its order; answers are not looked at."""
     cells = table_cells(source)
     place = sides_of(cells, Words())
@@ -129,8 +124,3 @@ def _coded(columns: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[np.ndarr
     labels = sort_labels(pl.concat([column.unique() for column in columns]).unique().to_list())
     place = pl.Enum(labels)
     return labels, [column.cast(place).to_physical().cast(pl.Int64).to_numpy() for column in columns]
-
-
-def named(table: Table, wanted: str) -> str:
-    """A column that the user named."""
-    return table.columns[find_column(table, wanted)]

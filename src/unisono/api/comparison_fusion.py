@@ -1,0 +1,189 @@
+"""A finished fusion of comparisons: the truth in logits, the annotators, probabilities of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from unisono.api.input_output import Saving
+from unisono.errors import DataError, SettingsError
+from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_overview
+from unisono.fusers import Fit, Fused, Pairwise
+from unisono.fusers.compared_items import Preference, unrated
+from unisono.fusers.model_registry import make_fuser
+from unisono.report.comparison_summary import summarise_comparisons, summary_lines
+from unisono.report.notebook_progress import watching_steps
+from unisono.tables.comparisons import SIDES, Comparisons
+from unisono.tables.exporting.result_folder import csv_text, rounded_figures
+from unisono.tables.labels import Introduction, listed
+from unisono.tables.reading.comparisons_reader import read_comparisons, rows_to_predict
+from unisono.tables.reading.data_frames import frame_like, kind_of
+from unisono.version import __version__
+
+
+class WithComparisons:
+    """What a fusion says of comparisons."""
+
+    fuser: Any
+
+    def probability(self, left: str, right: str, dimension: str | None = None) -> Preference:
+        """How probable it is that the average annotator finds more in `left` than in `right`.
+
+        Returns the probability, ties and order effects aside, and the ends of its 90 % interval; `dimension` may be
+        left out where there is one.
+        """
+        found: Preference = self.fuser.probability(left, right, dimension)
+        return found
+
+    def predict_comparisons(self, table: Any) -> Any:
+        """Probabilities of the answers to other comparisons, by the annotators who are asked.
+
+        `table` (a path or a data frame) has annotator, left and right; answers are not looked at. One row per row, in
+        its order, with the columns left, tie and right; with several dimensions `<dimension>_left` and so on.
+        Annotators and items that were not in the fit are predicted like newcomers.
+        """
+        chances = self.fuser.answer_chances(*rows_to_predict(table))
+        names = self.fuser.dimensions_
+        several = len(names) > 1
+        columns = {
+            f"{name}_{side}" if several else side: chances[:, d, i]
+            for d, name in enumerate(names)
+            for i, side in enumerate(SIDES)
+        }
+        return frame_like(kind_of(table), columns)
+
+
+def fuse_comparisons(
+    comparisons: Comparisons,
+    *,
+    model: str | Any = "auto",
+    seed: int = 0,
+    on_step: Callable[[int, float], None] | None = None,
+    **settings: Any,
+) -> ComparisonFusion:
+    """Fuses comparisons without ratings."""
+    if isinstance(model, str):
+        if model not in ("auto", "pairwise"):
+            raise SettingsError(f"The model '{model}' is for ratings; comparisons are fused by 'pairwise'.")
+        fuser: Any = make_fuser("pairwise", **settings)
+    else:
+        fuser = model
+    with watching_steps("Estimating", on_step) as watcher:
+        fuser.compare(comparisons).fit(unrated(comparisons), on_step=watcher)
+    return ComparisonFusion(fuser, comparisons, fuser.fuse(), seed)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonFusion(WithComparisons, Saving):
+    """A finished fusion of comparisons alone."""
+
+    fuser: Pairwise
+    comparisons: Comparisons
+    fused: Fused
+    seed: int = 0
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    def _introduction(self) -> Introduction:
+        hint = "See .truth, .annotators, .probability(left, right), .predict_comparisons(table) and .save(directory)."
+        return self.fused.introduction(f"'{self.comparisons.source}' fused: truth in logits", hint)
+
+    @cached_property
+    def overview(self) -> ComparisonOverview:
+        """How the table was read, components, order of sides."""
+        return comparison_overview(self.comparisons)
+
+    @cached_property
+    def truth(self) -> Any:
+        """One row per item: estimate, sd and 90 % interval in logits of every dimension, and the component.
+
+        Estimates have mean 0 in each component: only differences inside are known.
+        """
+        return self._frame(self._truth_columns())
+
+    @cached_property
+    def annotators(self) -> Any:
+        """One row per annotator: comparisons, gain, order effect, threshold of ties, probabilities."""
+        return self._frame(self.fuser.comparison_columns())
+
+    def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:
+        columns = self.fused.rounded_columns() if rounded else self.fused.columns()
+        return columns | {"component": self.overview.component + 1}
+
+    def _frame(self, columns: dict[str, Any]) -> Any:
+        """A frame of the kind that came in, with its ids."""
+        whole = {"item": self.comparisons.whole_items, "annotator": self.comparisons.whole_annotators}
+        typed = {name: np.array(column, dtype=np.int64) if whole.get(name) else column for name, column in columns.items()}
+        return frame_like(self.comparisons.frame_kind, typed)
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The fitted model with its provenance, as it is saved."""
+        return Fit(
+            model="pairwise",
+            kind=self.fuser.kind,
+            settings=self.fuser.saved_params(),
+            items=self.comparisons.items,
+            annotators=self.fuser.annotators_,
+            dimensions=self.comparisons.dimensions,
+            features=(),
+            arrays=self.fuser.arrays() | {"item_mean": self.fused.mean, "item_cov": self.fused.cov},
+            trace=self.fuser.trace_,
+            provenance={
+                "unisono": __version__,
+                "seed": self.seed,
+                "source": self.comparisons.source,
+                "data_sha256": self.comparisons.data_hash,
+            },
+        )
+
+    @cached_property
+    def summary_data(self) -> dict[str, Any]:
+        """What summary.json holds."""
+        return summarise_comparisons(self.overview, self.fuser, self.fused) | {"provenance": self.fit.provenance}
+
+    def summary(self) -> str:
+        """The result in words."""
+        return "\n".join(summary_lines(self.summary_data))
+
+    def truth_csv(self) -> str:
+        """The text of truth.csv."""
+        return csv_text(self._truth_columns(rounded=True))
+
+    def fused_rows(self) -> list[dict[str, Any]]:
+        """The rows of truth.csv as plain values."""
+        return pl.DataFrame(self._truth_columns()).to_dicts()
+
+    def files(self) -> dict[str, dict[str, Any]]:
+        """The tables of the folder that `save` writes, by name."""
+        annotators = rounded_figures(self.fuser.comparison_columns())
+        return {"truth": self._truth_columns(rounded=True), "annotators": annotators}
+
+    def _report_files(
+        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
+    ) -> dict[str, str]:
+        return {}
+
+    def report(self, path: Any = "report.html") -> Any:
+        raise DataError("There is no report page of comparisons yet; see .summary(), .truth and .annotators.")
+
+
+def compared(source: Any) -> Comparisons | None:
+    """Comparisons of what the user points at: a `Comparisons`, a path or a data frame; None stays None."""
+    return None if source is None else read_comparisons(source)
+
+
+def refuse_beside_comparisons(ratings: Any, given: dict[str, Any]) -> None:
+    """What works on ratings alone."""
+    names = [name for name, value in {"ratings": ratings, **given}.items() if value is not None]
+    if names:
+        raise DataError(f"{listed(names)} cannot be fused together with comparisons yet. Leave them out.")

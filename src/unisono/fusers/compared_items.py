@@ -1,0 +1,231 @@
+"""The model of comparisons: pairs of items, left, right or tie, and the annotators who said so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+
+import numpy as np
+
+from unisono.errors import DataError, SettingsError
+from unisono.fusers.fuser import Fuser, Given, Progress
+from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.standardisation import identity_scaling, learn_space, restore_space
+from unisono.maths.comparisons.comparison_data import comparison_data
+from unisono.maths.comparisons.comparison_em import MAX_ITER, TOL, Crowd, Hyper, fit, problem
+from unisono.maths.comparisons.comparison_posterior import (
+    Answering,
+    Posterior,
+    answer_probabilities,
+    newcomer,
+    posterior,
+    preference_probability,
+)
+from unisono.maths.items.item_estimates import Predictive
+from unisono.maths.items.item_params import ItemParams
+from unisono.tables.answer_scale import Scale
+from unisono.tables.comparisons import Comparisons, place_of
+from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import listed, nearest
+from unisono.tables.ratings import Ratings
+
+
+class Preference(NamedTuple):
+    """How probable it is that the average annotator finds more in the left item, ties and order effects aside."""
+
+    probability: float
+    low: float  # ends of the 90 % interval
+    high: float
+
+
+class Pairwise(Fuser):
+    """Truths behind comparisons, in logits of the average usual annotator; gains, order effects, thresholds of ties.
+
+    `tol` is in nats per comparison. Give the comparisons with `compare` before `fit`, or as `un.fuse(comparisons=...)`.
+    """
+
+    kind: ClassVar[str] = "pairwise"
+    items_: tuple[str, ...]
+    posterior_: Posterior
+    crowd_: Crowd
+    hyper_: Hyper
+    judges_: tuple[str, ...]  # who compared
+    counts_: np.ndarray  # (K,) how often
+
+    def __init__(self, *, tol: float = TOL, max_iter: int = MAX_ITER) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_settings(self) -> None:
+        if self.tol <= 0 or self.max_iter < 1:
+            raise SettingsError(f"tol={self.tol!r}, max_iter={self.max_iter!r}: give positive numbers.")
+
+    def compare(self, comparisons: Comparisons) -> Self:
+        """Takes these comparisons into the next fit; returns itself."""
+        self._told = {**self._told, "comparisons": comparisons}
+        return self
+
+    def refuses_gold(self) -> str:
+        return "Comparisons have no place for known truths yet."
+
+    def _fit(self, given: Given) -> None:
+        compared = given.told.get("comparisons")
+        if compared is None:
+            raise SettingsError("The model 'pairwise' is for comparisons: un.fuse(comparisons=...), fuse --comparisons.")
+        on_step = given.on_step
+        sizes = len(compared.items), len(compared.dimensions), len(compared.annotators)
+        columns = (compared.left, compared.right), compared.dimension_of, compared.annotator_of, compared.answer
+        at = problem(comparison_data(*columns, sizes, sided=compared.sided))
+        watcher = None if on_step is None else lambda i, state, bound: on_step(i, bound)
+        state, self.trace_ = fit(at, tol=self.tol, max_iter=self.max_iter, on_step=watcher)
+        self.posterior_, state = posterior(at, state)
+        self.crowd_, self.hyper_ = state.crowd, state.hyper
+        self.items_, self.dimensions_ = compared.items, compared.dimensions
+        self.judges_ = self.annotators_ = compared.annotators
+        self.counts_ = np.bincount(compared.annotator_of, minlength=len(compared.annotators))
+        self.space_, _ = learn_space(None, compared.items, intercept=False, standardise=False)
+        self.scaling_, self.scale_ = identity_scaling(sizes[1]), Scale.none(sizes[1])
+        self._ratings = given.ratings
+
+    # ---- results
+
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
+        if ratings is not None:
+            self._not_of_ratings()
+        found, ones = self.posterior_, np.ones(len(self.items_), dtype=np.int64)
+        return Fused(found.mean, found.block, self.items_, self.dimensions_, ones)
+
+    def probability(self, left: str, right: str, dimension: str | None = None) -> Preference:
+        """How probable it is that the average annotator finds more in `left` than in `right`, with a 90 % interval."""
+        self.require_fitted()
+        if dimension is None and len(self.dimensions_) > 1:
+            raise DataError(f"Say which dimension: {listed(self.dimensions_)}.")
+        d = 0 if dimension is None else self._place(dimension, self.dimensions_, "dimension")
+        at = [self._place(str(item), self.items_, "item") for item in (left, right)]
+        if self.posterior_.component[at[0]] != self.posterior_.component[at[1]]:
+            raise DataError(
+                f"'{left}' and '{right}' are in different components: no chain of comparisons connects them, so "
+                "nothing is known of their difference."
+            )
+        u, v = (np.array([item * len(self.dimensions_) + d]) for item in at)
+        mean, variance = self.posterior_.differences(u, v)
+        return Preference(*preference_probability(float(mean[0]), float(variance[0])))
+
+    def answer_chances(self, annotators: Sequence[str], left: Sequence[str], right: Sequence[str]) -> np.ndarray:
+        """(n, D, 3) probabilities of left, tie and right; who or what was not in the fit is like a newcomer."""
+        self.require_fitted()
+        people, items = place_of(self.judges_), place_of(self.items_)
+        who = np.array([people.get(name, -1) for name in annotators], dtype=np.int64)
+        sides = [np.array([items.get(name, -1) for name in side], dtype=np.int64) for side in (left, right)]
+        ways, D = self._ways(who), len(self.dimensions_)
+        return np.stack([answer_probabilities(*self._difference(*sides, d), ways) for d in range(D)], axis=1)
+
+    def _difference(self, left: np.ndarray, right: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances in logits; of items that nobody compared, those of the population."""
+        D, unit = len(self.dimensions_), self.hyper_.unit[d]
+        known = (left >= 0) & (right >= 0)
+        component = self.posterior_.component
+        known[known] = component[left[known]] == component[right[known]]
+        mean, variance = np.zeros(len(left)), np.full(len(left), 2 * self.hyper_.Sigma[d, d])
+        for at, sign in ((left, 1.0), (right, -1.0)):  # what is known of one of them by itself
+            seen = ~known & (at >= 0)
+            mean[seen] += sign * self.posterior_.mean[at[seen], d]
+            variance[seen] += self.posterior_.block[at[seen], d, d] - self.hyper_.Sigma[d, d]
+        both = self.posterior_.differences(left[known] * D + d, right[known] * D + d)
+        mean[known], variance[known] = both
+        return mean * unit, variance * unit**2
+
+    def _ways(self, who: np.ndarray) -> Answering:
+        """Of annotators by place, -1 for a newcomer."""
+        crowd, new = self.crowd_, newcomer(self.hyper_)
+        with np.errstate(divide="ignore"):
+            tie = np.log(crowd.tau)
+        known = Answering(crowd.prob, crowd.at, crowd.cov, tie, np.zeros(len(tie)))
+        return Answering(*(np.concatenate([one, other])[who] for one, other in zip(known, new, strict=True)))
+
+    def _place(self, label: str, labels: Sequence[str], what: str) -> int:
+        found = place_of(labels).get(label)
+        if found is None:
+            close = nearest(label, labels)
+            raise DataError(f"There is no {what} '{label}'." + (f" Did you mean '{close}'?" if close else ""))
+        return found
+
+    def comparison_columns(self) -> dict[str, Any]:
+        """One row per annotator: how often and how they compared."""
+        crowd = self.crowd_
+        mean = np.einsum("kz,kzi->ki", crowd.prob, crowd.at)
+        table: dict[str, Any] = {
+            "annotator": list(self.judges_),
+            "comparisons": self.counts_,
+            "comparison_gain": mean[:, 0],
+            "order": mean[:, 1],
+        }
+        if np.isfinite(self.hyper_.tie):
+            table["tie_threshold"] = crowd.tau
+        return table | {"comparison_spammer": crowd.prob[:, 1], "comparison_flipped": crowd.prob[:, 2]}
+
+    def _not_of_ratings(self) -> NoReturn:
+        raise DataError("This fit is of comparisons alone, so it knows nothing of ratings. See predict_comparisons.")
+
+    def _predict(self, features: ItemTable) -> Fused:
+        self._not_of_ratings()
+
+    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
+        self._not_of_ratings()
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        self._not_of_ratings()
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        self._not_of_ratings()
+
+    def parameters(self) -> ItemParams:
+        self._not_of_ratings()
+
+    # ---- saving
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        parts = {"posterior": self.posterior_, "crowd": self.crowd_, "hyper": self.hyper_}
+        found = {
+            f"{name}_{field}": np.asarray(value)
+            for name, part in parts.items()
+            for field, value in part._asdict().items()
+            if value is not None
+        }
+        return found | {"comparison_counts": self.counts_} | self.space_.arrays()
+
+    def restore(self, fit: Fit) -> Self:
+        self.forget()
+        arrays = fit.arrays
+        self.posterior_ = Posterior(*(arrays.get(f"posterior_{name}") for name in Posterior._fields))  # type: ignore[arg-type]
+        self.crowd_ = Crowd(*(arrays[f"crowd_{name}"] for name in Crowd._fields))
+        self.hyper_ = Hyper(*(_plain(arrays[f"hyper_{name}"]) for name in Hyper._fields))
+        self.counts_ = arrays["comparison_counts"]
+        self.items_, self.dimensions_ = fit.items, fit.dimensions
+        self.judges_ = self.annotators_ = fit.annotators
+        self.space_ = restore_space(fit.features, arrays)
+        D = len(fit.dimensions)
+        self.scaling_, self.scale_, self.trace_ = identity_scaling(D), Scale.none(D), fit.trace
+        return self
+
+
+def _plain(value: np.ndarray) -> Any:
+    return value if value.ndim else float(value)
+
+
+def unrated(compared: Comparisons) -> Ratings:
+    """Ratings that nobody gave, of the items that were compared."""
+    empty = np.zeros(0, dtype=np.int64)
+    D = len(compared.dimensions)
+    return Ratings.from_judgements(
+        np.zeros((0, D)),
+        empty,
+        empty,
+        items=compared.items,
+        annotators=compared.annotators,
+        dimensions=compared.dimensions,
+        scale=Scale.none(D),
+        source=compared.source,
+        frame_kind=compared.frame_kind,
+    )
