@@ -122,8 +122,8 @@ class ComparisonFusion(WithComparisons, Saving):
     def _frame(self, columns: dict[str, Any]) -> Any:
         """A frame of the kind that came in, with its ids."""
         whole = {"item": self.comparisons.whole_items, "annotator": self.comparisons.whole_annotators}
-        typed = {name: np.array(column, dtype=np.int64) if whole.get(name) else column for name, column in columns.items()}
-        return frame_like(self.comparisons.frame_kind, typed)
+        typed = {name: np.array(columns[name], dtype=np.int64) for name in columns if whole.get(name)}
+        return frame_like(self.comparisons.frame_kind, {**columns, **typed})
 
     @cached_property
     def fit(self) -> Fit:

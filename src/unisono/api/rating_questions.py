@@ -24,18 +24,31 @@ if TYPE_CHECKING:
     from unisono.evaluate.agreement_results import Agreement
     from unisono.evaluate.comparison_results import Comparison
     from unisono.evaluate.cross_validation import CrossValidation
-    from unisono.evaluate.overview import Overview
 
 
-def check(ratings: Any, *, scale: Any = None, categories: Any = None, trials: Any = None, **reading: Any) -> Overview:
+def check(
+    ratings: Any = None,
+    *,
+    comparisons: Any = None,
+    scale: Any = None,
+    categories: Any = None,
+    trials: Any = None,
+    **reading: Any,
+) -> Any:
     """What is in the ratings (a `Ratings`, a path or a data frame), how far annotators agree, what deserves a look.
 
     `scale` and `reading` say how to read a table, as in `read_ratings`, and `categories` which of its dimensions are
     categories, as in `fuse`. `trials` is a table of how long answers took (item, annotator, position,
     response_seconds): who is too fast and who tires is pointed out. The result prints itself; `.alerts` are what
     deserves a look, `.categories` has an overview of every dimension of categories, `.to_dict()` is what `unisono check
-    --json` prints.
+    --json` prints. `comparisons` (a path or a data frame, instead of ratings) have an overview of their own:
+    how they were read, components that nothing connects, sides.
     """
+    if comparisons is not None:
+        from unisono.evaluate.comparison_overview import comparison_overview
+        from unisono.tables.reading.comparisons_reader import read_comparisons
+
+        return comparison_overview(read_comparisons(comparisons))
     from unisono.evaluate.overview import overview
 
     table, answers = answers_of(ratings, categories, scale, **reading)

@@ -10,13 +10,16 @@ import click
 from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import DRAWS
 from unisono.cli.table_options import (
+    RatingsTable,
     TablePath,
     category_option,
+    comparisons_option,
     json_option,
     out_option,
     ratings_argument,
     read_answers_quietly,
     reading_options,
+    require_one_table,
 )
 from unisono.cli.terminal import deliver, number, print_json, print_table, task_progress, tell, wrapped
 from unisono.tables.labels import counted
@@ -35,7 +38,8 @@ EXPLAINED = (
 
 
 @command("check")
-@ratings_argument
+@click.argument("ratings", type=RatingsTable(), metavar="RATINGS", required=False)
+@comparisons_option
 @reading_options
 @category_option
 @option(
@@ -50,7 +54,8 @@ EXPLAINED = (
 @click.pass_context
 def check_command(
     ctx: click.Context,
-    ratings: str,
+    ratings: str | None,
+    comparisons: str | None,
     reading: dict[str, Any],
     categories: dict[str, str] | None,
     trials: str | None,
@@ -60,9 +65,21 @@ def check_command(
     """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
 
     RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; or the folder of
-    a study of `unisono collect`, or of its export.
+    a study of `unisono collect`, or of its export. --comparisons has another table looked at, of pairs of items.
     """
     from unisono.api import check
+
+    require_one_table(ctx, ratings, comparisons)
+    if comparisons is not None:
+        about = check(comparisons=comparisons)
+        if as_json:
+            print_json(about.to_dict())
+        else:
+            click.echo(str(about))
+        if strict and about.alerts:
+            ctx.exit(1)
+    if ratings is None:
+        return
     from unisono.tables.reading.collected_folder import trials_beside
 
     read = read_answers_quietly(ratings, reading, categories)

@@ -23,12 +23,14 @@ from unisono.cli.setting_table import MODEL as MODEL_SETTINGS
 from unisono.cli.table_options import (
     TablePath,
     category_option,
+    comparisons_option,
     features_option,
     item_options,
     json_option,
     of_items,
     read_answers_quietly,
     reading_options,
+    require_one_table,
     seed_option,
     table_argument,
 )
@@ -37,6 +39,7 @@ from unisono.cli.terminal import estimation_progress, print_json, say, tell
 if TYPE_CHECKING:
     from unisono.api import Fusion
     from unisono.api.category_fusion import CategoryFusion
+    from unisono.api.comparison_fusion import ComparisonFusion
     from unisono.maths.structure_words import Counting
 
 
@@ -46,6 +49,7 @@ OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "sh
 
 @command("fuse")
 @ratings_or_shards_argument
+@comparisons_option
 @reading_options
 @category_option
 @option(MODEL, "--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
@@ -76,7 +80,8 @@ OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "sh
 def fuse_command(
     ctx: click.Context,
     /,
-    ratings: str,
+    ratings: str | None,
+    comparisons: str | None,
     reading: dict[str, Any],
     categories: dict[str, str] | None,
     features: str | None,
@@ -106,6 +111,9 @@ def fuse_command(
     categories also categories.csv and confusion.csv, with several kinds of annotators groups.csv); without, the truth
     goes to standard output as CSV.
 
+    With --comparisons FILE and without RATINGS, pairs of items of which one has more (or rankings, wins and losses,
+    best and worst) are fused into one truth in logits; see docs/comparisons.md.
+
     RATINGS may also be shards: the folder that `unisono shard` made, or a pattern such as 'ratings/*.parquet'. They are
     fused part by part by an --engine, and truth/ has a file for each; see docs/scale.md.
 
@@ -115,6 +123,12 @@ def fuse_command(
             aligned-mean (traces alone), groups (several kinds of annotators)
     Models of categories: auto, glad, mace, dawid-skene, majority
     """
+    require_one_table(ctx, ratings, comparisons)
+    if comparisons is not None:
+        given = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
+        given |= {"covariates": covariates}
+        ctx.exit(_fuse_comparisons(ratings, comparisons, model, seed, settings, given, out, as_json))
+    assert ratings is not None
     from unisono.api import Fusion, fuse
     from unisono.api.input_output import covariate_table
     from unisono.cli.shard_command import fuse_in_shards, in_shards
@@ -160,13 +174,36 @@ def fuse_command(
         ctx.exit(NOT_CONVERGED)
 
 
-def _save(result: Fusion | CategoryFusion, out: Path, report: bool) -> None:
+def _fuse_comparisons(
+    ratings: str | None,
+    comparisons: str,
+    model: str,
+    seed: int,
+    settings: dict[str, Any],
+    given: dict[str, Any],
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    from unisono.api import fuse
+    from unisono.api.category_fusion import CategoryFusion
+
+    with estimation_progress("Estimating") as watching:
+        said = {name: value for name, value in given.items() if value is not None}
+        result = fuse(ratings, comparisons=comparisons, model=model, seed=seed, on_step=watching, **said, **settings)
+    if out is not None:
+        _save(result, out, report=False)
+    _show(result, out, as_json)
+    assert not isinstance(result, CategoryFusion)
+    return 0 if result.fuser.trace_.converged else NOT_CONVERGED
+
+
+def _save(result: Fusion | CategoryFusion | ComparisonFusion, out: Path, report: bool) -> None:
     fuse_command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
     with estimation_progress("Writing") as watching:
         result.save(out, report=report, command=fuse_command, on_phase=watching.say)
 
 
-def _show(result: Fusion | CategoryFusion, out: Path | None, as_json: bool) -> None:
+def _show(result: Fusion | CategoryFusion | ComparisonFusion, out: Path | None, as_json: bool) -> None:
     if as_json:
         files = {"out": str(out)} if out is not None else {"truth": result.fused_rows()}
         print_json(result.summary_data | files)

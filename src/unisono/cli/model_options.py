@@ -63,7 +63,7 @@ class RatingsPath(TablePath):
         return super().convert(value, param, ctx)
 
 
-ratings_or_shards_argument = click.argument("ratings", type=RatingsPath(), metavar="RATINGS")
+ratings_or_shards_argument = click.argument("ratings", type=RatingsPath(), metavar="RATINGS", required=False)
 _ENGINE = [
     option(
         WORK,

@@ -70,6 +70,31 @@ def table_argument(name: str) -> Callable[[Any], Any]:
 
 ratings_argument = click.argument("ratings", type=RatingsTable(), metavar="RATINGS")
 
+
+class ComparisonsTable(TablePath):
+    """A table of comparisons, or the folder of an export that has one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if (Path(str(value)) / "comparisons.csv").is_file():
+            return str(value)
+        return super().convert(value, param, ctx)
+
+
+comparisons_option = option(
+    TABLE,
+    "--comparisons",
+    type=ComparisonsTable(),
+    metavar="FILE",
+    help="Comparisons of items: annotator, left, right, and left, tie or right by dimension; or rankings, wins, ...",
+)
+
+
+def require_one_table(ctx: click.Context, ratings: str | None, comparisons: str | None) -> None:
+    """A usage error unless there are ratings or comparisons."""
+    if ratings is None and comparisons is None:
+        raise click.UsageError("Missing argument 'RATINGS', or --comparisons FILE.", ctx)
+
+
 features_option = option(
     MODEL, "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
 )

@@ -41,8 +41,8 @@ class ComparisonOverview:
                 Alert(
                     "components",
                     "warning",
-                    f"The items are in {len(self.sizes)} components that no comparison connects (of {_sizes(self.sizes)} "
-                    f"items; with {listed(first)}). Estimates are comparable inside a component alone.",
+                    f"The items are in {len(self.sizes)} components that no comparison connects (of "
+                    f"{_sizes(self.sizes)} items; with {listed(first)}). Only differences inside one are known.",
                     tuple(first),
                 )
             )
@@ -62,7 +62,7 @@ class ComparisonOverview:
 
     def lines(self) -> list[str]:
         """In sentences, with a table of answers."""
-        shares = [f"  {name}: {n}, left {left}, tie {tie}, right {right}" for name, n, left, tie, right in self.comparisons.counts()]
+        shares = ["  {}: {}, left {}, tie {}, right {}".format(*row) for row in self.comparisons.counts()]
         alerts = [f"  {alert.severity}: {alert.message}" for alert in self.alerts]
         return [*self.comparisons.lines(), *shares, *alerts]
 

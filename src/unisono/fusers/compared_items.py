@@ -71,7 +71,9 @@ class Pairwise(Fuser):
     def _fit(self, given: Given) -> None:
         compared = given.told.get("comparisons")
         if compared is None:
-            raise SettingsError("The model 'pairwise' is for comparisons: un.fuse(comparisons=...), fuse --comparisons.")
+            raise SettingsError(
+                "The model 'pairwise' is for comparisons: give them (comparisons=..., --comparisons FILE)."
+            )
         on_step = given.on_step
         sizes = len(compared.items), len(compared.dimensions), len(compared.annotators)
         columns = (compared.left, compared.right), compared.dimension_of, compared.annotator_of, compared.answer
@@ -116,9 +118,9 @@ class Pairwise(Fuser):
         self.require_fitted()
         people, items = place_of(self.judges_), place_of(self.items_)
         who = np.array([people.get(name, -1) for name in annotators], dtype=np.int64)
-        sides = [np.array([items.get(name, -1) for name in side], dtype=np.int64) for side in (left, right)]
+        one, other = (np.array([items.get(name, -1) for name in side], dtype=np.int64) for side in (left, right))
         ways, D = self._ways(who), len(self.dimensions_)
-        return np.stack([answer_probabilities(*self._difference(*sides, d), ways) for d in range(D)], axis=1)
+        return np.stack([answer_probabilities(*self._difference(one, other, d), ways) for d in range(D)], axis=1)
 
     def _difference(self, left: np.ndarray, right: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances in logits; of items that nobody compared, those of the population."""
@@ -186,7 +188,7 @@ class Pairwise(Fuser):
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
-        parts = {"posterior": self.posterior_, "crowd": self.crowd_, "hyper": self.hyper_}
+        parts: dict[str, Any] = {"posterior": self.posterior_, "crowd": self.crowd_, "hyper": self.hyper_}
         found = {
             f"{name}_{field}": np.asarray(value)
             for name, part in parts.items()

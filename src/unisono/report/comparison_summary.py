@@ -56,15 +56,15 @@ def summary_lines(data: dict[str, Any]) -> list[str]:
     lines = [*data["reading"], data["connected"]]
     for name, one in data["dimensions"].items():
         lines.append(
-            f"{name}: truths spread with sd {one['spread']:.2g} logits, typical sd of an estimate {one['typical_sd']:.2g}; "
-            f"highest {listed(one['highest'])}, lowest {listed(one['lowest'])}."
+            f"{name}: truths spread with sd {one['spread']:.2g} logits, typical sd of an estimate "
+            f"{one['typical_sd']:.2g}; highest {listed(one['highest'])}, lowest {listed(one['lowest'])}."
         )
     if data["order_effect_clear"]:
         side = "left" if data["order_effect"] > 0 else "right"
-        lines.append(f"Order effect: on average the {side} item gains {abs(data['order_effect']):.2f} logits from its side.")
+        lines.append(f"Order effect: on average the {side} item gains {abs(data['order_effect']):.2f} logits.")
     lines.append(_suspects("a spammer", data["spammers"], data["expected_spammers"]))
     if data["flipped"]:
-        lines.append(f"Annotators who answer the wrong way round (probability above {SUSPECT:g}): {listed(data['flipped'])}.")
+        lines.append(f"Annotators who answer upside down (probability above {SUSPECT:g}): {listed(data['flipped'])}.")
     em = data["em"]
     if em["stop"] != "converged":
         lines.append(f"EM stopped after {em['iterations']} iterations before it converged: raise max_iter.")

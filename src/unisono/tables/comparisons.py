@@ -54,19 +54,19 @@ class Comparisons:
         sided: bool = True,
         **about: Any,
     ) -> Comparisons:
-        """`columns` are left, right, annotator, dimension, answer and ranking (N,); `labels` items, annotators, dimensions.
+        """`columns` (N,): left, right, annotator, dimension, answer, ranking; `labels`: items, annotators, dimensions.
 
         Where every decided answer is left, sides were not drawn, and have no effect.
         """
-        order = np.lexsort(columns[::-1])
+        order, (items, people, names) = np.lexsort(columns[::-1]), (tuple(one) for one in labels)
         left, right, who, dim, answer, ranking = (np.asarray(column)[order] for column in columns)
-        found = cls(*(tuple(one) for one in labels), left, right, who, dim, answer, ranking, sided, **about)
+        found = cls(items, people, names, left, right, who, dim, answer, ranking, sided, **about)
         if not len(answer):
             raise DataError(f"{found.source}: nobody answered any comparison; every cell is empty.")
         decided = answer[answer != TIE]
         if sided and len(decided) >= ALL_LEFT and len(np.unique(decided)) == 1:
             side = SIDES[int(decided[0])]
-            note = f"Every decided answer is '{side}', so sides were not drawn by chance and no order effect is estimated."
+            note = f"Every decided answer is '{side}': sides were not drawn, so that no order effect is estimated."
             return replace(found, sided=False, notes=(*found.notes, note))
         return found
 

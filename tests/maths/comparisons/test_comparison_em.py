@@ -99,10 +99,12 @@ def test_thresholds_are_where_the_bound_is_highest():
     def value(tau):
         moved = state._replace(crowd=state.crowd._replace(tau=tau))
         m, data = em.moments(state.crowd), at.data
-        who, s, t = data.who[data.row], data.sign, tau[data.who[data.row]]
+        s, t = data.sign, tau[data.who[data.row]]
         delta = (m.g[data.who] * found.d + m.o[data.who])[data.row]
         x, square = s * delta - t, -2 * s * t * delta + t * t
-        return (0.5 * x - 0.5 * found.w * square).sum() + em._tie_value(data, tau[data.who]) + em._crowd_cost(data, moved)
+        return (
+            (0.5 * x - 0.5 * found.w * square).sum() + em._tie_value(data, tau[data.who]) + em._crowd_cost(data, moved)
+        )
 
     best = value(state.crowd.tau)
     for k in range(at.data.K):
@@ -128,7 +130,9 @@ def test_a_unit_that_has_drifted_comes_back():
     state = after(at, 40)
     t, c, both = state.truths, state.crowd, np.array([2.0, 1.0])
     state = em.State(
-        t._replace(mean=t.mean / 2, block=t.block / 4, apart=t.apart / 4, log_det=t.log_det - 2 * at.data.U * np.log(2)),
+        t._replace(
+            mean=t.mean / 2, block=t.block / 4, apart=t.apart / 4, log_det=t.log_det - 2 * at.data.U * np.log(2)
+        ),
         c._replace(at=c.at * both, cov=c.cov * both[:, None] * both),
         state.hyper._replace(Sigma=state.hyper.Sigma / 4),
     )
@@ -170,10 +174,7 @@ def test_of_two_annotators_neither_is_a_spammer():
 
 
 def test_more_answers_come_closer():
-    r = [
-        np.mean([_recovered(world(N=N, seed=seed)) for seed in range(3)])
-        for N in (300, 1000, 4000)
-    ]
+    r = [np.mean([_recovered(world(N=N, seed=seed)) for seed in range(3)]) for N in (300, 1000, 4000)]
     assert r[0] < r[1] < r[2]
     assert r[2] > 0.95
 

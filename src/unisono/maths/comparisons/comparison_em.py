@@ -29,7 +29,7 @@ from unisono.maths.comparisons.comparison_priors import (
     USUAL_SD,
 )
 from unisono.maths.comparisons.comparison_solver import Coupling, Truths, coupling, solve
-from unisono.maths.em_loop import EmTrace, run_em
+from unisono.maths.em_loop import EmTrace, OnStep, run_em
 
 GAINS, COUNTS = np.array(CLASS_GAINS), np.array(CLASS_COUNTS)
 PINNED = 1e-8  # numerical: variance of what is not learned
@@ -191,7 +191,8 @@ def _truth_cost(at: Problem, state: State) -> float:
     else:
         away = t.mean - at.known.mean
         square = away[:, :, None] * away[:, None, :] + t.block
-        prior = np.linalg.slogdet(at.known.cov)[1].sum() + np.trace(np.linalg.solve(at.known.cov, square), axis1=1, axis2=2).sum()
+        relative = np.trace(np.linalg.solve(at.known.cov, square), axis1=1, axis2=2)
+        prior = np.linalg.slogdet(at.known.cov)[1].sum() + relative.sum()
     return 0.5 * (t.log_det + at.data.U - float(prior))
 
 
@@ -353,7 +354,10 @@ def _in_unit(at: Problem, state: State) -> State:
     crowd, hyper, data = state.crowd, state.hyper, at.data
     variance = class_variances(hyper)
     square = crowd.at[..., 0] ** 2 + crowd.cov[..., 0, 0]
-    A, B = float((crowd.prob * square / variance).sum()), float((crowd.prob * crowd.at[..., 0] * GAINS / variance).sum())
+    A, B = (
+        float((crowd.prob * square / variance).sum()),
+        float((crowd.prob * crowd.at[..., 0] * GAINS / variance).sum()),
+    )
     free = at.known is None
     n = data.K + (TRUTH_ITEMS * data.D if free else 0.0)
     if free:
@@ -369,7 +373,9 @@ def _in_unit(at: Problem, state: State) -> State:
     return State(truths, crowd, hyper._replace(Sigma=hyper.Sigma / s**2))
 
 
-def fit(at: Problem, *, tol: float = TOL, max_iter: int = MAX_ITER, on_step=None) -> tuple[State, EmTrace]:  # type: ignore[no-untyped-def]
+def fit(
+    at: Problem, *, tol: float = TOL, max_iter: int = MAX_ITER, on_step: OnStep[State] | None = None
+) -> tuple[State, EmTrace]:
     """From the start to where the bound rises by less than `tol` per comparison."""
 
     def settled(objective: list[float], before: State, after: State) -> bool:

@@ -99,9 +99,7 @@ def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarra
     return Slopes(*found), d, v
 
 
-def _difference(
-    d: np.ndarray, v: np.ndarray, at: np.ndarray, cov: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _difference(d: np.ndarray, v: np.ndarray, at: np.ndarray, cov: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and sds (n,) of what annotators see of differences of truths, gains and order effects being uncertain."""
     g, o = at.T
     spread = (g * g + cov[:, 0, 0]) * v + d * d * cov[:, 0, 0] + 2 * d * cov[:, 0, 1] + cov[:, 1, 1]
@@ -287,7 +285,7 @@ def answer_probabilities(mean: np.ndarray, variance: np.ndarray, who: Answering)
                 delta = middle + point * sd
                 left, right = expit(delta - tau), expit(-delta - tau)
                 total += (who.prob[:, z] * share * weight)[:, None] * np.stack([left, 1 - left - right, right], axis=1)
-    return np.clip(total, 0.0, 1.0) / total.sum(axis=1, keepdims=True)
+    return np.asarray(np.clip(total, 0.0, 1.0) / total.sum(axis=1, keepdims=True))
 
 
 def preference_probability(mean: float, variance: float, level: float = 1.645) -> tuple[float, float, float]:

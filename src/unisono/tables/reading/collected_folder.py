@@ -30,8 +30,8 @@ def ratings_in(folder: Path) -> Path:
     """The table of ratings of an export."""
     if not (folder / RATINGS).is_file():
         raise DataError(
-            f"{folder} holds comparisons, and no ratings: {COMPARISONS} says which of two items has more, which no "
-            "model here reads yet."
+            f"{folder} holds comparisons, and no ratings: {COMPARISONS} says which of two items has more. "
+            f"Say --comparisons {folder} (comparisons=... in Python)."
         )
     return folder / RATINGS
 

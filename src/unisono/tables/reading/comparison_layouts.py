@@ -38,6 +38,8 @@ _CHOSEN, _REJECTED = ("chosen", "winner", "preferred", "better"), ("rejected", "
 _COUNTS = ("n", "count", "counts", "votes", "times", "weight")
 _RANKINGS = ("ranking", "rankingid", "trial", "list", "ballot", "set", "question", "task", "prompt")
 _STRENGTHS = ("score", "strength", "preference", "preferencestrength", "overallpreference", "rating", "value")
+_UNNAMED = "No column says who answered: all answers count as one annotator's."
+_WITHOUT_NAME = ("winner", "preference", "choice", "answer")
 _PLAIN = "comparison"  # a dimension without a name of its own
 
 
@@ -68,8 +70,8 @@ class Cells(NamedTuple):
 
     def repeated(self, prefix: str) -> list[str]:
         """Columns item_1, item_2, ... in the order of their numbers."""
-        found = [(int(m[1]), name) for name in self.frame.columns if (m := re.fullmatch(rf"{prefix}(\d+)", plain_name(name)))]
-        return [name for _, name in sorted(found)]
+        numbered = [(re.fullmatch(rf"{prefix}(\d+)", plain_name(name)), name) for name in self.frame.columns]
+        return [name for _, name in sorted((int(match[1]), name) for match, name in numbered if match)]
 
 
 class Pairs(NamedTuple):
@@ -171,7 +173,7 @@ def _pairs(
     row, said = np.concatenate(rows), np.concatenate(answer)
     of = np.repeat(dim, [len(one) for one in rows])
     known = np.flatnonzero(said != MISSING)
-    row, unnamed = row[known], () if who is not None else ("No column says who answered: all answers count as one annotator's.",)
+    row, unnamed = row[known], () if who is not None else (_UNNAMED,)
     return Pairs(
         cells,
         layout,
@@ -191,39 +193,53 @@ def _pairs(
 
 
 def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Pairs:
-    who, left, right = sides
-    plain, every = cells.plain(), np.arange(cells.frame.height)
-    pair = cells.frame[left], cells.frame[right]
-    free = [name for name in cells.frame.columns if name not in sides]
+    """Left and right, and what was answered: a column per dimension, a column with its name, or strengths."""
+    _, left, right = sides
+    plain, free = cells.plain(), [name for name in cells.frame.columns if name not in sides]
     of, said = plain.get("dimension"), plain.get("answer")
     if of in free and said in free and not words.dims:
-        names = cells.frame[of].unique(maintain_order=True).to_list()
-        answer, notes = _answers(cells, said, left, right)
-        code = cells.frame[of].cast(pl.Enum(names)).to_physical().to_numpy()
-        parts = [every[code == d] for d in range(len(names))]
-        blocks = [[one.gather(rows) for rows in parts] for one in pair]
-        columns = *blocks, [answer[rows] for rows in parts], parts, list(range(len(names)))
-        return _pairs(cells, "sides, one row per dimension", columns, who, tuple(names), sided=True, notes=notes, items=left)
+        return _dimension_by_row(cells, sides, str(of), str(said))
     chosen = [cells.table.columns[find_column(cells.table, name)] for name in words.dims]
     chosen = chosen or [name for name in free if _is_answer(cells, name, left, right)]
-    layout, notes = "sides", ()
     if chosen:
         found = [_answers(cells, name, left, right) for name in chosen]
-        answers, notes = [one for one, _ in found], tuple(note for _, more in found for note in more)
-    else:
-        chosen = [name for name in free if plain_name(name) in _STRENGTHS and _numbers(cells, name) is not None]
-        if not chosen:
-            raise DataError(
-                f"{cells.table.name} has no column of answers: nothing beside '{left}' and '{right}' holds left, tie "
-                f"and right; it has {listed(free, 12)}."
-            )
-        answers = [_signs(cells, name) for name in chosen]
-        layout = "strengths"
-        notes = ("Of strengths the sign counts: below 0 the left item has more, above 0 the right one, 0 is a tie.",)
-    names = tuple(_PLAIN if plain_name(name) in ("winner", "preference", "choice", "answer") else name for name in chosen)
-    D = len(chosen)
-    columns = [pair[0]] * D, [pair[1]] * D, answers, [every] * D, list(range(D))
+        notes = tuple(note for _, more in found for note in more)
+        return _dimension_by_column(cells, sides, chosen, [one for one, _ in found], "sides", notes)
+    chosen = [name for name in free if plain_name(name) in _STRENGTHS and _numbers(cells, name) is not None]
+    if not chosen:
+        raise DataError(
+            f"{cells.table.name} has no column of answers: nothing beside '{left}' and '{right}' holds left, tie "
+            f"and right; it has {listed(free, 12)}."
+        )
+    signs = [_signs(cells, name) for name in chosen]
+    return _dimension_by_column(cells, sides, chosen, signs, "strengths", (_SIGNS,))
+
+
+def _dimension_by_column(
+    cells: Cells,
+    sides: tuple[str | None, str, str],
+    chosen: list[str],
+    answers: list[np.ndarray],
+    layout: str,
+    notes: tuple[str, ...],
+) -> Pairs:
+    who, left, right = sides
+    D, every = len(chosen), np.arange(cells.frame.height)
+    names = tuple(_PLAIN if plain_name(name) in _WITHOUT_NAME else name for name in chosen)
+    columns = [cells.frame[left]] * D, [cells.frame[right]] * D, answers, [every] * D, list(range(D))
     return _pairs(cells, layout, columns, who, names, sided=True, notes=notes, items=left)
+
+
+def _dimension_by_row(cells: Cells, sides: tuple[str | None, str, str], of: str, said: str) -> Pairs:
+    who, left, right = sides
+    names = cells.frame[of].unique(maintain_order=True).to_list()
+    answer, notes = _answers(cells, said, left, right)
+    code = cells.frame[of].cast(pl.Enum(names)).to_physical().to_numpy()
+    rows = [np.flatnonzero(code == d) for d in range(len(names))]
+    one, two = ([cells.frame[side].gather(part) for part in rows] for side in (left, right))
+    columns = one, two, [answer[part] for part in rows], rows, list(range(len(names)))
+    layout = "sides, one row per dimension"
+    return _pairs(cells, layout, columns, who, tuple(names), sided=True, notes=notes, items=left)
 
 
 def _words_for(left: str, right: str) -> dict[str, int]:
@@ -320,6 +336,7 @@ def _whole_numbers(cells: Cells, name: str, what: str) -> np.ndarray:
     return value.astype(np.int64)
 
 
+_SIGNS = "Of strengths the sign counts: below 0 the left item has more, above 0 the right one, 0 is a tie."
 _RANKED = "Of every ranking all pairs count; sides are not known, so that no order effect is estimated."
 
 
@@ -336,9 +353,8 @@ def _best_worst(cells: Cells, items: list[str], best: str, worst: str, who: str 
         there = np.any([(chosen == one).to_numpy() for one in label], axis=0) | (chosen == "").to_numpy()
         if not there.all():
             row = int(np.argmin(there))
-            raise DataError(
-                f"{cells.where(row)}: {name} is '{chosen[row]}', which is none of {listed([one[row] for one in label], 8)}."
-            )
+            there_are = listed([one[row] for one in label], 8)
+            raise DataError(f"{cells.where(row)}: {name} is '{chosen[row]}', which is none of {there_are}.")
     is_best, is_worst = (np.stack([(one == cells.frame[name]).to_numpy() for one in label]) for name in (best, worst))
     both = (is_best & is_worst).any(axis=0) & (cells.frame[best] != "").to_numpy()
     if both.any():

@@ -66,11 +66,10 @@ def cells_of(table: Table) -> Cells:
     frames, records, whole = [], [], {}
     for whole_part in table.parts():
         part = whole_part.without_empty_rows(0)
-        names = {str(i): name or f"\x1f{i}" for i, name in enumerate(table.columns)}
-        frame = part.frame.rename(names)
-        whole = {name: column.dtype != pl.String for name, column in zip(frame.columns, frame.get_columns(), strict=True)}
-        frames.append(frame.select(as_text(column).str.strip_chars().fill_null("") for column in frame.get_columns()))
-        records.append(part.records(np.arange(frame.height)))
+        columns = part.frame.rename({str(i): name or f"\x1f{i}" for i, name in enumerate(table.columns)}).get_columns()
+        whole = {column.name: column.dtype != pl.String for column in columns}
+        frames.append(pl.DataFrame([as_text(column).str.strip_chars().fill_null("") for column in columns]))
+        records.append(part.records(np.arange(part.frame.height)))
     if not frames:
         raise DataError(f"{table.name} has a header but no rows.")
     # Where all cells are text, ids of digits are whole numbers.
