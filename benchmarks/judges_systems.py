@@ -56,7 +56,7 @@ def main() -> None:
         inside, errors = [], []
         for seed in range(draws):
             ratings, system_of, prompt_of = drawn(seed, *world)
-            board = leaderboard(ratings, un.Groups(tol=5e-3).fit(ratings), system_of, prompt_of)
+            board = leaderboard(ratings, un.items.Groups(tol=5e-3).fit(ratings), system_of, prompt_of)
             found = board.found[0]
             half = np.array([half_width(LEVEL, nu) for nu in found.freedom]) * np.sqrt(np.diagonal(found.cov))
             gap = difference(found, 1, 2)

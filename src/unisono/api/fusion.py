@@ -76,25 +76,62 @@ def fuse(
     executor: Executor | None = None,
     **settings: Any,
 ) -> Fusion | CategoryFusion:
-    """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
+    """Fuses ratings into one truth per item, or per frame of traces.
 
-    `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser, or those of
-    `read_ratings` that say how to read a table (`item`, `annotator`, `time`, `dims`, ...). `features` and `gold` are an
-    `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved one) whose
-    annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers end: (1, 7),
-    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `kinds` says who is what
-    by patterns of names ({"judge": "gpt-*,llama*"}), `humans` who is a person; with several kinds 'auto' is 'groups',
-    whose settings are `reference_kind` and `shared`; it also takes `covariates`, columns of the ratings that say
-    something about single ratings (length, position, batch) and are no answers. `copies` says how annotators count
-    whose answers agree more than chance allows: "merge" as one opinion, "keep" each. `categories` names columns whose
-    answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default columns of words are
-    recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything random; by default the
-    fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration
-    (without it, a notebook shows a bar);
-    if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
-    and windows tried, and of what it does beside EM. `executor` (`unisono.scale.parallel_tasks.open_engine`) works on
-    traces, recording by recording; numbers are the same without. Gold that cannot mean what ratings
-    mean (upside down, in another unit) is a DataError with the figures, unless the setting `gold_anyway` is true.
+    Parameters
+    ----------
+    ratings : Ratings, path or data frame
+        What people answered.
+    model : str or Fuser
+        A name (see `unisono.MODELS`) or a fuser of `unisono.items` or `unisono.series`, which is fitted.
+    features, gold : ItemTable, path or data frame, optional
+        What describes the items, and items whose truth is known. Gold that cannot mean what ratings mean (upside down,
+        in another unit) is refused with the figures, unless the setting `gold_anyway` is true.
+    start : Fuser or path, optional
+        An earlier fit whose annotators rate again: what it knows of them, and its scale, are taken over.
+    scale : (low, high), str or mapping, optional
+        Where answers end: (1, 7), "1:7", "none", or a mapping from dimensions to these; inferred by default.
+    kinds : mapping, optional
+        Who is what, by patterns of names: {"judge": "gpt-*,llama*"}. With several kinds 'auto' is 'groups', whose
+        settings are `reference_kind` and `shared`.
+    humans : str or sequence of str, optional
+        Patterns of the names of people; all others are judges.
+    covariates : str or sequence of str, optional
+        Columns about single ratings (length, position, batch), which are no answers; for the model 'groups'.
+    copies : {"merge", "keep"}
+        How annotators count whose answers agree more than chance allows: as one, or each.
+    categories : str, sequence, mapping or Categories, optional
+        Columns whose answers are categories, or 'none'; by default columns of words are recognised.
+    category_model : str
+        What fuses them: auto, glad, mace, dawid-skene or majority.
+    seed : int, optional
+        Decides everything random; by default the fuser's own, 0.
+    on_step : callable, optional
+        Called with iteration and objective; without it a notebook shows a bar. Its methods `task(done, total)` and
+        `phase(what, done, total)`, if it has them, hear what a fit of traces does beside EM.
+    executor : Executor, optional
+        Who works on traces, recording by recording (`unisono.scale.parallel_tasks.open_engine`); numbers stay the same.
+    **settings
+        Keyword arguments of the fuser, or of `read_ratings`, which say how to read a table.
+
+    Returns
+    -------
+    Fusion or CategoryFusion
+        The truth, the annotators and the fit; a `CategoryFusion` where a table holds categories alone.
+
+    Raises
+    ------
+    DataError
+        The ratings, or known truths, cannot be used; the message says where, what, and the way out.
+    SettingsError
+        A model or a setting that there is not.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> result = un.fuse(un.load_dataset("squality"))
+    >>> list(result.truth.columns[:5])
+    ['item', 'correctness', 'correctness_sd', 'correctness_low', 'correctness_high']
     """
     reading = {name: settings.pop(name) for name in READING if name in settings}
     table, answers = answers_of(ratings, categories, scale, **reading)
@@ -137,7 +174,15 @@ def fuse(
 
 @dataclass(frozen=True, eq=False)
 class Fusion(WithCategories, Saving):
-    """A finished fusion: the truth, the annotators, and the fitted model behind them."""
+    """A finished fusion: the truth, the annotators, and the fitted model behind them.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> result = un.fuse(un.load_dataset("squality"))
+    >>> result.annotators_overall.shape[0]
+    4
+    """
 
     model: str
     fuser: Fuser
@@ -277,7 +322,30 @@ class Fusion(WithCategories, Saving):
 
 
 def load(directory: str | Path) -> Fuser:
-    """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data."""
+    """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a saved fusion.
+
+    Returns
+    -------
+    Fuser
+        As it was fitted, without its ratings.
+
+    Raises
+    ------
+    DataError
+        The folder holds no fit.
+
+    Examples
+    --------
+    >>> import tempfile, unisono as un
+    >>> folder = un.fuse(un.load_dataset("squality")).save(tempfile.mkdtemp(), report=False)
+    >>> un.load(folder).dimensions_
+    ('correctness', 'selection', 'overall')
+    """
     return revive(load_fit(Path(directory)))
 
 

@@ -49,11 +49,36 @@ class _Told(NamedTuple):
 def score(truth: Any, reference: Any, *, categories: Any = None, **reading: Any) -> Scores:
     """How close a truth comes to a reference, dimension by dimension, on the items that both have.
 
-    `truth` is what `fuse` gave, a `Fused`, the folder of a saved one, or like `reference` an `ItemTable`, a path or a
-    data frame; `reading` are keyword arguments of `read_item_table` for tables. Series are compared on the truth's
-    clock. Columns of words are classes; `categories` names columns that are, whatever they hold, or is 'none'. Classes
-    are compared by accuracy and macro F1, and by log loss and calibration where their probabilities are known: of what
-    `fuse` gave, and of a truth.csv with its categories.csv beside it.
+    Series are compared on the truth's clock. Columns of words are classes: they are compared by accuracy and macro F1,
+    and by log loss and calibration where their probabilities are known.
+
+    Parameters
+    ----------
+    truth : Fusion, Fused, ItemTable, path or data frame
+        What `fuse` gave, the folder of a saved fusion, or a table of estimates; truth.csv is read with categories.csv.
+    reference : Fusion, Fused, ItemTable, path or data frame
+        What is known.
+    categories : str or sequence of str, optional
+        Columns that are classes, whatever they hold, or 'none'.
+    **reading
+        How to read tables: the keyword arguments of `read_item_table`.
+
+    Returns
+    -------
+    Scores
+        `.dimensions` (CCC, Pearson, RMSE, Spearman) and `.categories`.
+
+    Raises
+    ------
+    DataError
+        They share no item or no dimension.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> known = pd.DataFrame({"item": [1, 2, 3], "valence": [1.0, 2.0, 4.0]})
+    >>> un.score(known, known).dimensions[0].ccc
+    1.0
     """
     from unisono.evaluate.scoring import Scores, score_categories
 
@@ -140,12 +165,54 @@ def judges(
 ) -> JudgesReport:
     """Judges beside people: each judge, the panel, whether they may replace people, what to label next.
 
-    `ratings`, `kinds` and `humans` as in `fuse`. `by` names the column that says which system an item belongs to, in
-    the ratings or in the table `items`, or maps items to systems; it adds prediction-powered means of systems, with
-    labels cross-fitted in `folds` by `seed`. `prompt` likewise says which items answer the same prompt.
-    `covariates` as in `fuse`: effects of length or position on every judge; a column that names batches shows drift.
-    `reference_kind` and `shared` are settings of the model of groups, `epsilon` of the alternative annotator test;
-    `reading` are keyword arguments of `read_ratings`.
+    Parameters
+    ----------
+    ratings : Ratings, path or data frame
+        Answers of people and of judges.
+    kinds, humans
+        Who is what, as in `fuse`.
+    reference_kind : str, optional
+        The kind that defines what a dimension means; people by default.
+    by : str or mapping, optional
+        The column that says which system an item belongs to, in the ratings or in `items`, or a mapping from items to
+        systems; adds prediction-powered means of systems.
+    prompt : str or mapping, optional
+        Likewise, which items answer the same prompt.
+    items : path or data frame, optional
+        A table with these columns.
+    covariates : str or sequence of str, optional
+        As in `fuse`: effects of length or position on every judge; a column that names batches shows drift.
+    reading : mapping, optional
+        How to read the ratings: keyword arguments of `read_ratings`.
+    shared : float, optional
+        Setting of the model 'groups': the share of their errors that judges have in common.
+    epsilon : float
+        Of the alternative annotator test: how much worse than a person a judge may be and still replace one.
+    folds : int
+        In which labels are cross-fitted.
+    seed : int
+        Of the folds.
+    on_step, on_task : callable, optional
+        Called after every iteration, and after every task.
+
+    Returns
+    -------
+    JudgesReport
+        It prints itself; `.tables()` are what `unisono judges --out` writes.
+
+    Raises
+    ------
+    DataError
+        There are no judges, or no people.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, unisono as un
+    >>> item, who = np.repeat(range(30), 4), np.tile(["ann", "ben", "eva", "gpt-1"], 30)
+    >>> score = item % 7 + np.random.default_rng(0).normal(0, 0.5, 120)
+    >>> report = un.judges(pd.DataFrame({"item": item, "annotator": who, "score": score}), kinds={"judge": "gpt-*"})
+    >>> sorted(report.tables())[0]
+    'groups.csv'
     """
     from unisono.evaluate.judges_beside_people import measure_judges
 

@@ -4,13 +4,14 @@ fuser, fusion_results       what all fusers share, and what they give
 standardisation, crowd      units, features and places of annotators; what is known of a crowd before any model
 model_registry              models by name, and which of them `auto` is
 *_items, item_*             ratings of items: joint, independent, averages; known truths, warm start
-*_traces, trace_*           traces over time: joint, independent, as published, averages; also as the namespace `series`
+*_traces, trace_*           traces over time: joint, independent, as published, averages
+items, series               namespaces: the fusers of each under their names
 grouped_*, group_*          ratings of items by several kinds of annotators who err together
 category_models             categories: class probabilities instead of numbers
 rating_design               from a finished fit: how many ratings are enough, what to rate next
 """
 
-from unisono.fusers import series
+from unisono.fusers import items, series
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.fuser import Fuser
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
@@ -33,6 +34,7 @@ __all__ = [
     "Median",
     "WeightedMean",
     "ZScoreMean",
+    "items",
     "make_fuser",
     "revive",
     "series",

@@ -59,7 +59,7 @@ def test_predictions_do_not_know_the_labels_they_are_compared_with(judged):
     from unisono.evaluate.system_leaderboard import cross_fitted, people_means
 
     ratings, *_ = judged
-    fuser = un.Groups().fit(ratings)
+    fuser = un.items.Groups().fit(ratings)
     first = people_means(ratings, None)
     item = int(np.flatnonzero(np.isfinite(first).any(axis=1))[0])
     wild = ratings.value.copy()

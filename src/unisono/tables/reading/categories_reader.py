@@ -62,7 +62,34 @@ def read_answers(source: Any, *, categories: Asked = None, **reading: Any) -> An
 
 
 def read_categories(source: Any, categories: Asked = None, **reading: Any) -> Categories:
-    """The categories of a table alone; the words are those of `read_answers`."""
+    """The categories of a table alone.
+
+    Parameters
+    ----------
+    source : path or data frame
+        A table of ratings.
+    categories : str, sequence or mapping, optional
+        Columns that are categories; recognised by default.
+    **reading
+        How to read a table: the keyword arguments of `read_ratings`.
+
+    Returns
+    -------
+    Categories
+        What `fuse(categories=...)` takes.
+
+    Raises
+    ------
+    DataError
+        The table has no such column.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> rows = {"item": [1, 1, 2, 2], "annotator": list("abab"), "mood": ["joy", "fear", "joy", "joy"]}
+    >>> [one.name for one in un.read_categories(pd.DataFrame(rows), categories="mood").dimensions]
+    ['mood']
+    """
     table = open_table(source, reading.get("sheet"))
     found = read_answers(table, categories=categories, **reading).categories
     if found is None:

@@ -52,19 +52,53 @@ def read_ratings(
     rate: float | None = None,
     max_gap: float | None = None,
 ) -> Ratings:
-    """Ratings from a path (delimited text, XLSX, JSON, Parquet, packed or not), `-` (standard input) or a data frame.
+    """Ratings from a file or a data frame; columns are recognised by their names unless they are given.
 
-    Columns are recognised by their names unless they are given. `item` and `annotator` may be several columns, whose
-    cells together make the name. `dims` maps the name of a dimension to its column (or, in a table with one row per
-    number, to its name there); `dimension` and `value` are the columns of such a table. `scale` is where answers end:
-    (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. Where annotators
-    (or items) stand side by side, `annotators_in_columns` (`items_in_columns`) says which columns they are: names or
-    wildcards between commas, or a form such as `{dimension}_{annotator}`. `labels` gives words their numbers, None
-    where missing is meant. `duplicates` says what holds where somebody rated something twice: error (default), first,
-    last, mean. `sheet` is a sheet of a workbook or a file of a zip archive. A time column makes a series: `time_unit`
-    (s, ms, us, ns, min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the
-    traces), and `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
-    Raises DataError where the table contradicts itself. See docs/format.md for every shape.
+    Parameters
+    ----------
+    source : path or data frame
+        Delimited text, XLSX, JSON, Parquet, packed or not; `-` is standard input. See docs/format.md for every shape.
+    item, annotator : str or sequence of str, optional
+        Their columns; of several, the cells together make the name.
+    time : str, optional
+        The column of time, which makes traces.
+    dims : sequence or mapping, optional
+        Dimensions to use, or a mapping from their names to columns (or to names, with one row per number).
+    scale : (low, high), str or mapping, optional
+        Where answers end: (1, 7), "1:7", "none", or a mapping from dimensions to these; inferred by default.
+    dimension, value : str, optional
+        Columns of a table with one row per number.
+    annotators_in_columns, items_in_columns : str, optional
+        Which columns they are where they stand side by side: names or wildcards between commas, or a form such as
+        `{dimension}_{annotator}`.
+    labels : mapping or str, optional
+        Numbers of words; None where missing is meant.
+    duplicates : {"error", "first", "last", "mean"}, optional
+        What holds where somebody rated something twice.
+    sheet : str, optional
+        Sheet of a workbook, or file of a zip archive.
+    time_unit : {"s", "ms", "us", "ns", "min", "h", "frames"}, optional
+        Unit of the time column.
+    rate : float, optional
+        Frames per second of the common clock; by default the median rate of the traces.
+    max_gap : float, optional
+        Seconds up to which gaps are bridged; by default one and a half steps of the trace.
+
+    Returns
+    -------
+    Ratings
+        What every call takes.
+
+    Raises
+    ------
+    DataError
+        The table contradicts itself; the message names row, column, value and the way out.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> un.read_ratings(pd.DataFrame({"clip": [1, 1, 2], "rater": ["x", "y", "x"], "joy": [3, 4, 5]})).items
+    ('1', '2')
     """
     said = said_scale(scale)  # a mistake here is said before anything is read
     wanted = _wanted(dims)
@@ -101,9 +135,36 @@ def read_item_table(
 ) -> ItemTable:
     """Numbers that belong to items, or to frames of recordings: features, gold, a reference.
 
-    One row per item, or per recording and time; one column per number. `columns` maps the name of a column here to its
-    name in the table; `complete` refuses empty cells; `companions` takes in errors and interval ends (`joy_sd` beside
-    `joy`), which are left out otherwise; the other words are those of `read_ratings`.
+    Parameters
+    ----------
+    source : path or data frame
+        One row per item, or per recording and time; one column per number.
+    item, time : str, optional
+        Their columns.
+    columns : sequence or mapping, optional
+        Columns to use, or a mapping from names here to names in the table.
+    complete : bool
+        Whether empty cells are refused.
+    companions : bool
+        Whether errors and interval ends (`joy_sd` beside `joy`) are taken in.
+    labels, duplicates, sheet, time_unit, rate, max_gap
+        As in `read_ratings`.
+
+    Returns
+    -------
+    ItemTable
+        What `features=`, `gold=` and `reference=` take.
+
+    Raises
+    ------
+    DataError
+        The table contradicts itself.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> un.read_item_table(pd.DataFrame({"item": ["a", "b"], "joy": [1.0, 2.0]})).columns
+    ('joy',)
     """
     wanted = _wanted(columns)
     found = arrange(open_table(source, sheet), Layout(item=item, time=time), wanted, ("item",))
