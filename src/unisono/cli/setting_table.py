@@ -113,6 +113,7 @@ _SEED = Setting("seed", click.INT, "Seed of everything random.", "0")
 
 READING = (
     Setting("labels", LABELS, "What words in cells mean; nothing behind the equals sign: missing.", "known scales"),
+    Setting("missing", click.STRING, "Codes that stand for missing, as in -99,999.", "empty, NA, NaN, null"),
     Setting("duplicates", click.Choice(DUPLICATES), "What holds where somebody rated something twice.", "error"),
     Setting("sheet", click.STRING, "Sheet of a workbook, or file of a zip archive.", "the first"),
     Setting("time_unit", click.Choice(UNITS), "Unit of the time column.", "s, or what its name says"),

@@ -17,7 +17,8 @@ from unisono.tables.categories import Categories
 from unisono.tables.item_table import Reading
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.category_columns import FoundWords, WordAnswers, asked_words, recognised_words
+from unisono.tables.reading.category_columns import FoundWords, Settled, WordAnswers, asked_words, recognised_words
+from unisono.tables.reading.cell_meanings import with_missing
 from unisono.tables.reading.column_roles import find_column
 from unisono.tables.reading.data_frames import identifiers, kind_of, part_identifiers
 from unisono.tables.reading.open_table import open_table
@@ -108,11 +109,16 @@ def _asked(categories: Asked) -> dict[str, str] | None:
     return {} if list(names) == [NONE] else names
 
 
+def _how(reading: Mapping[str, Any]) -> Settled:
+    meanings = with_missing(reading.get("labels"), reading.get("missing")) or {}
+    return Settled(reading.get("duplicates"), {label for label, number in meanings.items() if number is None})
+
+
 def _named(table: Table, asked: Mapping[str, str], reading: Mapping[str, Any]) -> Answers:
     """The categories that the user names, and the numbers of the rest of the table, if there are any."""
     arranged = _arranged(table, reading)
     _refuse_spread(table, arranged, asked)
-    words = asked_words(arranged.table, arranged.roles, asked, reading.get("duplicates"))
+    words = asked_words(arranged.table, arranged.roles, asked, _how(reading))
     return Answers(_rest(table, arranged, words, reading), _categories(arranged, words, recognised=False))
 
 
@@ -161,7 +167,7 @@ def _words_left(
 ) -> tuple[FoundWords, Arranged | None]:
     try:
         arranged = _arranged(table, reading)
-        return recognised_words(arranged.table, arranged.roles, offered, reading.get("duplicates")), arranged
+        return recognised_words(arranged.table, arranged.roles, offered, _how(reading)), arranged
     except DataError:
         return FoundWords([]), None  # what is wrong with the table is said where numbers are read
 

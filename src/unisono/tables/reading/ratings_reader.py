@@ -19,15 +19,16 @@ from unisono.errors import InterpretedWarning
 from unisono.tables.answer_scale import ScaleWords, said_scale, scale_by_dimension
 from unisono.tables.item_table import ItemTable, Reading
 from unisono.tables.ratings import Ratings
+from unisono.tables.reading import problems
 from unisono.tables.reading.annotator_rows import annotator_kinds, settle
-from unisono.tables.reading.cell_meanings import Labels, parse_labels
+from unisono.tables.reading.cell_meanings import Labels, Missing, with_missing
 from unisono.tables.reading.column_roles import UNIT_OF_NAME, Roles, plain_name
 from unisono.tables.reading.column_selection import shaped
 from unisono.tables.reading.data_frames import identifiers, kind_of, part_identifiers
+from unisono.tables.reading.missing_codes import refuse_codes
 from unisono.tables.reading.open_table import open_table
-from unisono.tables.reading.raw_table import Table
 from unisono.tables.reading.table_layout import Arranged, Column, Layout, arrange
-from unisono.tables.reading.table_rows import Rows, sorted_claims
+from unisono.tables.reading.table_rows import Collected, Rows, sorted_claims
 from unisono.tables.reading.time_series import TIME_UNITS, Timing, series_ratings, series_table
 
 Names = Mapping[str, str] | Sequence[str] | str | None  # NAME -> COLUMN, names that are columns, or one of them
@@ -46,6 +47,7 @@ def read_ratings(
     annotators_in_columns: str | None = None,
     items_in_columns: str | None = None,
     labels: Labels | str | None = None,
+    missing: Missing = None,
     duplicates: str | None = None,
     sheet: str | None = None,
     time_unit: str | None = None,
@@ -72,7 +74,9 @@ def read_ratings(
         Which columns they are where they stand side by side: names or wildcards between commas, or a form such as
         `{dimension}_{annotator}`.
     labels : mapping or str, optional
-        Numbers of words; None where missing is meant.
+        Numbers of words, or of other numbers; None where missing is meant.
+    missing : str, number or sequence, optional
+        Codes that stand for missing: -99, or "-99,999".
     duplicates : {"error", "first", "last", "mean"}, optional
         What holds where somebody rated something twice.
     sheet : str, optional
@@ -104,15 +108,17 @@ def read_ratings(
     wanted = _wanted(dims)
     layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns)
     found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
-    rows, times = shaped(found.table, found.roles, wanted, meanings=_meanings(labels))
+    rows, times = shaped(found.table, found.roles, wanted, meanings=with_missing(labels, missing))
     kinds = annotator_kinds(rows)
+    notes = (*found.table.notes, *found.notes, *rows.found.notes, *rows.notes)
     rows.given_ends = scale_by_dimension(said, rows.dimensions)
+    refuse_codes(rows, series=times is not None)
     rows, times, repeated = settle(rows, times, duplicates)
-    notes = (*found.table.notes, *found.notes, *rows.found.notes, *repeated)
+    notes += tuple(repeated)
     if times is None:
         ratings = _item_ratings(rows)
     else:
-        ratings = series_ratings(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+        ratings = series_ratings(rows, times, _timing(rows.found, found.roles, time_unit, rate, max_gap))
     reading = _reading(found, rows, times is not None, notes)
     _tell(rows.source, notes)
     return replace(ratings, frame_kind=kind_of(source), reading=reading, kinds=kinds)
@@ -127,6 +133,7 @@ def read_item_table(
     complete: bool = False,
     companions: bool = False,
     labels: Labels | str | None = None,
+    missing: Missing = None,
     duplicates: str | None = None,
     sheet: str | None = None,
     time_unit: str | None = None,
@@ -147,7 +154,7 @@ def read_item_table(
         Whether empty cells are refused.
     companions : bool
         Whether errors and interval ends (`joy_sd` beside `joy`) are taken in.
-    labels, duplicates, sheet, time_unit, rate, max_gap
+    labels, missing, duplicates, sheet, time_unit, rate, max_gap
         As in `read_ratings`.
 
     Returns
@@ -169,15 +176,21 @@ def read_item_table(
     wanted = _wanted(columns)
     found = arrange(open_table(source, sheet), Layout(item=item, time=time), wanted, ("item",))
     rows, times = shaped(
-        found.table, found.roles, wanted, complete=complete, companions=companions, meanings=_meanings(labels)
+        found.table,
+        found.roles,
+        wanted,
+        complete=complete,
+        companions=companions,
+        meanings=with_missing(labels, missing),
     )
+    notes = (*found.table.notes, *found.notes, *rows.found.notes, *rows.notes)
     rows, times, repeated = settle(rows, times, duplicates)
-    notes = (*found.table.notes, *rows.found.notes, *repeated)
+    notes += tuple(repeated)
     _tell(rows.source, notes)
     if times is None:
         table = _item_numbers(rows)
     else:
-        table = series_table(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+        table = series_table(rows, times, _timing(rows.found, found.roles, time_unit, rate, max_gap))
     reading = _reading(found, rows, times is not None, notes)
     return replace(table, frame_kind=kind_of(source), reading=reading)
 
@@ -240,17 +253,19 @@ def _tell(source: str, notes: tuple[str, ...]) -> None:
         warnings.warn(f"{source}: {' '.join(notes)}", InterpretedWarning, stacklevel=3)
 
 
-def _meanings(labels: Labels | str | None) -> Labels | None:
-    return parse_labels(labels) if isinstance(labels, str) else labels
-
-
-def _timing(table: Table, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
+def _timing(found: Collected, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
     if unit is not None and unit not in TIME_UNITS:
         raise ValueError(f"time_unit must be one of {', '.join(TIME_UNITS)}, not '{unit}'")
     for name, number in (("rate", rate), ("max_gap", max_gap)):
         if number is not None and not 0 < number < float("inf"):
             raise ValueError(f"{name} must be a positive number, not {number}")
-    return Timing(unit or UNIT_OF_NAME.get(plain_name(table.columns[roles.place["time"]])), rate, max_gap)
+    index = roles.place["time"]
+    column = found.table.columns[index]
+    if getattr(found.number[index], "form", "numbers") == "numbers":
+        return Timing(unit or UNIT_OF_NAME.get(plain_name(column)), rate, max_gap)
+    if unit not in (None, "s"):
+        raise problems.unit_of_clock(found.table.name, column, str(unit))
+    return Timing("s", rate, max_gap)
 
 
 def _wanted(dims: Names) -> dict[str, str]:
