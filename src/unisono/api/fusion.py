@@ -275,12 +275,14 @@ class Fusion(WithCategories, Saving):
         )
 
     def _posterior(self) -> dict[str, Any]:
-        """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
+        """What `unisono next`, `plan` and `agreement` need to know of the items and of who rated."""
         if self.ratings.is_series:
             return {}
         fitted = self.fuser.fitted_ratings()
         given = np.bincount(fitted.annotator_of, minlength=fitted.K)
-        return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
+        drawn = self.fuser.reliability_draws(self.fused)
+        known = {} if drawn is None else {"reliability_draws": drawn}
+        return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
 
     def _rounded(self) -> dict[str, Any]:
         """The columns of truth.csv; names made of several columns are there in one piece and in parts."""

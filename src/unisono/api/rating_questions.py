@@ -21,6 +21,7 @@ from unisono.tables.rating_checks import require_overlap
 from unisono.tables.reading.clock_alignment import align_to
 
 if TYPE_CHECKING:
+    from unisono.evaluate.agreement_measure import Estimate
     from unisono.evaluate.agreement_results import Agreement
     from unisono.evaluate.comparison_results import Comparison
     from unisono.evaluate.cross_validation import CrossValidation
@@ -139,11 +140,10 @@ def agreement(
 
     table = rating_table(ratings, scale, **reading)
     require_overlap(table)
-    fused, shrunk = (None, False) if fit is None else _estimate_of(fit)
     drawing = Drawing(draws, level, seed, these_annotators)
     asked: dict[str, Any] = {"matrices": matrices, "window": window}
     with watching_tasks("Measuring agreement", on_task) as watcher:
-        return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, on_task=watcher, **asked)
+        return measure_agreement(table, drawing=drawing, estimate=_estimate_of(fit), on_task=watcher, **asked)
 
 
 def compare(
@@ -296,11 +296,15 @@ def cross_validate(
         )
 
 
-def _estimate_of(fit: Any) -> tuple[Fused, bool]:
-    """An estimate with its uncertainty, and whether it is a posterior mean, which is drawn to the middle."""
+def _estimate_of(fit: Any) -> Estimate | None:
+    """An estimate with what is known of its reliability."""
+    from unisono.evaluate.agreement_measure import Estimate, estimate_of
+
+    if fit is None:
+        return None
     if isinstance(fit, Fused):
-        return fit, False
+        return Estimate(fit)
     if isinstance(fit, Fusion):
-        return fit.fused, fit.fuser.gives_posterior_means()
+        return estimate_of(fit.fuser, fit.fused)
     saved = load_fit(Path(fit))
-    return saved.fused(), revive(saved).gives_posterior_means()
+    return Estimate(saved.fused(), revive(saved).gives_posterior_means(), saved.arrays.get("reliability_draws"))
