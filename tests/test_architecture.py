@@ -38,6 +38,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "series": {"linalg"},
         "agreement": set(),
         "copies": set(),
+        "systems": {"linalg"},
     },
     "tables": {
         "reading": set(),

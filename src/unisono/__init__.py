@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         cross_validate,
         fuse,
         judges,
+        leaderboard,
         load,
         next_ratings,
         plan,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 _HOME = {
     "unisono.api": (
         *("Fusion", "agreement", "check", "compare", "cross_validate", "fuse", "load", "next_ratings", "plan"),
-        *("judges", "score"),
+        *("judges", "leaderboard", "score"),
     ),
     "unisono.tables": ("ItemTable", "Ratings"),
     "unisono.api.category_fusion": ("CategoryFusion",),
@@ -80,6 +81,7 @@ __all__ = [
     "fuse",
     "items",
     "judges",
+    "leaderboard",
     "load",
     "load_dataset",
     "load_dataset_table",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -53,8 +53,11 @@ from unisono.tables.labels import Introduction
 from unisono.tables.rating_checks import Alert, require_overlap
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.table_layout import with_parts
+from unisono.tables.reading.table_layout import split_label, with_parts
 from unisono.version import __version__
+
+if TYPE_CHECKING:
+    from unisono.evaluate.leaderboard_results import Leaderboard
 
 
 def fuse(
@@ -163,7 +166,8 @@ def fuse(
     described = on_clock(item_table(features, table), table, complete=True)
     with watching_steps("Estimating", on_step) as watcher, works_on(executor, fuser):
         fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
-        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
+        origin = None if isinstance(ratings, Ratings) or (isinstance(ratings, str) and ratings == "-") else ratings
+        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies, origin)
         if executor is not None:  # later it may be closed
             result.describe_now(watcher)
     for alert in result.alerts:
@@ -191,6 +195,7 @@ class Fusion(WithCategories, Saving):
     seed: int = 0
     chosen: ChosenClasses | None = None  # categories beside the numbers
     copies: Counting = "merge"
+    origin: Any = None  # the table that ratings were read from, for columns that are no ratings
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -288,6 +293,44 @@ class Fusion(WithCategories, Saving):
         """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
         columns = self.with_classes(self.fused.rounded_columns(), self.fused.items)
         return with_parts(columns, self.ratings.reading)
+
+    def leaderboard(
+        self, by: str | Mapping[str, str], prompt: str | Mapping[str, str] | None = None, **how: Any
+    ) -> Leaderboard:
+        """Which system is best, by the ratings that were fused.
+
+        Parameters
+        ----------
+        by, prompt : str or mapping
+            Columns of the fused table, parts of the items' names, or mappings from items.
+        **how
+            Other keyword arguments of `leaderboard`.
+
+        Returns
+        -------
+        Leaderboard
+            As of `leaderboard`.
+        """
+        from unisono.api.score_and_judges import leaderboard
+
+        items = how.pop("items", None)
+        given = [self._item_words(one, items) if isinstance(one, str) else one for one in (by, prompt)]
+        assert given[0] is not None
+        return leaderboard(self.ratings, given[0], given[1], **how)
+
+    def _item_words(self, column: str, items: Any) -> Mapping[str, str]:
+        """What a column says of every item."""
+        from unisono.tables.reading.side_information import read_item_labels
+
+        reading = self.ratings.reading
+        if items is None and reading is not None and column in reading.item_parts:
+            at = reading.item_parts.index(column)
+            return {item: split_label(item)[at] for item in self.ratings.items}
+        told = self.origin if items is None else items
+        if told is None:
+            raise DataError(f"'{column}' is a column of a table: give items=, or a mapping from items.")
+        name = None if reading is None or items is not None else list(reading.item_parts) or reading.item
+        return read_item_labels(told, column, item=name)
 
     def truth_csv(self) -> str:
         """The text of truth.csv."""

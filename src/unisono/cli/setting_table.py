@@ -248,7 +248,10 @@ JUDGING = (
         "How much worse than a person a judge may be and still replace one.",
         "0.2",
     ),
-    Setting("folds", click.IntRange(min=2), "Folds of the cross-fitting.", "5"),
+    _SEED,
+)
+BOARD = (
+    Setting("level", click.FloatRange(0, 1, min_open=True, max_open=True), "Level of all intervals.", "0.9"),
     _SEED,
 )
 DRAWN = (Setting("seed", click.INT, "Seed of the annotators that are drawn.", "0"),)
@@ -306,12 +309,13 @@ PAGE: tuple[tuple[str, str, tuple[Setting, ...]], ...] = (
     ("The model, of items and of traces: --set", "fuse", STRUCTURE),
     ("The model of items: --set", "fuse", ITEMS),
     ("The model of traces: --set", "fuse", TRACES),
-    ("Kinds of annotators: --set", "fuse, judges", WHO),
+    ("Kinds of annotators: --set", "fuse, judges, leaderboard", WHO),
     ("Duplicate annotators: --set", "fuse, compare", COPIES),
     ("Categories: --set", "fuse", CATEGORIES),
     ("Clusters: --set", "fuse, compare, cross-validate; engine is an option of fuse", ENGINE),
     ("Cross-validation: --set", "compare, cross-validate; select_iteration: cross-validate", (*SPLITTING, *SELECTION)),
     ("Judges: --set", "judges", JUDGING),
+    ("Leaderboards: --set", "leaderboard", BOARD),
     ("Intervals: --set", "agreement", DRAWS),
     ("Ratings that are enough: --set", "plan", DRAWN),
     ("Simulated ratings: --set", "simulate", SIMULATED),
