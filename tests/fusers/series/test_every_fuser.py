@@ -20,7 +20,7 @@ SMALL = {"restarts": 1, "width": 3}  # of the published models
 
 
 def settings(name):
-    return SMALL if name in PAPER else {"transform": "taps"} if name == "joint" else {}
+    return SMALL if name in PAPER else {}
 
 
 def fitted(name, ratings, **tables):

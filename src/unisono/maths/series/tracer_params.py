@@ -104,8 +104,6 @@ def truth_params(asked: Asked, known: Known) -> tuple[SeriesParams, Levels]:
 
 def _autocorrelation(parts: Parts, rate: float, s: Settings, found: tuple[Dimension, ...]) -> float:
     """Of neighbouring frames of the truth: given, or by its memory."""
-    if s.phi is not None:
-        return s.phi
     memory = truth_memory(parts, all_hands(found), counted_frames(parts, found), rate) if s.memory is None else s.memory
     return autocorrelation(rate, memory)
 
