@@ -49,8 +49,6 @@ from benchmarks.trace_draws import draw_traces, trace_studies
 from benchmarks.trace_scores import bands, strangers, stretches, votes
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
-from unisono.maths.series.delays_and_memory import autocorrelation
-from unisono.maths.series.trace_em_fit import FIXED_MEMORY
 from unisono.scale.parallel_tasks import open_engine, run_tasks
 from unisono.tables.ratings import Ratings
 
@@ -144,10 +142,8 @@ def _crowd(setting: str, seed: int) -> dict[str, Any]:
     ratings, truth, delay = made_crowd(setting, seed)
     assert ratings.clock is not None
     reach = round(REACH * ratings.clock.rate)
-    former = autocorrelation(ratings.clock.rate, FIXED_MEMORY)  # given, it takes the structure of the former default
     fused = {model: un.fuse(ratings, model=model).fused for model in VOTERS}
     fused["who knows who is who"] = un.fuse(with_known_hands(ratings, setting)).fused
-    fused["former default"] = un.fuse(ratings, phi=former).fused
     scores = {name: best_lag(one.mean[:, 0], truth[:, 0], ratings.length, reach)[1] for name, one in fused.items()}
     shown, usual = un.fuse(ratings, lag=delay, shared=0.0).fused, un.fuse(ratings, lag=delay).fused
     inside = [float((np.abs(truth - fused.mean) < Z * fused.sd).mean()) for fused in (shown, usual)]

@@ -29,7 +29,7 @@ from unisono.maths.series.trace_em_fit import (
     starting_lags,
 )
 from unisono.maths.series.trace_estep import expect, log_likelihood
-from unisono.maths.series.trace_layout import Layout, local_rows, make_layout, precision_blocks, unit_rows, whiten
+from unisono.maths.series.trace_layout import Layout, make_layout, precision_blocks, unit_rows, whiten
 from unisono.paper.simulation import simulate_series
 from unisono.tables.ratings import Ratings
 
@@ -92,7 +92,7 @@ def dense_precision(layout: Layout, params: SeriesParams, structure: Structure) 
     """(L D, L D) the same posterior precision as one matrix; making it is not counted against the rival."""
     group = layout.groups[0]
     rows = unit_rows(group, whiten(layout.channels, params, structure))
-    blocks = precision_blocks(group, rows, local_rows(group, layout.channels.row_channel), params)
+    blocks = precision_blocks(group, rows, params)
     B = group.S * layout.D
     out = np.zeros((len(blocks.kind) * B, len(blocks.kind) * B))
     for i, kind in enumerate(blocks.kind):

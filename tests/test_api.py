@@ -43,23 +43,6 @@ def test_every_public_name_can_be_imported():
         _ = un.nothing
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("simulate_global", un.simulate_items),
-        ("SeriesJoint", un.series.Joint),
-        ("SeriesIndependent", un.series.Independent),
-        ("SeriesPaperJoint", un.series.PaperJoint),
-        ("SeriesPaperIndependent", un.series.PaperIndependent),
-        ("AlignedMean", un.series.AlignedMean),
-    ],
-)
-def test_earlier_names_still_work_and_say_the_new_one(old, new):
-    with pytest.warns(DeprecationWarning, match=f"unisono.{old} is now unisono."):
-        assert getattr(un, old) is new
-    assert old not in un.__all__
-
-
 def test_estimators_keep_the_grammar():
     """Keyword-only settings that are only stored; `fit` returns the fuser itself."""
     ratings = un.read_ratings(pl.DataFrame(ROWS))

@@ -16,7 +16,7 @@ from unisono.cli.setting_table import PAGE
 from unisono.maths.raters.response_styles import KINDS
 
 ROOT = Path(__file__).parent.parent
-MOST_WORDS = 45_000  # of all pages in docs; tables that are files of their own do not count
+MOST_WORDS = 47_000  # of all pages in docs; tables that are files of their own do not count
 PAGES = sorted(ROOT.glob("*.md")) + [
     page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts
 ]
@@ -142,7 +142,9 @@ def test_every_public_name_is_in_the_reference():
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"auto(?:function|class|exception):: (\w+)$", page, flags=re.MULTILINE))
     shown |= set(re.findall(r"`unisono\.(\w+)`", page))
-    missing = set(un.__all__) - shown - {"__version__", "plot", "series"}  # two modules, with sections of their own
+    missing = (
+        set(un.__all__) - shown - {"__version__", "items", "plot", "series"}
+    )  # modules, with sections of their own
     assert not missing
 
 

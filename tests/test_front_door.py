@@ -14,6 +14,7 @@ import pytest
 import unisono as un
 from command_line import unisono_here
 from unisono.api.input_output import READING
+from unisono.fusers import SERIES_MODELS
 
 pytestmark = pytest.mark.filterwarnings("ignore::unisono.DataWarning", "ignore::unisono.ConvergenceWarning")
 
@@ -163,6 +164,6 @@ def test_what_is_no_table_is_said_plainly():
 def test_the_words_of_reading_are_those_of_read_ratings():
     words = set(inspect.signature(un.read_ratings).parameters) - {"source", "scale"}
     assert set(READING) == words
-    for model in (*un.MODELS.values(), *un.SERIES_MODELS.values()):
+    for model in (*un.MODELS.values(), *SERIES_MODELS.values()):
         for kind in (model.fuser, model.series):
             assert kind is None or not words & set(kind.default_params())

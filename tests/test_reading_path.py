@@ -50,7 +50,7 @@ def called(section: str) -> set[str]:
 
 def traced(kind: str) -> list[tuple[str, str]]:
     """File and outermost name of every function of the model that runs in a fit and its fusion, by first call."""
-    make, fuser = {"items": (likert, un.Joint), "traces": (traces, un.series.Joint)}[kind]
+    make, fuser = {"items": (likert, un.items.Joint), "traces": (traces, un.series.Joint)}[kind]
     fuser().fit(make(0)).fuse()  # loads what is loaded when first needed: class bodies are no functions
     ratings, seen = make(1), {}
 

@@ -18,16 +18,16 @@ def test_the_command_line_offers_every_word(name):
     from unisono.cli.setting_table import MODEL
 
     setting = next(one for one in MODEL if one.name == name)
-    assert tuple(setting.values.choices) == structure_words.words_of(name)
+    assert tuple(setting.values.choices) == structure_words.ITEM_WORDS[name]
 
 
-@pytest.mark.parametrize("series", [False, True])
-def test_settings_take_every_word_and_name_them_to_who_misspells(series):
-    for name, known in (structure_words.SERIES_WORDS if series else structure_words.ITEM_WORDS).items():
-        with pytest.raises(ValueError, match=re.escape(f"choose one of {', '.join(known)}.")):
-            make_fuser("joint", series=series, **{name: "nonsense"}).check_settings()
-        for word in known:
-            make_fuser("joint", series=series, **{name: word}).check_settings()
+@pytest.mark.parametrize("name", structure_words.ITEM_WORDS)
+def test_settings_take_every_word_and_name_them_to_who_misspells(name):
+    known = structure_words.ITEM_WORDS[name]
+    with pytest.raises(ValueError, match=re.escape(f"choose one of {', '.join(known)}.")):
+        make_fuser("joint", **{name: "nonsense"}).check_settings()
+    for word in known:
+        make_fuser("joint", **{name: word}).check_settings()
 
 
 @pytest.mark.parametrize("name", [name for name in structure_words.ITEM_WORDS if name != "estimate"])

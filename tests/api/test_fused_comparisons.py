@@ -11,6 +11,7 @@ import pytest
 import unisono as un
 from comparison_cases import world
 from unisono.errors import DataError, NotFittedError, SettingsError
+from unisono.fusers import Pairwise
 
 
 def table_of(w, *, names=("left", "tie", "right")):
@@ -134,9 +135,9 @@ def test_what_comparisons_cannot_have(case):
     with pytest.raises(SettingsError, match="for ratings"):
         un.fuse(comparisons=table, model="mean")
     with pytest.raises(SettingsError, match="pairwise"):
-        un.Pairwise().fit(pl.DataFrame({"item": ["a", "a"], "annotator": ["k", "m"], "q": [1, 2]}))
+        Pairwise().fit(pl.DataFrame({"item": ["a", "a"], "annotator": ["k", "m"], "q": [1, 2]}))
     with pytest.raises(NotFittedError):
-        un.Pairwise().probability("a", "b")
+        Pairwise().probability("a", "b")
 
 
 def test_equal_calls_have_equal_results_and_no_warnings(case):

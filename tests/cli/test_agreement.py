@@ -66,7 +66,8 @@ def test_bad_data_ends_with_code_3_and_writes_nothing(folder):
 
 def test_the_page_shows_what_is_printed(tmp_path):
     page = (ROOT / "docs" / "agreement.md").read_text(encoding="utf-8")
-    example, paragraph = re.findall(r"^```\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```(.*?)\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    example, paragraph = (text for kind, text in blocks if not kind)
     ratings = ROOT / "src" / "unisono" / "tables" / "datasets" / "squality" / "ratings.csv"
     done = unisono_here("agreement", ratings, cwd=tmp_path)
     printed = [line.rstrip() for line in done.stdout.splitlines()]

@@ -72,9 +72,10 @@ def test_a_process_of_its_own_says_the_same(tmp_path, command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_usage_errors(tmp_path, command):
     (tmp_path / "ratings.csv").write_text(GOOD)
+    (tmp_path / "notes").mkdir()
     for name, word in [
         ("rating.csv", "Did you mean 'ratings.csv'?"),
-        (".", "is a folder without shards.json" if command == "fuse" else "is a directory"),
+        ("notes", "is a folder without shards.json" if command == "fuse" else "is a folder without ratings.csv"),
         ("zzz", "does not exist"),
     ]:
         done = unisono_here(command, name, *COMMANDS[command], cwd=tmp_path)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from command_line import unisono, unisono_here
-from unisono import SERIES_MODELS
+from unisono.fusers import SERIES_MODELS
 
 GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1\n"
 

@@ -23,8 +23,8 @@ def test_judges_writes_its_tables(table):
     assert "Judges beside 'human', who rated 20 items" in done.stdout
     assert "People should rate next" in done.stderr
     names = {path.name for path in (table / "report").iterdir()}
-    assert names == {"judges.csv", "groups.csv", "next_items.csv", "leaderboard.csv", "differences.csv"}
-    board = pl.read_csv(table / "report" / "leaderboard.csv")
+    assert names == {"judges.csv", "groups.csv", "next_items.csv", "systems.csv", "differences.csv", "variances.csv"}
+    board = pl.read_csv(table / "report" / "systems.csv")
     assert sorted(board["system"].unique()) == ["even", "odd"]
 
 

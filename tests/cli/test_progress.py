@@ -107,7 +107,7 @@ def test_a_terminal_shows_a_bar_with_the_time_that_is_left(monkeypatch):
     ("words", "expected"),
     [
         (["--model", "paper-independent", "--width", "5", "--restarts", "3"], [f"{n} of 6" for n in range(1, 7)]),
-        (["--model", "joint", "--transform", "gain", "--restarts", "2"], ["1 of 3", "2 of 3", "3 of 3"]),
+        (["--model", "paper-joint", "--width", "5", "--restarts", "3"], ["1 of 3", "2 of 3", "3 of 3"]),
     ],
 )
 def test_fuse_counts_all_starts_under_one_total(tmp_path, words, expected):

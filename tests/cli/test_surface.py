@@ -102,7 +102,6 @@ EXAMPLES = {"number": "0.5", "whole number": "2", "text": "x", "true|false": "tr
 def test_every_setting_of_models_is_reached_by_its_name_and_as_an_option_that_is_not_shown(one, table, monkeypatch):
     heard = []
     monkeypatch.setattr("unisono.api.fuse", lambda *_, **settings: heard.append(settings) or sys.exit(0))
-    monkeypatch.setattr("unisono.cli.fuse_command.require_words", lambda *_, **__: None)
     value = (
         "noise_share=1" if one.name == "priors" else EXAMPLES.get(one.takes.split(",")[0]) or one.takes.split("|")[-1]
     )

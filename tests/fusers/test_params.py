@@ -38,27 +38,27 @@ def test_scikit_learn_clones_every_fuser(kind):
 
 
 def test_repr_shows_what_was_changed_and_can_be_read_back():
-    fuser = un.Joint(transform="gain", panel=3.0, priors={"latent_items": 2})
+    fuser = un.items.Joint(transform="gain", panel=3.0, priors={"latent_items": 2})
     assert repr(fuser) == "Joint(transform='gain', panel=3.0, priors={'latent_items': 2})"
-    assert eval(repr(fuser), {"Joint": un.Joint}).get_params() == fuser.get_params()
+    assert eval(repr(fuser), {"Joint": un.items.Joint}).get_params() == fuser.get_params()
 
 
 def test_an_unknown_setting_is_answered_with_the_nearest():
     with pytest.raises(un.SettingsError, match=r"no setting .pannel.\. Did you mean .panel."):
-        un.Joint().set_params(pannel=3)
+        un.items.Joint().set_params(pannel=3)
     with pytest.raises(un.SettingsError, match="It has none"):
-        un.Mean().set_params(panel=3)
+        un.items.Mean().set_params(panel=3)
 
 
 def test_alike_is_unfitted_and_leaves_the_other_alone():
-    fuser = un.Joint(panel=3.0).fit(un.load_dataset("squality"))
+    fuser = un.items.Joint(panel=3.0).fit(un.load_dataset("squality"))
     other = fuser.alike(panel=5.0)
     assert (fuser.panel, other.panel) == (3.0, 5.0)
     assert not hasattr(other, "trace_")
 
 
 def test_a_notebook_sees_the_settings_that_differ_escaped():
-    html = un.Joint(transform="gain", priors={"<b>": 1})._repr_html_()
+    html = un.items.Joint(transform="gain", priors={"<b>": 1})._repr_html_()
     assert "Joint, not fitted yet" in html
     assert "gain" in html
     assert "&lt;b&gt;" in html

@@ -43,7 +43,7 @@ def test_a_failed_fit_leaves_nothing_of_the_last_one(name, series, monkeypatch):
 
 
 def test_settings_that_make_no_sense_leave_nothing_either():
-    fuser = un.Joint().fit(small_world().ratings)
+    fuser = un.items.Joint().fit(small_world().ratings)
     with pytest.raises(un.SettingsError):
         fuser.set_params(panel=-1).fit(small_world().ratings)
     with pytest.raises(un.NotFittedError):
@@ -53,7 +53,7 @@ def test_settings_that_make_no_sense_leave_nothing_either():
 def test_refused_gold_leaves_nothing():
     world = small_world(items=60, missing=0.0)
     upside_down = un.ItemTable.from_rows(-world.truth.value, items=world.truth.items, columns=world.truth.columns)
-    fuser = un.Joint()
+    fuser = un.items.Joint()
     with pytest.raises(un.DataError, match="run against the ratings"):
         fuser.fit(world.ratings, gold=upside_down)
     with pytest.raises(un.NotFittedError):
@@ -63,8 +63,8 @@ def test_refused_gold_leaves_nothing():
 
 def test_an_unfitted_copy_was_told_the_same():
     one, other = small_world(0).ratings, small_world(1).ratings
-    earlier = un.Joint().fit(one)
-    told = un.Joint().start_from(earlier)
+    earlier = un.items.Joint().fit(one)
+    told = un.items.Joint().start_from(earlier)
     copy = told.unfitted()
     np.testing.assert_array_equal(copy.fit(other).fuse().mean, told.fit(other).fuse().mean)
-    assert copy.judgements_.sum() > un.Joint().fit(other).judgements_.sum()
+    assert copy.judgements_.sum() > un.items.Joint().fit(other).judgements_.sum()

@@ -132,8 +132,6 @@ CASES: dict[str, Callable[[], Any]] = {
     "items with gold": with_gold,
     "items in two batches": in_two_batches,
     **{f"traces {model}": partial(on_traces, model) for model in (*MODELS, "aligned-mean")},
-    "traces taps": partial(traces_with, transform="taps", window=3, max_iter=15),
-    "traces with AR(1) errors": partial(traces_with, noise="ar1"),
     "traces shared": partial(traces_with, shared=0.3),
     "traces with features": traces_with_features,
     "traces with gold": traces_with_gold,

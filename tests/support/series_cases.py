@@ -20,8 +20,7 @@ class Case(NamedTuple):
     phi: float
     missing: str = "none"  # none, frames, dims, run, annotator
     start: str = "preroll"
-    noise: str = "diagonal"
-    autocorrelation: str = "none"
+    autocorrelated: bool = False
     P: int = 0
     K: int = 3
 
@@ -30,9 +29,7 @@ class Case(NamedTuple):
 
 
 def structure_of(case: Case, **changes) -> Structure:
-    return Structure(
-        W=case.W, transform="taps", noise=case.noise, autocorrelation=case.autocorrelation, start=case.start
-    )._replace(**changes)
+    return Structure(W=case.W, autocorrelated=case.autocorrelated, start=case.start)._replace(**changes)
 
 
 def make_data(case: Case, seed: int = 0) -> SeriesData:
@@ -67,17 +64,13 @@ def make_params(case: Case, seed: int = 1) -> SeriesParams:
     D, W, K = case.D, case.W, case.K
     F = rng.standard_normal((K, W, D, D)) * 0.4 / np.sqrt(W)
     F[:, W // 3] += np.eye(D)
-    if case.noise == "full":
-        root = rng.standard_normal((K, D, D)) * 0.3 + np.eye(D) * 0.6
-        N = root @ np.swapaxes(root, 1, 2)
-    else:
-        N = np.eye(D) * rng.uniform(0.2, 0.8, (K, 1, D))
+    N = np.eye(D) * rng.uniform(0.2, 0.8, (K, 1, D))
     root = rng.standard_normal((D, D)) * 0.3 + np.eye(D) * 0.7
     return SeriesParams(
         F=F,
         b=rng.standard_normal((K, D)) * 0.3,
         N=N,
-        rho=rng.uniform(-0.3, 0.8, (K, D)) if case.autocorrelation != "none" else np.zeros((K, D)),
+        rho=rng.uniform(-0.3, 0.8, (K, D)) if case.autocorrelated else np.zeros((K, D)),
         lag=np.zeros((K, D)),
         mu=rng.standard_normal(D),
         theta=rng.standard_normal((case.P, D)) * 0.5,
@@ -110,11 +103,9 @@ CASES = [
     Case(D=2, W=5, lengths=(41, 33, 41), phi=0.0, missing="annotator", start="zero", P=3),
     Case(D=3, W=2, lengths=(17, 17), phi=0.7, start="zero"),
     Case(D=2, W=5, lengths=(4, 3), phi=0.0, start="zero"),
-    Case(D=2, W=3, lengths=(29, 20), phi=0.8, missing="dims", noise="full"),
-    Case(D=3, W=2, lengths=(25,), phi=0.6, missing="none", noise="full", start="zero"),
-    Case(D=2, W=4, lengths=(37, 37), phi=0.9, autocorrelation="own"),
-    Case(D=2, W=1, lengths=(26, 11), phi=0.9, missing="dims", autocorrelation="own"),
-    Case(D=1, W=3, lengths=(30,), phi=0.5, missing="frames", autocorrelation="own", start="zero"),
+    Case(D=2, W=4, lengths=(37, 37), phi=0.9, autocorrelated=True),
+    Case(D=2, W=1, lengths=(26, 11), phi=0.9, missing="dims", autocorrelated=True),
+    Case(D=1, W=3, lengths=(30,), phi=0.5, missing="frames", autocorrelated=True, start="zero"),
 ]
 
 

@@ -11,7 +11,7 @@ input_output       what all calls take (objects, paths, data frames) and what al
 from unisono.api.fusion import Fusion, fuse, load
 from unisono.api.input_output import on_clock
 from unisono.api.rating_questions import agreement, check, compare, cross_validate
-from unisono.api.score_and_judges import judges, score
+from unisono.api.score_and_judges import judges, leaderboard, score
 from unisono.api.study_planning import next_ratings, plan
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "cross_validate",
     "fuse",
     "judges",
+    "leaderboard",
     "load",
     "next_ratings",
     "on_clock",

@@ -148,7 +148,17 @@ class WithCategories:
 
 @dataclass(frozen=True, eq=False)
 class CategoryFusion(WithCategories, Saving):
-    """A finished fusion of a table that holds categories alone; the tables are those of `Fusion`."""
+    """A finished fusion of a table that holds categories alone; the tables are those of `Fusion`.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> table = {"item": [1, 1, 1, 2, 2, 2], "annotator": list("abcabc"), "mood": "joy joy fear fear fear joy".split()}
+    >>> import pandas as pd
+    >>> result = un.fuse(pd.DataFrame(table), category_model="majority")
+    >>> result.truth["mood"].tolist()
+    ['joy', 'fear']
+    """
 
     chosen: ChosenClasses
     seed: int = 0

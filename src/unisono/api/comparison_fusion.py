@@ -80,7 +80,29 @@ def fuse_comparisons(
 
 @dataclass(frozen=True, eq=False)
 class ComparisonFusion(WithComparisons, Saving):
-    """A finished fusion of comparisons alone."""
+    """A finished fusion of comparisons alone.
+
+    Parameters
+    ----------
+    fuser : Fuser
+        The fitted model.
+    comparisons : Comparisons
+        What was fused.
+    fused : Fused
+        The truth in logits of the average usual annotator, with mean 0 in each component.
+    seed : int
+        The seed of everything random.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> rows = {"left": ["a", "b", "c", "a"], "right": ["b", "c", "a", "c"], "mood": ["left", "left", "right", "tie"]}
+    >>> result = un.fuse(comparisons=pd.DataFrame(rows))
+    >>> list(result.truth.columns)
+    ['item', 'mood', 'mood_sd', 'mood_low', 'mood_high', 'component']
+    >>> result.probability("a", "c").probability > 0.5
+    True
+    """
 
     fuser: Pairwise
     comparisons: Comparisons

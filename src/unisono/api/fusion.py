@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -54,8 +54,11 @@ from unisono.tables.labels import Introduction
 from unisono.tables.rating_checks import Alert, require_overlap
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.table_layout import with_parts
+from unisono.tables.reading.table_layout import split_label, with_parts
 from unisono.version import __version__
+
+if TYPE_CHECKING:
+    from unisono.evaluate.leaderboard_results import Leaderboard
 
 
 def fuse(
@@ -78,27 +81,65 @@ def fuse(
     executor: Executor | None = None,
     **settings: Any,
 ) -> Fusion | CategoryFusion | ComparisonFusion:
-    """Fuses ratings (a `Ratings`, a path or a data frame) into one truth per item, or per frame of traces.
+    """Fuses ratings into one truth per item, or per frame of traces.
 
-    `comparisons` (a `Comparisons`, a path or a data frame) say which of two items has more; without ratings they give a
-    `ComparisonFusion`.
-    `model` is a name (see `unisono.MODELS`) or a fuser; `settings` are keyword arguments of the fuser, or those of
-    `read_ratings` that say how to read a table (`item`, `annotator`, `time`, `dims`, ...). `features` and `gold` are an
-    `ItemTable`, a path or a data frame. `start` is an earlier fit (a fuser, or the directory of a saved one) whose
-    annotators rate again: what it knows of them, and its scale, are taken over. `scale` is where answers end: (1, 7),
-    "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. `kinds` says who is what
-    by patterns of names ({"judge": "gpt-*,llama*"}), `humans` who is a person; with several kinds 'auto' is 'groups',
-    whose settings are `reference_kind` and `shared`; it also takes `covariates`, columns of the ratings that say
-    something about single ratings (length, position, batch) and are no answers. `copies` says how annotators count
-    whose answers agree more than chance allows: "merge" as one opinion, "keep" each. `categories` names columns whose
-    answers are categories (or is a `Categories`, or 'none'), fused by `category_model`; by default columns of words are
-    recognised, and a table of them alone gives a `CategoryFusion`. `seed` decides everything random; by default the
-    fuser's own, which is 0 for a model given by name. `on_step(iteration, objective)` is called after every iteration
-    (without it, a notebook shows a bar);
-    if it has the methods `task(done, total)` and `phase(what, done, total)`, a fit of traces tells it also of starts
-    and windows tried, and of what it does beside EM. `executor` (`unisono.scale.parallel_tasks.open_engine`) works on
-    traces, recording by recording; numbers are the same without. Gold that cannot mean what ratings
-    mean (upside down, in another unit) is a DataError with the figures, unless the setting `gold_anyway` is true.
+    Parameters
+    ----------
+    ratings : Ratings, path or data frame
+        What people answered; may be missing where there are comparisons.
+    comparisons : path, data frame or Comparisons, optional
+        Which of two items has more, or rankings, wins, best-worst choices; see `read_comparisons`.
+    model : str or Fuser
+        A name (see `unisono.MODELS`) or a fuser of `unisono.items` or `unisono.series`, which is fitted.
+    features, gold : ItemTable, path or data frame, optional
+        What describes the items, and items whose truth is known. Gold that cannot mean what ratings mean (upside down,
+        in another unit) is refused with the figures, unless the setting `gold_anyway` is true.
+    start : Fuser or path, optional
+        An earlier fit whose annotators rate again: what it knows of them, and its scale, are taken over.
+    scale : (low, high), str or mapping, optional
+        Where answers end: (1, 7), "1:7", "none", or a mapping from dimensions to these; inferred by default.
+    kinds : mapping, optional
+        Who is what, by patterns of names: {"judge": "gpt-*,llama*"}. With several kinds 'auto' is 'groups', whose
+        settings are `reference_kind` and `shared`.
+    humans : str or sequence of str, optional
+        Patterns of the names of people; all others are judges.
+    covariates : str or sequence of str, optional
+        Columns about single ratings (length, position, batch), which are no answers; for the model 'groups'.
+    copies : {"merge", "keep"}
+        How annotators count whose answers agree more than chance allows: as one, or each.
+    categories : str, sequence, mapping or Categories, optional
+        Columns whose answers are categories, or 'none'; by default columns of words are recognised.
+    category_model : str
+        What fuses them: auto, glad, mace, dawid-skene or majority.
+    seed : int, optional
+        Decides everything random; by default the fuser's own, 0.
+    on_step : callable, optional
+        Called with iteration and objective; without it a notebook shows a bar. Its methods `task(done, total)` and
+        `phase(what, done, total)`, if it has them, hear what a fit of traces does beside EM.
+    executor : Executor, optional
+        Who works on traces, recording by recording (`unisono.scale.parallel_tasks.open_engine`); numbers stay the same.
+    **settings
+        Keyword arguments of the fuser, or of `read_ratings`, which say how to read a table.
+
+    Returns
+    -------
+    Fusion, CategoryFusion or ComparisonFusion
+        The truth, the annotators and the fit; a `CategoryFusion` where a table holds categories alone, a
+        `ComparisonFusion` where there are comparisons alone.
+
+    Raises
+    ------
+    DataError
+        The ratings, or known truths, cannot be used; the message says where, what, and the way out.
+    SettingsError
+        A model or a setting that there is not.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> result = un.fuse(un.load_dataset("squality"))
+    >>> list(result.truth.columns[:5])
+    ['item', 'correctness', 'correctness_sd', 'correctness_low', 'correctness_high']
     """
     if (pairs := compared(comparisons)) is not None:
         refused = {"features": features, "gold": gold, "start": start, "scale": scale, "kinds": kinds}
@@ -136,7 +177,8 @@ def fuse(
     described = on_clock(item_table(features, table), table, complete=True)
     with watching_steps("Estimating", on_step) as watcher, works_on(executor, fuser):
         fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
-        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies)
+        origin = None if isinstance(ratings, Ratings) or (isinstance(ratings, str) and ratings == "-") else ratings
+        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies, origin)
         if executor is not None:  # later it may be closed
             result.describe_now(watcher)
     for alert in result.alerts:
@@ -147,7 +189,15 @@ def fuse(
 
 @dataclass(frozen=True, eq=False)
 class Fusion(WithCategories, Saving):
-    """A finished fusion: the truth, the annotators, and the fitted model behind them."""
+    """A finished fusion: the truth, the annotators, and the fitted model behind them.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> result = un.fuse(un.load_dataset("squality"))
+    >>> result.annotators_overall.shape[0]
+    4
+    """
 
     model: str
     fuser: Fuser
@@ -156,6 +206,7 @@ class Fusion(WithCategories, Saving):
     seed: int = 0
     chosen: ChosenClasses | None = None  # categories beside the numbers
     copies: Counting = "merge"
+    origin: Any = None  # the table that ratings were read from, for columns that are no ratings
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -240,17 +291,57 @@ class Fusion(WithCategories, Saving):
         )
 
     def _posterior(self) -> dict[str, Any]:
-        """What `unisono next` and `unisono plan` need to know of the items and of who rated."""
+        """What `unisono next`, `plan` and `agreement` need to know of the items and of who rated."""
         if self.ratings.is_series:
             return {}
         fitted = self.fuser.fitted_ratings()
         given = np.bincount(fitted.annotator_of, minlength=fitted.K)
-        return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given}
+        drawn = self.fuser.reliability_draws(self.fused)
+        known = {} if drawn is None else {"reliability_draws": drawn}
+        return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
 
     def _rounded(self) -> dict[str, Any]:
         """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
         columns = self.with_classes(self.fused.rounded_columns(), self.fused.items)
         return with_parts(columns, self.ratings.reading)
+
+    def leaderboard(
+        self, by: str | Mapping[str, str], prompt: str | Mapping[str, str] | None = None, **how: Any
+    ) -> Leaderboard:
+        """Which system is best, by the ratings that were fused.
+
+        Parameters
+        ----------
+        by, prompt : str or mapping
+            Columns of the fused table, parts of the items' names, or mappings from items.
+        **how
+            Other keyword arguments of `leaderboard`.
+
+        Returns
+        -------
+        Leaderboard
+            As of `leaderboard`.
+        """
+        from unisono.api.score_and_judges import leaderboard
+
+        items = how.pop("items", None)
+        given = [self._item_words(one, items) if isinstance(one, str) else one for one in (by, prompt)]
+        assert given[0] is not None
+        return leaderboard(self.ratings, given[0], given[1], **how)
+
+    def _item_words(self, column: str, items: Any) -> Mapping[str, str]:
+        """What a column says of every item."""
+        from unisono.tables.reading.side_information import read_item_labels
+
+        reading = self.ratings.reading
+        if items is None and reading is not None and column in reading.item_parts:
+            at = reading.item_parts.index(column)
+            return {item: split_label(item)[at] for item in self.ratings.items}
+        told = self.origin if items is None else items
+        if told is None:
+            raise DataError(f"'{column}' is a column of a table: give items=, or a mapping from items.")
+        name = None if reading is None or items is not None else list(reading.item_parts) or reading.item
+        return read_item_labels(told, column, item=name)
 
     def truth_csv(self) -> str:
         """The text of truth.csv."""
@@ -287,7 +378,30 @@ class Fusion(WithCategories, Saving):
 
 
 def load(directory: str | Path) -> Fuser:
-    """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data."""
+    """The fuser of a saved fit, ready for `fuse`, `predict` and `score` on other data.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a saved fusion.
+
+    Returns
+    -------
+    Fuser
+        As it was fitted, without its ratings.
+
+    Raises
+    ------
+    DataError
+        The folder holds no fit.
+
+    Examples
+    --------
+    >>> import tempfile, unisono as un
+    >>> folder = un.fuse(un.load_dataset("squality")).save(tempfile.mkdtemp(), report=False)
+    >>> un.load(folder).dimensions_
+    ('correctness', 'selection', 'overall')
+    """
     return revive(load_fit(Path(directory)))
 
 

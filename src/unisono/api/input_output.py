@@ -26,7 +26,7 @@ from unisono.tables.reading.side_information import read_covariates
 # Keyword arguments that say how to read a table of ratings, wherever one may be given.
 READING = (
     *("item", "annotator", "time", "dims", "dimension", "value", "annotators_in_columns", "items_in_columns"),
-    *("labels", "duplicates", "sheet", "time_unit", "rate", "max_gap"),
+    *("labels", "missing", "duplicates", "sheet", "time_unit", "rate", "max_gap"),
 )
 
 

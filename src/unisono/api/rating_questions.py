@@ -21,6 +21,7 @@ from unisono.tables.rating_checks import require_overlap
 from unisono.tables.reading.clock_alignment import align_to
 
 if TYPE_CHECKING:
+    from unisono.evaluate.agreement_measure import Estimate
     from unisono.evaluate.agreement_results import Agreement
     from unisono.evaluate.comparison_results import Comparison
     from unisono.evaluate.cross_validation import CrossValidation
@@ -35,14 +36,40 @@ def check(
     trials: Any = None,
     **reading: Any,
 ) -> Any:
-    """What is in the ratings (a `Ratings`, a path or a data frame), how far annotators agree, what deserves a look.
+    """What is in the ratings, how far annotators agree, and what deserves a look.
 
-    `scale` and `reading` say how to read a table, as in `read_ratings`, and `categories` which of its dimensions are
-    categories, as in `fuse`. `trials` is a table of how long answers took (item, annotator, position,
-    response_seconds): who is too fast and who tires is pointed out. The result prints itself; `.alerts` are what
-    deserves a look, `.categories` has an overview of every dimension of categories, `.to_dict()` is what `unisono check
-    --json` prints. `comparisons` (a path or a data frame, instead of ratings) have an overview of their own:
-    how they were read, components that nothing connects, sides.
+    Parameters
+    ----------
+    ratings : Ratings, path or data frame
+        What people answered.
+    comparisons : path, data frame or Comparisons, optional
+        Instead of ratings: how they are read, what no comparison connects, whether sides were drawn.
+    scale : (low, high), str or mapping, optional
+        Where answers end, as in `read_ratings`.
+    categories : str, sequence or mapping, optional
+        Which dimensions are categories, as in `fuse`.
+    trials : path, optional
+        A table of how long answers took (item, annotator, position, response_seconds): who is too fast and who tires is
+        pointed out.
+    **reading
+        How to read a table: the keyword arguments of `read_ratings`.
+
+    Returns
+    -------
+    Overview or ComparisonOverview
+        It prints itself; `.alerts` are what deserves a look, `.categories` has an overview of every dimension of
+        categories, `.to_dict()` is what `unisono check --json` prints.
+
+    Raises
+    ------
+    DataError
+        The ratings cannot be used.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> un.check(un.load_dataset("squality")).alerts
+    ()
     """
     if comparisons is not None:
         from unisono.evaluate.comparison_overview import comparison_overview
@@ -80,23 +107,57 @@ def agreement(
 ) -> Agreement:
     """How far annotators agree: intraclass correlations, alpha, AC2, pairs, fit of annotators; intervals by bootstrap.
 
-    `fit` is a `Fusion`, a `Fused` or the directory of a saved fusion of the same items: the figure 'reliability' is
-    then that of its estimate, otherwise that of the mean rating. Items are drawn again `draws` times for the `level`
-    intervals (0: none), with `seed`; annotators count as a sample of those who might have rated, or as
-    `these_annotators` and nobody else. `matrices` keeps the figures of every pair of annotators. For traces, `window`
-    is how many seconds apart delays may lie (3 by default). `on_task(done, total)` is called after every dimension.
-    `scale` and `reading` say how to read a table of ratings, as in `read_ratings`.
+    Parameters
+    ----------
+    ratings : Ratings, path or data frame
+        What people answered.
+    fit : Fusion, Fused or path, optional
+        A fusion of the same items: the figure 'reliability' is then that of its estimate, not of the mean rating.
+    draws : int
+        How often items are drawn again for the intervals; 0 for none.
+    level : float
+        Of the intervals.
+    these_annotators : bool
+        Whether nobody else counts; otherwise annotators are a sample of those who might have rated.
+    seed : int
+        Of the draws.
+    matrices : bool
+        Whether the figures of every pair of annotators are kept.
+    window : float, optional
+        Seconds that delays of traces may lie apart; 3 by default.
+    on_task : callable, optional
+        Called with tasks done and their number after every dimension.
+    scale : (low, high), str or mapping, optional
+        Where answers end, as in `read_ratings`.
+    **reading
+        How to read a table: the keyword arguments of `read_ratings`.
+
+    Returns
+    -------
+    Agreement
+        It prints itself; see `.columns()`, `.annotator_columns()`, `.apa()`, `.heds()` and `.notes`.
+
+    Raises
+    ------
+    DataError
+        The ratings cannot be used.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> found = un.agreement(un.load_dataset("squality"), draws=0)
+    >>> sorted(set(found.columns()["dimension"]))
+    ['correctness', 'overall', 'selection']
     """
     from unisono.evaluate.agreement_figures import Drawing
     from unisono.evaluate.agreement_measure import measure_agreement
 
     table = rating_table(ratings, scale, **reading)
     require_overlap(table)
-    fused, shrunk = (None, False) if fit is None else _estimate_of(fit)
     drawing = Drawing(draws, level, seed, these_annotators)
     asked: dict[str, Any] = {"matrices": matrices, "window": window}
     with watching_tasks("Measuring agreement", on_task) as watcher:
-        return measure_agreement(table, drawing=drawing, fused=fused, shrunk=shrunk, on_task=watcher, **asked)
+        return measure_agreement(table, drawing=drawing, estimate=_estimate_of(fit), on_task=watcher, **asked)
 
 
 def compare(
@@ -113,11 +174,50 @@ def compare(
     scale: Any = None,
     **reading: Any,
 ) -> Comparison:
-    """The leaderboard of all models (or of `models`) on these ratings, and whether joint modelling helps on them.
+    """Models beside each other on held-out ratings, and whether joint modelling helps.
 
-    Tables are objects, paths or data frames, as in `fuse`, and so is `copies`; `scale` and `reading` say how to read
-    ratings. `jobs` processes work at once, or an executor (`unisono.scale.parallel_tasks.open_engine`) does; the
-    figures do not depend on it. `on_task(done, total)` is called after every fit.
+    Parameters
+    ----------
+    ratings : Ratings, path or data frame
+        What people answered.
+    reference : ItemTable, path or data frame, optional
+        Items whose truth is known; models are then compared by it too.
+    features : ItemTable, path or data frame, optional
+        What describes the items.
+    models : sequence of str, optional
+        Their names; all by default.
+    copies : {"merge", "keep"}
+        As in `fuse`.
+    folds : int
+        Parts that are hidden in turn.
+    seed : int
+        Of the parts.
+    jobs : int or Executor
+        Processes at once, or who works (`unisono.scale.parallel_tasks.open_engine`); the figures do not depend on it.
+    on_task : callable, optional
+        Called with tasks done and their number after every fit.
+    scale : (low, high), str or mapping, optional
+        Where answers end, as in `read_ratings`.
+    **reading
+        How to read a table: the keyword arguments of `read_ratings`.
+
+    Returns
+    -------
+    Comparison
+        `.rows` by model, `.answer` in words.
+
+    Raises
+    ------
+    DataError
+        The ratings cannot be used.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> all_of_it = un.load_dataset("squality")
+    >>> some = all_of_it.select_items(all_of_it.items[:40])
+    >>> [row.model for row in un.compare(some, models=["mean", "median"], folds=2).rows]
+    ['mean', 'median']
     """
     from unisono.evaluate.model_comparison import compare_models  # SciPy's statistics take a while to load
 
@@ -150,8 +250,45 @@ def cross_validate(
 ) -> CrossValidation:
     """The paper's protocol: train, validation and test items, an iteration chosen on the validation labels.
 
-    `models` are names, or fusers by a name of your own; several fusers under one name (windows, starts) are chosen
-    from on the validation items. A name that ends in `+gold` gets the validation labels as gold items instead.
+    Parameters
+    ----------
+    ratings : Ratings, path or data frame
+        What people answered.
+    reference : ItemTable, path or data frame
+        Items whose truth is known.
+    models : sequence of str or mapping, optional
+        Names, or fusers by a name of your own; several fusers under one name (windows, starts) are chosen from on the
+        validation items. A name that ends in `+gold` gets the validation labels as gold items instead.
+    features : ItemTable, path or data frame, optional
+        What describes the items.
+    folds : int
+        Parts that are test items in turn.
+    seed : int
+        Of the parts.
+    select_iteration : bool
+        Whether the iteration that is best on the validation items is kept, as in the paper; otherwise the last.
+    jobs : int or Executor
+        Processes at once, or who works.
+    on_task : callable, optional
+        Called with tasks done and their number after every fold.
+
+    Returns
+    -------
+    CrossValidation
+        Figures by model and dimension, and the predictions of test items.
+
+    Raises
+    ------
+    DataError
+        There is no reference, or its items are not those of the ratings.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> made = un.simulate_items(items=40, annotators=4, features=3)
+    >>> found = un.cross_validate(made.ratings, made.truth, models=["mean"], folds=3)
+    >>> list(found.predictions)
+    ['mean']
     """
     from unisono.evaluate.cross_validation import PROTOCOL, cross_validate_models
 
@@ -173,11 +310,15 @@ def cross_validate(
         )
 
 
-def _estimate_of(fit: Any) -> tuple[Fused, bool]:
-    """An estimate with its uncertainty, and whether it is a posterior mean, which is drawn to the middle."""
+def _estimate_of(fit: Any) -> Estimate | None:
+    """An estimate with what is known of its reliability."""
+    from unisono.evaluate.agreement_measure import Estimate, estimate_of
+
+    if fit is None:
+        return None
     if isinstance(fit, Fused):
-        return fit, False
+        return Estimate(fit)
     if isinstance(fit, Fusion):
-        return fit.fused, fit.fuser.gives_posterior_means()
+        return estimate_of(fit.fuser, fit.fused)
     saved = load_fit(Path(fit))
-    return saved.fused(), revive(saved).gives_posterior_means()
+    return Estimate(saved.fused(), revive(saved).gives_posterior_means(), saved.arrays.get("reliability_draws"))

@@ -1,4 +1,4 @@
-"""Estimates and judges against what people say: `un.score` and `un.judges`.
+"""Estimates, judges and systems by what people say: `un.score`, `un.judges` and `un.leaderboard`.
 
 A truth is scored against a reference by its numbers, by classes of categories, or both. Judges (language models and
 other automatic raters) are compared with the people who rated the same items.
@@ -7,6 +7,7 @@ other automatic raters) are compared with the people who rated the same items.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +33,7 @@ from unisono.tables.reading.side_information import (
 
 if TYPE_CHECKING:
     from unisono.evaluate.judges_beside_people import JudgesReport
+    from unisono.evaluate.leaderboard_results import Leaderboard
     from unisono.evaluate.scoring import Scores
 
 
@@ -49,11 +51,36 @@ class _Told(NamedTuple):
 def score(truth: Any, reference: Any, *, categories: Any = None, **reading: Any) -> Scores:
     """How close a truth comes to a reference, dimension by dimension, on the items that both have.
 
-    `truth` is what `fuse` gave, a `Fused`, the folder of a saved one, or like `reference` an `ItemTable`, a path or a
-    data frame; `reading` are keyword arguments of `read_item_table` for tables. Series are compared on the truth's
-    clock. Columns of words are classes; `categories` names columns that are, whatever they hold, or is 'none'. Classes
-    are compared by accuracy and macro F1, and by log loss and calibration where their probabilities are known: of what
-    `fuse` gave, and of a truth.csv with its categories.csv beside it.
+    Series are compared on the truth's clock. Columns of words are classes: they are compared by accuracy and macro F1,
+    and by log loss and calibration where their probabilities are known.
+
+    Parameters
+    ----------
+    truth : Fusion, Fused, ItemTable, path or data frame
+        What `fuse` gave, the folder of a saved fusion, or a table of estimates; truth.csv is read with categories.csv.
+    reference : Fusion, Fused, ItemTable, path or data frame
+        What is known.
+    categories : str or sequence of str, optional
+        Columns that are classes, whatever they hold, or 'none'.
+    **reading
+        How to read tables: the keyword arguments of `read_item_table`.
+
+    Returns
+    -------
+    Scores
+        `.dimensions` (CCC, Pearson, RMSE, Spearman) and `.categories`.
+
+    Raises
+    ------
+    DataError
+        They share no item or no dimension.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> known = pd.DataFrame({"item": [1, 2, 3], "valence": [1.0, 2.0, 4.0]})
+    >>> un.score(known, known).dimensions[0].ccc
+    1.0
     """
     from unisono.evaluate.scoring import Scores, score_categories
 
@@ -120,6 +147,75 @@ def _numbers_of(source: Any, words: list[str], reading: dict[str, Any]) -> ItemT
     return read_item_numbers(source, words, **reading)
 
 
+def leaderboard(
+    table: Any,
+    by: str | Mapping[str, str],
+    prompt: str | Mapping[str, str] | None = None,
+    *,
+    items: Any = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    humans: str | Sequence[str] | None = None,
+    reference_kind: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    these: str | Sequence[str] = (),
+    level: float = 0.9,
+    seed: int = 0,
+    **reading: Any,
+) -> Leaderboard:
+    """Which system is best, and which differences are real: means, simultaneous intervals, ranks.
+
+    Parameters
+    ----------
+    table : Ratings, path or data frame
+        Scores: ratings as of `fuse`, or numbers (pass or fail) without annotators.
+    by : str or mapping
+        The column that names the system of a row, or a mapping from items to systems.
+    prompt : str or mapping, optional
+        Likewise, what systems were asked, so that they are paired; the item, where systems share items.
+    items : path or data frame, optional
+        A table with these columns.
+    kinds, humans, reference_kind
+        Who is what, as in `fuse`: people define the means, judges make them more precise.
+    weights : mapping, optional
+        Weights of dimensions; adds their weighted mean as the dimension 'overall'.
+    these : str or sequence of str
+        'prompts', 'people', or both: statements about these very ones, not about others of the kind.
+    level : float
+        Of all intervals.
+    seed : int
+        Of the draws that critical values and probabilities come from.
+    **reading
+        How to read the table: keyword arguments of `read_ratings`.
+
+    Returns
+    -------
+    Leaderboard
+        With the frames `systems`, `differences` and `variances`, `summary()` and `save(directory)`.
+
+    Raises
+    ------
+    DataError
+        There is one system, or nothing says what was scored.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, unisono as un
+    >>> prompt, system = np.repeat(range(50), 3), np.tile(["a", "b", "c"], 50)
+    >>> right = np.random.default_rng(0).random(150) < np.tile([0.9, 0.5, 0.5], 50)
+    >>> board = un.leaderboard(pd.DataFrame({"prompt": prompt, "system": system, "right": right}), "system", "prompt")
+    >>> board.differences["clear"].tolist()
+    [True, True, False]
+    """
+    from unisono.evaluate.system_leaderboard import measure_leaderboard
+    from unisono.tables.reading.scores_of_systems import read_scores
+
+    scores = read_scores(table, by, prompt, items=items, **reading)
+    known = replace(scores, ratings=with_kinds(scores.ratings, kinds, humans))
+    return measure_leaderboard(
+        known, reference_kind=reference_kind, weights=weights, these=these, level=level, seed=seed
+    )
+
+
 def judges(
     ratings: Any,
     *,
@@ -133,19 +229,57 @@ def judges(
     reading: Mapping[str, Any] | None = None,
     shared: float | None = None,
     epsilon: float = 0.2,
-    folds: int = 5,
     seed: int = 0,
     on_step: Callable[[int, float], None] | None = None,
-    on_task: Callable[[int, int], None] | None = None,
 ) -> JudgesReport:
     """Judges beside people: each judge, the panel, whether they may replace people, what to label next.
 
-    `ratings`, `kinds` and `humans` as in `fuse`. `by` names the column that says which system an item belongs to, in
-    the ratings or in the table `items`, or maps items to systems; it adds prediction-powered means of systems, with
-    labels cross-fitted in `folds` by `seed`. `prompt` likewise says which items answer the same prompt.
-    `covariates` as in `fuse`: effects of length or position on every judge; a column that names batches shows drift.
-    `reference_kind` and `shared` are settings of the model of groups, `epsilon` of the alternative annotator test;
-    `reading` are keyword arguments of `read_ratings`.
+    Parameters
+    ----------
+    ratings : Ratings, path or data frame
+        Answers of people and of judges.
+    kinds, humans
+        Who is what, as in `fuse`.
+    reference_kind : str, optional
+        The kind that defines what a dimension means; people by default.
+    by : str or mapping, optional
+        The column that says which system an item belongs to, in the ratings or in `items`, or a mapping from items to
+        systems; adds their `leaderboard`.
+    prompt : str or mapping, optional
+        Likewise, which items answer the same prompt.
+    items : path or data frame, optional
+        A table with these columns.
+    covariates : str or sequence of str, optional
+        As in `fuse`: effects of length or position on every judge; a column that names batches shows drift.
+    reading : mapping, optional
+        How to read the ratings: keyword arguments of `read_ratings`.
+    shared : float, optional
+        Setting of the model 'groups': the share of their errors that judges have in common.
+    epsilon : float
+        Of the alternative annotator test: how much worse than a person a judge may be and still replace one.
+    seed : int
+        Of the leaderboard's draws.
+    on_step : callable, optional
+        Called after every iteration.
+
+    Returns
+    -------
+    JudgesReport
+        It prints itself; `.tables()` are what `unisono judges --out` writes.
+
+    Raises
+    ------
+    DataError
+        There are no judges, or no people.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, unisono as un
+    >>> item, who = np.repeat(range(30), 4), np.tile(["ann", "ben", "eva", "gpt-1"], 30)
+    >>> score = item % 7 + np.random.default_rng(0).normal(0, 0.5, 120)
+    >>> report = un.judges(pd.DataFrame({"item": item, "annotator": who, "score": score}), kinds={"judge": "gpt-*"})
+    >>> sorted(report.tables())[0]
+    'groups.csv'
     """
     from unisono.evaluate.judges_beside_people import measure_judges
 
@@ -172,8 +306,6 @@ def judges(
             system_of=labels(by, "system"),
             cluster_of=labels(prompt, "prompt"),
             epsilon=epsilon,
-            folds=folds,
             seed=seed,
             on_step=watcher,
-            on_task=on_task,
         )

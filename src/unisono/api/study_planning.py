@@ -23,10 +23,34 @@ from unisono.tables.ratings import Ratings
 
 
 def plan(fit: Any, *, most: int = 20, seed: int = 0, **reading: Any) -> Plan:
-    """The error to expect for 1 to `most` ratings per item, or annotators per recording, like those of the fit.
+    """The error to expect for more or fewer ratings per item, or annotators per recording, like those of a fit.
 
-    `fit` is a `Fusion` or the folder of a saved one; ratings (a `Ratings`, a file or a data frame, read with `reading`
-    as in `read_ratings`) are fused first. `seed` decides which annotators are drawn.
+    Parameters
+    ----------
+    fit : Fusion, path, Ratings or data frame
+        A fusion, the folder of a saved one, or ratings, which are fused first.
+    most : int
+        Ratings per item to look at.
+    seed : int
+        Decides which annotators are drawn.
+    **reading
+        How to read a table: the keyword arguments of `read_ratings`.
+
+    Returns
+    -------
+    Plan
+        `.columns()` by number of ratings, `.enough(0.9)` how many reach a correlation.
+
+    Raises
+    ------
+    DataError
+        The ratings cannot be used.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> un.plan(un.load_dataset("squality"), most=3).columns()["ratings"].tolist()
+    [1, 2, 3]
     """
     fuser, known = _fitted(fit, reading)
     ask = series_advice.plan_annotators if isinstance(fuser, SeriesFuser) else rating_design.plan_ratings
@@ -38,7 +62,28 @@ def next_ratings(fit: Any, **reading: Any) -> NextRatings:
 
     Of traces: which recordings, and which `stretches` of them, need another annotator.
 
-    `fit` is what it is for `plan`.
+    Parameters
+    ----------
+    fit : Fusion, path, Ratings or data frame
+        What it is for `plan`.
+    **reading
+        How to read a table: the keyword arguments of `read_ratings`.
+
+    Returns
+    -------
+    NextRatings
+        `.item_columns()` and `.annotator_columns()`, the most useful first.
+
+    Raises
+    ------
+    DataError
+        The ratings cannot be used.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> sorted(un.next_ratings(un.load_dataset("squality")).item_columns())
+    ['expected_reduction', 'item', 'uncertainty']
     """
     fuser, known = _fitted(fit, reading)
     return (series_advice.next_recordings if isinstance(fuser, SeriesFuser) else rating_design.next_ratings)(

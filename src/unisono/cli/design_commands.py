@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli.leaderboard_command import show_leaderboard
 from unisono.cli.model_options import covariate_option, kind_option
 from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import DRAWN, JUDGING, WHO
@@ -45,9 +46,9 @@ def judges_command(
 ) -> None:
     """Look at judges in RATINGS beside people: each judge, the panel, whether judges may replace people, what to label.
 
-    Kinds come from a column 'kind', --kind or --humans. With --by it also gives means of systems that hold whatever the
-    judges do (prediction-powered), with intervals and ties. --out DIR writes judges.csv, groups.csv, next_items.csv
-    and, with --covariate, covariates.csv, with --by, leaderboard.csv and differences.csv.
+    Kinds come from a column 'kind', --kind or --humans. With --by it also gives the leaderboard of systems. --out DIR
+    writes judges.csv, groups.csv, next_items.csv and, with --covariate, covariates.csv, with --by, the tables of
+    `unisono leaderboard`.
     """
     from unisono.api import judges
     from unisono.tables.atomic_files import atomic_directory
@@ -84,11 +85,7 @@ def _show(found: JudgesReport) -> None:
     click.echo(f"People per item for a correlation of {TARGET:g}: {', '.join(needed)}.")
     _show_effects(found.effects)
     if found.systems is not None:
-        click.echo("Systems, with 90 % intervals; ranks that cannot be told apart overlap")
-        board = found.systems.columns()
-        _print(
-            board, "system", "dimension", "mean", "low", "high", "best_rank", "worst_rank", "labels_mean", "labelled"
-        )
+        show_leaderboard(found.systems)
     say(f"People should rate next: {', '.join(found.next_items[:SHOWN])}")
 
 

@@ -15,7 +15,6 @@ from unisono.cli.model_options import (
     engine_options,
     kind_option,
     ratings_or_shards_argument,
-    require_words,
 )
 from unisono.cli.option_groups import MODEL, RESULT, TABLE, command, option, takes
 from unisono.cli.setting_table import CATEGORIES, CLUSTER, COPIES
@@ -145,7 +144,6 @@ def fuse_command(
         how: dict[str, Any] = {"out": out, "report": report, "as_json": as_json, "refused": refused}
         ctx.exit(fuse_in_shards(ratings, engine, reading, settings, copies=copies, model=model, start=start, **how))
     answers = read_answers_quietly(ratings, reading, categories)
-    require_words(ctx, settings, series=answers.ratings is not None and answers.ratings.is_series)
     known = read_item_table(gold, **of_items(reading)) if gold else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
     with engine.for_traces() as executor, estimation_progress("Estimating") as watching:

@@ -33,7 +33,8 @@ GROUPS: dict[str, dict[str, tuple[str, str, str]]] = {
             "cross_validate_command",
             "Models against a reference, with the paper's protocol.",
         ),
-        "judges": ("design_commands", "judges_command", "Judges beside people, and a leaderboard of systems."),
+        "leaderboard": ("leaderboard_command", "leaderboard_command", "Which system is best, and which is as good."),
+        "judges": ("design_commands", "judges_command", "Judges beside people, and whether they may replace them."),
     },
     "A study, before and while it runs": {
         "plan": ("design_commands", "plan_command", "How many ratings per item are enough."),

@@ -14,7 +14,7 @@ from unisono.cli.option_groups import MODEL, WORK, option, with_options
 from unisono.cli.rating_folders import is_rating_folder
 from unisono.cli.table_options import TablePath
 from unisono.errors import SettingsError
-from unisono.maths.structure_words import ENGINE_WORDS, ITEM_WORDS, SERIES_WORDS
+from unisono.maths.structure_words import ENGINE_WORDS
 
 if TYPE_CHECKING:
     from unisono.scale.executors import Executor
@@ -157,14 +157,3 @@ covariate_option = option(
     metavar="COLUMN,...",
     help="Columns about single ratings: length, position, a batch; numbers, or few words. Their effects are written.",
 )
-
-
-def require_words(ctx: click.Context, settings: dict[str, Any], *, series: bool) -> None:
-    """A usage error for a word of structure that there is for the other kind of ratings only."""
-    here = SERIES_WORDS if series else ITEM_WORDS
-    kind = "ratings of items" if series else "traces"
-    for name in ITEM_WORDS:
-        value, words = settings.get(name), here.get(name, ())
-        if value is not None and value not in words:
-            choice = f"Here choose one of {', '.join(words)}." if words else "Leave it out."
-            raise click.UsageError(f"{name}={value} is for {kind}. {choice}", ctx)

@@ -9,13 +9,15 @@ from typing import Any
 
 import click
 
-from unisono.tables.reading.collected_folder import is_export, is_study, ratings_in, words_of_study
-
 
 def is_rating_folder(text: str) -> bool:
     """Whether ratings can be had from this folder."""
     folder = Path(text)
-    return folder.is_dir() and (is_export(folder) or is_study(folder))
+    if not folder.is_dir():
+        return False
+    from unisono.tables.reading.collected_folder import is_export, is_study
+
+    return is_export(folder) or is_study(folder)
 
 
 def take_folder(given: dict[str, Any], reading: dict[str, Any]) -> None:
@@ -23,6 +25,8 @@ def take_folder(given: dict[str, Any], reading: dict[str, Any]) -> None:
     text = given.get("ratings")
     if not isinstance(text, str) or not is_rating_folder(text):
         return
+    from unisono.tables.reading.collected_folder import is_export, ratings_in, words_of_study
+
     folder = Path(text)
     given["ratings"] = str(ratings_in(folder) if is_export(folder) else _exported(folder))
     words = words_of_study(folder)
@@ -44,6 +48,7 @@ def _exported(folder: Path) -> Path:
     from unisono.collect.store.agree import check_meaning
     from unisono.collect.store.database import Database
     from unisono.collect.studies import open_folder
+    from unisono.tables.reading.collected_folder import ratings_in
 
     study = open_folder(folder, all_there=False)
     store = Database.to_read(os.environ.get("UNISONO_DATABASE") or study.database_url)

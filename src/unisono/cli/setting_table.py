@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from unisono.errors import SettingsError
-from unisono.maths.structure_words import COPY_WORDS, ENGINE_WORDS, words_of
+from unisono.maths.structure_words import COPY_WORDS, ENGINE_WORDS, ITEM_WORDS
 
 DUPLICATES = ("error", "first", "last", "mean")
 UNITS = ("s", "ms", "us", "ns", "min", "h", "frames")
@@ -33,16 +33,6 @@ class Parsed(click.ParamType[Any]):
             return self._read(value)
         except (SettingsError, ValueError) as error:
             self.fail(str(error), param, ctx)
-
-
-class NumberOrWord(click.ParamType[Any]):
-    """A number in a range, or one word beside it."""
-
-    def __init__(self, word: str, numbers: click.FloatRange):
-        self.name, self._word, self._numbers = f"number|{word}", word, numbers
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if value == self._word else float(self._numbers.convert(value, param, ctx))
 
 
 class Setting(NamedTuple):
@@ -106,13 +96,14 @@ _ONE_UP = click.IntRange(min=1)
 
 
 def _word(name: str, about: str, default: str) -> Setting:
-    return Setting(name, click.Choice(words_of(name)), about, default)
+    return Setting(name, click.Choice(ITEM_WORDS[name]), about, default)
 
 
 _SEED = Setting("seed", click.INT, "Seed of everything random.", "0")
 
 READING = (
     Setting("labels", LABELS, "What words in cells mean; nothing behind the equals sign: missing.", "known scales"),
+    Setting("missing", click.STRING, "Codes that stand for missing, as in -99,999.", "empty, NA, NaN, null"),
     Setting("duplicates", click.Choice(DUPLICATES), "What holds where somebody rated something twice.", "error"),
     Setting("sheet", click.STRING, "Sheet of a workbook, or file of a zip archive.", "the first"),
     Setting("time_unit", click.Choice(UNITS), "Unit of the time column.", "s, or what its name says"),
@@ -144,11 +135,6 @@ IMPORTING = (
 )
 
 STRUCTURE = (
-    _word("transform", "What annotators do to the truth (F_k); delay and taps are for traces.", "by inference"),
-    Setting("bias", click.BOOL, "Whether annotators have an offset.", "true"),
-    _word("noise", "Form of the annotators' error covariance; ar1 is for traces.", "shared; diagonal for traces"),
-    _word("latent", "Form of the truth's covariance.", "full"),
-    _word("inference", "How parameters are estimated; soft, hard and paper are for traces.", "bayes; soft for traces"),
     Setting("tol", _FROM_ZERO, "Relative change of the objective at which EM stops.", "by model"),
     Setting("max_iter", _ONE_UP, "Iterations at most.", "by model"),
     Setting("variance_floor", _FROM_ZERO, "Least variance, of standardised ratings.", "1e-06"),
@@ -160,6 +146,11 @@ STRUCTURE = (
     ),
 )
 ITEMS = (
+    _word("transform", "What annotators do to the truth (F_k).", "by inference"),
+    Setting("bias", click.BOOL, "Whether annotators have an offset.", "true"),
+    _word("noise", "Form of the annotators' error covariance.", "shared"),
+    _word("latent", "Form of the truth's covariance.", "full"),
+    _word("inference", "How parameters are estimated.", "bayes"),
     _word("anchor", "What fixes the meaning of a dimension.", "average"),
     _word(
         "response",
@@ -187,21 +178,16 @@ ITEMS = (
 TRACES = (
     Setting(
         "window",
-        NumberOrWord("choose", click.FloatRange(min=0)),
-        "Seconds that annotators' delays and filters reach back; choose: by held-out stretches.",
+        _FROM_ZERO,
+        "Seconds that annotators' delays, and with gold filters, reach back.",
         "3",
     ),
     Setting("lag", _FROM_ZERO, "Mean reaction time of annotators in seconds, which ratings alone cannot show.", "0"),
-    Setting(
-        "phi",
-        NumberOrWord("estimated", click.FloatRange(-1, 1, min_open=True, max_open=True)),
-        "Autocorrelation of the truth from frame to frame, instead of memory.",
-    ),
     Setting("memory", _POSITIVE, "Seconds after which the truth's autocorrelation is 1/e.", "estimated"),
     Setting("features_drive", click.BOOL, "Features move the truth up or down instead of being its level.", "false"),
     Setting("width", _ONE_UP, "Filter width in frames, of the published models.", "chosen"),
-    Setting("restarts", click.IntRange(min=0), "Random starts.", "0; 20 for the published models"),
-    Setting("jobs", click.INT, "Processes at once for starts and windows; -1: one per core.", "1"),
+    Setting("restarts", click.IntRange(min=0), "Random starts, of the published models.", "20"),
+    Setting("jobs", click.INT, "Processes at once; -1: one per core.", "1"),
 )
 WHO = (
     Setting("humans", click.STRING, "Annotators who are people, by patterns of names; others are judges."),
@@ -247,7 +233,10 @@ JUDGING = (
         "How much worse than a person a judge may be and still replace one.",
         "0.2",
     ),
-    Setting("folds", click.IntRange(min=2), "Folds of the cross-fitting.", "5"),
+    _SEED,
+)
+BOARD = (
+    Setting("level", click.FloatRange(0, 1, min_open=True, max_open=True), "Level of all intervals.", "0.9"),
     _SEED,
 )
 DRAWN = (Setting("seed", click.INT, "Seed of the annotators that are drawn.", "0"),)
@@ -305,12 +294,13 @@ PAGE: tuple[tuple[str, str, tuple[Setting, ...]], ...] = (
     ("The model, of items and of traces: --set", "fuse", STRUCTURE),
     ("The model of items: --set", "fuse", ITEMS),
     ("The model of traces: --set", "fuse", TRACES),
-    ("Kinds of annotators: --set", "fuse, judges", WHO),
+    ("Kinds of annotators: --set", "fuse, judges, leaderboard", WHO),
     ("Duplicate annotators: --set", "fuse, compare", COPIES),
     ("Categories: --set", "fuse", CATEGORIES),
     ("Clusters: --set", "fuse, compare, cross-validate; engine is an option of fuse", ENGINE),
     ("Cross-validation: --set", "compare, cross-validate; select_iteration: cross-validate", (*SPLITTING, *SELECTION)),
     ("Judges: --set", "judges", JUDGING),
+    ("Leaderboards: --set", "leaderboard", BOARD),
     ("Intervals: --set", "agreement", DRAWS),
     ("Ratings that are enough: --set", "plan", DRAWN),
     ("Simulated ratings: --set", "simulate", SIMULATED),

@@ -139,7 +139,7 @@ def item_options(decorated: Any) -> Any:
     return _gathered(decorated, [_LABELS[0], _TIME], READING)
 
 
-OF_ITEMS = ("item", "labels", "duplicates", "time", "time_unit", "rate", "max_gap")
+OF_ITEMS = ("item", "labels", "missing", "duplicates", "time", "time_unit", "rate", "max_gap")
 
 
 def of_items(reading: dict[str, Any]) -> dict[str, Any]:

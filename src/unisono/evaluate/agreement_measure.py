@@ -21,7 +21,7 @@ from unisono.evaluate.agreement_figures import (
     what_is_drawn,
 )
 from unisono.evaluate.agreement_results import FUSED, RATER_FIGURES, Agreement, DimensionAgreement
-from unisono.fusers import Fused
+from unisono.fusers import Fused, Fuser
 from unisono.fusers.baseline_traces import AlignedMean
 from unisono.maths.agreement.agreement_bootstrap import Coded, Interval, bootstrap, make_blocks
 from unisono.maths.agreement.chance_corrected import dominant_share
@@ -61,6 +61,19 @@ def without_delays(ratings: Ratings, window: float | None = None) -> Moved:
     return Moved(ratings.with_value(value), lag / ratings.clock.rate)
 
 
+class Estimate(NamedTuple):
+    """An estimate whose reliability is asked for."""
+
+    fused: Fused
+    shrunk: bool = False  # drawn to the middle, as posterior means are
+    correlations: np.ndarray | None = None  # (B, D) draws of its squared correlation with the truth, where a fit knows
+
+
+def estimate_of(fuser: Fuser, fused: Fused) -> Estimate:
+    """What a fit says of its estimate."""
+    return Estimate(fused, fuser.gives_posterior_means(), fuser.reliability_draws(fused))
+
+
 RELIABILITY = "reliability"
 COMPOSITES = ("all dimensions", "least reliable composite", "most reliable composite")
 MOST_IN_MATRIX = 2000  # annotators: a matrix of more would not fit anywhere
@@ -71,16 +84,15 @@ def measure_agreement(
     ratings: Ratings,
     *,
     drawing: Drawing,
-    fused: Fused | None = None,
-    shrunk: bool = False,
+    estimate: Estimate | None = None,
     matrices: bool = False,
     window: float | None = None,
     on_task: OnTask | None = None,
 ) -> Agreement:
     """Agreement by dimension, over dimensions, by annotator, and of traces also without relative delays.
 
-    `fused` is the estimate whose reliability is asked for (of the plain mean without it), `shrunk` whether it is drawn
-    to the middle as posterior means are. `matrices` keeps the figures of every pair of annotators.
+    `estimate` is that whose reliability is asked for (of the plain mean without it). `matrices` keeps the figures of
+    every pair of annotators.
     """
     if drawing.draws < 0 or not 0 < drawing.level < 1:
         raise SettingsError(f"{drawing.draws} draws and the level {drawing.level} give no interval.")
@@ -90,7 +102,7 @@ def measure_agreement(
     found = []
     for d in range(ratings.D):
         one = measured(ratings, d, drawing)
-        reliability = _reliability(ratings, d, one, fused, shrunk, drawing)
+        reliability = _reliability(ratings, d, one, estimate, drawing)
         found.append(one._replace(figures=one.figures | {RELIABILITY: reliability}))
         tell.step()
     together = _together(ratings, drawing)
@@ -113,7 +125,7 @@ def measure_agreement(
         multivariate=together,
         given=counts.per_annotator,
         by_annotator=_by_annotator(ratings, found),
-        reliability_of="the mean rating" if fused is None else FUSED,
+        reliability_of="the mean rating" if estimate is None else FUSED,
         resampled=what_is_drawn(ratings),
         draws=drawing.draws,
         level=drawing.level,
@@ -216,29 +228,37 @@ def _of_raters(found: Measured) -> dict[str, np.ndarray]:
     return dict(zip(RATER_FIGURES, values, strict=True))
 
 
-def _reliability(
-    ratings: Ratings, d: int, found: Measured, fused: Fused | None, shrunk: bool, drawing: Drawing
-) -> Interval:
+def _reliability(ratings: Ratings, d: int, found: Measured, estimate: Estimate | None, drawing: Drawing) -> Interval:
     """Of the estimate if there is one, else of the mean of each unit's ratings."""
-    if fused is None:
+    if estimate is None:
         return found.figures["G(q,k)"]
-    name = ratings.dimensions[d]
+    fused, name = estimate.fused, ratings.dimensions[d]
     if name not in fused.dimensions:
         raise DataError(f"The fit has no dimension '{name}'; it has {listed(fused.dimensions)}.")
     if set(fused.items) != set(ratings.items):
         raise DataError(f"The fit is not of the items of {ratings.source}. Fuse these ratings, and give that fit.")
     place = fused.dimensions.index(name)
+    if estimate.correlations is not None:
+        return _of_draws(estimate.correlations[:, place], drawing)
     mean, variance = fused.mean[:, place], fused.sd[:, place] ** 2
     rng = np.random.default_rng([drawing.seed, d])
     blocks = make_blocks(clusters(fused.length, fused.clock), rng)
     (interval,) = bootstrap(
-        lambda W: estimate_reliability(mean, variance, blocks, W, shrunk=shrunk)[:, None],
+        lambda W: estimate_reliability(mean, variance, blocks, W, shrunk=estimate.shrunk)[:, None],
         blocks.G,
         drawing.draws,
         drawing.level,
         rng,
     )
     return interval
+
+
+def _of_draws(correlations: np.ndarray, drawing: Drawing) -> Interval:
+    """Mean and quantiles of draws (B,)."""
+    if not drawing.draws or np.isnan(correlations).any():
+        return Interval(float(correlations.mean()), float("nan"), float("nan"))
+    outside = (1 - drawing.level) / 2
+    return Interval(float(correlations.mean()), *np.quantile(correlations, [outside, 1 - outside]).tolist())
 
 
 def _together(ratings: Ratings, drawing: Drawing) -> dict[str, Interval]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.evaluate.system_leaderboard import Leaderboard, leaderboard
+from unisono.evaluate.leaderboard_results import Leaderboard
+from unisono.evaluate.system_leaderboard import measure_leaderboard
 from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.group_tables import GroupTable
 from unisono.fusers.grouped_annotators import Groups
@@ -21,6 +22,7 @@ from unisono.maths.items.item_estimates import expected_reduction, rating_inform
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
+from unisono.tables.reading.scores_of_systems import labelled_scores
 
 
 def alternatives(
@@ -90,7 +92,7 @@ class JudgesReport:
         if self.effects:
             found["covariates.csv"] = self.effects
         if self.systems is not None:
-            found |= {"leaderboard.csv": self.systems.columns(), "differences.csv": self.systems.differences()}
+            found |= {f"{name}.csv": columns for name, columns in self.systems.tables().items()}
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,10 +117,8 @@ def measure_judges(
     system_of: Mapping[str, str] | None = None,
     cluster_of: Mapping[str, str] | None = None,
     epsilon: float = EPSILON,
-    folds: int = 5,
     seed: int = 0,
     on_step: Callable[[int, float], None] | None = None,
-    on_task: Callable[[int, int], None] | None = None,
 ) -> JudgesReport:
     """Fits the model of groups and reports on everybody who is not of the reference kind."""
     division = divide(ratings, reference_kind)
@@ -139,7 +139,9 @@ def measure_judges(
     order = np.argsort(-share, kind="stable")
     board = None
     if system_of is not None:
-        board = leaderboard(ratings, fuser, system_of, cluster_of, folds=folds, seed=seed, on_task=on_task)
+        board = measure_leaderboard(
+            labelled_scores(ratings, system_of, cluster_of), reference_kind=reference_kind, seed=seed
+        )
     return JudgesReport(
         reference=division.names[0],
         annotators=fuser.describe(),

@@ -1,182 +1,306 @@
-"""Means of systems by prediction-powered inference: a leaderboard with intervals and ties.
+"""Leaderboards: which system is best, which differences are real, and what ranks systems may have.
 
-Human labels on some items are combined with predictions on all. Predictions are fused truths made without the item's
-own labels: labelled items are divided into folds, and the model is fitted without the labels of each. Whatever the
-model does, the means are unbiased (eq. K1).
+Means of systems come from a mixed model of scores by system, prompt and annotator (`maths.systems`): by people, by
+judges alone, or measured without annotators. Where people rated some outputs and judges more, people define the means
+and judges make them more precise: their mean score x is a covariate, and
+
+    theta_s = mu_s + lambda mean_s(x),   Cov = (1, m) Cov(mu, lambda) (1, m)' + lambda^2 Cov(mean_s(x))    eq. L9
+
+with mean_s(x) over all outputs of the system (prediction-powered). Judges whose lambda is not clearly above zero count
+in part only, `lambda` below zero not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from unisono.errors import DataError
-from unisono.fusers.grouped_annotators import Groups
-from unisono.maths.groups.judge_tests import PoweredMeans, difference, powered_means
-from unisono.maths.items.item_estimates import half_width
+from unisono.errors import DataError, SettingsError
+from unisono.evaluate.leaderboard_results import Board, Leaderboard
+from unisono.maths.systems.mixed_model import (
+    ANNOTATORS,
+    CELLS,
+    FAVOURITES,
+    OUTPUTS,
+    PROMPTS,
+    MixedFit,
+    Scores,
+    codes,
+    mixed_means,
+)
+from unisono.maths.systems.system_priors import CLEAR_HELP, FEWEST_SCORES, LEVEL, MOSTLY
+from unisono.maths.systems.system_statements import (
+    Means,
+    Statements,
+    dimension_correlation,
+    pooled_means,
+    statements,
+)
 from unisono.tables.annotator_kinds import divide
-from unisono.tables.labels import listed, sort_labels
-from unisono.tables.ratings import Ratings
+from unisono.tables.labels import counted, listed, nearest
+from unisono.tables.reading.scores_of_systems import SystemScores
 
-LEVEL = 0.90
-FEWEST_LABELS = 10  # convention: labelled items below which nothing is cross-fitted
-
-
-@dataclass(frozen=True, eq=False)
-class Leaderboard:
-    """Systems and dimensions, the best first; figures are (S, D)."""
-
-    systems: tuple[str, ...]
-    dimensions: tuple[str, ...]
-    items: np.ndarray  # (S,)
-    labelled: np.ndarray  # (S, D) items with a rating by people
-    found: tuple[PoweredMeans, ...]  # D
-    model_mean: np.ndarray  # (S, D) mean of the fused truths
-    weight: np.ndarray  # (D,) how far predictions were believed
-
-    def columns(self) -> dict[str, Any]:
-        """One row per dimension and system, in the order of their means."""
-        rows: list[dict[str, Any]] = []
-        for d, dimension in enumerate(self.dimensions):
-            found = self.found[d]
-            better, worse = self._compared(d)
-            sd = np.sqrt(np.diagonal(found.cov))
-            half = np.array([half_width(LEVEL, nu) for nu in found.freedom]) * sd
-            for s in np.argsort(-np.nan_to_num(found.mean, nan=-np.inf), kind="stable"):
-                rows.append(
-                    {
-                        "dimension": dimension,
-                        "system": self.systems[s],
-                        "mean": found.mean[s],
-                        "sd": sd[s],
-                        "low": found.mean[s] - half[s],
-                        "high": found.mean[s] + half[s],
-                        "best_rank": 1 + int(better[s].sum()),
-                        "worst_rank": len(self.systems) - int(worse[s].sum()),
-                        "labels_mean": found.labels_mean[s],
-                        "model_mean": self.model_mean[s, d],
-                        "items": int(self.items[s]),
-                        "labelled": int(found.labelled[s]),
-                    }
-                )
-        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
-
-    def differences(self) -> dict[str, Any]:
-        """One row per dimension and pair of systems, with 90 % intervals."""
-        rows: list[dict[str, Any]] = []
-        for d, dimension in enumerate(self.dimensions):
-            for a in range(len(self.systems)):
-                for b in range(a + 1, len(self.systems)):
-                    gap = difference(self.found[d], a, b)
-                    half = half_width(LEVEL, gap.freedom) * gap.sd
-                    names = {"dimension": dimension, "system": self.systems[a], "other": self.systems[b]}
-                    figures = {"difference": gap.mean, "sd": gap.sd, "low": gap.mean - half, "high": gap.mean + half}
-                    rows.append(names | figures)
-        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
-
-    def _compared(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """(S, S) which systems are clearly better, and clearly worse, than each; the others are ties."""
-        S = len(self.systems)
-        better, worse = np.zeros((S, S), dtype=bool), np.zeros((S, S), dtype=bool)
-        for a in range(S):
-            for b in range(S):
-                gap = difference(self.found[d], b, a)
-                half = half_width(LEVEL, gap.freedom) * gap.sd
-                better[a, b], worse[a, b] = gap.mean > half, gap.mean < -half
-        return better, worse
+OVERALL = "overall"
+# What is random unless a word says that these very ones are meant.
+FIXED = {
+    "prompts": (PROMPTS, CELLS, OUTPUTS),
+    **dict.fromkeys(("people", "judges", "annotators"), (ANNOTATORS, FAVOURITES)),
+}
 
 
-def leaderboard(
-    ratings: Ratings,
-    fuser: Groups,
-    system_of: Mapping[str, str],
-    cluster_of: Mapping[str, str] | None = None,
+def measure_leaderboard(
+    scores: SystemScores,
     *,
-    folds: int = 5,
+    reference_kind: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    these: str | Sequence[str] = (),
+    level: float = LEVEL,
     seed: int = 0,
-    on_task: Callable[[int, int], None] | None = None,
 ) -> Leaderboard:
-    """Means of the systems that items belong to, from a fitted model of groups and its ratings."""
-    systems, system = _coded(ratings, system_of, "system")
-    cluster = _coded(ratings, cluster_of, "prompt")[1] if cluster_of else np.arange(ratings.M)
-    labels = people_means(ratings, fuser.reference_kind)
-    prediction = cross_fitted(ratings, fuser, labels, cluster, folds, seed, on_task)
-    S = len(systems)
-    found = tuple(powered_means(labels[:, d], prediction[:, d], system, S, cluster) for d in range(ratings.D))
-    items = np.bincount(system, minlength=S)
-    fused = fuser.fuse().mean
-    model = np.stack([np.bincount(system, fused[:, d], minlength=S) / np.maximum(items, 1) for d in range(ratings.D)])
-    return Leaderboard(
-        systems,
-        ratings.dimensions,
-        items,
-        np.stack([part.labelled for part in found], axis=1),
-        found,
-        model.T,
-        np.array([part.weight for part in found]),
+    """Means of the systems on every dimension, and all that can be said of them at once."""
+    ratings = scores.ratings
+    if ratings.is_series:
+        raise DataError(f"{ratings.source}: leaderboards are of ratings of items, and these are traces.")
+    if len(scores.systems) < 2:
+        raise DataError(f"{ratings.source}: there is one system, {listed(scores.systems)}: nothing to compare.")
+    division = divide(ratings, reference_kind)
+    counts = division.group[ratings.annotator_of] == 0
+    value, dimensions, limits = _with_overall(scores, weights)
+    words = _words(these)
+    fixed = _fixed(words)
+    beside = division.reference and not counts.all()
+    predicted = _judged(scores, value, counts) if beside else None
+    boards = tuple(
+        _board(scores, name, value[:, d], counts, fixed, None if predicted is None else predicted[:, d])
+        for d, name in enumerate(dimensions)
     )
+    alike = dimension_correlation([board.influence for board in boards])
+    said = statements([board.means for board in boards], alike, level, np.random.default_rng(seed))
+    whose = _whose(scores, division.names, counts, division.reference)
+    notes = (*_notes(boards, scores, said), *_said_fixed(words, scores), *_cut(boards, limits))
+    kind = ratings.frame_kind
+    return Leaderboard(ratings.source, scores.systems, dimensions, boards, said, limits, level, whose, notes, kind)
 
 
-def people_means(ratings: Ratings, reference: str | None) -> np.ndarray:
-    """(M, D) mean of the reference's ratings of each item, NaN where there is none."""
-    division = divide(ratings, reference)
-    if not division.reference:
-        raise DataError(
-            f"{ratings.source}: means of systems need ratings by people on some items. "
-            "Say who is who with a column 'kind', --kind or --humans."
-        )
-    own = division.group[ratings.annotator_of] == 0
-    value, item = ratings.value[own], ratings.item_of[own]
-    found = np.full((ratings.M, ratings.D), np.nan)
-    for d in range(ratings.D):
-        seen = ~np.isnan(value[:, d])
-        count = np.bincount(item[seen], minlength=ratings.M)
-        total = np.bincount(item[seen], value[seen, d], minlength=ratings.M)
+def _with_overall(
+    scores: SystemScores, weights: Mapping[str, float] | None
+) -> tuple[np.ndarray, tuple[str, ...], tuple[np.ndarray, np.ndarray]]:
+    """Numbers (J, D), their names and the ends of their scales; with weights, a weighted mean of all besides."""
+    ratings = scores.ratings
+    value, names = ratings.value, ratings.dimensions
+    low, high = ratings.scale.low, ratings.scale.high
+    if weights is None:
+        return value, names, (low, high)
+    for name, weight in weights.items():
+        if name not in names:
+            close = nearest(name, names)
+            hint = f" Did you mean '{close}'?" if close else ""
+            raise SettingsError(f"weights: there is no dimension '{name}'.{hint} There are: {listed(names)}.")
+        if not (np.isfinite(weight) and weight > 0):
+            raise SettingsError(f"weights: '{name}' has the weight {weight}; give positive numbers.")
+    at = [names.index(name) for name in weights]
+    share = np.array(list(weights.values())) / sum(weights.values())
+    whole = value[:, at] @ share
+    ends = tuple(np.append(end, float(end[at] @ share)) for end in (low, high))
+    return np.column_stack([value, whole]), (*names, OVERALL), (ends[0], ends[1])
+
+
+def _words(these: str | Sequence[str]) -> list[str]:
+    given = these.split(",") if isinstance(these, str) else these
+    return [word.strip() for word in given if word.strip()]
+
+
+def _fixed(words: Sequence[str]) -> tuple[str, ...]:
+    for word in words:
+        if word not in FIXED:
+            raise SettingsError(f"these: '{word}' is none of {', '.join(FIXED)}.")
+    return tuple(name for word in words for name in FIXED[word])
+
+
+def _judged(scores: SystemScores, value: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(M, D) mean of the judges' answers in units of their own, NaN where no judge answered."""
+    ratings = scores.ratings
+    item, who = ratings.item_of[~counts], ratings.annotator_of[~counts]
+    found = np.full((ratings.M, value.shape[1]), np.nan)
+    for d in range(value.shape[1]):
+        own = value[~counts, d]
+        seen = ~np.isnan(own)
+        z = _standardised(own[seen], who[seen], ratings.K)
+        known = ~np.isnan(z)
+        count = np.bincount(item[seen][known], minlength=ratings.M)
+        total = np.bincount(item[seen][known], z[known], minlength=ratings.M)
         found[count > 0, d] = total[count > 0] / count[count > 0]
     return found
 
 
-def cross_fitted(
-    ratings: Ratings,
-    fuser: Groups,
-    labels: np.ndarray,
-    cluster: np.ndarray,
-    folds: int,
-    seed: int,
-    on_task: Callable[[int, int], None] | None = None,
-) -> np.ndarray:
-    """(M, D) fused truths without the item's own labels; of items without labels, the mean over folds."""
-    labelled = np.isfinite(labels).any(axis=1)
-    if labelled.sum() < FEWEST_LABELS:
+def _standardised(y: np.ndarray, who: np.ndarray, K: int) -> np.ndarray:
+    """Answers in standard deviations of whoever gave them; NaN for those who always answer the same."""
+    n = np.maximum(np.bincount(who, minlength=K), 1)
+    mean = np.bincount(who, y, minlength=K) / n
+    spread = np.sqrt(np.bincount(who, (y - mean[who]) ** 2, minlength=K) / n)
+    return np.where(spread[who] > 0, (y - mean[who]) / np.where(spread > 0, spread, 1.0)[who], np.nan)
+
+
+def _board(
+    scores: SystemScores,
+    name: str,
+    y: np.ndarray,
+    counts: np.ndarray,
+    fixed: Sequence[str],
+    predicted: np.ndarray | None,
+) -> Board:
+    """One dimension: the mixed model of the scores that count, with the judges' as a covariate."""
+    ratings, S = scores.ratings, len(scores.systems)
+    rows = np.flatnonzero(counts & ~np.isnan(y))
+    item = ratings.item_of[rows]
+    present, system = np.unique(scores.system[item], return_inverse=True)
+    if len(present) < 2 or len(rows) < FEWEST_SCORES:
         raise DataError(
-            f"{ratings.source}: only {int(labelled.sum())} items are rated by people, too few for means of systems; "
-            f"label at least {FEWEST_LABELS}."
+            f"{ratings.source}: {counted(len(rows), 'score')} of {counted(len(present), 'system')} on '{name}' "
+            "make no leaderboard. Leave the dimension out (--dim), or score more outputs."
         )
-    groups = np.unique(cluster[labelled])
-    fold_of = np.full(int(cluster.max()) + 1, -1)
-    fold_of[np.random.default_rng(seed).permutation(groups)] = np.arange(len(groups)) % folds
-    fold = np.where(labelled, fold_of[cluster], -1)
-    people = divide(ratings, fuser.reference_kind).group == 0
-    prediction, total = np.zeros((ratings.M, ratings.D)), int(fold.max()) + 1
-    for k in range(total):
-        hidden = (fold == k)[ratings.item_of] & people[ratings.annotator_of]
-        again = fuser.alike().explain(fuser.covariates_).expecting(fuser.fit_.shared)
-        mean = again.fit(ratings.select_judgements(~hidden)).fuse().mean
-        prediction[fold == k] = mean[fold == k]
-        prediction[~labelled] += mean[~labelled] / total
-        if on_task is not None:
-            on_task(k + 1, total)
-    return prediction
+    annotator = np.unique(ratings.annotator_of[rows], return_inverse=True)[1]
+    prompt = np.unique(scores.prompt[item], return_inverse=True)[1]
+    found = Scores(y[rows], system.reshape(-1), prompt, codes(item), annotator, len(present))
+    alone = mixed_means(found)
+    fit, help_ = alone, float("nan")
+    means = pooled_means(alone, len(present), fixed)
+    if predicted is not None:
+        powered = _powered(scores, found, item, predicted, present, fixed, alone, means)
+        fit, means, help_ = powered
+    apart = _apart(found, means, present)
+    seen = np.bincount(scores.system[item], minlength=S)
+    influence = np.zeros((int(scores.prompt.max()) + 1, S))
+    influence[np.ix_(np.unique(scores.prompt[item]), present)] = fit.influence[:, : len(present)]
+    variances = dict(zip(fit.names, fit.theta.tolist(), strict=True))
+    return Board(name, _whole(means, present, S), influence, variances, seen, help_, apart)
 
 
-def _coded(ratings: Ratings, of: Mapping[str, str], what: str) -> tuple[tuple[str, ...], np.ndarray]:
-    """The labels that items have, and the place (M,) of each item's among them."""
-    missing = [item for item in ratings.items if not of.get(item)]
-    if missing:
-        raise DataError(f"{ratings.source}: item {listed(missing)} has no {what}.")
-    names = sort_labels(of[item] for item in ratings.items)
-    place = {name: i for i, name in enumerate(names)}
-    return names, np.array([place[of[item]] for item in ratings.items], dtype=np.int64)
+def _whole(means: Means, present: np.ndarray, S: int) -> Means:
+    """With the systems that nobody scored: their means are not known."""
+    if len(present) == S:
+        return means
+    mean, at = np.full(S, np.nan), np.ix_(present, present)
+    mean[present] = means.mean
+    cov, people = np.zeros((S, S)), np.zeros((S, S))
+    cov[at], people[at] = means.cov, means.by_people
+    return Means(mean, cov, means.freedom, people)
+
+
+def _powered(
+    scores: SystemScores,
+    found: Scores,
+    item: np.ndarray,
+    predicted: np.ndarray,
+    present: np.ndarray,
+    fixed: Sequence[str],
+    alone: MixedFit,
+    labels: Means,
+) -> tuple[MixedFit, Means, float]:
+    """Means of the labels, made more precise by what judges say of all outputs.                       eq. L9"""
+    S = len(present)
+    known = np.flatnonzero(~np.isnan(predicted) & np.isin(scores.system, present))
+    if len(np.unique(scores.system[known])) < S:
+        return alone, labels, 0.0
+    system = np.searchsorted(present, scores.system[known])
+    prompt = np.unique(scores.prompt[known], return_inverse=True)[1]
+    every = Scores(predicted[known], system, prompt, codes(known), np.zeros(len(known), dtype=np.int64), S)
+    overall = mixed_means(every)
+    judged = np.where(np.isnan(predicted[item]), overall.mean[found.system], predicted[item])
+    if _within_spread(judged, found.system) == 0:
+        return alone, labels, 0.0
+    fit = mixed_means(found, judged[:, None])
+    slope, error = float(fit.mean[S]), float(np.sqrt(fit.cov[S, S]))
+    belief = float(np.clip(1 - CLEAR_HELP * (error / slope) ** 2, 0.0, 1.0)) if slope > 0 else 0.0
+    L = np.hstack([np.eye(S), overall.mean[:S, None]])
+    moved = fit._replace(
+        mean=L @ fit.mean, part=np.einsum("sf,cfg,tg->cst", L, fit.part, L), influence=fit.influence @ L.T
+    )
+    own = pooled_means(moved, S, fixed)
+    theirs = pooled_means(overall, S, fixed)
+    cov = own.cov + slope**2 * theirs.cov
+    mean = belief * own.mean + (1 - belief) * labels.mean
+    mixed = belief * cov + (1 - belief) * labels.cov
+    people = belief * own.by_people + (1 - belief) * labels.by_people
+    freedom = min(own.freedom, labels.freedom)
+    gained = 1 - float(np.trace(mixed) / np.trace(labels.cov)) if np.trace(labels.cov) > 0 else 0.0
+    return (moved if belief > 0 else alone), Means(mean, mixed, freedom, people), gained
+
+
+def _within_spread(x: np.ndarray, system: np.ndarray) -> float:
+    n = np.maximum(np.bincount(system), 1)
+    return float(np.ptp(x - (np.bincount(system, x) / n)[system]))
+
+
+def _apart(found: Scores, means: Means, present: np.ndarray) -> tuple[tuple[int, int, float], ...]:
+    """Pairs of systems that share no annotator, with the share of their difference's variance that is who rated."""
+    K = int(found.annotator.max()) + 1
+    if K < 2:
+        return ()
+    seen = np.zeros((found.S, K))
+    seen[found.system, found.annotator] = 1
+    pairs = []
+    for a, b in np.argwhere(np.triu(seen @ seen.T == 0, 1)):
+        total, people = (V[a, a] + V[b, b] - 2 * V[a, b] for V in (means.cov, means.by_people))
+        share = float(people / total) if total > 0 else 0.0
+        pairs.append((int(present[a]), int(present[b]), share))
+    return tuple(pairs)
+
+
+def _whose(scores: SystemScores, kinds: Sequence[str], counts: np.ndarray, reference: bool) -> str:
+    """Whose scores these are."""
+    ratings = scores.ratings
+    n = counted(int(np.count_nonzero(counts)), "score")
+    if not scores.annotated:
+        return f"{n} without annotators"
+    who = len(np.unique(ratings.annotator_of[counts]))
+    kind = kinds[0] if ratings.kinds is not None else "annotator"
+    whole = f"{n} by {counted(who, 'annotator')}" + (f" of the kind '{kind}'" if ratings.kinds is not None else "")
+    if not reference or counts.all():
+        return whole
+    others = len(np.unique(ratings.annotator_of[~counts]))
+    return f"{whole}, made more precise by {counted(others, 'judge')} ({', '.join(kinds[1:])})"
+
+
+def _notes(boards: Sequence[Board], scores: SystemScores, said: Statements) -> list[str]:
+    """What the design cannot tell apart, and what would mend it."""
+    found = []
+    if not scores.paired:
+        found.append(
+            "No prompt has outputs of two systems: differences of systems include differences of their prompts."
+        )
+    for board in boards:
+        far = [pair for pair in board.apart if pair[2] > MOSTLY]
+        if far:
+            a, b, share = max(far, key=lambda pair: pair[2])
+            more = f" (and {len(far) - 1} more pairs)" if len(far) > 1 else ""
+            found.append(
+                f"{board.name}: '{scores.systems[a]}' and '{scores.systems[b]}'{more} share no annotator, so that "
+                f"{share:.0%} of the variance of their difference is who rated them: they are confounded. Let some "
+                "annotators rate outputs of both."
+            )
+        none = [scores.systems[s] for s in np.flatnonzero(board.scores == 0)]
+        if none:
+            found.append(f"{board.name}: nobody whose scores count rated {listed(none)}; their means are not known.")
+        if np.isfinite(board.help):
+            found.append(_helped(board))
+    return found
+
+
+def _helped(board: Board) -> str:
+    if board.help <= 0:
+        return f"{board.name}: judges add nothing to people's labels."
+    return f"{board.name}: judges take {board.help:.0%} of the variance of the means away."
+
+
+def _said_fixed(words: Sequence[str], scores: SystemScores) -> list[str]:
+    """What the intervals are about."""
+    prompts = "these prompts" if "prompts" in words else "other prompts of the kind"
+    whom = "these annotators" if {"people", "judges", "annotators"} & set(words) else "other annotators of the kind"
+    return [f"Intervals hold for {prompts}{f' and {whom}' if scores.annotated else ''}."]
+
+
+def _cut(boards: Sequence[Board], limits: tuple[np.ndarray, np.ndarray]) -> list[str]:
+    some = any(np.isfinite(limits[0])) or any(np.isfinite(limits[1]))
+    return ["Means and their intervals are cut at the ends of the scale; differences are not."] if some else []

@@ -4,14 +4,15 @@ fuser, fusion_results       what all fusers share, and what they give
 standardisation, crowd      units, features and places of annotators; what is known of a crowd before any model
 model_registry              models by name, and which of them `auto` is
 *_items, item_*             ratings of items: joint, independent, averages; known truths, warm start
-*_traces, trace_*           traces over time: joint, independent, as published, averages; also as the namespace `series`
+*_traces, trace_*           traces over time: joint, independent, as published, averages
+items, series               namespaces: the fusers of each under their names
 grouped_*, group_*          ratings of items by several kinds of annotators who err together
 compared_items              comparisons: pairs of items, left, right or tie
 category_models             categories: class probabilities instead of numbers
 rating_design               from a finished fit: how many ratings are enough, what to rate next
 """
 
-from unisono.fusers import series
+from unisono.fusers import items, series
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fuser import Fuser
@@ -36,6 +37,7 @@ __all__ = [
     "Pairwise",
     "WeightedMean",
     "ZScoreMean",
+    "items",
     "make_fuser",
     "revive",
     "series",

@@ -245,6 +245,10 @@ class Fuser(Parameterised, ABC):
         settings = self.get_params()
         return settings.get("estimate") == "posterior" or settings.get("inference", "bayes") != "bayes"
 
+    def reliability_draws(self, fused: Fused) -> np.ndarray | None:
+        """(B, D) squared correlations of the estimate with the truth that the fit leaves open; None: not known."""
+        return None
+
     def forget(self) -> None:
         """Leaves the settings alone: a fit rests on nothing that was learned before."""
         for name in [name for name in vars(self) if name.startswith("_") or name.endswith("_")]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.fusers.crowd import crowd_diagnosis, item_signal
+from unisono.fusers.estimate_reliability import reliability_draws
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.gold_items import GoldReport, TurnedFit, restored_turned, turned_arrays
@@ -247,6 +248,12 @@ class Joint(Fuser):
             part = None if ratings is None else own.known_ratings(ratings)
             mean, cov = self.turned_.truths(mean, cov, *own._truth(part, features)[:2])
         return mean, cov, shown
+
+    def reliability_draws(self, fused: Fused) -> np.ndarray | None:
+        if self.inference == "ml" or self.anchor != "average" or self.turned_ is not None:
+            return None
+        estimate = self.scaling_.standardise(fused.mean)
+        return reliability_draws(self._items, self.calibration_, estimate, self._known)
 
     def _predict(self, features: ItemTable) -> Fused:
         return self.on_scale(*self._foretold(self.space_.scores(features, features.items).Z), features)

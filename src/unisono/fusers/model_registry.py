@@ -75,10 +75,32 @@ _EFFORT = ("width", "restarts", "max_iter", "seed", "jobs")
 
 
 def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
-    """A fuser by its model's name, for ratings of items or for traces (`series=True`).
+    """A fuser by its model's name.
 
-    `settings` are keyword arguments of the fuser. A model or a setting that there is not is a SettingsError that says
-    what there is.
+    Parameters
+    ----------
+    name : str
+        See `unisono.MODELS`.
+    series : bool
+        Whether it is for traces.
+    **settings
+        Keyword arguments of the fuser.
+
+    Returns
+    -------
+    Fuser
+        With `fit`, `fuse`, `predict`, `score` and `describe`, in the manner of scikit-learn.
+
+    Raises
+    ------
+    SettingsError
+        A model or a setting that there is not; the message says what there is.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> un.make_fuser("joint", panel=3.0)
+    Joint(panel=3.0)
     """
     model = find_model(name)
     kind = model.series if series else model.fuser

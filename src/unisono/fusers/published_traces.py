@@ -22,7 +22,7 @@ from unisono.fusers.trace_fuser import SeriesFuser
 from unisono.fusers.trace_model import Estimated, SeriesModel, combined, plain_model, whole, with_inactive
 from unisono.maths.em_loop import EmTrace, OnStep, relative_change, run_em
 from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, identity_params
-from unisono.maths.series.trace_em import make_step, start_from_truth
+from unisono.maths.series.trace_em import paper_step, start_from_truth
 from unisono.maths.series.trace_em_fit import filter_lag
 from unisono.maths.series.trace_estep import log_likelihood
 from unisono.maths.series.trace_layout import make_layout
@@ -156,7 +156,7 @@ class PaperJoint(SeriesFuser):
         return self._estimated(best, structure, data)
 
     def _estimated(self, one: Climbed, structure: Structure, data: SeriesData) -> Estimated:
-        model = plain_model(one.params, structure, weighted=False)
+        model = plain_model(one.params, structure)
         used = np.isin(np.arange(data.K), data.annotator_of)
         model = model._replace(mean_lag=filter_lag(one.params, used) / self.rate_)
         return Estimated((whole(model),), one.trace)
@@ -209,8 +209,7 @@ def usable_widths(ratings: Ratings) -> tuple[int, ...]:
 
 def paper_structure(width: int) -> Structure:
     """Free filters, no bias, one noise variance per annotator, one variance of the truth, zeros before the start."""
-    words: dict[str, Any] = {"noise": "isotropic", "latent": "isotropic", "start": "zero"}
-    return Structure(W=width, transform="taps", bias=False, level=False, **words)
+    return Structure(W=width, bias=False, isotropic=True, level=False, start="zero")
 
 
 def climb(
@@ -231,10 +230,9 @@ def climb(
     square = float(np.nanmean(data.y**2))
     priors = Priors(noise_floor=floor * square, sigma_floor=floor * square)
     start = start_from_truth(layout, random_truth(data, seed), identity_params(data, structure), structure, priors)
-    hard = make_step(layout, structure, priors, inference="paper")
 
     def step(params: SeriesParams) -> tuple[SeriesParams, float]:
-        return hard(params)[0], log_likelihood(layout, params, structure)
+        return paper_step(layout, params, structure, priors), log_likelihood(layout, params, structure)
 
     seen: list[tuple[SeriesParams, float]] = []
 

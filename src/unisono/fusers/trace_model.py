@@ -65,11 +65,10 @@ def model_of(fit: DefaultFit) -> SeriesModel:
     )
 
 
-def plain_model(params: SeriesParams, structure: Structure, *, weighted: bool = True) -> SeriesModel:
-    """Parameters alone, as on the way of an EM: the band is the nominal posterior variance."""
-    D = len(params.mu)
-    noise = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
-    return SeriesModel(params, structure, noise, np.zeros(D), no_spread(D), 0.0, "none", None, weighted)
+def plain_model(params: SeriesParams, structure: Structure) -> SeriesModel:
+    """Parameters alone, as the published model has them: the band is the nominal posterior variance."""
+    noise, D = np.diagonal(params.N, axis1=1, axis2=2), len(params.mu)
+    return SeriesModel(params, structure, noise, np.zeros(D), no_spread(D), 0.0, "none", None, weighted=False)
 
 
 def fused_truth(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray]:
@@ -219,11 +218,11 @@ def stretch_arrays(model: SeriesModel, data: SeriesData, rate: float) -> dict[st
 def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:
     """The model that `model_arrays` wrote down."""
     words = json.loads(str(arrays["words"]))
-    structure = Structure(**words["structure"])
+    known = {name: value for name, value in words["structure"].items() if name in Structure._fields}
     params = {name: arrays[name] for name in SeriesParams._fields if name != "phi"}
     return SeriesModel(
         params=SeriesParams(**params, phi=float(arrays["phi"])),
-        structure=structure._replace(fixed=tuple(structure.fixed)),
+        structure=Structure(**known | {"fixed": tuple(known["fixed"])}),
         noise=arrays["noise"],
         extra=arrays["extra"],
         spread=Spread(*(arrays[f"spread_{name}"] for name in Spread._fields)),

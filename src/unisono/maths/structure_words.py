@@ -1,4 +1,4 @@
-"""Words of structure: settings of the models that are one of a few words, for ratings of items and for traces.
+"""Words of structure: settings of the models that are one of a few words.
 
 Types, command-line choices, error messages and the check of the docs are all made from here. Imports nothing that takes
 time, because `unisono fuse --help` needs it.
@@ -22,11 +22,6 @@ Counting = Literal["merge", "keep"]  # of annotators who look like one opinion
 
 Engine = Literal["serial", "processes", "dask", "ray"]  # who works on shards
 
-SeriesTransform = Literal["identity", "gain", "full", "delay", "taps"]
-FrameNoise = Literal["isotropic", "diagonal", "full", "scaled"]  # within one frame
-SeriesNoise = Literal["isotropic", "diagonal", "full", "scaled", "ar1"]  # ar1: diagonal, correlated over frames
-SeriesInference = Literal["soft", "hard", "paper"]
-
 ENGINE_WORDS: tuple[str, ...] = get_args(Engine)
 COPY_WORDS: tuple[str, ...] = get_args(Counting)
 ITEM_WORDS: dict[str, tuple[str, ...]] = {
@@ -38,17 +33,6 @@ ITEM_WORDS: dict[str, tuple[str, ...]] = {
     "estimate": get_args(EstimateScale),
     "response": get_args(Response),
 }
-SERIES_WORDS: dict[str, tuple[str, ...]] = {
-    "inference": get_args(SeriesInference),
-    "transform": get_args(SeriesTransform),
-    "noise": get_args(SeriesNoise),
-    "latent": get_args(Latent),
-}
-
-
-def words_of(name: str) -> tuple[str, ...]:
-    """All words that a setting takes, of items first, then those that traces alone have."""
-    return tuple(dict.fromkeys((*ITEM_WORDS.get(name, ()), *SERIES_WORDS.get(name, ()))))
 
 
 def require_word(name: str, value: object, words: Sequence[str]) -> None:

@@ -46,7 +46,43 @@ def simulate_items(
     missing: float = 0.0,
     seed: int = 0,
 ) -> Simulation:
-    """Draws a data set. `spread` is the sd of F_k around the identity, or the off-diagonal value of a shared F."""
+    """Draws ratings of items from the paper's model, with the truth behind them.
+
+    Parameters
+    ----------
+    items, annotators, dimensions, features : int
+        How many.
+    ratings_per_item : int, optional
+        All annotators by default.
+    noise : float
+        Sd of the errors.
+    transform : {"uniform", "identity", "near-identity", "shared"}
+        Law of the annotators' matrices.
+    spread : float
+        Sd of near-identity matrices around the identity, or the off-diagonal value of the shared one.
+    bias : float
+        Sd of offsets.
+    missing : float
+        Share of the numbers that are lost.
+    seed : int
+        Decides everything.
+
+    Returns
+    -------
+    Simulation
+        `.ratings`, `.features`, `.truth`, `.annotators`.
+
+    Raises
+    ------
+    DataError
+        More ratings per item than annotators.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> un.simulate_items(items=20, annotators=4).truth.value.shape
+    (20, 2)
+    """
     per_item = annotators if ratings_per_item is None else ratings_per_item
     if not 1 <= per_item <= annotators:
         raise DataError(f"{per_item} ratings per item need at least as many annotators; there are {annotators}.")
@@ -187,11 +223,46 @@ def simulate_series(
     missing: float = 0.0,
     seed: int = 0,
 ) -> Simulation:
-    """Draws a data set.
+    """Draws traces from the paper's model, with the truth behind them.
 
-    `window` is the width of the true filters in frames, `noise` the noise sd in sds of the annotator's signal, on
-    average, `correlation` that of the true dimensions, `autocorrelation` that of neighbouring noise; the first
-    `spammers` annotators trace a random walk of their own; a share `missing` of the frames is lost in stretches.
+    Parameters
+    ----------
+    recordings, frames, annotators, dimensions, features : int
+        How many.
+    window : int
+        Frames that the true filters span.
+    rate : float
+        Frames per second.
+    noise : float
+        Sd of the errors, in sds of the annotator's signal, on average.
+    realistic : bool
+        Whether annotators have a smooth delay, a gain, leakage and a bias instead of free filters.
+    correlation : float
+        Of the true dimensions.
+    autocorrelation : float
+        Of neighbouring errors.
+    spammers : int
+        How many annotators, from the first, trace a random walk of their own.
+    missing : float
+        Share of the frames that are lost, in stretches.
+    seed : int
+        Decides everything.
+
+    Returns
+    -------
+    Simulation
+        `.ratings`, `.features`, `.truth`, `.annotators`.
+
+    Raises
+    ------
+    DataError
+        Nobody traces honestly, or a correlation of 1.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> un.simulate_series(recordings=2, frames=50, annotators=3, features=2).truth.value.shape
+    (100, 2)
     """
     if not 0 <= spammers < annotators:
         raise DataError(f"{spammers} spammers among {annotators} annotators: at least one must rate honestly.")

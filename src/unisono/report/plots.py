@@ -25,7 +25,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.evaluate.agreement_figures import Drawing
-from unisono.evaluate.agreement_measure import measure_agreement
+from unisono.evaluate.agreement_measure import estimate_of, measure_agreement
 from unisono.evaluate.agreement_results import Agreement
 from unisono.fusers import Annotators, Fused, Fuser, make_fuser
 from unisono.fusers.fusion_results import by_reliability
@@ -117,8 +117,8 @@ def agreement(
 ) -> Axes:
     """Figures of agreement with their 95 % intervals; takes the result of `un.agreement`, or a fusion."""
     if not isinstance(found, Agreement):
-        shrunk = found.fuser.gives_posterior_means()
-        found = measure_agreement(found.ratings, drawing=Drawing(draws, 0.95, 0), fused=found.fused, shrunk=shrunk)
+        estimate = estimate_of(found.fuser, found.fused)
+        found = measure_agreement(found.ratings, drawing=Drawing(draws, 0.95, 0), estimate=estimate)
     rows = [(one, name) for one in found.dimensions for name in figures]
     axes = axes_for(ax, 0.5 + 0.17 * len(rows))
     for y, (one, name) in enumerate(rows):

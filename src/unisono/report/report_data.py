@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.evaluate.agreement_figures import Drawing
-from unisono.evaluate.agreement_measure import measure_agreement
+from unisono.evaluate.agreement_measure import estimate_of, measure_agreement
 from unisono.evaluate.held_out_ratings import score_hidden
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import Annotators, Fused, Fuser, make_fuser
@@ -92,9 +92,7 @@ def build_dossier(
     draws = DRAWS if ratings.value.size <= MOST_TO_RESAMPLE else 0
     if subject.sample is not None and ratings.K > MOST_TO_DRAW:
         draws = 0
-    agreement = measure_agreement(
-        ratings, drawing=Drawing(draws, 0.95, 0), fused=fused, shrunk=subject.fuser.gives_posterior_means()
-    )
+    agreement = measure_agreement(ratings, drawing=Drawing(draws, 0.95, 0), estimate=estimate_of(subject.fuser, fused))
     tell("annotators")
     described = people(subject.fuser, ratings, fused, subject.annotators)
     tell("held-out ratings")

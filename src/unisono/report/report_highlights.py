@@ -6,10 +6,19 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from unisono.report.report_figures import as_interval, as_number, as_share, course_figure, share_figure, strip_figure
+from unisono.report.report_figures import (
+    as_coefficient,
+    as_interval,
+    as_number,
+    as_share,
+    course_figure,
+    share_figure,
+    strip_figure,
+)
 from unisono.tables.labels import counted
 
 MOST = 5  # dimensions told
+HARDLY_KNOWN = 0.5  # convention: width of an interval of reliability from which no verdict is given
 STRANGERS = "Compare only those who rated the same: higher figures may be due to easier material."
 
 
@@ -69,7 +78,7 @@ def _certainty(data: dict[str, Any]) -> Answer:
         return Answer("How sure is it?", "The ratings do not tell how reliable estimates are.", lines, "agreement")
     if len(told) < len(known):
         lines.append(Line("", f"and {counted(len(known) - len(told), 'more dimension')} with higher reliability"))
-    sentence = _in_words(float(figures[known[0]]["value"]), data["dimensions"][known[0]], data)
+    sentence = _in_words(figures[known[0]], data["dimensions"][known[0]], data)
     return Answer("How sure is it?", sentence, lines, "agreement")
 
 
@@ -80,8 +89,12 @@ def _what_is_told(data: dict[str, Any]) -> str:
     return f"Typical ± (90 %), in units of the answers; reliability, 0 all error to 1 none{bracketed}"
 
 
-def _in_words(lowest: float, least: str, data: dict[str, Any]) -> str:
+def _in_words(figure: dict[str, Any], least: str, data: dict[str, Any]) -> str:
     """How far the least reliable dimension can be relied upon."""
+    lowest = float(figure["value"])
+    if figure["low"] is not None and figure["high"] - figure["low"] > HARDLY_KNOWN:
+        ends = f"between {as_coefficient(figure['low'])} and {as_coefficient(figure['high'])}"
+        return f"Hard to say: on {least} reliability lies {ends}; so few answers do not tell."
     where = "on every dimension" if len(data["dimensions"]) > 1 else f"on {least}"
     if lowest >= 0.9:
         return f"Very: reliability is .90 or more {where}."

@@ -93,7 +93,14 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class ItemTable:
-    """Validated per-item (or per-frame) numbers with their labels."""
+    """Validated per-item (or per-frame) numbers with their labels; read them with `unisono.read_item_table`.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> un.read_item_table(pd.DataFrame({"item": ["a", "b"], "length": [10, 12]})).value.tolist()
+    [[10.0], [12.0]]
+    """
 
     value: np.ndarray  # (S, P) numbers, NaN where unknown
     length: np.ndarray  # (M,) rows per item

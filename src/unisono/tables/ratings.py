@@ -26,7 +26,15 @@ from unisono.tables.scale_inference import for_origins, infer_scale
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Validated ratings. Build them with `Ratings.from_judgements`, or read them with `unisono.read_ratings`."""
+    """Validated ratings. Build them with `Ratings.from_judgements`, or read them with `unisono.read_ratings`.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> ratings = un.load_dataset("squality")
+    >>> ratings.dimensions, len(ratings.annotators), ratings.value.shape
+    (('correctness', 'selection', 'overall'), 4, (900, 3))
+    """
 
     value: np.ndarray  # (S, D) answers, NaN where missing
     item_of: np.ndarray  # (J,) item of each judgement

@@ -40,6 +40,7 @@ GRADES: tuple[Ends, ...] = (
     *((0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (-2.0, 2.0), (0.0, 5.0), (1.0, 7.0), (-3.0, 3.0), (1.0, 9.0)),
     *((-4.0, 4.0), (1.0, 10.0), (0.0, 10.0), (-5.0, 5.0), (-10.0, 10.0)),
 )
+THREE_GRADES: Ends = (0.0, 2.0)  # of answers from 0 on: of others, 1 and 2 may be on a scale from 1
 # Scales of sliders. Not -3 to 3 and the like: standardised numbers without ends come close to these by themselves.
 SLIDERS: tuple[Ends, ...] = (
     *((0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (1.0, 7.0), (1.0, 9.0), (0.0, 10.0), (0.0, 100.0), (1.0, 100.0)),
@@ -194,6 +195,8 @@ def _grades(seen: _Seen, y: SeenAnswers) -> _Seen:
     if used or (all(piled) and begins and low < high and high == round(high)):
         return seen._replace(ends=(low, high), sure=True)
     holding = [ends for ends in GRADES if seen.within(ends)]
+    if low == 0.0 and GRADES[0][1] < high <= THREE_GRADES[1]:
+        return seen._replace(ends=THREE_GRADES)
     same_start = [ends for ends in holding if ends[0] == low] if piled[0] else []
     return seen._replace(ends=next(iter((*same_start, *holding)), None))
 

@@ -108,10 +108,10 @@ def test_a_fit_gives_the_reliability_of_its_estimate(tmp_path):
 
 
 def test_posterior_means_are_known_as_such():
-    assert un.Joint(estimate="posterior").gives_posterior_means()
+    assert un.items.Joint(estimate="posterior").gives_posterior_means()
     assert un.make_fuser("paper-joint").gives_posterior_means()
-    assert not un.Joint().gives_posterior_means()
-    assert not un.Mean().gives_posterior_means()
+    assert not un.items.Joint().gives_posterior_means()
+    assert not un.items.Mean().gives_posterior_means()
 
 
 def test_traces_are_drawn_by_stretches_and_also_compared_without_delays():

@@ -40,36 +40,11 @@ def test_the_report_says_everything_about_every_judge(judged):
 def test_systems_are_compared_whatever_judges_think_of_them(judged):
     ratings, panel, system, prompt = judged
     board = un.judges(ratings, by=system, prompt=prompt).systems
-    truth = np.array([panel.truth[[s == name for s in system.values()]].mean(axis=0) for name in board.systems])
-    columns = pl.DataFrame(board.columns())
-    found = columns.filter((pl.col("dimension") == "d0") & (pl.col("system") == "system1"))
-    # The judges' dislike is taken out: three standard errors, and a fraction of their bias.
-    assert abs(found["mean"][0] - truth[1, 0]) < 3 * found["sd"][0]
-    assert found["sd"][0] < 0.4
-    assert (columns["low"] < columns["mean"]).all()
-    assert (columns["best_rank"] <= columns["worst_rank"]).all()
-    pairs = pl.DataFrame(board.differences())
-    assert pairs.height == 2 * 3
-    assert board.labelled.sum() == 2 * 60
-    np.testing.assert_allclose(board.model_mean.shape, (3, 2))
-
-
-def test_predictions_do_not_know_the_labels_they_are_compared_with(judged):
-    """Labels of one item may say anything: its own prediction stays."""
-    from unisono.evaluate.system_leaderboard import cross_fitted, people_means
-
-    ratings, *_ = judged
-    fuser = un.Groups().fit(ratings)
-    first = people_means(ratings, None)
-    item = int(np.flatnonzero(np.isfinite(first).any(axis=1))[0])
-    wild = ratings.value.copy()
-    wild[(ratings.item_of == item) & (ratings.annotator_of < 3)] += 100
-    other = ratings.with_value(wild)
-    clusters = np.arange(ratings.M)
-    before = cross_fitted(ratings, fuser, first, clusters, 3, 0)
-    after = cross_fitted(other, fuser, people_means(other, None), clusters, 3, 0)
-    np.testing.assert_array_equal(before[item], after[item])
-    assert np.abs(before - after).max() > 1e-3
+    true = panel.truth[[name == "system1" for name in system.values()]].mean(axis=0)[0]
+    found = board.systems.filter((pl.col("dimension") == "d0") & (pl.col("system") == "system1"))
+    # The judges' dislike is taken out: the interval is far narrower than their bias is large.
+    assert found["low"][0] < true < found["high"][0]
+    assert found["high"][0] - found["low"][0] < 1.5
 
 
 def test_systems_and_prompts_are_columns_of_a_table(tmp_path):
@@ -77,8 +52,8 @@ def test_systems_and_prompts_are_columns_of_a_table(tmp_path):
     described = frame.select("item").unique().sort("item").with_row_index("n")
     described = described.select("item", pl.concat_str(pl.lit("s"), pl.col("n") % 2).alias("system"))
     joined = frame.join(described, on="item")
-    one = un.judges(joined, by="system").systems.columns()
-    two = un.judges(frame, by="system", items=described).systems.columns()
+    one = un.judges(joined, by="system").systems.to_dict()
+    two = un.judges(frame, by="system", items=described).systems.to_dict()
     assert one == two
     with pytest.raises(un.DataError, match="no column 'model'"):
         un.judges(joined, by="model")
@@ -96,5 +71,5 @@ def test_judges_need_people_beside_them():
     with pytest.raises(un.DataError, match="one kind of annotators"):
         un.judges(bare)
     few, _ = judged_ratings(labels=5, items=40)
-    with pytest.raises(un.DataError, match=r"only 5 items.*at least 10"):
+    with pytest.raises(un.DataError, match=r"there is one system, 'a'"):
         un.judges(few, by=dict.fromkeys(few.items, "a"))

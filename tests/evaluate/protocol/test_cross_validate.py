@@ -81,7 +81,7 @@ def test_every_item_is_predicted_once_whatever_the_number_of_workers():
     for name in ("auto", "mean"):
         assert one.predictions[name].items == w.truth.items
         np.testing.assert_array_equal(one.predictions[name].value, two.predictions[name].value)
-    np.testing.assert_allclose(one.predictions["mean"].value, un.Mean().fit(w.ratings).fuse().mean)
+    np.testing.assert_allclose(one.predictions["mean"].value, un.items.Mean().fit(w.ratings).fuse().mean)
 
 
 def test_items_without_a_truth_train_and_are_not_predicted():
@@ -111,7 +111,7 @@ def test_without_selection_the_converged_model_is_taken():
     w = world()
     found = run(w, models=["auto"], select_iteration=False)
     part = rounds(w)[0]
-    fitted = un.Joint().fit(w.ratings.select_items(list(part.train)))
+    fitted = un.items.Joint().fit(w.ratings.select_items(list(part.train)))
     np.testing.assert_allclose(
         found.predictions["auto"].select_items(part.test).value,
         fitted.fuse(w.ratings.select_items(list(part.test))).mean,
@@ -121,7 +121,10 @@ def test_without_selection_the_converged_model_is_taken():
 
 def test_fusers_under_a_name_of_ones_own():
     found = un.cross_validate(
-        world().ratings, world().truth, models={"mine": [un.Mean(), un.Joint()], "mean": un.Mean()}, folds=3
+        world().ratings,
+        world().truth,
+        models={"mine": [un.items.Mean(), un.items.Joint()], "mean": un.items.Mean()},
+        folds=3,
     )
     assert [row.model for row in found.models] == ["mine", "mean"]
     assert {fold.candidates[0] for fold in found.models[0].folds} <= {0, 1}
@@ -143,7 +146,7 @@ def test_series_are_compared_by_a_paired_t_test_over_folds():
 
 def test_a_model_does_not_beat_itself():
     w = world()
-    found = run(w, models={"one": un.Mean(), "two": un.Mean()})
+    found = run(w, models={"one": un.items.Mean(), "two": un.items.Mean()})
     assert all(row.better is None for row in found.differences)
 
 

@@ -44,9 +44,9 @@ def test_people_on_another_scale_are_not_expected_to_have_the_same_level():
 
 def test_a_fit_says_which_share_it_expects():
     ratings, _ = judged_ratings(items=80, labels=40, shared=0.7)
-    assert un.Groups().fit(ratings).fit_.shared.tolist()[1] >= 0.4
-    assert un.Groups(shared=0.25).fit(ratings).fit_.shared.tolist() == [0, 0.25]
-    nothing = un.Groups(shared=0.0).fit(ratings)
+    assert un.items.Groups().fit(ratings).fit_.shared.tolist()[1] >= 0.4
+    assert un.items.Groups(shared=0.25).fit(ratings).fit_.shared.tolist() == [0, 0.25]
+    nothing = un.items.Groups(shared=0.0).fit(ratings)
     assert (nothing.groups().share[1] < 0.6).all()
     assert np.isfinite(nothing.fuse().sd).all()
-    assert un.Groups().expecting(np.array([0.0, 0.1])).fit(ratings).fit_.shared.tolist() == [0, 0.1]
+    assert un.items.Groups().expecting(np.array([0.0, 0.1])).fit(ratings).fit_.shared.tolist() == [0, 0.1]

@@ -121,7 +121,7 @@ def test_what_contradicts_is_refused_in_words(call, words):
 
 def test_using_an_unfitted_fuser_says_so():
     with pytest.raises(un.NotFittedError, match="call fit"):
-        un.Joint().fuse()
+        un.items.Joint().fuse()
 
 
 def test_running_out_of_iterations_warns():

@@ -55,7 +55,7 @@ def test_what_is_promised_is_about_what_subsets_reach():
 
 
 def test_models_without_levels_and_averages_give_no_advice():
-    ratings = trace_world(seed=1, lengths=(60, 60), gaps=False).ratings
-    for model, settings in (("mean", {}), ("joint", {"noise": "ar1"})):
-        with pytest.raises(un.DataError, match="fuse with --model auto"):
-            un.plan(un.fuse(ratings, model=model, **settings))
+    world = trace_world(seed=1, lengths=(60, 60), gaps=False)
+    for settings in ({"model": "mean"}, {"features": world.features}):
+        with pytest.raises(un.DataError, match=r"fuse with --model auto|without features"):
+            un.plan(un.fuse(world.ratings, **settings))

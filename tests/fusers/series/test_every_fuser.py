@@ -8,19 +8,19 @@ import pytest
 
 import unisono as un
 from trace_world import pearson, trace_world
-from unisono.fusers import make_fuser
+from unisono.fusers import SERIES_MODELS, make_fuser
 from unisono.fusers.saved_fit import load_fit, save_fit
 from unisono.tables.ratings import Ratings
 
 pytestmark = pytest.mark.slow
 
-MODELS = tuple(un.SERIES_MODELS)
+MODELS = tuple(SERIES_MODELS)
 PAPER = ("paper-joint", "paper-independent")
 SMALL = {"restarts": 1, "width": 3}  # of the published models
 
 
 def settings(name):
-    return SMALL if name in PAPER else {"transform": "taps"} if name == "joint" else {}
+    return SMALL if name in PAPER else {}
 
 
 def fitted(name, ratings, **tables):

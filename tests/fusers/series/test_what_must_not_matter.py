@@ -122,6 +122,31 @@ def test_somebody_whose_traces_wander(name):
         assert alike(before(name), found, dims) > 0.97
 
 
+def test_somebody_who_never_moves_says_nothing_of_the_level():
+    for seed in range(3):
+        table, dims = wheels(seed)
+        table = table[table.annotator != "a01"]
+        still = table[table.annotator == "a00"].assign(annotator="still", **dict.fromkeys(dims, 12.0))
+        one, other = fused(table), fused(pd.concat([table, still], ignore_index=True))
+        sd, away = one.truth[dims].std(), (other.truth[dims] - one.truth[dims]).mean()
+        assert (away.abs() / sd).max() < 0.02
+        told = other.annotators.set_index("annotator").loc["still"]
+        assert (told["flat"] > 0.8).all()
+
+
+def test_one_value_per_recording_says_something_of_levels():
+    data, truth, _ = crowd(4, K=4, lengths=(150,) * 6, gaps=False, gain_sd=0.1)
+    table = as_table(data, ("x",), 2.0)
+    level = pd.Series(truth).groupby(np.repeat(np.arange(6), 150)).mean().to_numpy()
+    errors = []
+    for said in (level, level[::-1]):
+        still = table[table.annotator == "a00"].assign(annotator="still")
+        still["x"] = said[still.recording.str[1:].astype(int)]
+        found = fused(pd.concat([table, still], ignore_index=True)).truth
+        errors.append(np.std(found.groupby("recording").x.mean().to_numpy() - level))
+    assert errors[0] < 0.8 * errors[1]
+
+
 def test_a_dimension_that_is_there_twice():
     """Private units and errors that last, so that what leaks could be anything."""
     for seed in (3, 5):

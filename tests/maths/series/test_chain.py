@@ -18,8 +18,8 @@ CASES = [
     Case(D=2, W=20, lengths=(7, 12), phi=0.4),
     Case(D=1, W=20, lengths=(64,), phi=-0.3, missing="dims", start="zero"),
     Case(D=2, W=5, lengths=(41, 33, 41), phi=0.7, missing="annotator", start="zero", P=3),
-    Case(D=2, W=4, lengths=(37, 37), phi=0.9, autocorrelation="own"),
-    Case(D=2, W=6, lengths=(26, 11), phi=0.9, missing="dims", autocorrelation="own", P=1),
+    Case(D=2, W=4, lengths=(37, 37), phi=0.9, autocorrelated=True),
+    Case(D=2, W=6, lengths=(26, 11), phi=0.9, missing="dims", autocorrelated=True, P=1),
 ]
 
 
@@ -38,7 +38,7 @@ def factor_of(layout, params, structure):
 def test_chains_equal_the_dense_reference(case, between):
     data, params, structure, layout = setting(case, between)
     # A delay between two frames and noise that lasts reach over three frames: no chain, and the same answer.
-    chained = not (between and case.autocorrelation != "none")
+    chained = not (between and case.autocorrelated)
     assert isinstance(factor_of(layout, params, structure), Chain if chained else Factor)
     truth = infer(layout, data.X, params, structure)
     np.testing.assert_array_equal(posterior_mean(layout, data.X, params, structure), truth.mean)
@@ -58,7 +58,7 @@ def test_moments_of_near_taps_equal_those_of_the_blocks(case, covariances):
     near = np.pad(np.abs(tap[:, None] - tap) < structure.span, (0, 1), constant_values=True)
     for ours, theirs in zip(got.S, want.S, strict=True):
         np.testing.assert_allclose(ours, np.where(near, theirs, 0.0), rtol=1e-8, atol=1e-9 * np.abs(theirs).max())
-    for name in ("c", "yy", "n", "frames", "recordings"):
+    for name in ("c", "yy", "n", "frames"):
         np.testing.assert_allclose(getattr(got, name), getattr(want, name), rtol=1e-9, atol=1e-9)
     for name, ours, theirs in zip(got.aa._fields, got.aa, want.aa, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=name)
@@ -73,15 +73,6 @@ def test_moments_of_the_truth_equal_the_dense_reference_in_a_chain(case):
     for name, want in zip(("now", "cross", "back", "first"), expected, strict=True):
         np.testing.assert_allclose(getattr(around, name), want, rtol=1e-8, atol=1e-8 * np.abs(want).max())
     assert moments.frames == frames
-
-
-def test_full_noise_joins_delays_and_is_no_chain():
-    case = Case(D=2, W=6, lengths=(30,), phi=0.8, missing="dims", noise="full")
-    data, params, structure, layout = setting(case)
-    assert structure.span is None
-    assert isinstance(factor_of(layout, params, structure), Factor)
-    expected = dense.posterior(data, params, 0).loglik
-    np.testing.assert_allclose(log_likelihood(layout, params, structure), expected, rtol=1e-10)
 
 
 def test_draws_from_a_chain_have_the_posterior_mean_and_covariance():

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 from reference import dense_series as dense
+from reference.series_density import expected_log_density
 from series_cases import CASES, Case, make_data, make_params, structure_of
 from unisono.maths.series.delay_search import DelayTrials, lag_interval, lag_profile, refine_lags
 from unisono.maths.series.filter_rows import best_row, row_models
 from unisono.maths.series.trace_data import Priors, SeriesData, Structure, identity_params
 from unisono.maths.series.trace_em import (
     competence,
-    expected_log_density,
     log_prior,
     make_step,
     maximise,
+    paper_step,
     point_moments,
     recentre,
     start_from_truth,
@@ -25,7 +26,7 @@ from unisono.maths.series.trace_layout import make_layout
 TIGHT = Priors(gain_sd=0.3, crosstalk_sd=0.2, tap_sd=0.2, bias_sd=0.5, noise_nu=5.0, noise_scale=np.array([0.4, 0.5]))
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.noise != "full" and c.autocorrelation == "none"], ids=str)
+@pytest.mark.parametrize("case", [c for c in CASES if not c.autocorrelated], ids=str)
 def test_filters_bias_and_noise_equal_dense_normal_equations(case):
     data, params, structure = make_data(case), make_params(case), structure_of(case)
     priors = Priors(tap_sd=0.7, crosstalk_sd=0.7, bias_sd=0.9)  # T < W: without a prior there are many solutions
@@ -60,18 +61,14 @@ def test_sigma_given_phi_equals_the_dense_reference(case):
 
 
 STRUCTURES = [
-    Structure(W=4, transform="taps"),
-    Structure(W=4, transform="taps", noise="isotropic", latent="isotropic", bias=False, level=False, start="zero"),
-    Structure(W=4, transform="taps", noise="full", estimate_phi=True),
-    Structure(W=3, transform="taps", noise="scaled", latent="diagonal", estimate_phi=True),
-    Structure(W=5, transform="delay", latent="full", estimate_phi=True),
-    Structure(W=5, transform="delay", crosstalk=True, noise="full"),
-    Structure(W=1, transform="full", noise="full"),
-    Structure(W=1, transform="gain", noise="scaled"),
-    Structure(W=2, transform="identity", noise="diagonal"),
-    Structure(W=3, transform="taps", autocorrelation="own"),
-    Structure(W=4, transform="delay", autocorrelation="shared", estimate_phi=True),
-    Structure(W=2, transform="delay", autocorrelation="shared", noise="isotropic", start="zero"),
+    Structure(W=4),
+    Structure(W=4, isotropic=True, bias=False, level=False, start="zero"),
+    Structure(W=3, fixed=(1,)),
+    Structure(W=1),
+    Structure(W=5, transform="delay"),
+    Structure(W=5, transform="delay", crosstalk=True),
+    Structure(W=2, transform="delay", isotropic=True, start="zero"),
+    Structure(W=4, transform="delay", autocorrelated=True, fixed=(0, 1, 2, 3)),
 ]
 
 
@@ -81,7 +78,7 @@ def rough(structure, missing="dims", lengths=(60, 35), P=2):
 
 
 @pytest.mark.parametrize("priors", [Priors(theta_precision=0.0), TIGHT, TIGHT._replace(kappa=0.2, theta_precision=3.0)])
-@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: "-".join(str(v) for v in s[:10]))
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: "-".join(str(v) for v in s))
 def test_the_soft_objective_rises_at_every_step(structure, priors):
     data, structure = rough(structure)
     step = make_step(make_layout(data, structure), structure, priors)
@@ -94,20 +91,8 @@ def test_the_soft_objective_rises_at_every_step(structure, priors):
     assert objective[-1] > objective[0] + 1.0
 
 
-@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: "-".join(str(v) for v in s[:10]))
-def test_the_weighted_hard_objective_rises_at_every_step(structure):
-    data, structure = rough(structure)
-    priors = TIGHT._replace(sigma_floor=1e-3, noise_floor=1e-3)
-    step = make_step(make_layout(data, structure), structure, priors, inference="hard")
-    params, objective = identity_params(data, structure, phi=0.5), []
-    for _ in range(12):
-        params, value = step(params)
-        objective.append(value)
-    assert np.all(np.diff(objective) >= -1e-9 * np.abs(objective[0])), np.diff(objective)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: "-".join(str(v) for v in s[:10]))
+@pytest.mark.parametrize("structure", STRUCTURES[:-1], ids=lambda s: "-".join(str(v) for v in s))
 def test_the_m_step_climbs_and_repeats_to_a_stationary_point(structure):
     data, structure = rough(structure)
     layout = make_layout(data, structure)
@@ -115,7 +100,7 @@ def test_the_m_step_climbs_and_repeats_to_a_stationary_point(structure):
     moments, priors = expect(layout, params, structure).moments, TIGHT._replace(theta_precision=3.0)
 
     def height(p):
-        return expected_log_density(layout, moments, p, structure) + log_prior(p, structure, priors)
+        return expected_log_density(layout, moments, p) + log_prior(p, structure, priors)
 
     values = [height(params)]
     for _ in range(60):
@@ -124,30 +109,27 @@ def test_the_m_step_climbs_and_repeats_to_a_stationary_point(structure):
     assert np.all(np.diff(values) >= -1e-8), np.diff(values)
     rng = np.random.default_rng(0)
     names = ["sigma", "theta"] + ["mu"] * structure.level + ["b"] * structure.bias
-    for name in names + ["rho"] * (structure.autocorrelation == "own"):
+    for name in names:
         value = getattr(params, name)
         change = rng.standard_normal(value.shape) * 1e-3
-        change = 0.5 * (change + change.T) if name == "sigma" else change
-        if structure.latent != "full" and name == "sigma":
-            change = np.diag(np.diagonal(change)) if structure.latent == "diagonal" else np.eye(2) * 1e-3
+        if name == "sigma":
+            change = np.eye(2) * 1e-3 if structure.isotropic else 0.5 * (change + change.T)
+        if name == "b":
+            change[list(structure.fixed)] = 0.0
         for sign in (1, -1):
             assert height(params._replace(**{name: value + sign * change})) < values[-1]
-    if structure.autocorrelation == "shared":
-        moved = [params._replace(rho=params.rho + np.array([change, 0.0])) for change in (1e-3, -1e-3)]
-        assert max(height(p) for p in moved) < values[-1]
-    scaled = params._replace(N=params.N * 1.001), params._replace(N=params.N * 0.999)
+    free = np.array([k not in structure.fixed for k in range(data.K)])[:, None, None]
+    scaled = [params._replace(N=params.N * np.where(free, factor, 1.0)) for factor in (1.001, 0.999)]
     assert max(height(p) for p in scaled) < values[-1]
 
 
 def test_paper_step_equals_the_appendix():
     case = Case(D=2, W=4, lengths=(30, 22), phi=0.0, missing="dims", start="zero", P=3)
     data = make_data(case)
-    structure = Structure(
-        W=4, transform="taps", bias=False, noise="isotropic", latent="isotropic", level=False, start="zero"
-    )
+    structure = Structure(W=4, bias=False, isotropic=True, level=False, start="zero")
     params = make_params(case)._replace(b=np.zeros((3, 2)), mu=np.zeros(2))
     layout = make_layout(data, structure)
-    new, _ = make_step(layout, structure, Priors(), inference="paper")(params)
+    new = paper_step(layout, params, structure, Priors())
     truths = [dense.paper_estep(data, params, m) for m in range(2)]
     F, tau2, theta, sigma2 = dense.paper_mstep(data, truths, 4)
     np.testing.assert_allclose(new.F, F, rtol=1e-8, atol=1e-10)
@@ -159,9 +141,7 @@ def test_paper_step_equals_the_appendix():
 def test_start_from_truth_is_the_papers_m_step_on_that_truth():
     case = Case(D=2, W=3, lengths=(25, 14), phi=0.0, start="zero", P=2)
     data = make_data(case)
-    structure = Structure(
-        W=3, transform="taps", bias=False, noise="isotropic", latent="isotropic", level=False, start="zero"
-    )
+    structure = Structure(W=3, bias=False, isotropic=True, level=False, start="zero")
     a = np.random.default_rng(2).standard_normal((39, 2))
     got = start_from_truth(make_layout(data, structure), a, identity_params(data, structure), structure, Priors())
     F, tau2, theta, sigma2 = dense.paper_mstep(data, [a[:25], a[25:]], 3)
@@ -172,15 +152,15 @@ def test_start_from_truth_is_the_papers_m_step_on_that_truth():
 
 
 def test_one_frame_and_one_tap_are_the_global_model():
-    """EM of the global model (full F, bias, full N, features) written densely, item by item."""
+    """EM of the global model (full F, bias, diagonal N, features) written densely, item by item."""
     rng = np.random.default_rng(4)
     M, K, D, P = 40, 5, 3, 2
-    case = Case(D=D, W=1, lengths=(1,) * M, phi=0.0, missing="dims", noise="full", P=P, K=K)
+    case = Case(D=D, W=1, lengths=(1,) * M, phi=0.0, missing="dims", P=P, K=K)
     data = make_data(case, seed=9)
     data = data._replace(y=data.y + rng.standard_normal(data.y.shape))
     params = make_params(case)._replace(phi=0.0)
-    structure = Structure(W=1, transform="full", noise="diagonal", level=False)
-    params = params._replace(N=np.eye(D) * np.diagonal(params.N, axis1=1, axis2=2)[:, None], mu=np.zeros(D))
+    structure = Structure(W=1, level=False)
+    params = params._replace(mu=np.zeros(D))
     new, objective = make_step(make_layout(data, structure), structure, Priors())(params)
     loglik, XX, XA = 0.0, np.zeros((P, P)), np.zeros((P, D))
     E, second = np.zeros((M, D)), np.zeros((M, D, D))
@@ -216,20 +196,19 @@ def test_one_frame_and_one_tap_are_the_global_model():
             np.testing.assert_allclose(np.append(new.F[k, 0, d], new.b[k, d]), x, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("latent", ["full", "diagonal", "isotropic"])
-def test_the_gauge_leaves_the_likelihood_as_it_is(latent):
+@pytest.mark.parametrize("leaks", [True, False])
+def test_the_gauge_leaves_the_likelihood_as_it_is(leaks):
     case = Case(D=2, W=3, lengths=(40, 25), phi=0.7, missing="dims", P=1)
-    data, params, structure = make_data(case), make_params(case), structure_of(case, latent=latent)
+    data, params = make_data(case), make_params(case)
+    structure = structure_of(case, transform="taps" if leaks else "delay")
     layout = make_layout(data, structure)
     moved = recentre(params, structure, np.ones(3, dtype=bool))
-    before, after = expect(layout, params, structure).loglik, expect(layout, moved, structure).loglik
+    before, after = (expect(layout, p, structure_of(case)).loglik for p in (params, moved))
     np.testing.assert_allclose(before, after, rtol=1e-12)
     total = moved.F.sum(axis=1).mean(axis=0)
-    if latent == "full":
+    if leaks:
         np.testing.assert_allclose(total, np.eye(2), atol=1e-12)
-    if latent == "diagonal":
-        np.testing.assert_allclose(np.diagonal(total), 1.0)
-    np.testing.assert_allclose(np.trace(total), 2.0)
+    np.testing.assert_allclose(np.diagonal(total), 1.0)
     np.testing.assert_allclose(moved.b.mean(axis=0), 0.0, atol=1e-12)
 
 
@@ -245,14 +224,15 @@ def test_a_step_with_gauge_ends_in_the_gauge():
     )
 
 
-def test_noise_of_known_annotators_stays_whatever_its_structure():
-    case = Case(D=2, W=3, lengths=(30,), phi=0.7)
-    data, params = make_data(case), make_params(case)
-    structure = structure_of(case, noise="scaled", fixed=(0, 1, 2))
+@pytest.mark.parametrize("autocorrelated", [True, False])
+def test_known_annotators_stay_as_they_are(autocorrelated):
+    case = Case(D=2, W=3, lengths=(30,), phi=0.7, autocorrelated=autocorrelated)
+    data, params, structure = make_data(case), make_params(case), structure_of(case, fixed=(0, 1, 2))
     layout = make_layout(data, structure)
     new = maximise(layout, expect(layout, params, structure).moments, params, structure, Priors())
-    np.testing.assert_array_equal(new.N, params.N)
-    assert np.isfinite(new.N).all()
+    for name in ("F", "b", "N", "rho"):
+        np.testing.assert_array_equal(getattr(new, name), getattr(params, name))
+    assert np.abs(new.sigma - params.sigma).max() > 1e-3
 
 
 def test_who_does_not_follow_the_truth_does_not_say_what_it_is():
@@ -275,7 +255,7 @@ def test_no_gauge_where_the_average_annotator_is_upside_down():
     case = Case(D=2, W=3, lengths=(10,), phi=0.7)
     params = make_params(case)
     params = params._replace(F=-np.abs(params.F))
-    assert recentre(params, structure_of(case, latent="diagonal"), np.ones(3, dtype=bool)) is params
+    assert recentre(params, structure_of(case), np.ones(3, dtype=bool)) is params
 
 
 def test_gold_is_reproduced_and_its_channel_stays():
@@ -326,24 +306,6 @@ def test_delays_and_gains_are_recovered():
     assert lag_interval(lag, profile, 1e-6, 0.9) == (lag[0], lag[-1])
     ratio = params.F.sum(axis=1)[:, [0, 1], [0, 1]] / gains
     np.testing.assert_allclose(ratio / ratio.mean(axis=0), 1.0, atol=0.03)
-
-
-def test_autocorrelation_of_the_noise_is_recovered():
-    rng = np.random.default_rng(12)
-    T, K = 3000, 4
-    truth = np.cumsum(rng.standard_normal(T)) * 0.1
-    noise = rng.standard_normal((K, T)) * 0.2
-    for t in range(1, T):
-        noise[:, t] += 0.8 * noise[:, t - 1]
-    y = (truth + noise).reshape(K * T, 1)
-    data = SeriesData(y, np.zeros(K, int), np.arange(K), np.array([T]), np.zeros((T, 0)), K)
-    structure = Structure(W=1, transform="identity", autocorrelation="shared", level=False)
-    step = make_step(make_layout(data, structure), structure, Priors(bias_sd=0.5))
-    params = identity_params(data, structure, phi=0.999)
-    for _ in range(60):
-        params, _ = step(params)
-    np.testing.assert_allclose(params.rho, 0.8, atol=0.03)
-    np.testing.assert_allclose(params.N[:, 0, 0], 0.04, rtol=0.1)
 
 
 def test_point_moments_hold_no_covariance():

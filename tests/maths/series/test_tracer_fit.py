@@ -82,10 +82,10 @@ def test_true_dimensions_that_correlate_are_seen_to():
 def test_a_delay_of_a_dimension_is_found_where_it_is_clear():
     lag = np.array([[1, 1], [4, 0], [0, 3], [2, 2], [2, 2]])
     fit, _ = fitted(white_crowd(lag))
-    assert np.array_equal(fit.params.lag - fit.params.lag[3], lag - lag[3])
+    np.testing.assert_allclose(fit.params.lag - fit.params.lag[3], lag - lag[3], atol=0.3)
     same = np.array([1, 4, 0, 2, 2])[:, None].repeat(2, axis=1)
     fit, _ = fitted(white_crowd(same))
-    assert np.array_equal(fit.params.lag[:, 0], fit.params.lag[:, 1])
+    np.testing.assert_allclose(fit.params.lag[:, 0], fit.params.lag[:, 1], atol=0.01)
 
 
 def test_only_errors_that_last_shrink_the_course():

@@ -8,7 +8,14 @@ from reference.dense_tracers import autocorrelation, courses, log_course, log_le
 from reference.dense_tracers import delay_evidence as naive_delay_evidence
 from trace_crowds import crowd
 from unisono.maths.series import trace_priors
-from unisono.maths.series.delays_and_memory import ROUNDS, Looks, common_delays, delay_interval
+from unisono.maths.series.delays_and_memory import (
+    ROUNDS,
+    Looks,
+    common_delays,
+    delay_posterior,
+    delay_shares,
+    precision_among_all,
+)
 from unisono.maths.series.trace_frames import Hands, delay_evidence, independent_frames, mean_autocorrelation, placed
 from unisono.maths.series.trace_frames import place as place_strata
 from unisono.maths.series.trace_parts import HeldParts, two_scales
@@ -335,10 +342,93 @@ def test_delays_are_found_by_a_search_that_settles_and_are_in_their_intervals():
         found = common_delays(looks, {0: 0.05}, np.zeros(5, dtype=int), 4.0)
         assert found.settled
         assert np.abs((found.lag - found.lag.mean()) - (lag - lag.mean())).max() <= 1.5
-        ends = delay_interval(found, 0.9)
-        relative = lag - np.median(lag)
+        known = delay_posterior(looks, {0: 0.05}, [found.lag], np.zeros(5, dtype=int), 4.0)
+        assert np.abs((known.mean[:, 0] - known.mean.mean()) - (lag - lag.mean())).max() <= 1.0
+        ends = known.interval(0.9)[:, 0]
+        relative = lag - lag.mean() + known.mean.mean()
         inside.append((ends[:, 0] <= relative) & (relative <= ends[:, 1]))
     assert np.mean(inside) >= 0.85
+
+
+class Curves:
+    """Parts in which the evidence on each delay is a parabola around `best` (K, D), whoever is where."""
+
+    def __init__(self, best, curve):
+        self.best, self.curve = best, curve
+
+    def map(self, function, dimensions, hands, k, most):
+        grid = np.arange(-most, most + 1)
+        return [np.array([-0.5 * self.curve[k, d] * (grid - self.best[k, d]) ** 2 for d in dimensions])]
+
+
+def test_delays_between_frames_equal_the_normal_posterior_of_two_dimensions():
+    rng = np.random.default_rng(0)
+    rate, best, curve = 2.0, rng.normal(0.0, 0.5, (3, 2)), rng.uniform(3.0, 12.0, (3, 2))
+    hands = 2 * (Hands(1.0, np.zeros(3, dtype=bool), np.zeros(3, dtype=int), np.ones(3), np.ones(3), 1.0),)
+    none = [np.zeros(3, dtype=int)] * 2
+    found = delay_posterior(Looks(Curves(best, curve), hands, 6), {0: 0.5, 1: 2.0}, none, np.arange(3), rate)
+    common, own = (trace_priors.DELAY_SD * rate) ** 2, (trace_priors.DIMENSION_DELAY_SD * rate) ** 2
+    told = curve * np.array([0.5, 2.0])
+    for k in range(3):
+        C = np.linalg.inv(np.linalg.inv(common + own * np.eye(2)) + np.diag(told[k]))
+        np.testing.assert_allclose(found.mean[k], C @ (told[k] * best[k]), atol=1e-3)
+        np.testing.assert_allclose(found.variance[k], np.diagonal(C), rtol=2e-3)
+        sd = np.sqrt(np.diagonal(C))[:, None] * [-1.6449, 1.6449]
+        np.testing.assert_allclose(found.interval(0.9)[k], found.mean[k][:, None] + sd, atol=2e-2)
+
+
+def test_a_delay_beside_the_average_is_known_as_pairs_of_annotators_tell_it():
+    a, before = np.array([2.0, 3.0, 1.0, 4.0]), 1.0 / trace_priors.DELAY_SD**2
+    told = a * (a.sum() - a)
+    P = np.diag(before + told)
+    for j, k in np.ndindex(4, 4):
+        P[j, k] -= a[j] * a[k] * (j != k)
+    C, middle = np.linalg.inv(P), np.eye(4) - 0.25
+    expected = (1.0 / np.diagonal(P)) / np.diagonal(middle @ C @ middle)
+    found = precision_among_all((1.0 / (before + told))[:, None])[:, 0]
+    np.testing.assert_allclose(found, expected, rtol=0.15)  # shares of what pairs tell are taken to go as `told`
+    equal = precision_among_all(np.full((4, 1), 1.0 / (before + 12.0)))
+    P = (before + 16.0) * np.eye(4) - 4.0
+    np.testing.assert_allclose(equal, 1.0 / P[0, 0] / (middle @ np.linalg.inv(P) @ middle)[0, 0], rtol=1e-9)
+
+
+def naive_share(data, scales, now, lag, block, usual):
+    """What a frame counts for on delays, by loops over annotators, recordings and frames; no gaps."""
+    n = curve = square = 0.0
+    weight, q = now.gain / now.noise, now.gain**2 / now.noise
+    value = {}
+    for recording, k, frame, course in courses(data, scales):
+        value[recording, k, int(frame)] = course
+    for k in range(data.K):
+        slopes, curves = [], []
+        for m, T in enumerate(data.length):
+            frames = [t for t in range(T) if 0 <= t + lag[k] < T]
+            x, y = [], [value[m, k, t + lag[k]] for t in frames]
+            for t in frames:
+                said = [j for j in range(data.K) if j != k and 0 <= t + lag[j] < T]
+                total = sum(weight[j] * value[m, j, t + lag[j]] for j in said)
+                x.append(total / (1.0 / now.A + q[k] + sum(q[j] for j in said)))
+            x, y = np.array(x), np.array(y)
+            follows = x @ y / (x @ x)
+            blocks = max(round(len(x) / block), 1)
+            for b in range(blocks):
+                own = slice(b * len(x) // blocks, (b + 1) * len(x) // blocks)
+                slopes.append(weight[k] * np.sum((np.gradient(x) * (y - follows * x))[own]))
+                curves.append(weight[k] * np.sum((np.gradient(x) * np.gradient(y))[own]))
+        slopes, curves = np.array(slopes), np.array(curves)
+        left = slopes - curves * slopes.sum() / curves.sum()
+        n, curve = n + len(slopes), curve + curves.sum()
+        square += np.sum(left**2) * len(slopes) / (len(slopes) - 1)
+    more = trace_priors.PRIOR_BLOCKS * curve / n
+    return (curve + more) / (square + more / usual)
+
+
+def test_what_a_frame_counts_for_on_delays_equals_the_naive_reference():
+    lag = np.array([2, 0, 1, 0])
+    data, _, _ = crowd(2, K=4, lengths=(90, 140), lag=lag, gaps=False)
+    scales, _, now = settled(data, lag)
+    found = delay_shares(HeldParts(data, rows=300), (hands_of(scales, now, lag),), np.array([0.1]), 2.0)
+    np.testing.assert_allclose(found, naive_share(data, scales, now, lag, 40, 0.1), rtol=1e-8)
 
 
 class Asked:
@@ -365,7 +455,6 @@ def test_no_delay_is_looked_at_twice_with_the_others_in_the_same_place():
     fresh = common_delays(Looks(HeldParts(data), (hands_of(scales, now, group),), 6), {0: 0.05}, group, 4.0)
     for one in (again, fresh):
         assert np.array_equal(found.lag, one.lag)
-        assert np.array_equal(found.profile, one.profile)
 
 
 class Following:

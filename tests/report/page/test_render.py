@@ -221,9 +221,21 @@ def test_numbers_of_certainty_say_what_they_are():
     data = deepcopy(dossier_of_items())
     first, second, *_ = in_short(data)[1].lines
     assert first.text == "Typical ± (90 %), in units of the answers; reliability, 0 all error to 1 none [95 % interval]"
-    assert re.fullmatch(r"± [\d.]+, reliability \.\d\d \[\.\d\d,\s\.\d\d\]", second.text)
+    assert re.fullmatch(r"± [\d.]+, reliability \.\d\d \[\.\d\d,\s[1.]\d*\.?\d\d\]", second.text)
     data["agreement"]["draws"] = 0
     assert in_short(data)[1].lines[0].text.endswith("to 1 none")
+
+
+def test_no_verdict_is_given_where_an_interval_is_as_wide_as_half_the_scale():
+    data = deepcopy(dossier_of_items())
+    for one in data["agreement"]["dimensions"]:
+        one["figures"]["reliability"] = {"value": 0.92, "low": 0.85, "high": 0.97}
+    assert in_short(data)[1].sentence.startswith("Very: ")
+    data["agreement"]["dimensions"][0]["figures"]["reliability"] = {"value": 0.9, "low": 0.31, "high": 0.99}
+    name = data["dimensions"][0]
+    assert in_short(data)[1].sentence == (
+        f"Hard to say: on {name} reliability lies between .31 and .99; so few answers do not tell."
+    )
 
 
 def test_annotators_of_strangers_are_not_ranked_without_a_word():

@@ -144,8 +144,8 @@ def test_two_rows_at_one_time_are_refused(tmp_path):
     path.write_text("recording,time,annotator,v\nf,0,x,1\nf,,x,1\n")
     with pytest.raises(DataError, match=r"t\.csv row 3: time is empty"):
         read_ratings(path)
-    path.write_text("recording,time,annotator,v\nf,0,x,1\nf,0:01,x,1\n")
-    with pytest.raises(DataError, match=r"t\.csv row 3: time is '0:01'"):
+    path.write_text("recording,time,annotator,v\nf,0,x,1\nf,0:01:02:03,x,1\n")
+    with pytest.raises(DataError, match=r"t\.csv row 3: time is '0:01:02:03', which is no time"):
         read_ratings(path)
 
 

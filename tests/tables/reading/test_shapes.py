@@ -242,6 +242,6 @@ def test_wide_and_tidy_are_the_same_ratings(items, raters, dims, random):
         {"item": f"m{m}"} | {f"{names[d]}_A{k}": cell[m, k, d] for k in range(raters) for d in range(dims)}
         for m in range(items)
     ]
-    one = read_ratings(pl.DataFrame(tidy, infer_schema_length=None), dims=names)
-    other = read_ratings(pl.DataFrame(wide, infer_schema_length=None), dims=names)
+    one = read_ratings(pl.DataFrame(tidy, infer_schema_length=None), dims=names, scale=(0, 8))
+    other = read_ratings(pl.DataFrame(wide, infer_schema_length=None), dims=names, scale=(0, 8))
     assert_same(other, one)

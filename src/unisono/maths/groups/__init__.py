@@ -5,5 +5,5 @@ group_priors                  every constant, with its meaning and its evidence
 group_estep, group_mstep      posteriors from sums per item and group; the M-steps and the bound they raise
 group_fit                     where EM starts, one step with its recentring, the fit, and what labels choose
 group_labels                  what labels teach about groups, and what is left where groups are not believed
-judge_tests                   beside the model: prediction-powered means of systems, the alternative annotator test
+judge_tests                   beside the model: the alternative annotator test
 """

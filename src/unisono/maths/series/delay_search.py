@@ -25,7 +25,7 @@ from unisono.maths.linalg.causal_filters import adjoint_filter
 from unisono.maths.series.filter_rows import candidate_lags
 from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, lag_kernel, recordings_of
 from unisono.maths.series.trace_estep import data_precision, group_posterior, has_level, one_thread, residuals
-from unisono.maths.series.trace_layout import Group, Layout, Whitened, local_rows, whiten
+from unisono.maths.series.trace_layout import Group, Layout, Whitened, whiten
 
 LEAST_OVERLAP = 10  # frames that two traces must share before their correlation counts
 MAX_CORRELATION = 0.9999  # correlation of neighbouring frames
@@ -194,7 +194,7 @@ def _grid(structure: Structure, priors: Priors) -> tuple[np.ndarray, np.ndarray]
 
 
 def _rows(layout: Layout, structure: Structure) -> list[tuple[int, int]]:
-    rows = {(q.annotator, d) for q in layout.channels.channel for d in q.dims}
+    rows = {(q.annotator, q.dim) for q in layout.channels.channel}
     return sorted(row for row in rows if row[0] not in structure.fixed)
 
 
@@ -260,17 +260,16 @@ class DelayTrials:
             for g, group in enumerate(layout.groups):
                 posterior = group_posterior(layout, group, params, whitened, structure)
                 self.here.loglik.append(posterior.loglik)
-                white = structure.noise != "full" and structure.autocorrelation == "none"
+                white = not structure.autocorrelated
                 if isinstance(posterior.factor, Chain) and white and has_level(group, layout.n):
                     self._keep(g, group, whitened, posterior.factor)
 
     def _keep(self, g: int, group: Group, whitened: Whitened, chain: Chain) -> None:
-        mask_of_row = local_rows(group, self._layout.channels.row_channel)
         level = np.broadcast_to(self.here.params.mu, (len(group.recording), group.L, self._layout.D))
-        _, weighted = residuals(group, whitened, level, mask_of_row)
-        precision = np.diagonal(whitened.weight)[group.row]
-        self._additive[g] = Additive(group, weighted, group.seen[:, mask_of_row], precision)
-        terms = Terms(adjoint_filter(weighted, whitened.G[group.row], group.S), chain.A, chain.B)
+        _, weighted = residuals(group, whitened, level)
+        precision = whitened.weight[group.channel]
+        self._additive[g] = Additive(group, weighted, group.seen[:, group.masks.of], precision)
+        terms = Terms(adjoint_filter(weighted, whitened.G[group.channel], group.S), chain.A, chain.B)
         self.here.terms[g], self.here.score[g] = terms, terms.score()
 
     def at(self, k: int, d: int, lag: float) -> Trial:
@@ -304,10 +303,9 @@ class DelayTrials:
 
     def _place(self, group: Group, k: int, d: int) -> int | None:
         """Where in the group a row of annotator k on dimension d stands."""
-        channels = self._layout.channels
-        owner = np.array([q.annotator for q in channels.channel])[channels.row_channel[group.row]]
-        found = np.flatnonzero((owner == k) & (channels.row_dim[group.row] == d))
-        return int(found[0]) if len(found) else None
+        channel = self._layout.channels.channel
+        found = [i for i, c in enumerate(group.channel.tolist()) if channel[c][:2] == (k, d)]
+        return found[0] if found else None
 
 
 def with_lag(params: SeriesParams, k: int, d: int, lag: float) -> SeriesParams:

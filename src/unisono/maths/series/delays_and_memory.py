@@ -21,13 +21,17 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.linalg import solveh_banded
 
 from unisono.maths.series import trace_priors
-from unisono.maths.series.trace_frames import Hands, aligned, delay_evidence
+from unisono.maths.series.trace_frames import Hands, aligned, delay_evidence, delay_scores
 from unisono.maths.series.trace_parts import Courses, Part, Parts
 
 ROUNDS = 50  # at most; frames at the edges of recordings can make two delays take turns
+FINE = 20.0  # delays a second that are told apart, or so
+BETWEEN_FRAMES = 12  # steps of half the way
+BLOCK = 20.0  # seconds: what neighbouring blocks say of a delay is hardly alike
 
 
 class Looks:
@@ -54,8 +58,6 @@ class Looks:
 
 class Delays(NamedTuple):
     lag: np.ndarray  # (K,) frames around a median of 0
-    grid: np.ndarray  # (n,) delays tried
-    profile: np.ndarray  # (K, n) log posterior of each, the others held, up to a constant
     settled: bool
 
 
@@ -80,16 +82,15 @@ def common_delays(
     if middle is None:
         sd, middle = trace_priors.DELAY_SD, np.zeros(K, dtype=np.int64)
     prior = -(((grid - middle[:, None]) / rate) ** 2) / (2.0 * sd**2)
-    lag, profile = middle.copy(), np.zeros((K, len(grid)))
+    lag = middle.copy()
     if most == 0:
-        return Delays(lag, grid, profile, True)
+        return Delays(lag, True)
     dimensions, counts = tuple(kappa), np.array(list(kappa.values()))
     settled = False
     for turn in range(ROUNDS):
         before = lag.copy()
         for i, k in enumerate(range(K) if order is None else order.tolist()):
-            profile[k] = counts @ looks.at(k, lag, dimensions) + prior[k]
-            lag[k] = int(grid[np.argmax(profile[k])])
+            lag[k] = int(grid[np.argmax(counts @ looks.at(k, lag, dimensions) + prior[k])])
             if on_delay is not None:
                 on_delay(turn * K + i + 1, (turn + 1) * K)
         for g in np.unique(group) if around is None else ():
@@ -98,24 +99,127 @@ def common_delays(
         settled = bool(np.array_equal(lag, before))
         if settled:
             break
-    return Delays(lag, grid, profile, settled)
+    return Delays(lag, settled)
 
 
-def delay_interval(delays: Delays, level: float) -> np.ndarray:
-    """(K, 2) ends of the central interval of each delay's posterior over the grid, in frames."""
-    weight = np.exp(delays.profile - delays.profile.max(axis=1, keepdims=True))
-    cumulative = np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True)
-    tail = 0.5 * (1.0 - level)
-    ends = [[np.searchsorted(row, [tail, 1.0 - tail])] for row in cumulative]
-    return np.asarray(delays.grid[np.minimum(np.concatenate(ends), len(delays.grid) - 1)], dtype=float)
+class DelayPosterior(NamedTuple):
+    """What is known of the delay of every annotator on every dimension, beside the average annotator's."""
+
+    grid: np.ndarray  # (n,) delays in frames
+    weight: np.ndarray  # (K, D, n) probabilities
+
+    @property
+    def mean(self) -> np.ndarray:
+        """(K, D) frames."""
+        return np.asarray(self.weight @ self.grid)
+
+    @property
+    def variance(self) -> np.ndarray:
+        """(K, D) frames^2."""
+        return np.asarray(self.weight @ self.grid**2 - self.mean**2)
+
+    def interval(self, level: float) -> np.ndarray:
+        """(K, D, 2) ends of the central interval, in frames."""
+        passed = np.cumsum(self.weight, axis=2) - 0.5 * self.weight
+        tails = 0.5 * (1.0 + level * np.array([-1.0, 1.0]))
+        return np.array([[np.interp(tails, one, self.grid) for one in row] for row in passed])
 
 
-def delay_variance(delays: Delays) -> np.ndarray:
-    """(K,) of each delay's posterior, in frames^2."""
-    weight = np.exp(delays.profile - delays.profile.max(axis=1, keepdims=True))
-    weight /= weight.sum(axis=1, keepdims=True)
-    mean = weight @ delays.grid
-    return np.asarray(weight @ (delays.grid.astype(float) ** 2) - mean**2)
+def delay_posterior(
+    looks: Looks, kappa: dict[int, float], lags: list[np.ndarray], group: np.ndarray, rate: float
+) -> DelayPosterior:
+    """Of delays finer than frames: evidence that is sampled once a frame is a smooth curve between them.
+
+    kappa: what a frame counts for. lags: (K,) of every dimension, whole frames, where the others were held; that they
+    belong between frames moves the curve as far. group: as above. Delays on single dimensions lie around a common one,
+    of which every dimension passes on what it says.
+    """  # eq. S56
+    K, D, most = len(group), len(kappa), looks.most
+    if most == 0:
+        return DelayPosterior(np.zeros(1), np.ones((K, D, 1)))
+    fine = max(int(np.ceil(FINE / rate)), 1)
+    frames, grid = np.arange(-most, most + 1), np.arange(-most * fine, most * fine + 1) / fine
+    curves = [
+        [CubicSpline(frames, share * looks.at(k, lags[d], (d,))[0]) for d, share in kappa.items()] for k in range(K)
+    ]
+    others, whole, off = _others_in(group), np.stack(lags, axis=1), np.zeros((K, D))
+    for _ in range(BETWEEN_FRAMES):
+        at = np.clip(grid + off[:, :, None], -most, most)
+        said = np.array([[curve(x) for curve, x in zip(*own, strict=True)] for own in zip(curves, at, strict=True)])
+        known = DelayPosterior(grid, _shares(_with_prior(said, grid / rate)))
+        told = _precision_told(known.variance / rate**2)
+        beside = others @ told
+        off += 0.5 * ((others @ (told * (whole - known.mean))) / np.where(beside > 0, beside, 1.0) - off)
+    among = np.ones((K, D))
+    for g in np.unique(group):
+        among[group == g] = precision_among_all(known.variance[group == g] / rate**2)
+    return known._replace(weight=_shares(_with_prior(said, grid / rate) * among[:, :, None]))
+
+
+def _others_in(group: np.ndarray) -> np.ndarray:
+    """(K, K) 1 for everybody else in the group of each."""
+    return np.asarray((group[:, None] == group) - np.eye(len(group)))
+
+
+def _with_prior(said: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """(K, D, n) log posterior of delays, with everybody else held, given what every dimension says."""
+    before = -0.5 * (seconds / trace_priors.DELAY_SD) ** 2
+    if said.shape[1] == 1:
+        return np.asarray(said + before)
+    around = np.exp(-0.5 * ((seconds[:, None] - seconds) / trace_priors.DIMENSION_DELAY_SD) ** 2)
+    passed = _passed_on(said, around)
+    return np.asarray(said + _passed_on(passed.sum(axis=1, keepdims=True) - passed + before, around))
+
+
+def _precision_told(variance: np.ndarray) -> np.ndarray:
+    """(K, D) of what the traces tell, beyond the prior, of delays with this variance in seconds^2."""
+    told = 1.0 / np.maximum(variance, np.finfo(float).tiny) - 1.0 / trace_priors.DELAY_SD**2
+    return np.asarray(np.maximum(told, 0.0))
+
+
+def _shares(log: np.ndarray) -> np.ndarray:
+    """Probabilities, over the last axis."""
+    weight = np.exp(log - log.max(axis=-1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+
+
+def _passed_on(log: np.ndarray, around: np.ndarray) -> np.ndarray:
+    """Log of the probabilities of a delay, over the last axis, as far as they tell one that lies `around` (n, n)."""
+    return np.asarray(np.log(np.maximum(_shares(log) @ around, np.finfo(float).tiny)))
+
+
+def precision_among_all(variance: np.ndarray) -> np.ndarray:
+    """(K, D) precision of a delay beside the average annotator's, over its precision with everybody else held.
+
+    variance: (K, D) seconds^2 with everybody else held. Pairs of annotators, j and k, tell a_j a_k of what their delays
+    differ by, so that k is told a_k (sum a - a_k) by all others; the average, though, includes k.
+    """
+    K, before, told = len(variance), 1.0 / trace_priors.DELAY_SD**2, _precision_told(variance)
+    out, middle = np.ones(variance.shape), np.eye(K) - 1.0 / K
+    for d, i in enumerate(told.T):
+        pairs = i.sum() ** 2 - i @ i
+        if pairs > 0:
+            a = i * np.sqrt(i.sum() / pairs)
+            P = np.diag(before + a * a.sum()) - np.outer(a, a)
+            out[:, d] = 1.0 / np.diagonal(P) / np.diagonal(middle @ np.linalg.inv(P) @ middle)
+    return np.asarray(np.maximum(out, 1.0))
+
+
+def delay_shares(parts: Parts, hands: tuple[Hands, ...], usual: np.ndarray, rate: float) -> np.ndarray:
+    """(D,) what a frame counts for as evidence on delays: the variance of slopes of the evidence if every frame were
+    new, which is its curvature, over that which blocks of frames show.
+
+    usual: (D,) what is expected, as if PRIOR_BLOCKS had been seen.
+    """  # eq. S55
+    found = np.sum(parts.map(delay_scores, hands, max(round(BLOCK * rate), 1)), axis=0)  # (D, K, 6)
+    n, a, c, aa, ac, cc = np.moveaxis(found, 2, 0)
+    off = np.where((n > 1) & (c > 0), a / np.where(c > 0, c, 1.0), 0.0)  # from the greatest evidence
+    square = ((aa - 2.0 * off * ac + off**2 * cc) * np.where(n > 1, n / np.maximum(n - 1, 1), 1.0)).sum(axis=1)
+    n, curve = n.sum(axis=1), c.sum(axis=1)
+    each = curve / np.maximum(n, 1)  # of a block
+    told = each > 0
+    more = trace_priors.PRIOR_BLOCKS * each
+    return np.where(told, (curve + more) / np.where(told, square + more / usual, 1.0), usual)
 
 
 OCTAVES = np.arange(-5, 7)  # of memories that are tried, around the usual one: 2 seconds to an hour

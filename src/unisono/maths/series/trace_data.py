@@ -4,6 +4,7 @@ Letters: M recordings, K annotators, D dimensions, P features, W taps, T_m frame
     truth    a[t] = mu + theta' x[t] + e[t],   e[t] = phi e[t-1] + eps,   eps ~ N(0, sigma)        # eq. S1
     rating   y_k[t] = b_k + sum_w F_k[w] a[t-w] + eta_k[t],   eta_k[t] ~ N(0, N_k)                   # eq. S2
     with AR(1) noise  eta_kd[t] = rho_kd eta_kd[t-1] + N(0, N_k[d,d]), afresh after every gap        # eq. S3
+Noise of different dimensions is independent.
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from unisono.maths.structure_words import FrameNoise, Latent, SeriesTransform
-
-Autocorrelation = Literal["none", "shared", "own"]
+SeriesTransform = Literal["delay", "taps"]  # one gain and one delay per row, or every tap free
 Start = Literal["preroll", "zero"]
 
 
@@ -51,31 +50,29 @@ class SeriesParams(NamedTuple):
 
 class Structure(NamedTuple):
     W: int = 1
-    transform: SeriesTransform = "full"
+    transform: SeriesTransform = "taps"
     crosstalk: bool = False  # delay only: dimensions leak into each other, at the delay of the rated dimension
     bias: bool = True
-    noise: FrameNoise = "diagonal"
-    autocorrelation: Autocorrelation = "none"  # of the noise: one rho per dimension, or per annotator and dimension
-    latent: Latent = "full"
+    isotropic: bool = False  # one variance of the truth, and one of each annotator's noise, for all dimensions
+    autocorrelated: bool = False  # AR(1) noise, whose annotators are all held
     level: bool = True  # mu is estimated; else it stays where it is
-    estimate_phi: bool = False
     start: Start = "preroll"  # before the first frame: the truth goes on into the past, or it is zero (the paper)
     fixed: tuple[int, ...] = ()  # annotators whose filter, bias and noise are known (gold)
 
     @property
     def taps(self) -> int:
         """Taps of the whitened filters: AR(1) noise needs the filter of y[t] - rho y[t-1], one tap more."""
-        return self.W + (self.autocorrelation != "none")
+        return self.W + self.autocorrelated
 
     @property
     def span(self) -> int | None:
         """Neighbouring taps that a row of the whitened filters uses at most; None where it may use any.
 
-        A delay between two frames uses two; full noise multiplies rows of different delays.
+        A delay between two frames uses two.
         """
         if self.W == 1:
             return self.taps
-        if self.transform == "delay" and self.noise != "full":
+        if self.transform == "delay":
             return 2 + self.taps - self.W
         return None
 

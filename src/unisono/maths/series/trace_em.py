@@ -1,19 +1,17 @@
-"""One EM iteration of the series model, exact or hard: the M-step put together, the truth's own parameters, recentring.
+"""One EM iteration of the series model, exact or as published: M-step, the truth's parameters, recentring.
 
-Every step returns (new parameters, objective of the parameters it was given), so that a loop that knows no model can
-watch the objective: log p(y) + log prior for the exact step, log p(y, a) + log prior for the hard one. Order of the
-M-step: every annotator's rows given noise, then rho, then the noise, then the truth's own parameters. Each is a
-conditional maximum, so the expected log density plus log prior never falls.
+The exact step returns (new parameters, log p(y) + log prior of the parameters it was given), so that a loop that knows
+no model can watch the objective. Order of the M-step: every annotator's rows given noise, then the noise, then the
+truth's own parameters. Each is a conditional maximum, so the expected log density plus log prior never falls. Where
+noise is AR(1), annotators are held.
 
-The truth: level mu, feature effects theta, innovation covariance sigma, autocorrelation phi. Given phi, level and theta
-are least squares on quasi-differences, whatever sigma is; given these, sigma is a function of phi, and phi a search on
-a line.
+The truth: level mu, feature effects theta, innovation covariance sigma; its autocorrelation phi is given. Level and
+theta are least squares on quasi-differences, whatever sigma is; sigma is a function of these.
 
 Gauge: scale and zero of the truth are not identified by ratings; the average annotator defines them. a <- G a + c with
 the filters, level and covariance carried along leaves every prediction as it is. G is the average total gain of the
-annotators: the whole matrix where dimensions may leak into each other and the truth's covariance is full, its diagonal
-elsewhere. c is the average bias. Annotators are weighted by their own gain, from 0 to 1, so that spammers do not define
-the truth.
+annotators, the whole matrix where dimensions may leak into each other, its diagonal elsewhere; c is the average bias.
+Annotators are weighted by their own gain, from 0 to 1, so that spammers do not define the truth.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from unisono.maths.linalg.causal_filters import Lagged
 from unisono.maths.series.filter_rows import (
@@ -30,19 +27,16 @@ from unisono.maths.series.filter_rows import (
     floored,
     log_noise_prior,
     log_row_prior,
-    residuals,
     row_models,
     row_system,
     solve_symmetric,
-    update_diagonal,
-    update_full,
-    update_rho,
+    squared_residuals,
+    update_noise,
 )
 from unisono.maths.series.trace_data import Priors, SeriesParams, Structure
 from unisono.maths.series.trace_estep import expect, one_thread
-from unisono.maths.series.trace_layout import Layout, whiten
+from unisono.maths.series.trace_layout import Layout
 from unisono.maths.series.trace_moments import Moments, add_moments, group_moments
-from unisono.maths.structure_words import Latent
 
 
 def competence(params: SeriesParams, rated: np.ndarray) -> np.ndarray:
@@ -71,11 +65,8 @@ def recentre(params: SeriesParams, structure: Structure, weight: np.ndarray) -> 
 
 def _allowed(total: np.ndarray, structure: Structure) -> np.ndarray:
     """(D, D) the part of the average gain that the structure can absorb."""
-    leaks = structure.transform in ("full", "taps") or (structure.transform == "delay" and structure.crosstalk)
-    if leaks and structure.latent == "full":
-        return total
-    diagonal = np.diagonal(total)
-    return np.diag(np.full(len(total), diagonal.mean()) if structure.latent == "isotropic" else diagonal)
+    leaks = structure.transform == "taps" or structure.crosstalk
+    return total if leaks else np.diag(np.diagonal(total))
 
 
 def rescale(params: SeriesParams, gain: np.ndarray) -> SeriesParams:
@@ -93,14 +84,10 @@ def shift(params: SeriesParams, by: np.ndarray) -> SeriesParams:
     return params._replace(mu=params.mu + by, b=params.b - np.einsum("kwdp,p->kd", params.F, by))
 
 
-PHI_MAX = 0.9999  # the search for phi stays inside +-PHI_MAX
-
-
 class Dynamics(NamedTuple):
     mu: np.ndarray  # (D,)
     theta: np.ndarray  # (P, D)
     sigma: np.ndarray  # (D, D)
-    phi: float
 
 
 def update_dynamics(
@@ -111,11 +98,8 @@ def update_dynamics(
     around = deviations(moments, features, mu, theta)
     ridge = priors.theta_precision * theta.T @ theta
     extra = len(theta) * (priors.theta_precision > 0)
-    phi = params.phi
-    if structure.estimate_phi:
-        phi = _search_phi(around, moments, structure.latent, ridge, extra)
-    sigma = shaped((around.quasi(phi) + ridge) / (moments.frames + extra), structure.latent)  # eq. S18
-    return Dynamics(mu, theta, floored(sigma, priors.sigma_floor), phi)
+    sigma = shaped((around.quasi(params.phi) + ridge) / (moments.frames + extra), structure)  # eq. S18
+    return Dynamics(mu, theta, floored(sigma, priors.sigma_floor))
 
 
 def deviations(moments: Moments, features: Lagged, mu: np.ndarray, theta: np.ndarray) -> Lagged:
@@ -127,11 +111,9 @@ def deviations(moments: Moments, features: Lagged, mu: np.ndarray, theta: np.nda
     return Lagged(*parts)
 
 
-def shaped(V: np.ndarray, latent: Latent) -> np.ndarray:
+def shaped(V: np.ndarray, structure: Structure) -> np.ndarray:
     """The nearest covariance of the structure, in likelihood."""
-    if latent == "isotropic":
-        return np.asarray(np.eye(len(V)) * np.diagonal(V).mean())
-    return np.asarray(np.diag(np.diagonal(V)) if latent == "diagonal" else 0.5 * (V + V.T))
+    return np.asarray(np.eye(len(V)) * np.diagonal(V).mean() if structure.isotropic else 0.5 * (V + V.T))
 
 
 def log_theta_prior(params: SeriesParams, priors: Priors) -> float:
@@ -158,23 +140,14 @@ def _level_and_effects(
     return (B[0], B[1:]) if structure.level else (params.mu, B)
 
 
-def _search_phi(around: Lagged, moments: Moments, latent: Latent, ridge: np.ndarray, extra: int) -> float:
-    """The phi with the greatest expected log density, sigma following."""  # eq. S19
-    D, n = len(ridge), moments.frames + extra
-
-    def loss(phi: float) -> float:
-        sigma = shaped((around.quasi(phi) + ridge) / n, latent)
-        return float(n * np.linalg.slogdet(sigma)[1] - moments.recordings * D * np.log1p(-(phi**2)))
-
-    return float(minimize_scalar(loss, bounds=(-PHI_MAX, PHI_MAX), method="bounded", options={"xatol": 1e-10}).x)
-
-
 def maximise(
     layout: Layout, moments: Moments, params: SeriesParams, structure: Structure, priors: Priors
 ) -> SeriesParams:
     """New parameters from the moments."""
-    params = update_rows(layout, moments, params, structure, priors)
-    params = update_noise(layout, moments, params, structure, priors)
+    if not structure.autocorrelated:
+        params = update_rows(layout, moments, params, structure, priors)
+        squares = squared_residuals(moments, layout.channels, params)
+        params = params._replace(N=update_noise(*squares, params, structure, priors))
     return params._replace(**update_dynamics(moments, layout.features, params, structure, priors)._asdict())
 
 
@@ -185,60 +158,19 @@ def update_rows(
     F, b, lag = params.F.copy(), params.b.copy(), params.lag.copy()
     params = params._replace(F=F, b=b, lag=lag)  # rows already updated are seen by those after them
     models = [row_models(structure, priors, d, layout.D) for d in range(layout.D)]
-    rated = {(q.annotator, d) for q in layout.channels.channel for d in q.dims}
-    for k, d in sorted(rated):
+    for k, d, _ in layout.channels.channel:
         if k in structure.fixed:
             continue
-        A, g = row_system(moments, layout.channels, params, structure, k, d)
+        A, g = row_system(moments, layout.channels, params, k, d)
         fit = best_row(A, g, models[d], priors.kappa)
         F[k, :, d], b[k, d], lag[k, d] = fit.x[:-1].reshape(structure.W, layout.D), fit.x[-1], fit.lag
     return params
-
-
-def update_noise(
-    layout: Layout, moments: Moments, params: SeriesParams, structure: Structure, priors: Priors
-) -> SeriesParams:
-    """Autocorrelation, then covariance of the noise."""
-    if structure.noise == "full":
-        return params._replace(N=update_full(moments, layout.channels, params, structure, priors))
-    found = residuals(moments, layout.channels, params, structure)
-    if structure.autocorrelation != "none":
-        params = params._replace(rho=update_rho(found, params, structure))
-    square = found.quadratic(params.rho)
-    return params._replace(N=update_diagonal(square, found.n, params, structure, priors))
 
 
 def log_prior(params: SeriesParams, structure: Structure, priors: Priors) -> float:
     """Log prior as the M-step weighs it: annotators' part over kappa, up to a constant."""
     annotators = log_row_prior(params, structure, priors) + log_noise_prior(params, structure, priors)
     return annotators / priors.kappa + log_theta_prior(params, priors)
-
-
-def expected_log_density(layout: Layout, moments: Moments, params: SeriesParams, structure: Structure) -> float:
-    """E log p(y, a): what the M-step climbs; with moments of a point, log p(y, a) itself."""  # eq. S20
-    return _ratings_part(layout, moments, params, structure) + _truth_part(layout, moments, params)
-
-
-def _ratings_part(layout: Layout, moments: Moments, params: SeriesParams, structure: Structure) -> float:
-    channels = layout.channels
-    white = whiten(channels, params, structure)
-    x = np.concatenate([white.G.reshape(len(white.G), -1), white.beta[:, None]], axis=1)  # (Q, Z)
-    crossed = x @ (white.mix.T @ moments.c).T
-    predicted = np.einsum("iy,iyz,jz->ij", x, moments.S[channels.row_channel], x, optimize=True)
-    square = white.mix.T @ moments.yy @ white.mix - crossed - crossed.T + predicted
-    sizes = np.bincount(channels.row_channel, minlength=len(channels.channel))
-    constant = moments.n @ (white.log_noise + sizes * np.log(2.0 * np.pi))
-    return float(-0.5 * (np.sum(white.weight * square) + constant))
-
-
-def _truth_part(layout: Layout, moments: Moments, params: SeriesParams) -> float:
-    D = len(params.mu)
-    around = deviations(moments, layout.features, params.mu, params.theta).quasi(params.phi)
-    return float(
-        -0.5 * np.trace(np.linalg.solve(params.sigma, around))
-        - 0.5 * moments.frames * (np.linalg.slogdet(params.sigma)[1] + D * np.log(2.0 * np.pi))
-        + 0.5 * moments.recordings * D * np.log1p(-(params.phi**2))
-    )
 
 
 Step = Callable[[SeriesParams], tuple[SeriesParams, float]]
@@ -257,17 +189,11 @@ def soft_step(
     return updated, objective
 
 
-def hard_step(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, *, weighted: bool = True
-) -> tuple[SeriesParams, float]:
-    """Hard EM: the posterior mode stands for the posterior. `weighted=False` is the paper's E-step.
-
-    The weighted step climbs log p(y, a) + log prior; the unweighted one climbs nothing in particular.
-    """  # eq. S22
+def paper_step(layout: Layout, params: SeriesParams, structure: Structure, priors: Priors) -> SeriesParams:
+    """The paper's hard EM: the mode of an E-step without weights for the posterior. It climbs nothing."""  # eq. S22
     with one_thread():
-        moments = expect(layout, params if weighted else unweighted(params), structure, covariances=False).moments
-        objective = expected_log_density(layout, moments, params, structure) + log_prior(params, structure, priors)
-        return maximise(layout, moments, params, structure, priors), objective
+        moments = expect(layout, unweighted(params), structure, covariances=False).moments
+        return maximise(layout, moments, params, structure, priors)
 
 
 def unweighted(params: SeriesParams) -> SeriesParams:
@@ -278,20 +204,11 @@ def unweighted(params: SeriesParams) -> SeriesParams:
     )
 
 
-def make_step(
-    layout: Layout,
-    structure: Structure,
-    priors: Priors,
-    *,
-    inference: str = "soft",
-    gauge: bool = False,
-) -> Step:
-    """The step as a function of the parameters alone. inference: soft, hard (weighted), paper (hard, unweighted)."""
+def make_step(layout: Layout, structure: Structure, priors: Priors, *, gauge: bool = False) -> Step:
+    """The exact step as a function of the parameters alone."""
 
     def step(params: SeriesParams) -> tuple[SeriesParams, float]:
-        if inference == "soft":
-            return soft_step(layout, params, structure, priors, gauge=gauge)
-        return hard_step(layout, params, structure, priors, weighted=inference == "hard")
+        return soft_step(layout, params, structure, priors, gauge=gauge)
 
     return step
 

@@ -1,7 +1,7 @@
 """The fit of traces by EM under strong priors: one gain and one delay per annotator and dimension, a little leakage.
 
-What `joint` does with features, with gold that only calibrates, and for every structure other than the default's;
-`Settings` and `DefaultFit` are those of the default (`tracer_fit`) too. Ratings come standardised per dimension, delays
+Where features are given, they are related to this fit; `Settings` and `DefaultFit` are those of the default
+(`tracer_fit`) too. Ratings come standardised per dimension, delays
 start from cross-correlations, phi is fixed by a memory in seconds. Noise is white for the estimate (innovation
 variances favour traces that do not move), autocorrelated for the bands. Ratings show only relative delays: the absolute
 one is a convention, returned with the result.
@@ -29,7 +29,7 @@ from unisono.maths.series.trace_data import (
     lag_kernel,
     recordings_of,
 )
-from unisono.maths.series.trace_em import make_step, rated, start_from_truth
+from unisono.maths.series.trace_em import make_step, rated
 from unisono.maths.series.trace_estep import infer
 from unisono.maths.series.trace_layout import Layout, make_layout
 from unisono.maths.series.trace_truth import Levels
@@ -44,7 +44,6 @@ SHARED = 0.05  # share of the rating error in common where none is given; the de
 class Settings(NamedTuple):
     window: float = 3.0  # seconds that delays may span
     memory: float | None = None  # seconds that the truth remembers: see `autocorrelation`; None: FIXED_MEMORY
-    phi: float | None = None  # given instead of the memory
     lag: float | None = None  # mean delay of the annotators in seconds; None: by the rule of the earliest
     earliest: float = 0.2  # seconds: the rule lets the earliest annotator react this soon
     lag_unknown: float = 0.5  # seconds, sd of the common delay where it is a convention; widens the band on slopes
@@ -52,8 +51,6 @@ class Settings(NamedTuple):
     shared: float | None = None  # share of the rating error that all annotators have in common; None: SHARED, see there
     gain_sd: float = 0.1  # prior of each gain around 1
     crosstalk_sd: float = 0.05  # prior of the leakage between dimensions around 0; 0: none
-    tap_sd: float = 0.1  # prior of free filters: of the sum over the taps around a smooth kernel
-    typical_lag: float = 0.5  # seconds, mean of that kernel where no delay is given
     bias_sd: float = 0.5  # prior of each bias, in standard deviations of the ratings
     pool: float = 1000.0  # prior degrees of freedom of each noise variance, around the pooled one, in effective frames
     ridge: float = 1.0  # precision of the effects of standardised features, in units of sigma^-1; see features.py
@@ -94,24 +91,17 @@ def fit_default(
     data: SeriesData,
     rate: float,
     settings: Settings | None = None,
-    structure: Structure | None = None,
     *,
-    inference: str = "soft",
-    guess: np.ndarray | None = None,
     watch: Watch | None = None,
     on_delay: OnDelay | None = None,
 ) -> DefaultFit:
-    """Fuses series with the default model, or with another structure under the same priors.
+    """Fuses series with one gain and one delay per annotator and dimension.
 
     data: standardised, ratings and features alike: pooled mean 0 and variance 1, which the priors are made for.
-    rate: frames per second; guess: (sum T, D) a truth to start from, in standard deviations of the ratings.
-    `watch` sees every iteration of EM, `on_delay` the search for delays between two runs of it.
+    rate: frames per second. `watch` sees every iteration of EM, `on_delay` the search for delays between its two runs.
     """
-    problem = _set_up(data, rate, Settings() if settings is None else settings, structure)
-    start = _start(problem)
-    if guess is not None:
-        start = start_from_truth(problem.layout, guess, start, problem.structure, problem.priors)
-    params, trace = _estimate(problem, start, inference, watch, on_delay)
+    problem = _set_up(data, rate, Settings() if settings is None else settings)
+    params, trace = _estimate(problem, _start(problem), watch, on_delay)
     return _finished(problem, _placed(problem, params), trace)
 
 
@@ -126,42 +116,32 @@ class Problem(NamedTuple):
     priors: Priors
     layout: Layout
 
-    @property
-    def delayed(self) -> bool:
-        """Whether every row is a gain and a delay."""
-        return self.structure.transform == "delay"
 
-
-def _set_up(data: SeriesData, rate: float, s: Settings, structure: Structure | None) -> Problem:
-    structure = default_structure(rate, s) if structure is None else structure
-    delayed = structure.transform == "delay"
-    lag = starting_lags(data, structure.W, rate, s) if delayed else np.zeros((data.K, data.D))
+def _set_up(data: SeriesData, rate: float, s: Settings) -> Problem:
+    structure = default_structure(rate, s)
+    lag = starting_lags(data, structure.W, rate, s)
     priors = default_priors(structure, rate, effective_share(data), lag, s)
     return Problem(data, rate, s, structure, lag, priors, make_layout(data, structure))
 
 
 def _estimate(
-    problem: Problem, start: SeriesParams, inference: str, watch: Watch | None, on_delay: OnDelay | None
+    problem: Problem, start: SeriesParams, watch: Watch | None, on_delay: OnDelay | None
 ) -> tuple[SeriesParams, EmTrace]:
-    """EM; where there are delays, a search for them by the likelihood, and EM again."""
+    """EM, a search for the delays by the likelihood, and EM again."""
     s, layout, structure, priors = problem.settings, problem.layout, problem.structure, problem.priors
-    step = make_step(layout, structure, priors, inference=inference, gauge=True)
+    step = make_step(layout, structure, priors, gauge=True)
 
     def climb(params: SeriesParams) -> tuple[SeriesParams, EmTrace]:
         until = relative_change(s.tol)
         return run_em(step, params, stop_when=until, max_iter=s.max_iter, on_step=watch, keep="next")
 
     params, before = climb(start)
-    if not problem.delayed or inference != "soft":
-        return params, before
     params, after = climb(refine_lags(layout, params, structure, priors, on_delay=on_delay))
     return params, EmTrace(np.concatenate([before.objective, after.objective]), after.stop)
 
 
 def _placed(problem: Problem, params: SeriesParams) -> SeriesParams:
     """Delays at the convention, in every group of annotators that share recordings."""
-    if not problem.delayed:
-        return params
     used, group = rated(problem.layout, problem.structure), connected(problem.data)
     for g in np.unique(group[used]):
         params, _ = to_convention(params, used & (group == g), problem.rate, problem.settings)
@@ -200,30 +180,17 @@ def starting_lags(data: SeriesData, W: int, rate: float, s: Settings) -> np.ndar
 
 def default_priors(structure: Structure, rate: float, kappa: float, lag: np.ndarray, s: Settings) -> Priors:
     """Gains near 1, biases near 0, delays near the common one, noise near the pool."""
-    W = structure.W
-    away = (np.arange(W) - lag.mean()) / (s.lag_sd * rate)
-    taps = structure.transform == "taps"
-    spread = np.sqrt(W) if taps else 1.0  # a sum over taps has the sd that is given
-    leaks = taps or structure.transform == "full"
+    away = (np.arange(structure.W) - lag.mean()) / (s.lag_sd * rate)
     return Priors(
         gain_sd=s.gain_sd,
-        crosstalk_sd=(s.crosstalk_sd or s.gain_sd) / spread if leaks else s.crosstalk_sd,
-        tap_sd=s.tap_sd / spread,
+        crosstalk_sd=s.crosstalk_sd,
         bias_sd=s.bias_sd,
-        kernel=smooth_kernel((s.typical_lag if s.lag is None else s.lag) * rate, W) if taps else None,
-        log_lag=-0.5 * away**2 if structure.transform == "delay" else None,
+        log_lag=-0.5 * away**2,
         noise_nu=s.pool,
         theta_precision=s.ridge,
         kappa=kappa,
         noise_floor=s.noise_floor,
     )
-
-
-def smooth_kernel(mean: float, W: int) -> np.ndarray:
-    """(W,) rises and decays smoothly around a mean delay in frames (a gamma density of shape 2), sum 1."""
-    w = np.arange(W) + 0.5
-    value = w * np.exp(-2.0 * w / (mean + 0.5))
-    return np.asarray(value / value.sum())
 
 
 def filter_lag(params: SeriesParams, used: np.ndarray) -> float:
@@ -256,12 +223,9 @@ def moved_lags(params: SeriesParams, step: np.ndarray | float) -> SeriesParams:
 
 
 def _start(problem: Problem) -> SeriesParams:
-    s, priors, D = problem.settings, problem.priors, problem.data.D
-    phi = autocorrelation(problem.rate, FIXED_MEMORY if s.memory is None else s.memory) if s.phi is None else s.phi
+    phi = autocorrelation(problem.rate, problem.settings.memory or FIXED_MEMORY)
     start = identity_params(problem.data, problem.structure, noise=0.5, phi=phi, lag=problem.lag)
-    if priors.kernel is not None:
-        start = start._replace(F=np.tile(priors.kernel[:, None, None] * np.eye(D), (problem.data.K, 1, 1, 1)))
-    return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(D))
+    return start._replace(sigma=0.5 * (1.0 - phi**2) * np.eye(problem.data.D))
 
 
 def convention_spread(
@@ -293,14 +257,13 @@ def _finished(problem: Problem, params: SeriesParams, trace: EmTrace) -> Default
     noise, correlation, extra = _errors(problem, residual.value, params)
     given, used = s.lag is not None, rated(problem.layout, structure)
     spread = convention_spread(params, residual.gain, noise, truth.mean, rate, s, delay_known=given)
-    mean_lag = float(params.lag[used].mean()) if problem.delayed else filter_lag(params, used)
     return DefaultFit(
         mean=truth.mean,
         cov=band_covariance(truth, data, params, noise, extra, spread),
         params=params,
         lag=np.where(np.isnan(noise), np.nan, params.lag / rate),
-        mean_lag=mean_lag / rate,
-        convention="given" if given else "earliest" if problem.delayed else "none",
+        mean_lag=float(params.lag[used].mean()) / rate,
+        convention="given" if given else "earliest",
         noise=noise,
         correlation=correlation,
         extra=extra,
@@ -318,8 +281,4 @@ def _errors(
     longest = int(problem.data.length.max()) // 3
     max_lag = max(min(int(problem.settings.correlation_seconds * problem.rate), longest), 1)
     noise, correlation, robust, nominal = noise_levels(residual, params, max_lag)
-    if problem.structure.autocorrelation == "none":
-        return noise, correlation, np.maximum(robust - nominal, 0.0)
-    # The posterior of a model with autocorrelated noise needs no widening.
-    level = np.diagonal(params.N, axis1=1, axis2=2) / (1.0 - params.rho**2)
-    return np.where(np.isnan(noise), np.nan, level), correlation, np.zeros(problem.data.D)
+    return noise, correlation, np.maximum(robust - nominal, 0.0)

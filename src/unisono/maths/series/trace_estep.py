@@ -37,7 +37,6 @@ from unisono.maths.series.trace_layout import (
     Layout,
     Whitened,
     lags_kept,
-    local_rows,
     log_prior_precision,
     precision_blocks,
     prior_band,
@@ -63,9 +62,9 @@ def is_chain(rows: np.ndarray, structure: Structure) -> bool:
     return bool(np.all((last - first <= 1) | ~used.any(axis=1)))
 
 
-def chain_precision(group: Group, rows: np.ndarray, mask_of_row: np.ndarray, params: SeriesParams) -> Chain:
-    """Posterior precision on the group's clock, factored. rows: (Q_g, n, D), see `unit_rows`."""  # eq. S31
-    A, B = data_precision(group.seen[:, mask_of_row], rows, group.S)
+def chain_precision(group: Group, rows: np.ndarray, params: SeriesParams) -> Chain:
+    """Posterior precision on the group's clock, factored. rows: (C_g, n, D), see `unit_rows`."""  # eq. S31
+    A, B = data_precision(group.seen[:, group.masks.of], rows, group.S)
     return factor_chain(*with_prior(A, B, params))
 
 
@@ -260,42 +259,37 @@ def group_posterior(
     fixed_tol: float = FIXED_TOL,
 ) -> GroupPosterior:
     """Posterior means, factored precision and log-likelihood of one group."""
-    mask_of_row = local_rows(group, layout.channels.row_channel)
     m = params.mu + group.X @ params.theta  # (R, L, D) prior means
-    residual, weighted = residuals(group, whitened, m, mask_of_row)
-    h = adjoint_filter(weighted, whitened.G[group.row], group.S)
+    residual, weighted = residuals(group, whitened, m)
+    h = adjoint_filter(weighted, whitened.G[group.channel], group.S)
     R, L, D = m.shape
     rows = unit_rows(group, whitened)
     factored: Factor | Chain
     if is_chain(rows, structure):
-        factored = chain_precision(group, rows, mask_of_row, params)
+        factored = chain_precision(group, rows, params)
         e = solve_chain(factored, h)
     else:
-        factored = factor(precision_blocks(group, rows, mask_of_row, params), fixed_tol=fixed_tol)
+        factored = factor(precision_blocks(group, rows, params), fixed_tol=fixed_tol)
         rhs = np.swapaxes(h.reshape(R, L // group.S, group.S * D), 0, 1)
         e = np.swapaxes(solve(factored, rhs), 0, 1).reshape(R, L, D)
     count = group.masks.n[group.masks.of]
-    sizes = np.bincount(layout.channels.row_channel, minlength=len(layout.channels.channel))[group.channel]
     loglik = -0.5 * (  # eq. S7
         np.sum(residual * weighted)
-        + R * (count @ whitened.log_noise[group.channel] + count @ sizes * np.log(2.0 * np.pi))
+        + R * (count @ (np.log(2.0 * np.pi) - np.log(whitened.weight[group.channel])))
         + R * (factored.logdet - log_prior_precision(params, L))
         - np.sum(h * e)
     )
     return GroupPosterior(m + e, factored, float(loglik))
 
 
-def residuals(
-    group: Group, whitened: Whitened, m: np.ndarray, mask_of_row: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(R, L, Q_g) ratings less what the prior mean predicts, 0 where missing; and the same times N^-1."""
-    G, row = whitened.G[group.row], group.row
-    if has_level(group, G.shape[1]):
-        predicted = whitened.beta[row] + G.sum(axis=1) @ m[0, 0]
-    else:
-        predicted = whitened.beta[row] + causal_filter(m, G, group.S)
-    residual = (group.y @ whitened.mix[np.ix_(group.raw, row)] - predicted) * group.seen[:, mask_of_row]
-    return residual, residual @ whitened.weight[np.ix_(row, row)]
+def residuals(group: Group, whitened: Whitened, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(R, L, C_g) ratings less what the prior mean predicts, 0 where missing; and the same times N^-1."""
+    G, beta = whitened.G[group.channel], whitened.beta[group.channel]
+    level = has_level(group, G.shape[1])
+    predicted = G.sum(axis=1) @ m[0, 0] if level else causal_filter(m, G, group.S)
+    mixed = group.y @ whitened.mix[np.ix_(group.raw, group.channel)]
+    residual = (mixed - (beta + predicted)) * group.seen[:, group.masks.of]
+    return residual, residual * whitened.weight[group.channel]
 
 
 def has_level(group: Group, n: int) -> bool:

@@ -104,7 +104,7 @@ def _autocorrelated(
     rho = np.clip(plain.correlation[:, 1], 0.0, RHO_MAX)
     level = np.where(np.isnan(plain.noise), 1.0, plain.noise)
     phi = autocorrelation(rate, fs.memory)
-    structure = plain.structure._replace(autocorrelation="shared", fixed=tuple(range(data.K)))
+    structure = plain.structure._replace(autocorrelated=True, fixed=tuple(range(data.K)))
     return structure, params._replace(
         rho=np.tile(rho, (data.K, 1)),
         N=np.eye(data.D) * (level * (1.0 - rho**2))[:, None, :],

@@ -111,6 +111,18 @@ def delay_evidence(part: Part, dimensions: tuple[int, ...], hands: tuple[Hands, 
 
 def _correlation(courses: Courses, hands: Hands, row: int, most: int) -> np.ndarray:
     """(2 most + 1,) sums over frames of a course, moved by each delay, times what the others expect."""
+    T = courses.value.shape[1]
+    S = _expected_by_others(courses, hands, row)
+    n = fft.next_fast_len(T + min(most, T - 1), real=True)
+    cross = fft.irfft(fft.rfft(courses.value[row] / hands.unit, n) * np.conj(fft.rfft(S, n)), n)
+    reach, total = min(most, T - 1), np.zeros(2 * most + 1)
+    total[most : most + reach + 1] = cross[: reach + 1]
+    total[most - reach : most] = cross[n - reach : n]
+    return total
+
+
+def _expected_by_others(courses: Courses, hands: Hands, row: int) -> np.ndarray:
+    """(T,) of the truth, by all but one annotator."""
     T, who = courses.value.shape[1], courses.who
     weight, precision, lag, flat = (v[who].tolist() for v in (hands.weight, hands.precision, hands.lag, hands.flat))
     S, Q = np.zeros(T), np.full(T, 1.0 / hands.A + precision[row])
@@ -119,13 +131,42 @@ def _correlation(courses: Courses, hands: Hands, row: int, most: int) -> np.ndar
             here, there = _overlap(lag[i], T)
             S[here] += weight[i] / hands.unit * courses.value[i, there]
             np.add(Q[here], precision[i], out=Q[here], where=courses.seen[i, there])
-    S /= Q
-    n = fft.next_fast_len(T + min(most, T - 1), real=True)
-    cross = fft.irfft(fft.rfft(courses.value[row] / hands.unit, n) * np.conj(fft.rfft(S, n)), n)
-    reach, total = min(most, T - 1), np.zeros(2 * most + 1)
-    total[most : most + reach + 1] = cross[: reach + 1]
-    total[most - reach : most] = cross[n - reach : n]
-    return total
+    return np.asarray(S / Q)
+
+
+def delay_scores(part: Part, hands: tuple[Hands, ...], block: int) -> np.ndarray:
+    """(D, K, 6) of the blocks of about so many frames of each annotator: how many, and sums of the slope a and the
+    curvature c of the evidence on their delay, of a^2, a c and c^2."""
+    out = np.zeros((len(hands), len(hands[0].lag), 6))
+    for dims in part.courses:
+        for d, hand in enumerate(hands):
+            for row, k in enumerate(dims[d].who.tolist()):
+                if not hand.flat[k]:
+                    out[d, k] += _scores(dims[d], hand, row, block)
+    return out
+
+
+def _scores(courses: Courses, hands: Hands, row: int, block: int) -> np.ndarray:
+    """(6,) of one trace, where it is now."""
+    expected = _expected_by_others(courses, hands, row)
+    here, there = _overlap(int(hands.lag[courses.who[row]]), len(expected))
+    x, y, seen = expected[here], courses.value[row, there] / hands.unit, courses.seen[row, there]
+    size = float(x[seen] @ x[seen])
+    if len(x) < 2 or size == 0.0:
+        return np.zeros(6)
+    follows, turn = float(x[seen] @ y[seen]) / size, np.where(seen, np.gradient(x), 0.0)
+    moves = np.where(_beside_seen(seen), np.gradient(y), 0.0)  # not `turn` again: errors of others bend nobody's trace
+    blocks = max(round(len(x) / block), 1)
+    first = np.arange(blocks) * len(x) // blocks
+    weight = hands.weight[courses.who[row]]
+    a = weight * np.add.reduceat(turn * (y - follows * x), first)
+    c = weight * np.add.reduceat(turn * moves, first)
+    return np.array([blocks, a.sum(), c.sum(), a @ a, a @ c, c @ c])
+
+
+def _beside_seen(seen: np.ndarray) -> np.ndarray:
+    """(T,) bool, frames that are seen with those before and after them."""
+    return np.asarray(seen & np.append(seen[1:], seen[-1]) & np.insert(seen[:-1], 0, seen[0]))
 
 
 class JointFrames(NamedTuple):

@@ -1,11 +1,9 @@
 """How frames, gaps and noise become one linear system: channels, the latent clock, and the posterior precision.
 
-Channels are the ratings of one annotator that are missing together, whitened, so that one algebra serves every noise: a
-channel is (annotator, dimensions, role). Noise without correlation between dimensions has one channel per dimension.
-Full noise has one channel per set of dimensions that somebody gave together. AR(1) noise splits a dimension into the
-frames with a predecessor (role FOLLOWING, rated y[t] - rho y[t-1]) and the first frames of runs (role FIRST). Raw rows
-are numbers as rated: one per channel and dimension, and a second one, the predecessor, for FOLLOWING. Rows are what the
-E-step sees: one per channel and dimension; `mix` takes raw rows to rows.
+Channels are the ratings of one annotator on one dimension, whitened, so that one algebra serves white and AR(1) noise;
+a channel is (annotator, dimension, role). AR(1) noise splits a dimension into the frames with a predecessor (role
+FOLLOWING, rated y[t] - rho y[t-1]) and the first frames of runs (role FIRST). Raw rows are numbers as rated: one per
+channel, and a second one, the predecessor, for FOLLOWING. `mix` takes raw rows to channels, which the E-step sees.
 
 Clock: recordings of equal length and equal gaps become one group of right-hand sides, with `pre` frames before the
 first rated one (start `preroll`: the n - 1 frames its filters reach back to; start `zero`: none), the T frames of the
@@ -41,31 +39,27 @@ WHITE, FOLLOWING, FIRST = 0, 1, 2
 
 class Channel(NamedTuple):
     annotator: int
-    dims: tuple[int, ...]
+    dim: int
     role: int
 
 
 class Channels(NamedTuple):
     channel: tuple[Channel, ...]  # C of them
-    row_channel: np.ndarray  # (Q,) channel of each row
-    row_dim: np.ndarray  # (Q,) rated dimension of each row
     raw_channel: np.ndarray  # (H,) channel of each raw row
-    raw_dim: np.ndarray  # (H,)
     raw_back: np.ndarray  # (H,) 1 where the raw row is the predecessor, else 0
 
 
 class Whitened(NamedTuple):
     """The parameters as the E-step sees them."""
 
-    G: np.ndarray  # (Q, n, D) filters of the rows, n = structure.taps
-    beta: np.ndarray  # (Q,) biases of the rows
-    weight: np.ndarray  # (Q, Q) inverse noise covariance, zero between channels
-    mix: np.ndarray  # (H, Q) raw rows to rows
-    log_noise: np.ndarray  # (C,) log determinant of each channel's noise covariance
+    G: np.ndarray  # (C, n, D) filters of the channels, n = structure.taps
+    beta: np.ndarray  # (C,) biases
+    weight: np.ndarray  # (C,) inverse noise variances
+    mix: np.ndarray  # (H, C) raw rows to channels
 
 
 def find_channels(data: SeriesData, structure: Structure) -> Channels:
-    """The channels that occur in the data, by annotator, dimensions, role."""
+    """The channels that occur in the data, by annotator, dimension, role."""
     offset = np.concatenate([[0], np.cumsum(data.length[data.item_of])])
     found: set[Channel] = set()
     for j, k in enumerate(data.annotator_of.tolist()):
@@ -75,51 +69,37 @@ def find_channels(data: SeriesData, structure: Structure) -> Channels:
 
 def split(seen: np.ndarray, annotator: int, structure: Structure) -> dict[Channel, np.ndarray]:
     """Channels of one judgement and the frames (T,) bool of each. seen: (T, D) bool."""
-    D = seen.shape[1]
     frames: dict[Channel, np.ndarray] = {}
-    if structure.noise == "full":
-        patterns, which = np.unique(seen, axis=0, return_inverse=True)
-        for i, pattern in enumerate(patterns):
-            dims = tuple(np.flatnonzero(pattern).tolist())
-            frames[Channel(annotator, dims, WHITE)] = which.ravel() == i
-    elif structure.autocorrelation == "none":
-        frames = {Channel(annotator, (d,), WHITE): seen[:, d] for d in range(D)}
-    else:
-        follows = seen & np.concatenate([np.zeros((1, D), dtype=bool), seen[:-1]])
-        for d in range(D):
-            frames[Channel(annotator, (d,), FOLLOWING)] = follows[:, d]
-            frames[Channel(annotator, (d,), FIRST)] = seen[:, d] & ~follows[:, d]
-    return {channel: mask for channel, mask in frames.items() if channel.dims and mask.any()}
+    for d, given in enumerate(seen.T):
+        if structure.autocorrelated:
+            follows = given & np.concatenate([[False], given[:-1]])
+            frames[Channel(annotator, d, FOLLOWING)] = follows
+            frames[Channel(annotator, d, FIRST)] = given & ~follows
+        else:
+            frames[Channel(annotator, d, WHITE)] = given
+    return {channel: mask for channel, mask in frames.items() if mask.any()}
 
 
 def index_channels(channel: list[Channel]) -> Channels:
-    rows = [(c, d) for c, q in enumerate(channel) for d in q.dims]
-    raws = [(c, d, back) for c, q in enumerate(channel) for d in q.dims for back in range(1 + (q.role == FOLLOWING))]
-    row = np.array(rows, dtype=np.int64).reshape(-1, 2)
-    raw = np.array(raws, dtype=np.int64).reshape(-1, 3)
-    return Channels(tuple(channel), row[:, 0], row[:, 1], raw[:, 0], raw[:, 1], raw[:, 2])
+    raws = [(c, back) for c, q in enumerate(channel) for back in range(1 + (q.role == FOLLOWING))]
+    raw = np.array(raws, dtype=np.int64).reshape(-1, 2)
+    return Channels(tuple(channel), raw[:, 0], raw[:, 1])
 
 
 def whiten(channels: Channels, params: SeriesParams, structure: Structure) -> Whitened:
-    """Filters, biases and weights of the rows."""  # eq. S3
-    Q, n, D = len(channels.row_channel), structure.taps, params.F.shape[3]
-    G, beta = np.zeros((Q, n, D)), np.zeros(Q)
-    weight, mix = np.zeros((Q, Q)), np.zeros((len(channels.raw_channel), Q))
-    log_noise = np.zeros(len(channels.channel))
-    for c, (k, dims, role) in enumerate(channels.channel):
-        rows = np.flatnonzero(channels.row_channel == c)
-        rho = params.rho[k, dims[0]] if role != WHITE else 0.0
-        back = rho if role == FOLLOWING else 0.0
-        G[rows, : structure.W] = np.moveaxis(params.F[k][:, dims, :], 0, 1)
-        if role == FOLLOWING:
-            G[rows, 1:] -= back * params.F[k][None, :, dims[0], :]
-        beta[rows] = (1.0 - back) * params.b[k, list(dims)]
-        covariance = params.N[k][np.ix_(dims, dims)] / (1.0 - rho**2 if role == FIRST else 1.0)
-        weight[np.ix_(rows, rows)] = np.linalg.inv(covariance)
-        log_noise[c] = np.linalg.slogdet(covariance)[1]
-        raws = np.flatnonzero(channels.raw_channel == c)
-        mix[raws, rows if role != FOLLOWING else rows[0]] = np.where(channels.raw_back[raws] == 1, -back, 1.0)
-    return Whitened(G, beta, weight, mix, log_noise)
+    """Filters, biases and weights of the channels."""  # eq. S3
+    k, d, role = np.array(channels.channel, dtype=np.int64).reshape(-1, 3).T
+    rho, C = np.where(role == WHITE, 0.0, params.rho[k, d]), len(k)
+    back = np.where(role == FOLLOWING, rho, 0.0)
+    own = params.F[k, :, d]  # (C, W, D)
+    G = np.zeros((C, structure.taps, own.shape[2]))
+    G[:, : structure.W] = own
+    if structure.autocorrelated:
+        G[:, 1:] -= back[:, None, None] * own
+    variance = params.N[k, d, d] / np.where(role == FIRST, 1.0 - rho**2, 1.0)
+    mix = np.zeros((len(channels.raw_channel), C))
+    mix[np.arange(len(mix)), channels.raw_channel] = np.where(channels.raw_back == 1, -back[channels.raw_channel], 1.0)
+    return Whitened(G, (1.0 - back) * params.b[k, d], 1.0 / variance, mix)
 
 
 BLOCK_ENTRIES = 24  # least block size in numbers (frames x dimensions): below it the loops cost more than the algebra
@@ -143,7 +123,6 @@ class Group(NamedTuple):
     y: np.ndarray  # (R, L, H_g) raw rows, 0 where missing
     X: np.ndarray  # (R, L, P) features, the first and last frame held outside the recording
     channel: np.ndarray  # (C_g,) channels present
-    row: np.ndarray  # (Q_g,) rows present
     raw: np.ndarray  # (H_g,) raw rows present
     masks: Masks
     seen: np.ndarray  # (L, n_mask) bool, the masks on the clock
@@ -228,7 +207,6 @@ def _group(
         y=y,
         X=X,
         channel=channel,
-        row=np.flatnonzero(np.isin(channels.row_channel, channel)),
         raw=raw,
         masks=_exceptions(mask, of, pre),
         seen=np.ascontiguousarray(clock.T),
@@ -253,8 +231,8 @@ def _raw_rows(
     for h, index in enumerate(raw.tolist()):
         c = int(channels.raw_channel[index])
         j = judgement_of[channels.channel[c].annotator]
-        value = data.y[offset[j] : offset[j + 1], channels.raw_dim[index]]
-        if channels.channel[c].role == FOLLOWING and channels.raw_back[index]:
+        value = data.y[offset[j] : offset[j + 1], channels.channel[c].dim]
+        if channels.raw_back[index]:
             value = np.concatenate([[0.0], value[:-1]])
         out[:, h] = np.where(frames[c], value, 0.0)
     return out
@@ -307,24 +285,17 @@ def lags_kept(n: int) -> int:
     return max(n, 2)
 
 
-def local_rows(group: Group, row_channel: np.ndarray) -> np.ndarray:
-    """(Q_g,) mask of each row of the group."""
-    return np.asarray(group.masks.of[np.searchsorted(group.channel, row_channel[group.row])])
-
-
 def unit_rows(group: Group, whitened: Whitened) -> np.ndarray:
-    """(Q_g, n, D) filters of the group's rows, turned and scaled so that their noise is white with variance 1."""
-    _, n, D = whitened.G.shape  # eq. S4
-    root = np.linalg.cholesky(whitened.weight[np.ix_(group.row, group.row)])
-    return np.asarray(root.T @ whitened.G[group.row].reshape(-1, n * D)).reshape(-1, n, D)
+    """(C_g, n, D) filters of the group's channels, scaled so that their noise has variance 1."""  # eq. S4
+    return np.asarray(np.sqrt(whitened.weight[group.channel])[:, None, None] * whitened.G[group.channel])
 
 
-def precision_blocks(group: Group, rows: np.ndarray, mask_of_row: np.ndarray, params: SeriesParams) -> Blocks:
-    """Block rows of the posterior precision on the group's clock. rows: (Q_g, n, D), see `unit_rows`."""  # eq. S5
+def precision_blocks(group: Group, rows: np.ndarray, params: SeriesParams) -> Blocks:
+    """Block rows of the posterior precision on the group's clock. rows: (C_g, n, D), see `unit_rows`."""  # eq. S5
     D, S = rows.shape[2], group.S
-    diagonal, left = _full_row(rows[group.masks.base[mask_of_row]], params, S)
+    diagonal, left = _full_row(rows[group.masks.base[group.masks.of]], params, S)
     template = filter_template(rows, S).reshape(S, len(rows), 2 * S * D)
-    changes = _changes(group, mask_of_row)
+    changes = _changes(group)
     corner = params.phi**2 * np.linalg.inv(params.sigma)
 
     def block(kind: int) -> tuple[np.ndarray, np.ndarray]:
@@ -368,10 +339,10 @@ def _full_row(rows: np.ndarray, params: SeriesParams, S: int) -> tuple[np.ndarra
     return split_band(np.tile(np.swapaxes(band, 0, 1), (S, 1, 1, 1)))
 
 
-def _changes(group: Group, mask_of_row: np.ndarray) -> Changes:
+def _changes(group: Group) -> Changes:
     kind, mask, frame = np.nonzero(group.window != group.masks.base[None, :, None])
-    order = np.argsort(mask_of_row, kind="stable")
-    size = np.bincount(mask_of_row, minlength=len(group.masks.base))
+    order = np.argsort(group.masks.of, kind="stable")
+    size = np.bincount(group.masks.of, minlength=len(group.masks.base))
     # A mask stands for all of its rows: entry e becomes size[mask[e]] entries.
     entry = np.repeat(np.arange(len(mask)), size[mask])
     nth = np.arange(len(entry)) - np.repeat(np.cumsum(size[mask]) - size[mask], size[mask])

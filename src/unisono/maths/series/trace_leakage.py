@@ -30,7 +30,7 @@ class Row(NamedTuple):
     scale: np.ndarray  # (K D,) most probable gain, with its sign: the unit of what leaks
     unsigned: np.ndarray  # (K D,) what an uncertain sign makes of the truth's variance
     moving: np.ndarray  # (K D,) bool
-    present: np.ndarray  # (K D,) bool
+    levelled: np.ndarray  # (K D,) bool, whose biases count
     bias_variance: np.ndarray  # (K D,)
     bias_weight: np.ndarray  # (K D,) of biases, as the climb left them: who has an origin of their own keeps it
     expected: np.ndarray  # (K D,) mean of the log noise variance, given the gain
@@ -117,7 +117,7 @@ def _rows(scales: list[TwoScales], tracers: list[Tracers]) -> Row:
         precision = held[:, 1, 1]
         expected = now.prior.mean[1] - held[:, 0, 1] / precision * now.away[:, 0]
         scale = np.where(now.sign < 0, -1.0, 1.0) * np.exp(now.alpha)
-        known = now.gain, scale, now.unsigned, one.moving, one.present, now.bias_variance, now.bias_weight
+        known = now.gain, scale, now.unsigned, one.moving, one.levelled, now.bias_variance, now.bias_weight
         parts.append((*known, expected, precision, 2.0 * now.alpha + least))
     return Row(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
@@ -207,8 +207,8 @@ def squares(data: Said, now: Leakage) -> tuple[float, float]:
 
 def bias_squares(data: Said, now: Leakage) -> tuple[np.ndarray, np.ndarray]:
     """(D,) twice: squares of biases, with what is unknown of them; and how many. Imaginary ones included."""
-    D, present = len(data.A), data.row.present
-    weight = np.where(present, data.row.bias_weight, 0.0)
+    D = len(data.A)
+    weight = np.where(data.row.levelled, data.row.bias_weight, 0.0)
     square = (weight * (now.bias**2 + data.row.bias_variance)).reshape(D, -1).sum(axis=1)
     people = weight.reshape(D, -1).sum(axis=1)
     return square + trace_priors.PRIOR_BIASES * trace_priors.BIAS_VARIANCE, people + trace_priors.PRIOR_BIASES

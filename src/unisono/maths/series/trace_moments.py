@@ -126,7 +126,6 @@ class Moments(NamedTuple):
     aa: Lagged  # lagged moments of the truth with itself
     ax: Lagged  # of the truth with [1, x]
     frames: int  # latent frames that carry information
-    recordings: int
 
 
 def group_moments(group: Group, layout: Layout, a: np.ndarray, found: Covariances | None) -> Moments:
@@ -152,7 +151,7 @@ def assemble(group: Group, layout: Layout, a: np.ndarray, forms: np.ndarray, spr
     aa = lagged_moments(proper, proper)
     if spread is not None:
         aa = add_lagged([aa, spread])
-    return Moments(S, c, yy, count, aa, lagged_moments(proper, x), R * group.stop, R)
+    return Moments(S, c, yy, count, aa, lagged_moments(proper, x), R * group.stop)
 
 
 def add_moments(parts: Sequence[Moments]) -> Moments:
@@ -167,7 +166,6 @@ def add_moments(parts: Sequence[Moments]) -> Moments:
             aa=add_lagged([total.aa, part.aa]),
             ax=add_lagged([total.ax, part.ax]),
             frames=total.frames + part.frames,
-            recordings=total.recordings + part.recordings,
         )
     return total
 

@@ -220,11 +220,17 @@ class TwoScales(NamedTuple):
     order: np.ndarray  # (K,) in which annotators are looked at, one by one
     present: np.ndarray  # (K,) bool, with ratings
     flat: np.ndarray  # (K,) bool, with ratings that do not move
+    constant: np.ndarray  # (K,) bool, of these, with the same level everywhere: nothing can be told from it
 
     @property
     def raters(self) -> list[int]:
         """Annotators with ratings, in the order in which they are looked at."""
         return [k for k in self.order.tolist() if self.present[k]]
+
+    @property
+    def levelled(self) -> np.ndarray:
+        """(K,) bool, annotators whose levels say something of where those of the truth are."""
+        return np.asarray(self.present & ~self.constant)
 
     @property
     def moving(self) -> np.ndarray:
@@ -259,7 +265,10 @@ def _scales(traces: list[Outline], K: int, order: np.ndarray) -> TwoScales:
     present = given > 0
     typical = sd[present & (sd > 0)]
     unit = float(np.median(typical)) if len(typical) else 1.0
-    centre = unit * most_levels(mean / unit)
+    flat = present & (sd < FLAT * unit)
+    constant = flat & (_range(mean, who, K) < FLAT * unit)
+    constant &= not np.array_equal(constant, present)  # of whom there is nobody else, the level is known all the same
+    centre = unit * most_levels(mean[~constant[who]] / unit)
     return TwoScales(
         centre=centre,
         unit=unit,
@@ -269,8 +278,17 @@ def _scales(traces: list[Outline], K: int, order: np.ndarray) -> TwoScales:
         recordings=len(traces),
         order=order,
         present=present,
-        flat=present & (sd < FLAT * unit),
+        flat=flat,
+        constant=constant,
     )
+
+
+def _range(values: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
+    """(K,) from the least to the greatest of each; -inf without any."""
+    low, high = np.full(K, np.inf), np.full(K, -np.inf)
+    np.minimum.at(low, of, values)
+    np.maximum.at(high, of, values)
+    return np.asarray(high - low)
 
 
 def most_levels(level: np.ndarray) -> float:

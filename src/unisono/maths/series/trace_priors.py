@@ -35,6 +35,7 @@ PRIOR_LEVELS = 4.0  # levels that a level's error equal to a frame's counts for;
 LEAST_LEVEL_ERROR, MOST_LEVEL_ERROR = 0.05, 20.0  # variance of a level's error over that of a frame
 DELAY_SD = 0.5  # seconds around the median delay; .25 s costs green_intensity .005, 1 s tense_music .002
 DIMENSION_DELAY_SD = 0.3  # seconds around the annotator's delay on all dimensions: the same in studies, found where not
+PRIOR_BLOCKS = 2.0  # of 20 s, of one annotator, that what is expected of evidence on delays counts for
 MEMORY, MEMORY_SD = 60.0, 1.0  # seconds after which the truth has forgotten itself, and sd of the logarithm before
 # left-out annotators speak; around 30 s the average is .001 less; around 120 s tense_music loses .002
 LEAKAGE_SD, PRIOR_LEAKAGES = 0.15, 4.0  # between dimensions, in standard deviations, and how many these count for; few

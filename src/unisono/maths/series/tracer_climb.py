@@ -37,7 +37,7 @@ from unisono.maths.series.tracer_rows import (
 
 def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> Tracers:
     """Variances, spreads and means by EM; typical log gain 0 is the unit of the truth."""  # eq. S39
-    moving, present, sums = scales.moving, scales.present, Sums(scales, place, now)
+    moving, counted, sums = scales.moving, scales.levelled, Sums(scales, place, now)
     V, VL = 1.0 / (1.0 / now.A + sums.Q), 1.0 / (1.0 / now.AB + sums.QL)
     x, L, seen, rated = V * sums.S, VL * sums.SL, sums.precision > 0, sums.QL > 0
     frames = np.where(seen, place.frames, 0)
@@ -50,18 +50,18 @@ def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> 
         trace_priors.PRIOR_RECORDINGS,
         now.AB,
     )
-    weight = now.bias_weight[present]
+    weight = now.bias_weight[counted]
     shift, mu = typical(now, moving).tolist()
     alpha = np.where(moving, now.alpha - shift, 0.0)
     beta = np.where(moving, now.beta, mu)
-    biases = float(weight @ (now.bias**2 + now.bias_variance)[present] + np.sum(1.0 - weight) * now.tau2)
+    biases = float(weight @ (now.bias**2 + now.bias_variance)[counted] + np.sum(1.0 - weight) * now.tau2)
     return now._replace(
         alpha=alpha,
         beta=beta,
         A=A * np.exp(2.0 * shift),
         AB=AB * np.exp(2.0 * shift),
         eta=_level_error(scales, now, L, VL),
-        tau2=_variance(biases, present.sum(), trace_priors.BIAS_VARIANCE, trace_priors.PRIOR_BIASES, now.tau2),
+        tau2=_variance(biases, counted.sum(), trace_priors.BIAS_VARIANCE, trace_priors.PRIOR_BIASES, now.tau2),
         prior=row_prior(np.array([0.0, mu]), _row_spread(now, np.array([shift, mu]), moving)),
     )
 
@@ -125,7 +125,7 @@ def log_prior(scales: TwoScales, now: Tracers) -> float:
     total = float(np.sum(now.prior.weigh(now.square[scales.moving])[0]))
     total -= 0.5 * n0 * float(np.trace(np.linalg.solve(now.prior.cov, usual_spread())))
     total -= 0.5 * (people + n0) * float(np.linalg.slogdet(now.prior.cov)[1])
-    total += float(np.sum(weigh_biases((now.bias**2 + now.bias_variance)[scales.present], now.tau2)[0]))
+    total += float(np.sum(weigh_biases((now.bias**2 + now.bias_variance)[scales.levelled], now.tau2)[0]))
     for value, usual, imaginary in (
         (now.A, START, trace_priors.PRIOR_FRAMES),
         (now.AB, trace_priors.LEVEL_VARIANCE, trace_priors.PRIOR_RECORDINGS),

@@ -9,7 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.maths.em_loop import EmTrace, OnStep, run_em
-from unisono.maths.series.delays_and_memory import Delays, Looks, common_delays, delay_interval
+from unisono.maths.series.delays_and_memory import (
+    DelayPosterior,
+    Delays,
+    Looks,
+    common_delays,
+    delay_posterior,
+    delay_shares,
+)
 from unisono.maths.series.left_out_traces import course_widening, left_out, rating_errors
 from unisono.maths.series.trace_data import Priors, SeriesData, connected
 from unisono.maths.series.trace_em_fit import DefaultFit, OnDelay, Settings, default_structure, to_convention
@@ -57,9 +64,9 @@ def fit_two_scales(
     parts = HeldParts(data) if parts is None else parts
     found = _searched(_first(parts, data, rate), s.tol)
     group = connected(data)
-    delays = _delays(parts, found, group, rate, (structure.W - 1) // 2, on_delay)
-    if any(own.lag.any() for own in delays):
-        found = _searched(_moved_by(parts, found, delays), s.tol)
+    whole, delays = _delays(parts, found, group, rate, (structure.W - 1) // 2, on_delay)
+    if any(own.lag.any() for own in whole):
+        found = _searched(_moved_by(parts, found, whole), s.tol)
     found, trace = _climbed(found, s, watch)
     diagnosis = _diagnosed(parts, found, rate)  # every dimension by itself, as its rows were found
     found, leak, trace = _leaking(parts, found, trace)
@@ -91,8 +98,8 @@ def _delays(
     rate: float,
     most: int,
     on_delay: OnDelay | None,
-) -> list[Delays]:
-    """One delay per annotator on all dimensions; then on each of them, where it differs clearly.
+) -> tuple[list[Delays], DelayPosterior]:
+    """One delay per annotator on all dimensions, then on each of them, where it differs clearly; what is known of them.
 
     What a frame counts for depends on how long errors last, which is seen once traces are aligned: hence the rounds.
     """
@@ -106,21 +113,24 @@ def _delays(
 
     looks, lag = Looks(parts, all_hands(found), most), np.zeros(len(group), dtype=np.int64)
     for _ in range(DELAY_ROUNDS):
-        common = common_delays(looks, _new_errors(parts, found, lag), group, rate, order=order, on_delay=tell)
+        common = common_delays(looks, _new_errors(parts, found, lag, rate), group, rate, order=order, on_delay=tell)
         if np.array_equal(common.lag, lag):
             break
         lag = common.lag
-    if len(found) == 1:
-        return [common]
-    return [
-        common_delays(looks, {d: kappa}, group, rate, around=lag, order=order, on_delay=tell)
-        for d, kappa in _new_errors(parts, found, lag).items()
-    ]
+    shares, each = _new_errors(parts, found, lag, rate), [common]
+    if len(found) > 1:
+        each = [
+            common_delays(looks, {d: kappa}, group, rate, around=lag, order=order, on_delay=tell)
+            for d, kappa in shares.items()
+        ]
+    return each, delay_posterior(looks, shares, [own.lag for own in each], group, rate)
 
 
-def _new_errors(parts: Parts, found: tuple[Dimension, ...], lag: np.ndarray) -> dict[int, float]:
+def _new_errors(parts: Parts, found: tuple[Dimension, ...], lag: np.ndarray, rate: float) -> dict[int, float]:
     """What a frame of every dimension counts for: the share of errors that are new in each at these delays."""
-    return dict(enumerate(counted_frames(parts, tuple(f._replace(lag=lag) for f in found)).tolist()))
+    moved = tuple(f._replace(lag=lag) for f in found)
+    usual = counted_frames(parts, moved)
+    return dict(enumerate(delay_shares(parts, all_hands(moved), usual, rate).tolist()))
 
 
 def _searched(found: tuple[Dimension, ...], tol: float) -> tuple[Dimension, ...]:
@@ -215,8 +225,7 @@ def _finished(asked: Asked, known: Known, trace: EmTrace, diagnosis: np.ndarray)
     spread = with_common_error(annotator_sample(found, delays), found, rate, s)
     mean, cov = two_scale_truths(parts, params, structure, levels, spread)
     noise = np.where(present, np.diagonal(params.N, axis1=1, axis2=2) + levels.noise, np.nan)
-    relative = np.stack([own.lag for own in delays], axis=1)
-    ends = np.stack([delay_interval(own, INTERVAL) for own in delays], axis=1) + (params.lag - relative)[:, :, None]
+    ends = delays.interval(INTERVAL) + (params.lag - delays.mean)[:, :, None]
     return DefaultFit(
         mean=mean,
         cov=cov,

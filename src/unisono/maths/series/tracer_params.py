@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.series.delay_search import MAX_CORRELATION
-from unisono.maths.series.delays_and_memory import Delays, autocorrelation, delay_variance, truth_memory
+from unisono.maths.series.delays_and_memory import DelayPosterior, autocorrelation, truth_memory
 from unisono.maths.series.error_bands import Spread
 from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.trace_em_fit import Settings
@@ -53,7 +53,7 @@ class Known(NamedTuple):
     """What was found out about the annotators."""
 
     dimensions: tuple[Dimension, ...]
-    delays: list[Delays]  # of every dimension
+    delays: DelayPosterior
     leak: np.ndarray  # (K, D, D) leakage between dimensions in their units, 0 for the own
 
 
@@ -69,7 +69,7 @@ def truth_params(asked: Asked, known: Known) -> tuple[SeriesParams, Levels]:
     lag = np.zeros((K, D))
     for g in np.unique(group):
         own = group == g
-        relative = np.stack([one.lag[own] for one in known.delays], axis=1)
+        relative = known.delays.mean[own]
         lag[own] = relative - relative.min()
     unit = np.array([f.scales.unit for f in found])
     centre = np.array([f.scales.centre for f in found])
@@ -104,8 +104,6 @@ def truth_params(asked: Asked, known: Known) -> tuple[SeriesParams, Levels]:
 
 def _autocorrelation(parts: Parts, rate: float, s: Settings, found: tuple[Dimension, ...]) -> float:
     """Of neighbouring frames of the truth: given, or by its memory."""
-    if s.phi is not None:
-        return s.phi
     memory = truth_memory(parts, all_hands(found), counted_frames(parts, found), rate) if s.memory is None else s.memory
     return autocorrelation(rate, memory)
 
@@ -162,13 +160,13 @@ def weighted_median(values: np.ndarray, count: np.ndarray) -> float:
 NORMAL = 1.4826  # standard deviations in the median distance from the median
 
 
-def annotator_sample(found: tuple[Dimension, ...], delays: list[Delays]) -> Spread:
+def annotator_sample(found: tuple[Dimension, ...], delays: DelayPosterior) -> Spread:
     """Variances of the means of gains, biases and delays, from how these annotators differ (Student's t)."""  # eq. S50
     gain, bias = np.zeros(len(found)), np.zeros(len(found))
-    lag = float(np.mean([delay_variance(own).mean() for own in delays]) / len(delays[0].lag))
+    lag = float(delays.variance.mean() / len(delays.variance))
     for d, (scales, now) in enumerate((f.scales, f.tracers) for f in found):
         gain[d] = _student(int(scales.moving.sum())) * unit_variance(scales, now) / max(int(scales.moving.sum()), 1)
-        own, usual = now.bias[scales.present], now.bias_weight[scales.present]
+        own, usual = now.bias[scales.levelled], now.bias_weight[scales.levelled]
         # What is unknown of each bias is in the levels of recordings; the prior of biases is too narrow for a mean. Of
         # an origin of one's own no more is known than how far the others' are from each other.
         square = float(usual @ own**2 + np.sum(1.0 - usual) * now.tau2) / (len(own) - 1) if len(own) > 1 else now.tau2

@@ -279,29 +279,33 @@ def first_tracers(scales: TwoScales, place: Placed) -> Tracers:
         sign=sign,
         odds=np.zeros(K),
         other=np.stack([alpha - 1.0, beta, bias], axis=1),
-        related=np.ones(K),
-        seen=np.ones(K),
+        related=np.where(scales.constant, 0.0, 1.0),
+        seen=np.where(scales.constant, 0.0, 1.0),
         cov=np.zeros((K, 2, 2)),
         bias=bias,
         bias_variance=np.zeros(K),
         A=START,
         AB=START,
         eta=1.0,
-        tau2=first_spread(bias[scales.present]),
+        tau2=first_spread(bias[scales.levelled]),
         prior=row_prior(np.array([0.0, np.log(START)]), usual_spread()),
     )
 
 
 def first_biases(scales: TwoScales, gain: np.ndarray) -> np.ndarray:
     """(K,) by least squares, level = bias + gain * level of the recording, in the unit of each: whatever the origin of
-    their scales. Levels of recordings err as much as they vary; that alone tells both apart where they are few."""
-    K, k, m = len(gain), scales.annotator_of, scales.recording_of
-    level, n = scales.level / gain[k], np.bincount(m, minlength=scales.recordings) + 1.0
+    their scales. Levels of recordings err as much as they vary; that alone tells both apart where they are few. Of
+    levels that never change nothing is told."""
+    K, told = len(gain), ~scales.constant[scales.annotator_of]
+    k, m = scales.annotator_of[told], scales.recording_of[told]
+    level, n = scales.level[told] / gain[k], np.bincount(m, minlength=scales.recordings) + 1.0
     given = np.zeros((K, scales.recordings))
     np.add.at(given, (k, m), 1.0)
     said = np.bincount(k, level, minlength=K) - given @ (np.bincount(m, level, minlength=scales.recordings) / n)
-    system = np.diag(np.where(scales.present, given.sum(axis=1), 1.0)) - (given / n) @ given.T
-    return np.asarray(gain * np.linalg.solve(system, said))
+    system = np.diag(np.where(scales.levelled, given.sum(axis=1), 1.0)) - (given / n) @ given.T
+    bias = gain * np.linalg.solve(system, said)
+    bias[scales.annotator_of[~told]] = scales.level[~told]
+    return np.asarray(bias)
 
 
 def first_spread(bias: np.ndarray) -> float:

@@ -32,14 +32,60 @@ def dataset_path(name: str, table: str = "ratings") -> Path:
 
 
 def load_dataset(name: str) -> Ratings:
-    """The ratings of a bundled data set."""
+    """The ratings of a bundled data set.
+
+    Parameters
+    ----------
+    name : {"squality", "green_intensity", "forrest_gump"}
+        Summaries rated by people, and traces of two studies.
+
+    Returns
+    -------
+    Ratings
+        All of them.
+
+    Raises
+    ------
+    ValueError
+        There is no such data set.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> len(un.load_dataset("squality").items)
+    300
+    """
     from unisono.tables.reading.ratings_reader import read_ratings
 
     return read_ratings(dataset_path(name))
 
 
 def load_dataset_table(name: str, table: str) -> ItemTable:
-    """The `reference` or the `features` of a bundled data set, on a clock of their own; see `unisono.align_to`."""
+    """The `reference` or the `features` of a bundled data set, on a clock of their own; see `unisono.align_to`.
+
+    Parameters
+    ----------
+    name : str
+        As in `load_dataset`.
+    table : {"reference", "features"}
+        Which of them.
+
+    Returns
+    -------
+    ItemTable
+        As it is in the file.
+
+    Raises
+    ------
+    ValueError
+        There is no such data set, or it has no such table.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> un.load_dataset_table("green_intensity", "reference").P
+    1
+    """
     from unisono.tables.reading.ratings_reader import read_item_table
 
     return read_item_table(dataset_path(name, table))

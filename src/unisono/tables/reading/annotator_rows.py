@@ -148,6 +148,9 @@ class SettledRows(Rows):
     def sources(self) -> dict[str, str]:
         return self._rows.sources
 
+    def look(self, d: int) -> np.ndarray:
+        return self._value[d]
+
     def _numbers(self, d: int) -> np.ndarray:
         return self._value[d]
 

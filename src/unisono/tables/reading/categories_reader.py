@@ -17,7 +17,8 @@ from unisono.tables.categories import Categories
 from unisono.tables.item_table import Reading
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.category_columns import FoundWords, WordAnswers, asked_words, recognised_words
+from unisono.tables.reading.category_columns import FoundWords, Settled, WordAnswers, asked_words, recognised_words
+from unisono.tables.reading.cell_meanings import with_missing
 from unisono.tables.reading.column_roles import find_column
 from unisono.tables.reading.data_frames import identifiers, kind_of, part_identifiers
 from unisono.tables.reading.open_table import open_table
@@ -62,7 +63,34 @@ def read_answers(source: Any, *, categories: Asked = None, **reading: Any) -> An
 
 
 def read_categories(source: Any, categories: Asked = None, **reading: Any) -> Categories:
-    """The categories of a table alone; the words are those of `read_answers`."""
+    """The categories of a table alone.
+
+    Parameters
+    ----------
+    source : path or data frame
+        A table of ratings.
+    categories : str, sequence or mapping, optional
+        Columns that are categories; recognised by default.
+    **reading
+        How to read a table: the keyword arguments of `read_ratings`.
+
+    Returns
+    -------
+    Categories
+        What `fuse(categories=...)` takes.
+
+    Raises
+    ------
+    DataError
+        The table has no such column.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> rows = {"item": [1, 1, 2, 2], "annotator": list("abab"), "mood": ["joy", "fear", "joy", "joy"]}
+    >>> [one.name for one in un.read_categories(pd.DataFrame(rows), categories="mood").dimensions]
+    ['mood']
+    """
     table = open_table(source, reading.get("sheet"))
     found = read_answers(table, categories=categories, **reading).categories
     if found is None:
@@ -81,11 +109,16 @@ def _asked(categories: Asked) -> dict[str, str] | None:
     return {} if list(names) == [NONE] else names
 
 
+def _how(reading: Mapping[str, Any]) -> Settled:
+    meanings = with_missing(reading.get("labels"), reading.get("missing")) or {}
+    return Settled(reading.get("duplicates"), {label for label, number in meanings.items() if number is None})
+
+
 def _named(table: Table, asked: Mapping[str, str], reading: Mapping[str, Any]) -> Answers:
     """The categories that the user names, and the numbers of the rest of the table, if there are any."""
     arranged = _arranged(table, reading)
     _refuse_spread(table, arranged, asked)
-    words = asked_words(arranged.table, arranged.roles, asked, reading.get("duplicates"))
+    words = asked_words(arranged.table, arranged.roles, asked, _how(reading))
     return Answers(_rest(table, arranged, words, reading), _categories(arranged, words, recognised=False))
 
 
@@ -134,7 +167,7 @@ def _words_left(
 ) -> tuple[FoundWords, Arranged | None]:
     try:
         arranged = _arranged(table, reading)
-        return recognised_words(arranged.table, arranged.roles, offered, reading.get("duplicates")), arranged
+        return recognised_words(arranged.table, arranged.roles, offered, _how(reading)), arranged
     except DataError:
         return FoundWords([]), None  # what is wrong with the table is said where numbers are read
 

@@ -99,7 +99,14 @@ class FoundWords(NamedTuple):
     found: Collected | None = None  # None where there are no words
 
 
-def asked_words(table: Table, roles: Roles, asked: Mapping[str, str], duplicates: str | None) -> FoundWords:
+class Settled(NamedTuple):
+    """What the user says about answers: which of several counts, and which stand for missing."""
+
+    duplicates: str | None = None
+    missing: Collection[str] = ()
+
+
+def asked_words(table: Table, roles: Roles, asked: Mapping[str, str], how: Settled) -> FoundWords:
     """The columns (or dimensions of a long table) that the user names, whatever they hold."""
     if roles.is_long and not all(column in table.columns for column in asked.values()):
         found = _collected_levels(table, roles)
@@ -112,10 +119,10 @@ def asked_words(table: Table, roles: Roles, asked: Mapping[str, str], duplicates
         names = {name: find_column(table, column) for name, column in asked.items()}
         _refuse_labels(table, roles, names)
         found, words = _collected_columns(table, roles, names)
-    return FoundWords([_settled(found, roles, one, duplicates) for one in words], found)
+    return FoundWords([_settled(found, roles, _answered(one, how.missing), how.duplicates) for one in words], found)
 
 
-def recognised_words(table: Table, roles: Roles, offered: Collection[str] | None, duplicates: str | None) -> FoundWords:
+def recognised_words(table: Table, roles: Roles, offered: Collection[str] | None, how: Settled) -> FoundWords:
     """Those that look like categories, among columns that are `offered` (None: all)."""
     if roles.is_long:
         found = _collected_levels(table, roles)
@@ -128,7 +135,7 @@ def recognised_words(table: Table, roles: Roles, offered: Collection[str] | None
     chosen = []
     for one in words:
         try:
-            settled = _settled(found, roles, one, duplicates)
+            settled = _settled(found, roles, _answered(one, how.missing), how.duplicates)
         except DataError:
             continue  # answers at several times, or two different ones: what is wrong is said where numbers are read
         if _look_chosen(found, settled):
@@ -142,7 +149,7 @@ def _collected_columns(table: Table, roles: Roles, names: Mapping[str, int]) -> 
     found = collect(table, labels | words, [], may_be_empty=words)
     every = np.arange(found.rows)
     return found, [
-        _answered(WordAnswers(name, table.columns[index], found.label[role], every))
+        WordAnswers(name, table.columns[index], found.label[role], every)
         for role, (name, index) in zip(words, names.items(), strict=True)
     ]
 
@@ -160,7 +167,7 @@ def _collected_levels(table: Table, roles: Roles) -> Collected:
 def _level(found: Collected, name: str, level: str) -> WordAnswers:
     dimension = found.label["dimension"]
     rows = np.flatnonzero(dimension.code == dimension.labels.index(level))
-    return _answered(WordAnswers(name, level, found.label["value"], rows))
+    return WordAnswers(name, level, found.label["value"], rows)
 
 
 def _worth_reading(table: Table, roles: Roles, offered: Collection[str] | None) -> dict[str, int]:
@@ -177,9 +184,9 @@ def _worth_reading(table: Table, roles: Roles, offered: Collection[str] | None) 
     }
 
 
-def _answered(words: WordAnswers) -> WordAnswers:
-    """Without the rows whose cell is empty or says that it is missing."""
-    missing = np.array([name.lower() in ("", *MISSING_WORDS) for name in words.word.labels])
+def _answered(words: WordAnswers, codes: Collection[str]) -> WordAnswers:
+    """Without the rows whose cell is empty or says that it is missing, in any case or by the user's word."""
+    missing = np.array([name.lower() in ("", *MISSING_WORDS) or name in codes for name in words.word.labels])
     return words._replace(rows=words.rows[~missing[words.word.code[words.rows]]])
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from unisono.errors import SettingsError
-from unisono.tables.reading.label_and_number_columns import NumberColumn
+from unisono.tables.reading.label_and_number_columns import NumberColumn, as_label
 from unisono.tables.reading.likert_scales import families_of, plain_word, scale_of
 
 _PER_CENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
@@ -34,7 +34,8 @@ class Meaning(NamedTuple):
     note: str
 
 
-Labels = Mapping[str, float | None]
+Labels = Mapping[str, float | None]  # what cells mean, in words or in numbers; None: missing
+Missing = Collection[object] | str | float | None
 
 
 class Words(NamedTuple):
@@ -93,6 +94,42 @@ def parse_labels(text: str) -> dict[str, float | None]:
         found[pair[1]] = float(pair[2]) if pair[2] else None
         at = pair.end()
     return found
+
+
+def with_missing(labels: Mapping[Any, float | None] | str | None, missing: Missing) -> Labels | None:
+    """The meanings of cells by their text, with the codes that stand for missing among them."""
+    known = parse_labels(labels) if isinstance(labels, str) else dict(labels or {})
+    found = {as_label(word): number for word, number in known.items()}
+    return found | dict.fromkeys(missing_codes(missing)) or None
+
+
+def missing_codes(missing: Missing) -> tuple[str, ...]:
+    """The codes as text: `-99,999`, -99, or a list of them."""
+    if missing is None:
+        return ()
+    if isinstance(missing, str):
+        codes = [code.strip() for code in missing.split(",")]
+    else:
+        codes = [as_label(code) for code in ([missing] if isinstance(missing, int | float) else missing)]
+    if not all(codes):
+        raise SettingsError(f"missing: '{missing}' has an empty code. Empty cells are missing anyway.")
+    return tuple(codes)
+
+
+def recode(columns: Sequence[NumberColumn], labels: Labels) -> list[str]:
+    """Gives numbers that `labels` names their meaning; a sentence about those that no column has."""
+    meant = {number: label for label in labels if (number := _as_number(label)) is not None}
+    numbers = {old: float("nan") if (new := labels[label]) is None else new for old, label in meant.items()}
+    there = {old for column in columns for old in column.recode(numbers)}
+    lost = [label for old, label in meant.items() if old not in there]
+    return [f"No answer is {_listed(lost)}, which would have had a meaning."] if lost else []
+
+
+def _as_number(label: str) -> float | None:
+    try:
+        return float(label)
+    except ValueError:
+        return None
 
 
 def interpret(columns: Sequence[Cells], words: Words) -> list[str]:

@@ -117,8 +117,34 @@ APART = 100.0  # clocks whose rates differ by more do not count the same time
 def align_to(table: ItemTable, target: Ratings | ItemTable, *, hold: float = 0.0, complete: bool = False) -> ItemTable:
     """The table's numbers for every item, and every frame, of the target, in its order.
 
-    Items that the table does not know are NaN, as are frames outside its times; for up to `hold` seconds before its
-    first and after its last frame the nearest number holds. With `complete`, what is missing raises a DataError.
+    Parameters
+    ----------
+    table : ItemTable
+        Features, gold or a reference on a clock of their own.
+    target : Ratings or ItemTable
+        Whose items and frames are wanted.
+    hold : float
+        Seconds before its first and after its last frame for which the nearest number holds.
+    complete : bool
+        Whether what is missing is refused.
+
+    Returns
+    -------
+    ItemTable
+        NaN for items that the table does not know and frames outside its times.
+
+    Raises
+    ------
+    DataError
+        One is of items and the other of traces; or, with `complete`, something is missing.
+
+    Examples
+    --------
+    >>> import unisono as un
+    >>> ratings = un.load_dataset("green_intensity")
+    >>> known = un.align_to(un.load_dataset_table("green_intensity", "reference"), ratings)
+    >>> len(known.value) == int(ratings.length.sum())
+    True
     """
     _refuse_other_kind(table, target)
     if complete:

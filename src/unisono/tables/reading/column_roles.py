@@ -283,6 +283,11 @@ def takes_no_dimension(column: str) -> bool:
     return plain in _BOOKKEEPING | {KIND} or any(plain in SYNONYMS[role] for role in SYNONYMS if role != "value")
 
 
+def is_time(column: str) -> bool:
+    """Whether a column is a time by its name."""
+    return plain_name(column) in SYNONYMS["time"] or (described_by_name(column) or "").endswith("a date or time")
+
+
 def candidates(table: Table, roles: Roles, *, companions: bool = False) -> tuple[list[int], list[LeftOut]]:
     """Columns that may hold numbers to use, and those that by their name do not.
 

@@ -13,6 +13,7 @@ from unisono.tables.reading import problems
 from unisono.tables.reading.annotator_rows import duration_columns, hasty_annotators, repeating_annotators
 from unisono.tables.reading.cell_meanings import Labels, Words
 from unisono.tables.reading.column_roles import (
+    KIND,
     Roles,
     candidates,
     described_by_name,
@@ -23,6 +24,9 @@ from unisono.tables.reading.column_roles import (
 )
 from unisono.tables.reading.raw_table import Table
 from unisono.tables.reading.table_rows import Collected, LongRows, Rows, WideRows, collect, number_column, peek, usable
+from unisono.tables.reading.time_cells import TimeColumn, from_their_start
+
+MOSTLY = 0.5  # share of annotators and items with several times, from which times are those of traces
 
 
 def shaped(
@@ -71,7 +75,11 @@ def shaped(
         rows.hasty = hasty_annotators(found, durations)
         if not roles.is_long:
             rows.repeating = repeating_annotators(found, kept)
-    return rows, _if_series(rows, times, roles)
+    times = _if_series(rows, times, roles)
+    if times is not None and clock is not None and getattr(found.number[clock], "form", "") == "moments":
+        times, note = from_their_start(times, rows.items.code, rows.pair)
+        rows.notes = (note,)
+    return rows, times
 
 
 def _worded(found: Collected, columns: Iterable[int]) -> dict[str, list[str]]:
@@ -150,10 +158,20 @@ def _number_columns(
 def _times(found: Collected, roles: Roles, aside: list[LeftOut]) -> np.ndarray | None:
     """The time of every row; None if the column was only guessed and holds text, as a date does."""
     index = roles.place["time"]
-    if "time" not in roles.named and found.number[index].kind in ("text", "empty"):
-        aside.append(LeftOut(found.table.columns[index], "times that are text"))
+    column = found.number[index]
+    assert isinstance(column, TimeColumn)
+    guessed = "time" not in roles.named
+    if guessed and (column.kind in ("text", "empty") or (column.form != "numbers" and not _comes_again(found))):
+        aside.append(LeftOut(column.name, "times that are text"))
         return None
     return number_column(found, index, full=True)
+
+
+def _comes_again(found: Collected) -> bool:
+    """Whether most annotators say something of an item more than once."""
+    codes = [coded.code for role, coded in found.label.items() if role != KIND]
+    again = np.unique(np.stack(codes), axis=1, return_counts=True)[1] > 1
+    return bool(again.mean() > MOSTLY)
 
 
 def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray | None:
@@ -162,7 +180,7 @@ def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray
         return times
     again = np.unique(rows.claim, return_counts=True)[1] > 1
     # A few repetitions are somebody who answered again, not traces.
-    if again.mean() > 0.5 or (rows.annotators is None and again.any()):
+    if again.mean() > MOSTLY or (rows.annotators is None and again.any()):
         return times
     column = rows.found.table.columns[roles.place["time"]]
     warnings.warn(

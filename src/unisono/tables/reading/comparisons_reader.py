@@ -38,11 +38,38 @@ def read_comparisons(
     dims: Sequence[str] | str | None = None,
     sheet: str | None = None,
 ) -> Comparisons:
-    """Comparisons from a path, `-` for standard input, a data frame, or the folder of an export.
+    """Which of two items has more: pairs, wins, rankings, best-worst choices, strengths.
 
-    The canonical table has the columns annotator, left, right, and one per dimension with left, tie or right; others
-    (arena, chosen and rejected, strengths, rankings, best and worst, counts) are recognised. `annotator`, `left`,
-    `right` and `dims` name columns where they are called otherwise.
+    The plain table has the columns annotator, left, right, and one per dimension with left, tie or right; others are
+    recognised by names and values.
+
+    Parameters
+    ----------
+    source : path, data frame or Comparisons
+        The table, `-` for standard input, or the folder of an export with comparisons.csv.
+    annotator, left, right : str, optional
+        Columns that are called otherwise.
+    dims : str or sequence of str, optional
+        Columns of answers; recognised by default.
+    sheet : str, optional
+        Which sheet of a workbook, or file of an archive.
+
+    Returns
+    -------
+    Comparisons
+        What `fuse(comparisons=...)` takes.
+
+    Raises
+    ------
+    DataError
+        A row that compares an item with itself, an answer that is none, or no columns of a pair; it names the row.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> rows = {"annotator": ["ann", "bob"], "left": ["a", "b"], "right": ["b", "c"], "mood": ["left", "tie"]}
+    >>> un.read_comparisons(pd.DataFrame(rows)).items
+    ('a', 'b', 'c')
     """
     if isinstance(source, Comparisons):
         return source

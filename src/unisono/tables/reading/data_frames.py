@@ -19,7 +19,7 @@ from unisono.tables.categories import Categories
 from unisono.tables.item_table import Identifiers, ItemTable, Reading
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading import problems
-from unisono.tables.reading.label_and_number_columns import Coded
+from unisono.tables.reading.label_and_number_columns import Coded, as_label
 from unisono.tables.reading.raw_table import Chunk, Table
 from unisono.tables.reading.table_layout import Arranged, split_label
 from unisono.tables.reading.table_rows import Collected
@@ -118,13 +118,6 @@ def _numeric(name: str, column: nw.Series[Any]) -> pl.Series:
     values = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
     values[np.asarray(missing, dtype=bool)] = np.nan
     return pl.Series(name, values)
-
-
-def as_label(value: object) -> str:
-    """A cell as text; a whole number without the point that a column of floats gives it."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"

@@ -17,7 +17,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.reading import problems
-from unisono.tables.reading.data_frames import as_label
+from unisono.tables.reading.label_and_number_columns import as_label
 from unisono.tables.reading.raw_table import Chunk, Table
 
 _UNDER = ("data", "records", "rows", "items", "results", "ratings", "annotations")  # where a document keeps its records

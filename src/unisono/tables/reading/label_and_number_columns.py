@@ -72,6 +72,13 @@ def _sorted(names: pl.Series) -> pl.Series:
     return pl.Series(sort_labels(names.to_list()), dtype=pl.String)
 
 
+def as_label(value: object) -> str:
+    """A cell as text; a whole number without the point that a column of floats gives it."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
 def as_text(column: pl.Series) -> pl.Series:
     """Labels as text: 7 is '7', and so is the 7.0 that a frame makes of it when a neighbour is missing."""
     if column.dtype.is_float():
@@ -197,6 +204,15 @@ class NumberColumn:
         self._first.pop("text", None)
         if self._held.first is not None:
             self._first["text"] = self._held.first
+
+    def recode(self, numbers: Mapping[float, float]) -> list[float]:
+        """Numbers become others, NaN where missing is meant; those of them that were there."""
+        value = self.look()
+        places = {old: np.flatnonzero(value == old) for old in numbers}
+        for old, rows in places.items():
+            value[rows] = numbers[old]
+            self._numbers -= len(rows) if np.isnan(numbers[old]) else 0
+        return [old for old, rows in places.items() if len(rows)]
 
     @property
     def kind(self) -> str:

@@ -199,6 +199,25 @@ def too_large(place: str, column: str, cell: str) -> DataError:
     )
 
 
+def looks_missing(
+    place: str,
+    column: str,
+    cell: str,
+    seen: tuple[int, tuple[float, float]],
+    others: Sequence[str],
+    codes: str,
+    scale: str,
+) -> DataError:
+    """`seen` is how many answers are such codes, and from where to where all others reach."""
+    count, (low, high) = seen
+    many = f"{count} answers are" if count > 1 else "it is"
+    also = f", and likewise in {listed(others)}" if others else ""
+    return DataError(
+        f"{place}: {column} is {cell}, where all others are from {low:g} to {high:g} ({many} such a number{also}). "
+        f"If it means missing, say --missing {codes}; if it is an answer, say --scale {scale}."
+    )
+
+
 def outside_scale(place: str, column: str, cell: float, scale: str) -> DataError:
     return DataError(
         f"{place}: {column} is {cell:g}, outside the scale {scale}. "
@@ -255,6 +274,17 @@ def time_twice(first: str, second: str, who: str, time: float) -> DataError:
         f"{first} and {second}: {who} has two rows at time {time:g}. "
         "Keep one row for each time, or say --duplicates mean."
     )
+
+
+def no_time(place: str, column: str, cell: str) -> DataError:
+    return DataError(
+        f"{place}: {column} is '{_short(cell)}', which is no time. Write seconds, h:mm:ss as in 0:01:23.5, or moments "
+        "as in 2024-05-01T10:00:00. If the column is no time, call it otherwise."
+    )
+
+
+def unit_of_clock(name: str, column: str, unit: str) -> DataError:
+    return DataError(f"{name}: {column} holds clock times or dates, so it is not in {unit}. Leave out --time-unit.")
 
 
 def mixed_units(name: str, who: str, step: float, usual: float) -> DataError:

@@ -19,15 +19,16 @@ from unisono.errors import InterpretedWarning
 from unisono.tables.answer_scale import ScaleWords, said_scale, scale_by_dimension
 from unisono.tables.item_table import ItemTable, Reading
 from unisono.tables.ratings import Ratings
+from unisono.tables.reading import problems
 from unisono.tables.reading.annotator_rows import annotator_kinds, settle
-from unisono.tables.reading.cell_meanings import Labels, parse_labels
+from unisono.tables.reading.cell_meanings import Labels, Missing, with_missing
 from unisono.tables.reading.column_roles import UNIT_OF_NAME, Roles, plain_name
 from unisono.tables.reading.column_selection import shaped
 from unisono.tables.reading.data_frames import identifiers, kind_of, part_identifiers
+from unisono.tables.reading.missing_codes import refuse_codes
 from unisono.tables.reading.open_table import open_table
-from unisono.tables.reading.raw_table import Table
 from unisono.tables.reading.table_layout import Arranged, Column, Layout, arrange
-from unisono.tables.reading.table_rows import Rows, sorted_claims
+from unisono.tables.reading.table_rows import Collected, Rows, sorted_claims
 from unisono.tables.reading.time_series import TIME_UNITS, Timing, series_ratings, series_table
 
 Names = Mapping[str, str] | Sequence[str] | str | None  # NAME -> COLUMN, names that are columns, or one of them
@@ -46,39 +47,78 @@ def read_ratings(
     annotators_in_columns: str | None = None,
     items_in_columns: str | None = None,
     labels: Labels | str | None = None,
+    missing: Missing = None,
     duplicates: str | None = None,
     sheet: str | None = None,
     time_unit: str | None = None,
     rate: float | None = None,
     max_gap: float | None = None,
 ) -> Ratings:
-    """Ratings from a path (delimited text, XLSX, JSON, Parquet, packed or not), `-` (standard input) or a data frame.
+    """Ratings from a file or a data frame; columns are recognised by their names unless they are given.
 
-    Columns are recognised by their names unless they are given. `item` and `annotator` may be several columns, whose
-    cells together make the name. `dims` maps the name of a dimension to its column (or, in a table with one row per
-    number, to its name there); `dimension` and `value` are the columns of such a table. `scale` is where answers end:
-    (1, 7), "1:7", "none", or a mapping from dimensions to these; it is inferred where nothing is said. Where annotators
-    (or items) stand side by side, `annotators_in_columns` (`items_in_columns`) says which columns they are: names or
-    wildcards between commas, or a form such as `{dimension}_{annotator}`. `labels` gives words their numbers, None
-    where missing is meant. `duplicates` says what holds where somebody rated something twice: error (default), first,
-    last, mean. `sheet` is a sheet of a workbook or a file of a zip archive. A time column makes a series: `time_unit`
-    (s, ms, us, ns, min, h, frames), `rate` of the common clock in frames per second (default: the median rate of the
-    traces), and `max_gap`, the seconds up to which gaps are bridged (default: one and a half steps of the trace).
-    Raises DataError where the table contradicts itself. See docs/format.md for every shape.
+    Parameters
+    ----------
+    source : path or data frame
+        Delimited text, XLSX, JSON, Parquet, packed or not; `-` is standard input. See docs/format.md for every shape.
+    item, annotator : str or sequence of str, optional
+        Their columns; of several, the cells together make the name.
+    time : str, optional
+        The column of time, which makes traces.
+    dims : sequence or mapping, optional
+        Dimensions to use, or a mapping from their names to columns (or to names, with one row per number).
+    scale : (low, high), str or mapping, optional
+        Where answers end: (1, 7), "1:7", "none", or a mapping from dimensions to these; inferred by default.
+    dimension, value : str, optional
+        Columns of a table with one row per number.
+    annotators_in_columns, items_in_columns : str, optional
+        Which columns they are where they stand side by side: names or wildcards between commas, or a form such as
+        `{dimension}_{annotator}`.
+    labels : mapping or str, optional
+        Numbers of words, or of other numbers; None where missing is meant.
+    missing : str, number or sequence, optional
+        Codes that stand for missing: -99, or "-99,999".
+    duplicates : {"error", "first", "last", "mean"}, optional
+        What holds where somebody rated something twice.
+    sheet : str, optional
+        Sheet of a workbook, or file of a zip archive.
+    time_unit : {"s", "ms", "us", "ns", "min", "h", "frames"}, optional
+        Unit of the time column.
+    rate : float, optional
+        Frames per second of the common clock; by default the median rate of the traces.
+    max_gap : float, optional
+        Seconds up to which gaps are bridged; by default one and a half steps of the trace.
+
+    Returns
+    -------
+    Ratings
+        What every call takes.
+
+    Raises
+    ------
+    DataError
+        The table contradicts itself; the message names row, column, value and the way out.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> un.read_ratings(pd.DataFrame({"clip": [1, 1, 2], "rater": ["x", "y", "x"], "joy": [3, 4, 5]})).items
+    ('1', '2')
     """
     said = said_scale(scale)  # a mistake here is said before anything is read
     wanted = _wanted(dims)
     layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns)
     found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
-    rows, times = shaped(found.table, found.roles, wanted, meanings=_meanings(labels))
+    rows, times = shaped(found.table, found.roles, wanted, meanings=with_missing(labels, missing))
     kinds = annotator_kinds(rows)
+    notes = (*found.table.notes, *found.notes, *rows.found.notes, *rows.notes)
     rows.given_ends = scale_by_dimension(said, rows.dimensions)
+    refuse_codes(rows, series=times is not None)
     rows, times, repeated = settle(rows, times, duplicates)
-    notes = (*found.table.notes, *found.notes, *rows.found.notes, *repeated)
+    notes += tuple(repeated)
     if times is None:
         ratings = _item_ratings(rows)
     else:
-        ratings = series_ratings(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+        ratings = series_ratings(rows, times, _timing(rows.found, found.roles, time_unit, rate, max_gap))
     reading = _reading(found, rows, times is not None, notes)
     _tell(rows.source, notes)
     return replace(ratings, frame_kind=kind_of(source), reading=reading, kinds=kinds)
@@ -93,6 +133,7 @@ def read_item_table(
     complete: bool = False,
     companions: bool = False,
     labels: Labels | str | None = None,
+    missing: Missing = None,
     duplicates: str | None = None,
     sheet: str | None = None,
     time_unit: str | None = None,
@@ -101,22 +142,55 @@ def read_item_table(
 ) -> ItemTable:
     """Numbers that belong to items, or to frames of recordings: features, gold, a reference.
 
-    One row per item, or per recording and time; one column per number. `columns` maps the name of a column here to its
-    name in the table; `complete` refuses empty cells; `companions` takes in errors and interval ends (`joy_sd` beside
-    `joy`), which are left out otherwise; the other words are those of `read_ratings`.
+    Parameters
+    ----------
+    source : path or data frame
+        One row per item, or per recording and time; one column per number.
+    item, time : str, optional
+        Their columns.
+    columns : sequence or mapping, optional
+        Columns to use, or a mapping from names here to names in the table.
+    complete : bool
+        Whether empty cells are refused.
+    companions : bool
+        Whether errors and interval ends (`joy_sd` beside `joy`) are taken in.
+    labels, missing, duplicates, sheet, time_unit, rate, max_gap
+        As in `read_ratings`.
+
+    Returns
+    -------
+    ItemTable
+        What `features=`, `gold=` and `reference=` take.
+
+    Raises
+    ------
+    DataError
+        The table contradicts itself.
+
+    Examples
+    --------
+    >>> import pandas as pd, unisono as un
+    >>> un.read_item_table(pd.DataFrame({"item": ["a", "b"], "joy": [1.0, 2.0]})).columns
+    ('joy',)
     """
     wanted = _wanted(columns)
     found = arrange(open_table(source, sheet), Layout(item=item, time=time), wanted, ("item",))
     rows, times = shaped(
-        found.table, found.roles, wanted, complete=complete, companions=companions, meanings=_meanings(labels)
+        found.table,
+        found.roles,
+        wanted,
+        complete=complete,
+        companions=companions,
+        meanings=with_missing(labels, missing),
     )
+    notes = (*found.table.notes, *found.notes, *rows.found.notes, *rows.notes)
     rows, times, repeated = settle(rows, times, duplicates)
-    notes = (*found.table.notes, *rows.found.notes, *repeated)
+    notes += tuple(repeated)
     _tell(rows.source, notes)
     if times is None:
         table = _item_numbers(rows)
     else:
-        table = series_table(rows, times, _timing(found.table, found.roles, time_unit, rate, max_gap))
+        table = series_table(rows, times, _timing(rows.found, found.roles, time_unit, rate, max_gap))
     reading = _reading(found, rows, times is not None, notes)
     return replace(table, frame_kind=kind_of(source), reading=reading)
 
@@ -179,17 +253,19 @@ def _tell(source: str, notes: tuple[str, ...]) -> None:
         warnings.warn(f"{source}: {' '.join(notes)}", InterpretedWarning, stacklevel=3)
 
 
-def _meanings(labels: Labels | str | None) -> Labels | None:
-    return parse_labels(labels) if isinstance(labels, str) else labels
-
-
-def _timing(table: Table, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
+def _timing(found: Collected, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
     if unit is not None and unit not in TIME_UNITS:
         raise ValueError(f"time_unit must be one of {', '.join(TIME_UNITS)}, not '{unit}'")
     for name, number in (("rate", rate), ("max_gap", max_gap)):
         if number is not None and not 0 < number < float("inf"):
             raise ValueError(f"{name} must be a positive number, not {number}")
-    return Timing(unit or UNIT_OF_NAME.get(plain_name(table.columns[roles.place["time"]])), rate, max_gap)
+    index = roles.place["time"]
+    column = found.table.columns[index]
+    if getattr(found.number[index], "form", "numbers") == "numbers":
+        return Timing(unit or UNIT_OF_NAME.get(plain_name(column)), rate, max_gap)
+    if unit not in (None, "s"):
+        raise problems.unit_of_clock(found.table.name, column, str(unit))
+    return Timing("s", rate, max_gap)
 
 
 def _wanted(dims: Names) -> dict[str, str]:

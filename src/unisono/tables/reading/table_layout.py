@@ -33,8 +33,27 @@ from unisono.tables.reading.side_by_side_columns import (
     likely_pattern,
     said,
 )
+from unisono.tables.reading.time_cells import looks_like_times
 
 JOINER = "|"
+RECORDING = "recording"  # of a table with one, which has no name
+ONE_RECORDING = f"No column names the recording: all rows are of one, '{RECORDING}'."
+
+
+Column = str | Sequence[str] | None  # a column, or several (also between commas) that make one name
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the user says about where things are."""
+
+    item: Column = None
+    annotator: Column = None
+    time: str | None = None
+    dimension: str | None = None
+    value: str | None = None
+    annotators_in_columns: str | None = None
+    items_in_columns: str | None = None
 
 
 class JoinedTable(Table):
@@ -59,6 +78,45 @@ class JoinedTable(Table):
 
     def where(self, record: int) -> str:
         return self._table.where(record)
+
+
+class OneRecordingTable(Table):
+    """A table with one more column, which says that all rows are about one recording."""
+
+    def __init__(self, table: Table):
+        super().__init__(table.name, (*table.columns, RECORDING))
+        self.decimal_comma = table.decimal_comma
+        self.notes = table.notes
+        self._table = table
+
+    def parts(self) -> Iterator[Chunk]:
+        for part in self._table.parts():
+            label = pl.lit(RECORDING).alias(str(len(self.columns) - 1))
+            yield Chunk(part.frame.with_columns(label), part.first, part.kept)
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        return self._table.original(index, records) if index < len(self._table.columns) else None
+
+    def where(self, record: int) -> str:
+        return self._table.where(record)
+
+
+def is_one_recording(table: Table, layout: Layout, *, rated: bool) -> bool:
+    """Whether rows are times of a trace and no column names the recording; `rated` where annotators are needed."""
+    if layout.item is not None or layout.items_in_columns or detect(table, "item", set()) is not None:
+        return False
+    clock = detect(table, "time", set()) if layout.time is None else find_column(table, layout.time)
+    part = None if clock is None else next(iter(table.parts()), None)
+    if clock is None or part is None:
+        return False
+    part = part.without_empty_rows(clock)
+    who = layout.annotator if isinstance(layout.annotator, str) and layout.annotator in table.columns else None
+    place = detect(table, "annotator", {clock}) if who is None else find_column(table, who)
+    if rated and place is not None and not layout.annotators_in_columns:
+        again = part.column(place).n_unique() * 2 < part.frame.height
+        return again and looks_like_times(part.column(clock))
+    items = by_names(table.columns, free_columns(table.columns, {clock}), "item", None)
+    return items is None and looks_like_times(part.column(clock), moments=False)
 
 
 def join_columns(table: Table, wanted: str | Sequence[str] | None) -> tuple[Table, str | None, tuple[str, ...]]:
@@ -191,22 +249,6 @@ def _said(table: Table, role: str, *columns: int) -> str:
     return f"--{role} {shlex.quote(','.join(table.columns[index] for index in columns))}"
 
 
-Column = str | Sequence[str] | None  # a column, or several (also between commas) that make one name
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What the user says about where things are."""
-
-    item: Column = None
-    annotator: Column = None
-    time: str | None = None
-    dimension: str | None = None
-    value: str | None = None
-    annotators_in_columns: str | None = None
-    items_in_columns: str | None = None
-
-
 @dataclass(frozen=True)
 class Arranged:
     """A table whose roles are known."""
@@ -221,14 +263,17 @@ class Arranged:
 
 def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Sequence[str]) -> Arranged:
     """Finds every role in `needed`, and brings the table into the form in which each is a column."""
+    alone = is_one_recording(table, layout, rated="annotator" in needed)
+    if alone:
+        table = OneRecordingTable(table)
     table, item, item_parts = join_columns(table, layout.item)
     table, annotator, other_parts = join_columns(table, layout.annotator if "annotator" in needed else None)
     given = {"item": item, "annotator": annotator, "time": layout.time}
     found = _side_by_side(table, layout, given, wanted) if "annotator" in needed else None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = (ONE_RECORDING,) if alone else ()
     if found is not None:
         asked = bool(layout.annotators_in_columns or layout.items_in_columns)
-        notes = () if asked else (said(found, table.columns),)
+        notes += () if asked else (said(found, table.columns),)
         table = MeltedTable(table, found)
         given[found.role] = LABEL
     taken = [index for index, column in enumerate(table.columns) if column in wanted.values()]
@@ -238,7 +283,7 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
         asked_long = layout.dimension is not None or layout.value is not None
         if asked_long or not wanted or not all(column in table.columns for column in wanted.values()):
             roles = find_long(table, roles, layout.dimension, layout.value)
-    made = {"item": bool(item_parts), "annotator": bool(other_parts)} | ({found.role: True} if found else {})
+    made = {"item": bool(item_parts) or alone, "annotator": bool(other_parts)} | ({found.role: True} if found else {})
     names = frozenset(role for role, is_made in made.items() if is_made)
     return Arranged(table, roles, item_parts, found.role if found else None, notes, names)
 
@@ -247,6 +292,7 @@ def _side_by_side(
     table: Table, layout: Layout, given: Mapping[str, str | None], wanted: Mapping[str, str]
 ) -> Spread | None:
     """Which columns stand for annotators or items, by the user's word or, where that role has no column, by names."""
+    made = RECORDING if isinstance(table, OneRecordingTable) else None
     patterns = {"annotator": layout.annotators_in_columns, "item": layout.items_in_columns}
     new = [column for column in wanted.values() if column not in table.columns]
     dimension = new[0] if len(wanted) == len(new) == 1 else None
@@ -267,6 +313,7 @@ def _side_by_side(
             if found is None:
                 pattern = likely_pattern(table.columns, [i for i in free if is_numeric(table, i)], role)
                 example = naming_option(table, role, place[other], free)
-                raise problems.no_role_column(table.name, role, table.columns, example, OPTION[role], pattern)
+                columns = [column for column in table.columns if column != made]
+                raise problems.no_role_column(table.name, role, columns, example, OPTION[role], pattern)
             return found
     return None

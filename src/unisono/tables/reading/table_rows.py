@@ -16,11 +16,12 @@ from unisono.errors import DataError
 from unisono.tables.answer_scale import Ends, span
 from unisono.tables.item_table import Hasty, LeftOut, Repeating
 from unisono.tables.reading import problems
-from unisono.tables.reading.cell_meanings import Cells, Level, Words, interpret
-from unisono.tables.reading.column_roles import KIND, plain_name
+from unisono.tables.reading.cell_meanings import Cells, Level, Words, interpret, recode
+from unisono.tables.reading.column_roles import KIND, is_time, plain_name
 from unisono.tables.reading.label_and_number_columns import Coded, LabelColumn, NumberColumn
 from unisono.tables.reading.raw_table import Chunk, Table
 from unisono.tables.reading.table_layout import parts_of_items
+from unisono.tables.reading.time_cells import TimeColumn
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def collect(
     """Reads the label columns (role to position), the number columns (positions) and the clock of a table."""
     named = {role: LabelColumn(role, table.columns[index], index) for role, index in labels.items()}
     counted = {index: NumberColumn(table.columns[index], index) for index in numbers}
-    timed = {} if clock is None else {clock: NumberColumn(table.columns[clock], clock)}
+    timed = {} if clock is None else {clock: TimeColumn(table.columns[clock], clock)}
     extents: list[tuple[int, int, np.ndarray | None]] = []
     for whole in table.parts():
         part = whole.without_empty_rows(labels["item"])
@@ -63,8 +64,9 @@ def collect(
     if not any(height for _, height, _ in extents):
         raise problems.header_only(table.name)
     codes = {role: column.finish() for role, column in named.items()}
+    lost = recode(list(counted.values()), words.labels) if words is not None and words.labels else []
     notes = interpret(_cells(list(counted.values()), codes.get("dimension")), words or Words())
-    found = Collected(table, codes, counted | timed, _records(extents), tuple(notes))
+    found = Collected(table, codes, counted | timed, _records(extents), (*notes, *lost))
     for role, coded in found.label.items():
         if coded.labels[0] == "" and role not in (KIND, *may_be_empty):
             raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
@@ -140,6 +142,7 @@ class Rows(ABC):
         self.left_out: tuple[LeftOut, ...] = ()
         self.repeating: tuple[Repeating, ...] = ()
         self.hasty: tuple[Hasty, ...] = ()
+        self.notes: tuple[str, ...] = ()  # about rows, beside those about cells
         self.given_ends: dict[int, Ends | None] = {}  # of the scale, by dimension, where the user gave it
         self.dimensions = dimensions
         self.items = found.label["item"]
@@ -174,6 +177,10 @@ class Rows(ABC):
     @abstractmethod
     def _numbers(self, d: int) -> np.ndarray:
         """(rows,) the numbers of dimension d; NaN where missing, and in rows about something else. Handed out once."""
+
+    @abstractmethod
+    def look(self, d: int) -> np.ndarray:
+        """(rows,) the numbers of dimension d, which are not handed out yet."""
 
     def numbers(self, d: int) -> np.ndarray:
         """The same, within the scale that the user gave."""
@@ -233,6 +240,9 @@ class WideRows(Rows):
         columns = self.found.table.columns
         return {name: columns[index] for name, index in zip(self.dimensions, self._columns, strict=True)}
 
+    def look(self, d: int) -> np.ndarray:
+        return peek(self.found, self._columns[d])
+
     def _numbers(self, d: int) -> np.ndarray:
         return number_column(self.found, self._columns[d], full=self._complete)
 
@@ -240,6 +250,10 @@ class WideRows(Rows):
         table, value = self.found.table, self._columns[0]
         known = [table.columns.index(coded.column) for coded in self.found.label.values()]
         others = [table.columns.index(one.column) for one in self.left_out if one.column in table.columns]
+        clocks = [self.found.number[index] for index in others if index in self.found.number]
+        for clock in (one for one in clocks if isinstance(one, TimeColumn) and one.kind == "text"):
+            return clock.no_time(table)
+        others = [index for index in others if not is_time(table.columns[index])]
         apart = [table.columns[index] for index in parts_of_items(table, known, others, self._columns)]
         only = table.columns[value] if len(self._columns) == 1 and len(apart) == 1 else None
         return problems.rated_twice(*places, annotator, item, self.items.column, apart, only)
@@ -270,6 +284,9 @@ class LongRows(Rows):
     @property
     def sources(self) -> dict[str, str]:
         return {name: self._dimension.labels[level] for name, level in zip(self.dimensions, self._levels, strict=True)}
+
+    def look(self, d: int) -> np.ndarray:
+        return self._numbers(d)
 
     def _numbers(self, d: int) -> np.ndarray:
         return np.where(self._dimension.code == self._levels[d], self._value, np.nan)

@@ -1,0 +1,402 @@
+"""Means of systems from scores with crossed random effects, by restricted maximum likelihood (REML).
+
+    y = mu_s + q_p + h_ps + i + b_k + f_ks + e                                                            eq. L1
+
+for system s on prompt p by annotator k: prompts, systems by prompts and outputs are nested in each other; annotators
+(leniency) and annotators by systems (favourites) cross them. mu, and the coefficients of covariates, are fixed; all
+else is random, with variances theta. Nested effects and noise have the covariance R^-1, where for levels l from fine to
+coarse with indicators Z_l, weights w_0 = 1/theta_e and a_l = Z_l' w_(l-1)
+
+    R = 1/theta_e - sum_l w_(l-1) Z_l diag(delta_l) Z_l' w_(l-1),  delta_l = theta_l / (1 + theta_l a_l),
+    w_l = w_(l-1) / (1 + theta_l a_l)                                                                     eq. L2
+
+so that one solve of C = W'RW + blockdiag(0, I), W = [X, Z_c sqrt(theta_c)], gives fixed and crossed effects, and
+
+    -2 ll = log|R^-1| + log|C| + y'Py,   P y = R (y - W C^-1 W'R y)                                       eq. L3
+    score_j = -(tr P V_j - |Z_j'Py|^2) / 2,   AI_jk = (V_j Py)' P (V_k Py) / 2,   V_j = Z_j Z_j'          eq. L4
+
+Steps with the average information AI climb until the likelihood no longer rises. They start from the quadratic forms
+r'V_j r of the residuals of least squares, equal to their expectations (MIVQUE with equal weights), which are all there
+is for large tables:
+
+    sum_k theta_k |Z_j' P_0 Z_k|^2 = |Z_j' r|^2,   r = P_0 y,   P_0 = I - X (X'X)^-1 X'                    eq. L5
+
+With G = (X'V^-1X)^-1 X'V^-1, the estimate G y has the covariance sum_j theta_j U_j, U_j = (G Z_j)(G Z_j)': what every
+source of variance contributes, and the derivatives from which degrees of freedom follow.
+
+    N scores, S systems, F fixed effects (systems first), nu crossed effects, c components
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg, optimize, sparse
+
+from unisono.maths.linalg.conjugate_gradients import conjugate_gradients
+from unisono.maths.systems.system_priors import (
+    MOST_REML_CELLS,
+    MOST_SOLVED,
+    REML_GAIN,
+    REML_STEPS,
+    REML_TOLERANCE,
+    SOLVE_TOLERANCE,
+    UNSEEN_LENIENCY,
+    UNSEEN_SHARE,
+)
+
+PROMPTS, CELLS, OUTPUTS = "prompts", "systems by prompts", "outputs"
+ANNOTATORS, FAVOURITES, NOISE = "annotators", "annotators by systems", "noise"
+NESTED, CROSSED = (OUTPUTS, CELLS, PROMPTS), (ANNOTATORS, FAVOURITES)
+
+
+class Scores(NamedTuple):
+    """Scores (N,) with the codes of what they are of; every array is (N,)."""
+
+    y: np.ndarray
+    system: np.ndarray
+    prompt: np.ndarray
+    output: np.ndarray
+    annotator: np.ndarray
+    S: int
+
+
+class Effects(NamedTuple):
+    """Codes (N,) of the levels of every random effect that the design can tell apart, from fine to coarse."""
+
+    nested: dict[str, np.ndarray]
+    crossed: dict[str, np.ndarray]
+    merged: tuple[str, ...]  # effects that others stand for here
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All components, the noise last."""
+        return (*self.nested, *self.crossed, NOISE)
+
+
+class MixedFit(NamedTuple):
+    """Means of systems, with the covariance of their errors by source."""
+
+    mean: np.ndarray  # (F,) systems, then covariates
+    theta: np.ndarray  # (c,) variances of the components
+    names: tuple[str, ...]  # c components
+    part: np.ndarray  # (c, F, F) U_j
+    information: np.ndarray  # (c, c) about the variances
+    influence: np.ndarray  # (prompts, F) what every prompt contributes to the error of the means
+
+    @property
+    def cov(self) -> np.ndarray:
+        """(F, F) of all sources."""
+        return np.asarray(np.einsum("c,cst->st", self.theta, self.part))
+
+
+def effects(scores: Scores) -> Effects:
+    """The random effects that the design can tell from each other and from noise."""
+    cell = codes(scores.prompt, scores.system)
+    favourite = codes(scores.annotator, scores.system)
+    nested = dict(zip(NESTED, (scores.output, cell, scores.prompt), strict=True))
+    kept: dict[str, np.ndarray] = {}
+    N, last = len(scores.y), len(scores.y)
+    for name, code in nested.items():
+        levels = int(code.max()) + 1
+        if name == OUTPUTS and levels == int(cell.max()) + 1:
+            continue  # one output of a system on a prompt
+        if levels < last and levels > 1:
+            kept[name], last = code, levels
+    crossed: dict[str, np.ndarray] = {}
+    K, pairs = int(scores.annotator.max()) + 1, int(favourite.max()) + 1
+    if 1 < K < N:
+        crossed[ANNOTATORS] = scores.annotator
+        if max(K, scores.S) < pairs < N:
+            crossed[FAVOURITES] = favourite
+    merged = tuple(name for name in (*NESTED, *CROSSED) if name not in kept and name not in crossed)
+    return Effects(kept, crossed, merged)
+
+
+def codes(*of: np.ndarray) -> np.ndarray:
+    """(N,) one code, from 0, for every combination of codes that occurs."""
+    joined = of[0].astype(np.int64)
+    for code in of[1:]:
+        joined = joined * (int(code.max(initial=0)) + 1) + code
+    return np.unique(joined, return_inverse=True)[1].reshape(-1)
+
+
+class _Layout(NamedTuple):
+    """The design as matrices."""
+
+    X: sparse.csr_array  # (N, F)
+    Z: tuple[sparse.csr_array, ...]  # of nested, then crossed effects
+    levels: int  # nested ones among them
+
+
+def _layout(scores: Scores, found: Effects, covariates: np.ndarray) -> _Layout:
+    X = _indicator(scores.system, scores.S)
+    if covariates.shape[1]:
+        X = sparse.hstack([X, sparse.csr_array(covariates)], format="csr")
+    each = [*found.nested.values(), *found.crossed.values()]
+    return _Layout(X, tuple(_indicator(code, int(code.max(initial=0)) + 1) for code in each), len(found.nested))
+
+
+def _indicator(code: np.ndarray, levels: int) -> sparse.csr_array:
+    N = len(code)
+    return sparse.csr_array((np.ones(N), code, np.arange(N + 1)), shape=(N, levels))
+
+
+class _Nested(NamedTuple):
+    """R of eq. L2."""
+
+    noise: float
+    weight: tuple[np.ndarray, ...]  # w_(l-1), (N,) each
+    delta: tuple[np.ndarray, ...]
+    Z: tuple[sparse.csr_array, ...]
+    logdet: float  # of R^-1
+
+    def times(self, v: np.ndarray) -> np.ndarray:
+        """R v for (N,) or (N, n)."""
+        column = (slice(None), None) if v.ndim == 2 else slice(None)
+        out = v / self.noise
+        for w, delta, Z in zip(self.weight, self.delta, self.Z, strict=True):
+            out -= w[column] * (Z @ (delta[column] * (Z.T @ (w[column] * v))))
+        return np.asarray(out)
+
+    def square(self, W: sparse.csr_array) -> np.ndarray:
+        """W'RW, dense."""
+        A: np.ndarray = (W.T @ W / self.noise).toarray()
+        for w, delta, Z in zip(self.weight, self.delta, self.Z, strict=True):
+            T = Z.T @ W.multiply(w[:, None]).tocsr()
+            A -= (T.T @ T.multiply(delta[:, None]).tocsr()).toarray()
+        return A
+
+    def through(self, l: int, W: sparse.csr_array) -> np.ndarray:
+        """Z_l'RW, dense."""
+        B: np.ndarray = (self.Z[l].T @ W / self.noise).toarray()
+        for w, delta, Z in zip(self.weight, self.delta, self.Z, strict=True):
+            T = (Z.T @ W.multiply(w[:, None]).tocsr()).multiply(delta[:, None]).tocsr()
+            B -= ((self.Z[l].T @ Z.multiply(w[:, None]).tocsr()) @ T).toarray()
+        return B
+
+    def diagonal(self, l: int) -> np.ndarray:
+        """Diagonal of Z_l'RZ_l."""
+        total = self.Z[l].T @ np.full(self.Z[l].shape[0], 1 / self.noise)
+        for w, delta, Z in zip(self.weight, self.delta, self.Z, strict=True):
+            inner = self.Z[l].T @ Z.multiply(w[:, None]).tocsr()
+            total -= inner.power(2) @ delta
+        return np.asarray(total)
+
+
+def _nested(theta: np.ndarray, layout: _Layout) -> _Nested:
+    noise, N = float(theta[-1]), layout.X.shape[0]
+    w, logdet = np.full(N, 1 / noise), N * np.log(noise)
+    weight, delta = [], []
+    for variance, Z in zip(theta[: layout.levels], layout.Z[: layout.levels], strict=True):
+        grown = 1 + variance * (Z.T @ w)
+        weight.append(w)
+        delta.append(variance / grown)
+        logdet += float(np.log(grown).sum())
+        w = w / (Z @ grown)
+    return _Nested(noise, tuple(weight), tuple(delta), layout.Z[: layout.levels], float(logdet))
+
+
+class _Solved(NamedTuple):
+    """The mixed-model equations at given variances."""
+
+    R: _Nested
+    W: sparse.csr_array  # (N, F + nu), crossed effects in units of their standard deviations
+    square: np.ndarray  # W'RW
+    inverse: np.ndarray  # C^-1
+    effect: np.ndarray  # (F + nu,) C^-1 W'Ry
+    Py: np.ndarray  # (N,)
+    objective: float  # -2 ll
+
+    def project(self, v: np.ndarray) -> np.ndarray:
+        """P v."""
+        Rv = self.R.times(v)
+        return np.asarray(Rv - self.R.times(self.W @ (self.inverse @ (self.W.T @ Rv))))
+
+
+def _solve(y: np.ndarray, theta: np.ndarray, layout: _Layout) -> _Solved:
+    R = _nested(theta, layout)
+    spread = np.sqrt(theta[layout.levels : -1])
+    parts = [Z * s for Z, s in zip(layout.Z[layout.levels :], spread, strict=True)]
+    W = sparse.hstack([layout.X, *parts], format="csr") if parts else layout.X
+    F = layout.X.shape[1]
+    square = R.square(W)
+    C = square + np.diag(np.r_[np.zeros(F), np.ones(W.shape[1] - F)])
+    factor = linalg.cho_factor(C, lower=True)
+    inverse = linalg.cho_solve(factor, np.eye(len(C)))
+    Ry = R.times(y)
+    effect = inverse @ (W.T @ Ry)
+    Py = Ry - R.times(W @ effect)
+    logdet = 2 * float(np.log(np.diagonal(factor[0])).sum())
+    return _Solved(R, W, square, inverse, effect, Py, R.logdet + logdet + float(y @ Py))
+
+
+def _slopes(theta: np.ndarray, layout: _Layout, at: _Solved) -> tuple[np.ndarray, np.ndarray]:
+    """Score (c,) and average information (c, c).                                                       eq. L4"""
+    F, N = layout.X.shape[1], layout.X.shape[0]
+    traces = np.zeros(len(theta))
+    for l in range(layout.levels):
+        B = at.R.through(l, at.W)
+        traces[l] = at.R.diagonal(l).sum() - float(np.sum((B @ at.inverse) * B))
+    start = F
+    for j, Z in enumerate(layout.Z[layout.levels :], start=layout.levels):
+        own = slice(start, start + Z.shape[1])
+        start += Z.shape[1]
+        if theta[j] > 0:
+            rows = at.square[own]
+            left = float(np.trace(rows[:, own])) - float(np.sum((rows @ at.inverse) * rows))
+            traces[j] = left / theta[j]
+        else:  # at the edge the effect has no column of its own
+            RZ = at.R.times(Z.toarray())
+            B = at.W.T @ RZ
+            traces[j] = float(np.sum(Z.multiply(RZ))) - float(np.sum(B * (at.inverse @ B)))
+    traces[-1] = (N - F - float(traces[:-1] @ theta[:-1])) / theta[-1]
+    sums = [Z.T @ at.Py for Z in layout.Z]
+    squares = np.array([*(float(u @ u) for u in sums), float(at.Py @ at.Py)])
+    working = np.stack([*(Z @ u for Z, u in zip(layout.Z, sums, strict=True)), at.Py], axis=1)
+    return -(traces - squares) / 2, working.T @ at.project(working) / 2
+
+
+def moments(y: np.ndarray, X: sparse.csr_array, Z: Sequence[sparse.csr_array]) -> np.ndarray:
+    """(c,) variances of the effects and, last, of the noise, none of them negative.                    eq. L5
+
+    An effect that the design does not show beside the means of systems gets what is assumed of it.
+    """
+    each = [*Z, sparse.eye_array(len(y), format="csr")]
+    Q = np.linalg.pinv((X.T @ X).toarray())
+    r = y - X @ (Q @ (X.T @ y))
+    A = [(X.T @ one).tocsr() for one in each]
+    AA = [Q @ (one @ one.T).toarray() for one in A]
+    F = np.zeros((len(each), len(each)))
+    for i, one in enumerate(each):
+        for j in range(i, len(each)):
+            N = (one.T @ each[j]).tocsr()
+            crossing = (A[i] @ N @ A[j].T).toarray()
+            F[i, j] = F[j, i] = N.power(2).sum() - 2 * np.trace(Q @ crossing) + np.trace(AA[i] @ AA[j])
+    q = np.array([float(np.sum((one.T @ r) ** 2)) for one in each])
+    unit = np.sqrt(np.maximum(np.diagonal(F), np.finfo(float).tiny))
+    theta = optimize.nnls(F / unit / unit[:, None], q / unit)[0] / unit
+    whole = np.array([float((one.T @ one).power(2).sum()) for one in each])
+    unseen = np.diagonal(F) < UNSEEN_SHARE * whole
+    theta[unseen] = UNSEEN_LENIENCY * (theta[~unseen].sum() + np.var(y - r))
+    return np.asarray(theta)
+
+
+def variances(scores: Scores, found: Effects, covariates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Variances (c,) of the components, and the information (c, c) about them."""
+    unit = float(np.std(scores.y)) or 1.0
+    theta, information = _standard_variances(scores.y / unit, _layout(scores, found, covariates))
+    return theta * unit**2, information / unit**4
+
+
+def _standard_variances(y: np.ndarray, layout: _Layout) -> tuple[np.ndarray, np.ndarray]:
+    least = REML_TOLERANCE
+    theta = moments(y, layout.X, layout.Z)
+    theta[-1] = max(theta[-1], least)
+    unknowns = layout.X.shape[1] + sum(Z.shape[1] for Z in layout.Z[layout.levels :])
+    if len(y) * unknowns > MOST_REML_CELLS:
+        return theta, _rough_information(theta, layout)
+    at = _solve(y, theta, layout)
+    score, information = _slopes(theta, layout, at)
+    for _ in range(REML_STEPS):
+        better = _climb(y, theta, score, information, layout, at, least)
+        if better is None:
+            break
+        gained, (theta, at) = at.objective - better[1].objective, better
+        if gained < REML_GAIN:
+            break
+        score, information = _slopes(theta, layout, at)
+    return theta, information
+
+
+def _climb(
+    y: np.ndarray,
+    theta: np.ndarray,
+    score: np.ndarray,
+    information: np.ndarray,
+    layout: _Layout,
+    at: _Solved,
+    least: float,
+) -> tuple[np.ndarray, _Solved] | None:
+    """Better variances, none negative; None where no step raises the likelihood."""
+    step = _step(theta, score, information)
+    for _ in range(12):
+        there = np.maximum(theta + step, 0.0)
+        there[-1] = max(there[-1], least)
+        found = _solve(y, there, layout)
+        if found.objective < at.objective:
+            return there, found
+        step = step / 2
+    return None
+
+
+def _step(theta: np.ndarray, score: np.ndarray, information: np.ndarray) -> np.ndarray:
+    """Newton's step with the average information; variances at zero that would fall, or that nothing shows, stay."""
+    shown = np.diagonal(information) > UNSEEN_SHARE * np.diagonal(information).max()
+    free = ((theta > 0) | (score > 0)) & shown
+    step = np.zeros_like(theta)
+    while free.any():
+        inner = information[np.ix_(free, free)]
+        ridge = np.diag(np.maximum(np.diagonal(inner), np.finfo(float).tiny)) * 1e-8
+        step[:] = 0.0
+        step[free] = np.linalg.solve(inner + ridge, score[free])
+        stuck = free & (theta == 0) & (step < 0)
+        if not stuck.any():
+            break
+        free &= ~stuck
+    return step
+
+
+def _rough_information(theta: np.ndarray, layout: _Layout) -> np.ndarray:
+    """As if the levels of every effect were seen by themselves: half their number over the squared variance."""
+    levels = np.array([*(Z.shape[1] for Z in layout.Z), layout.X.shape[0]], dtype=float)
+    total = theta.sum()
+    return np.diag(levels / 2 / np.maximum(theta, total / levels) ** 2)
+
+
+def mixed_means(scores: Scores, covariates: np.ndarray | None = None) -> MixedFit:
+    """Means of systems by generalised least squares at the variances that REML finds.                  eq. L1"""
+    extra = np.zeros((len(scores.y), 0)) if covariates is None else covariates
+    found = effects(scores)
+    theta, information = variances(scores, found, extra)
+    return estimate(scores, found, extra, theta, information)
+
+
+def estimate(
+    scores: Scores, found: Effects, covariates: np.ndarray, theta: np.ndarray, information: np.ndarray
+) -> MixedFit:
+    """Means, and what every component contributes to their covariance, at given variances."""
+    layout = _layout(scores, found, covariates)
+    R = _nested(theta, layout)
+    spread = np.sqrt(theta[layout.levels : -1])
+    parts = [Z * s for Z, s in zip(layout.Z[layout.levels :], spread, strict=True)]
+    RX = R.times(layout.X.toarray())
+    RX_free, effect_of = RX, None
+    if parts:
+        Zc = sparse.hstack(parts, format="csr")
+        effect_of = _crossed_solver(R, Zc)
+        RX_free = RX - R.times(Zc @ effect_of(Zc.T @ RX))  # V^-1 X
+    cov = np.linalg.inv(layout.X.T @ RX_free)
+    G = RX_free @ cov  # (N, F), transposed
+    mean = G.T @ scores.y
+    part = [(lambda t: t.T @ t)(Z.T @ G) for Z in layout.Z]
+    away = scores.y - layout.X @ mean
+    if parts and effect_of is not None:
+        away = away - Zc @ effect_of(Zc.T @ R.times(away))
+    influence = _indicator(scores.prompt, int(scores.prompt.max()) + 1).T @ (G * away[:, None])
+    return MixedFit(mean, theta, found.names, np.stack([*part, G.T @ G]), information, influence)
+
+
+def _crossed_solver(R: _Nested, Zc: sparse.csr_array):  # type: ignore[no-untyped-def]
+    """(I + Zc'RZc)^-1 times a matrix or vector: by Cholesky, or where there are many by conjugate gradients."""
+    if Zc.shape[1] <= MOST_SOLVED:
+        factor = linalg.cho_factor(R.square(Zc) + np.eye(Zc.shape[1]), lower=True)
+        return lambda rhs: linalg.cho_solve(factor, rhs)
+    scale = 1 + Zc.power(2).T @ np.full(Zc.shape[0], 1 / R.noise)
+
+    def solved(rhs: np.ndarray) -> np.ndarray:
+        return conjugate_gradients(lambda v: v + Zc.T @ R.times(Zc @ v), rhs, scale, SOLVE_TOLERANCE)
+
+    return solved

@@ -1,0 +1,43 @@
+"""`unisono leaderboard` on the command line."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import unisono as un
+from command_line import unisono_here
+from system_worlds import drawn_scores, score_table
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("board")
+    score_table(drawn_scores(0, (0.0, 1.0, -1.0), prompts=30)).write_csv(place / "scores.csv")
+    return place
+
+
+def test_tables_are_those_of_python(folder):
+    done = unisono_here("leaderboard", "scores.csv", "--by", "system", "--prompt", "prompt", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = un.leaderboard(folder / "scores.csv", by="system", prompt="prompt")
+    written = pl.read_csv(folder / "out" / "systems.csv")
+    assert written.columns == found.systems.columns
+    np.testing.assert_allclose(written["mean"], found.systems["mean"])
+    assert pl.read_csv(folder / "out" / "differences.csv").columns == found.differences.columns
+    assert all(len(line) <= 80 for line in done.stdout.split("\n\n")[1].splitlines())
+    assert "differences clear" in done.stdout
+
+
+def test_json_weights_and_words(folder):
+    base = ("leaderboard", "scores.csv", "--by", "system", "--prompt", "prompt")
+    done = unisono_here(*base, "--weight", "quality=2", "--these", "people", "--set", "level=.8", "--json", cwd=folder)
+    found = json.loads(done.stdout)
+    assert found["level"] == 0.8
+    assert {row["dimension"] for row in found["systems"]} == {"quality", "overall"}
+    assert unisono_here(*base, "--weight", "quality", cwd=folder).returncode == 2
+    assert unisono_here(*base, "--these", "cats", cwd=folder).returncode == 2
+    wrong = unisono_here("leaderboard", "scores.csv", "--by", "model", cwd=folder)
+    assert wrong.returncode == 3
+    assert "no column 'model'" in wrong.stderr
