@@ -293,7 +293,7 @@ def compared(columns: Sequence[str]) -> tuple[str, ...]:
     ranks = [column for plain, column in place.items() if re.fullmatch(r"rank\d+", plain)]
     if len(ranks) > 1:
         return tuple(ranks)
-    found = next((two for two in _PAIRS if place.keys() >= set(two)), ())
+    found: tuple[str, ...] = next((two for two in _PAIRS if place.keys() >= set(two)), ())
     better = [plain for plain in _BETTER if plain in place]
     for stem in _SIDED if better else ():
         sides = ((stem + one, stem + other) for one, other in _SIDES if stem or one == "left")
