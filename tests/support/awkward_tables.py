@@ -195,6 +195,20 @@ reads("9 where 8 was rare", long(high=7, instead={(7, 2, 0): 9}), Outcome(FULL, 
 reads("-1, 0 and 1", long(low=-1, high=1), Outcome(FULL, {"v": (-1, 1)}, {"v": "scale -1 to 1 (inferred)"}))
 reads("a typing error", long(instead={(1, 2, 0): 44}), Outcome(FULL, {"v": (1, 44)}))
 
+refuses(
+    "a word for missing among numbers",
+    long(instead={(1, 2, 0): "refused"}),
+    "r.csv row 8: v is 'refused'",
+    Outcome((8, 4, 31), {"v": (1, 4)}),
+    Outcome(FULL, {"v": (1, 4)}),
+)
+reads(
+    "several codes, in words and in numbers",
+    long(instead={(1, 2, 0): "refused", (2, 2, 0): -99}),
+    Outcome((8, 4, 30), {"v": (1, 4)}),
+    *("--missing", "refused,-99"),
+)
+
 # Scales
 reads("0, 1 and 2", long(low=0, high=2), Outcome(FULL, {"v": (0, 2)}, {"v": "scale 0 to 2 (inferred)"}))
 reads(
@@ -259,4 +273,211 @@ reads(
         f"i{m},a{k},{DAY} 1{k}:0{m}:00,{x}\n" for m, row in enumerate(drawn(3, (8, 4), 1, 5)) for k, x in enumerate(row)
     ),
     Outcome(FULL, {"v": (1, 5)}, left_out=frozenset({"timestamp"})),
+)
+
+
+# Words of other languages
+ONE_TO_FIVE = {"v": (1, 5)}
+
+
+def said(family: str) -> Outcome:
+    return Outcome(FULL, ONE_TO_FIVE, {"v": "scale 1 to 5 (inferred)"}, (f"Words of {family} were coded in 'v'",))
+
+
+def in_words(*words: str) -> str:
+    return long(high=len(words), cell=lambda grade: words[grade - 1])
+
+
+GERMAN = (
+    "stimme überhaupt nicht zu",
+    "stimme eher nicht zu",
+    "teils/teils",
+    "stimme eher zu",
+    "stimme voll und ganz zu",
+)
+reads("German agreement", in_words(*GERMAN), said("agreement in German"))
+reads("German frequency", in_words("nie", "selten", "manchmal", "oft", "immer"), said("frequency in German"))
+FRENCH = ("Pas du tout d’accord", "Plutôt pas d’accord", "Neutre", "Plutôt d’accord", "Tout à fait d’accord")
+reads("French agreement", in_words(*FRENCH), said("agreement in French"))
+SPANISH = ("Muy en desacuerdo", "En desacuerdo", "Neutral", "De acuerdo", "Muy de acuerdo")
+reads("Spanish agreement", in_words(*SPANISH), said("agreement in Spanish"))
+reads("Chinese agreement", in_words("非常不同意", "不同意", "一般", "同意", "非常同意"), said("agreement in Chinese"))
+reads("Chinese satisfaction", in_words("很不满意", "不满意", "一般", "满意", "很满意"), said("satisfaction in Chinese"))
+refuses(
+    "words that nobody knows",
+    "item,annotator,v\n1,x,naff\n1,y,meh\n2,x,nice\n2,y,nice\n",
+    "If 'v' is one, say what its words mean:",
+    Outcome((2, 2, 4), {"v": (1, 3)}),
+)
+reads(
+    "true and false about the item",
+    "item,annotator,practice,v\n"
+    + "".join(
+        f"i{m},a{k},{m % 2 == 0},{x}\n" for m, row in enumerate(drawn(3, (8, 4), 1, 5)) for k, x in enumerate(row)
+    ),
+    Outcome(FULL, {"v": (1, 5)}, left_out=frozenset({"practice"})),
+)
+
+# Wide tables
+FACES = [f"Faces_{n:03d}_{sex}" for n in range(1, 5) for sex in "hs"]
+
+
+def people(
+    columns: Sequence[str], *before: Sequence[object], low: int = 1, high: int = 7, header: str = "participant"
+) -> str:
+    """One row for each of five people: what stands in `before`, and an answer for every column."""
+    value = drawn(len(columns), (len(columns), 5), low, high).T
+    names = [header, *(one[0] for one in before), *columns]
+    rows = [[f"p{k}", *(one[1 + k % (len(one) - 1)] for one in before), *value[k]] for k in range(5)]
+    return written([names, *rows])
+
+
+GRID = Outcome((8, 5, 80), {"arousal": (1, 7), "valence": (1, 7)})
+refuses(
+    "marks inside the names of items",
+    people([f"{face}_{dim}" for face in FACES for dim in ("arousal", "valence")]),
+    "r.csv has no column that looks like the item",
+    GRID,
+)
+refuses(
+    "an age and a condition beside items",
+    people(
+        [f"{face}_{dim}" for face in FACES for dim in ("arousal", "valence")],
+        ("age", 20, 31, 25, 40, 22),
+        ("condition", 1, 2),
+    ),
+    "--items-in-columns '{item}_{dimension}'",
+    Outcome((8, 5, 80), {"arousal": (1, 7), "valence": (1, 7)}, left_out=frozenset({"age", "condition"})),
+)
+refuses(
+    "a duration among items",
+    people(
+        [f"{face}_{dim}" for face in FACES for dim in ("arousal", "valence")],
+        ("Q_TotalDuration", 71.5, 60.1, 93.3, 40.2, 88.8),
+    ),
+    "--items-in-columns '{item}_{dimension}'",
+    Outcome((8, 5, 80), {"arousal": (1, 7), "valence": (1, 7)}, left_out=frozenset({"Q_TotalDuration"})),
+)
+refuses(
+    "a grid with a gap",
+    people([f"{face}_{dim}" for face in FACES for dim in ("arousal", "valence")][:-1]),
+    "--items-in-columns '{item}_{dimension}'",
+    Outcome((8, 5, 75), {"arousal": (1, 7), "valence": (1, 7)}),
+)
+reads(
+    "a form with its response, and a duration",
+    people(
+        [f"clip{n}_{dim}" for n in (1, 2, 3) for dim in ("joy", "fear")],
+        ("Q_TotalDuration", 71, 60, 93, 40, 88),
+        header="ResponseId",
+    ),
+    Outcome((3, 5, 30), {"joy": (1, 6), "fear": (2, 7)}, left_out=frozenset({"Q_TotalDuration"})),
+)
+refuses(
+    "an age and a condition alone",
+    written([["item", "age", "condition"], *([f"i{m}", 20 + m, m % 2] for m in range(6))]),
+    "r.csv has no column that looks like the annotator",
+)
+LEVELS = [["v", "v", "v", "a", "a", "a"], ["A", "B", "C"] * 2]
+CELLS = [[f"i{m}", *row] for m, row in enumerate(drawn(9, (6, 6), 1, 7))]
+PIVOT = Outcome((6, 3, 36), {"v": (1, 7), "a": (1, 7)}, notes=("The header is rows 1 to 3, joined.",))
+reads(
+    "a pivot table of pandas",
+    written([["dim", *LEVELS[0]], ["annotator", *LEVELS[1]], ["item", *[""] * 6], *CELLS]),
+    PIVOT,
+)
+refuses(
+    "a pivot table without names of its levels",
+    written([["", *LEVELS[0]], ["", *LEVELS[1]], ["item", *[""] * 6], *CELLS]),
+    "r.csv has no column that looks like the annotator",
+    PIVOT,
+)
+GROUPS = [["item", "v", "", "", "a", "", ""], ["", *["A1", "A2", "A3"] * 2]]
+TWO_ROWS = Outcome((6, 3, 36), {"v": (1, 7), "a": (1, 7)}, notes=("The header is rows 1 and 2, joined.",))
+reads("groups above the names", written([*GROUPS, *CELLS]), TWO_ROWS)
+
+
+def workbook(*rows: Sequence[object], merge: Sequence[str] = ()) -> bytes:
+    """A sheet; cells that are merged hold what the first of them held."""
+    import xlsxwriter
+
+    whole = io.BytesIO()
+    book = xlsxwriter.Workbook(whole, {"in_memory": True})
+    page = book.add_worksheet()
+    for place, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            if cell not in ("", None):
+                page.write(place, column, cell if isinstance(cell, str) else int(cell))
+    for cells in merge:
+        page.merge_range(cells, rows[int(cells[1]) - 1][ord(cells[0]) - 65])
+    book.close()
+    return whole.getvalue()
+
+
+reads(
+    "a pivot table in a workbook",
+    workbook(
+        ["dim", "v", "", "", "a", "", ""],
+        ["annotator", *LEVELS[1]],
+        ["item", *[""] * 6],
+        *CELLS,
+        merge=("B1:D1", "E1:G1"),
+    ),
+    PIVOT,
+)
+QUALTRICS = ["StartDate", "Status", "Progress", "Finished", "ResponseId", "LocationLatitude", "UserLanguage"]
+QUESTIONS = [f"Q{q}_{n}" for q in (1, 2) for n in (1, 2, 3)]
+refuses(
+    "three rows of Qualtrics",
+    written(
+        [
+            [*QUALTRICS, *QUESTIONS],
+            [
+                *(
+                    "Start Date",
+                    "Response Type",
+                    "Progress",
+                    "Finished",
+                    "Response ID",
+                    "Location Latitude",
+                    "User Language",
+                )
+            ]
+            + [f"{q} - Clip {n}" for q in ("Pleasant?", "Intense?") for n in "ABC"],
+            [f'{{"ImportId":"{name}"}}' for name in [*QUALTRICS, *QUESTIONS]],
+            *(["2024-05-01 10:00:00", "IP Address", 100, "True", f"R_{row[0]}", 52.5, "EN", *row[1:]] for row in CELLS),
+        ]
+    ),
+    "r.csv has no column that looks like the item",
+    Outcome(
+        (3, 6, 36), {"Q1": (1, 7), "Q2": (1, 7)}, notes=("Rows 2 and 3 repeat the header in other words (Qualtrics).",)
+    ),
+)
+
+# Comparisons and rankings
+refuses(
+    "left, right, winner",
+    "left,right,winner,annotator\n" + "".join(f"i{m},j{m},i{m},a{k}\n" for m in range(6) for k in "xyz"),
+    "compares or ranks items ('left', 'right' and 'winner')",
+)
+refuses(
+    "chosen and rejected",
+    "prompt,chosen,rejected,annotator\n" + "".join(f"p{m},yes {m},no {m},{k}\n" for m in range(6) for k in "xy"),
+    "compares or ranks items ('chosen' and 'rejected')",
+)
+refuses(
+    "an arena",
+    "model_a,model_b,winner,judge\n" + "".join(f"m{m % 3},n{m % 2},model_a,{k}\n" for m in range(6) for k in "xy"),
+    "compares or ranks items ('model_a', 'model_b' and 'winner')",
+)
+refuses(
+    "ranks side by side",
+    "annotator,rank1,rank2,rank3\n" + "".join(f"{k},p,q,r\n" for k in "xyz"),
+    "compares or ranks items ('rank1', 'rank2' and 'rank3')",
+)
+refuses(
+    "ranks",
+    "item,annotator,rank\n" + "".join(f"i{m},{k},{(m * (k + 1)) % 7 + 1}\n" for m in range(7) for k in range(3)),
+    "'rank' holds ranks",
+    Outcome((7, 3, 21), {"rank": (1, 7)}),
 )

@@ -11,7 +11,8 @@ from awkward_tables import TABLES, Outcome, ways_out
 from command_line import unisono_here
 
 
-def test_every_table_has_a_name_of_its_own():
+def test_there_are_sixty_of_them():
+    assert len(TABLES) >= 60
     assert len({table.name for table in TABLES}) == len(TABLES)
 
 

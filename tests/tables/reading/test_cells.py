@@ -195,7 +195,7 @@ def test_blocks_do_not_show(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("family", SCALES)
 def test_every_scale_is_found_by_its_own_words(family):
-    first = 0 if family in ("yes and no", "true and false") else 1
+    first = 0 if family.startswith(("yes and no", "true and false")) else 1
     for levels in SCALES[family]:
         words = {level[0] for level in levels}
         assert family in families_of(words)

@@ -22,6 +22,7 @@ from unisono.tables.reading.cell_meanings import with_missing
 from unisono.tables.reading.column_roles import find_column
 from unisono.tables.reading.data_frames import identifiers, kind_of, part_identifiers
 from unisono.tables.reading.open_table import open_table
+from unisono.tables.reading.problems import labels_for
 from unisono.tables.reading.ratings_reader import read_ratings
 from unisono.tables.reading.raw_table import CoveredTable, Table
 from unisono.tables.reading.table_layout import Arranged, Layout, arrange
@@ -190,7 +191,7 @@ def _categories(arranged: Arranged | None, found: FoundWords, *, recognised: boo
         table.columns[arranged.roles.place["annotator"]],
         None,
         {one.name: one.column for one in found.words},
-        notes=(*table.notes, *arranged.notes),
+        notes=(*table.notes, *arranged.notes, *(map(_may_be_grades, found.words) if recognised else ())),
         item_parts=arranged.item_parts,
         item_ids=identifiers(found.found, arranged, "item"),
         annotator_ids=identifiers(found.found, arranged, "annotator"),
@@ -200,6 +201,11 @@ def _categories(arranged: Arranged | None, found: FoundWords, *, recognised: boo
         answers, items=items.labels, annotators=annotators.labels, source=table.name, reading=reading
     )
     return replace(made, recognised=recognised)
+
+
+def _may_be_grades(words: WordAnswers) -> str:
+    """How to have words taken for numbers that nobody said are categories."""
+    return f"The words of '{words.name}' count as categories; if they are grades, say {labels_for(words.classes)}."
 
 
 def _rest(table: Table, arranged: Arranged | None, found: FoundWords, reading: Mapping[str, Any]) -> Ratings | None:

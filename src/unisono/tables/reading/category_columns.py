@@ -15,7 +15,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.reading import problems
-from unisono.tables.reading.column_roles import Roles, candidates, find_column, words_of
+from unisono.tables.reading.column_roles import Roles, candidates, find_column, named_otherwise
 from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, Coded
 from unisono.tables.reading.likert_scales import families_of, plain_word
 from unisono.tables.reading.raw_table import Chunk, Table
@@ -26,20 +26,6 @@ LONGEST_CLASS = 60  # characters; a longer one is a sentence
 LEAST_PER_CLASS = 2.0  # answers per distinct word, on average
 SHARED = 0.9  # share of answers whose word a second annotator used too
 PEEKED = 2000  # cells that decide whether a column is worth reading
-# Names of columns that say how an answer came about, or what somebody thought of the task.
-_NOT_CHOSEN = {
-    *("status", "condition", "group", "block", "batch", "phase", "split", "fold", "session", "version", "list"),
-    *("device", "browser", "platform", "system", "model", "source", "language", "lang", "locale", "country", "city"),
-    *("gender", "sex", "education", "occupation", "kind", "type", "comment", "comments", "note", "notes", "remark"),
-    *("remarks", "feedback", "reason", "reasoning", "rationale", "explanation", "justification", "text", "description"),
-    *("name", "email", "url", "link", "path", "file", "filename", "title", "date", "time", "day", "order", "position"),
-}
-
-
-def named_otherwise(column: str) -> bool:
-    """Whether the last word of a column's name says that it is no answer."""
-    words = words_of(column)
-    return bool(words) and words[-1] in _NOT_CHOSEN
 
 
 def worth_reading(part: Chunk, index: int) -> bool:

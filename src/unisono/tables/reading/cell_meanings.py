@@ -132,8 +132,8 @@ def _as_number(label: str) -> float | None:
         return None
 
 
-def interpret(columns: Sequence[Cells], words: Words) -> list[str]:
-    """Gives the cells of the columns their numbers; the sentences to be told."""
+def interpret(columns: Sequence[Cells], words: Words) -> dict[str, list[str]]:
+    """Gives the cells of the columns their numbers; the sentences to be told, with the columns each is about."""
     said: dict[str, list[str]] = {}
     worded: list[Cells] = []
     for column in columns:
@@ -150,7 +150,13 @@ def interpret(columns: Sequence[Cells], words: Words) -> list[str]:
             worded.append(column)
     for column, meaning in _known_words(worded):
         _give(column, meaning, said)
-    return [note.format(_listed(names)) for note, names in said.items()]
+    return said
+
+
+def told(said: Mapping[str, Sequence[str]], left_out: Collection[str]) -> tuple[str, ...]:
+    """The sentences about columns that were not left out."""
+    kept = {note: [name for name in names if name not in left_out] for note, names in said.items()}
+    return tuple(note.format(_listed(names)) for note, names in kept.items() if names)
 
 
 def _give(column: Cells, meaning: Meaning, said: dict[str, list[str]]) -> None:

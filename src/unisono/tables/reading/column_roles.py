@@ -199,9 +199,13 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 UNIT_OF_NAME = {"timems": "ms", "milliseconds": "ms", "ms": "ms", "minutes": "min"} | dict.fromkeys(
     ("frame", "frameid", "frameindex", "framenumber"), "frames"
 )
+RESPONSES = ("responseid", "submissionid", "responsenumber")  # of forms: an annotator, where each has one row
 KIND = "kind"  # what an annotator is: human, judge, code
 _BOOKKEEPING = {
     *("", "index", "row", "rowid", "unnamed0", "level0", "annotationid", "assignmentid", "session", "sessionid"),
+    *("startdate", "enddate", "ipaddress", "progress", "durationinseconds", "finished", "recordeddate"),  # Qualtrics
+    *("recipientlastname", "recipientfirstname", "recipientemail", "externalreference", "locationlatitude"),
+    *("locationlongitude", "distributionchannel", "userlanguage"),
     *("leadtime", "createdat", "updatedat", "submittime", "accepttime", "worktimeinseconds", "hittypeid", "responseid"),
 }
 
@@ -277,10 +281,62 @@ def find_long(table: Table, roles: Roles, dimension_name: str | None = None, val
     return roles._replace(place=roles.place | {"dimension": dimension, "value": value})
 
 
+_BETTER = ("winner", "chosen", "preferred", "preference", "better", "choice", "vote", "answer", "label", "outcome")
+_PAIRS = (("winner", "loser"), ("chosen", "rejected"), ("best", "worst"))
+_SIDES = (("left", "right"), ("a", "b"), ("1", "2"), ("first", "second"))
+_SIDED = ("", "item", "model", "system", "stimulus", "option", "response", "image", "video", "text", "output")
+
+
+def compared(columns: Sequence[str]) -> tuple[str, ...]:
+    """Columns that show by their names that a row compares two items or ranks several; empty if there are none."""
+    place = {plain_name(column): column for column in columns}
+    ranks = [column for plain, column in place.items() if re.fullmatch(r"rank\d+", plain)]
+    if len(ranks) > 1:
+        return tuple(ranks)
+    found: tuple[str, ...] = next((two for two in _PAIRS if place.keys() >= set(two)), ())
+    better = [plain for plain in _BETTER if plain in place]
+    for stem in _SIDED if better else ():
+        sides = ((stem + one, stem + other) for one, other in _SIDES if stem or one == "left")
+        found = found or next(((*two, better[0]) for two in sides if place.keys() >= set(two)), ())
+    return tuple(place[plain] for plain in found)
+
+
+def are_ranks(number: np.ndarray, annotator: np.ndarray) -> bool:
+    """Whether every annotator's numbers are 1, 2, 3, ... in some order, three at least."""
+    known = ~np.isnan(number)
+    number, annotator = number[known], annotator[known]
+    order = np.lexsort((number, annotator))
+    count = np.bincount(annotator)
+    begin = np.cumsum(count) - count
+    place = 1 + np.arange(len(number)) - begin[annotator[order]]
+    return bool(len(number)) and bool(count[count > 0].min() > 2) and bool((number[order] == place).all())
+
+
 def takes_no_dimension(column: str) -> bool:
     """Whether a column of this name is taken for a label, for bookkeeping, or for the name of the dimension."""
     plain = plain_name(column)
     return plain in _BOOKKEEPING | {KIND} or any(plain in SYNONYMS[role] for role in SYNONYMS if role != "value")
+
+
+# Names of columns that say how an answer came about, or what somebody thought of the task.
+NOT_CHOSEN = {
+    *("status", "condition", "group", "block", "batch", "phase", "split", "fold", "session", "version", "list"),
+    *("device", "browser", "platform", "system", "model", "source", "language", "lang", "locale", "country", "city"),
+    *("gender", "sex", "education", "occupation", "kind", "type", "comment", "comments", "note", "notes", "remark"),
+    *("remarks", "feedback", "reason", "reasoning", "rationale", "explanation", "justification", "text", "description"),
+    *("name", "email", "url", "link", "path", "file", "filename", "title", "date", "time", "day", "order", "position"),
+}
+
+
+def named_otherwise(column: str) -> bool:
+    """Whether the last word of a column's name says that it is no answer."""
+    words = words_of(column)
+    return bool(words) and words[-1] in NOT_CHOSEN
+
+
+def may_rate(column: str) -> bool:
+    """Whether nothing in a column's name speaks against answers in it."""
+    return not (named_otherwise(column) or described_by_name(column) or takes_no_dimension(column))
 
 
 def is_time(column: str) -> bool:

@@ -15,12 +15,14 @@ from unisono.tables.reading.cell_meanings import Labels, Words
 from unisono.tables.reading.column_roles import (
     KIND,
     Roles,
+    are_ranks,
     candidates,
     described_by_name,
     described_by_numbers,
     find_column,
     find_kind,
     goes_with,
+    plain_name,
 )
 from unisono.tables.reading.raw_table import Table
 from unisono.tables.reading.table_rows import Collected, LongRows, Rows, WideRows, collect, number_column, peek, usable
@@ -64,6 +66,8 @@ def shaped(
             kept = _ratings_among(found, kept, times, aside)
         if not kept:
             raise problems.no_numbers(table.name, aside, _worded(found, names.values()))
+        if not wanted and "annotator" in roles.place:
+            _refuse_ranks(found, kept)
         rows = WideRows(found, {name: index for name, index in names.items() if index in kept}, complete)
     # Errors and interval ends beside the estimates of a table of items are there to be left alone.
     quiet = "annotator" not in roles.place
@@ -80,6 +84,15 @@ def shaped(
         times, note = from_their_start(times, rows.items.code, rows.pair)
         rows.notes = (note,)
     return rows, times
+
+
+def _refuse_ranks(found: Collected, kept: Sequence[int]) -> None:
+    """One column that is called rank and holds ranks is a ranking of items."""
+    names = [found.table.columns[index] for index in kept]
+    if len(kept) != 1 or plain_name(names[0]) not in ("rank", "ranking", "ranks"):
+        return
+    if are_ranks(peek(found, kept[0]), found.label["annotator"].code):
+        raise problems.ranks(found.table.name, names[0])
 
 
 def _worded(found: Collected, columns: Iterable[int]) -> dict[str, list[str]]:

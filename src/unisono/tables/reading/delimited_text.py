@@ -12,13 +12,14 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 import polars as pl
 
 from unisono.tables.reading import problems
+from unisono.tables.reading.header_rows import ROWS, joined_header
 from unisono.tables.reading.raw_table import Chunk, Table
 
 BLOCK = 1 << 24  # bytes looked at in one go: large enough for Polars to be quick, small enough to forget
@@ -187,7 +188,7 @@ class TextTable(Table):
         columns = _cells(name, header, self.separator)
         if len(columns) == 1:
             columns = self._below_titles(name, columns)
-        super().__init__(name, tuple(cell.strip() for cell in columns))
+        super().__init__(name, tuple(cell.strip() for cell in self._below_header(name, columns)))
         # Semicolons separate cells where the comma is the decimal mark.
         self.decimal_comma = self.separator == ";"
 
@@ -244,6 +245,18 @@ class TextTable(Table):
                 self.notes = (f"The header is row {self._line_of_record(before)}.",)
                 return cells
         return first
+
+    def _below_header(self, name: str, columns: list[str]) -> Sequence[str]:
+        """The names of columns; of a header over several rows joined, and the body begins below."""
+        rows, behind = [columns], [self._body]
+        while len(rows) < ROWS and (below := self._record(behind[-1])) is not None:
+            rows.append(_cells(name, below[0], self.separator))
+            behind.append(below[1])
+        header = joined_header(rows)
+        if header is None:
+            return columns
+        self._body, self.form, self.notes = behind[header.rows - 1], header.form, (*self.notes, header.note)
+        return header.columns
 
     def _line_of_record(self, begin: int) -> int:
         (records, *_) = scan(self._data, begin, SEPARATORS[0], 1 << 16)

@@ -17,6 +17,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.reading import problems
+from unisono.tables.reading.header_rows import ROWS, joined_header
 from unisono.tables.reading.label_and_number_columns import as_label
 from unisono.tables.reading.raw_table import Chunk, Table
 
@@ -143,13 +144,18 @@ class WorkbookTable(Table):
         rows = [[cell or "" for cell in row] for row in frame.head(_TOP).rows()]
         header = _header_row(rows)
         columns, begin = _column_names(rows, header)
+        said = _said(begin, header)
+        pivot = joined_header(rows[header - 1 : header + 2]) if header else None
+        if pivot is not None and pivot.rows == ROWS:
+            columns, header, said = list(pivot.columns), header + 1, (_rows_joined(header - 1, header + 1),)
+            self.form = pivot.form
         kept = [index for index, column in enumerate(columns) if column or frame[:, index].null_count() < frame.height]
         super().__init__(name, tuple(columns[index].strip() for index in kept))
         self._body = frame[header + 1 :, kept].rename(
             {frame.columns[index]: str(place) for place, index in enumerate(kept)}
         )
         self._first = header + 2  # rows are counted from 1
-        self.notes = notes + _said(begin, header)
+        self.notes = notes + said
 
     def parts(self) -> Iterator[Chunk]:
         if self._body.height:
@@ -230,5 +236,8 @@ def _is_number(cell: str) -> bool:
 def _said(begin: int, header: int) -> tuple[str, ...]:
     if header == 0:
         return ()
-    where = f"row {header + 1}" if begin == header else f"rows {begin + 1} and {header + 1}, joined"
-    return (f"The header is {where}.",)
+    return (f"The header is row {header + 1}." if begin == header else _rows_joined(begin, header),)
+
+
+def _rows_joined(begin: int, end: int) -> str:
+    return f"The header is rows {begin + 1} {'and' if end == begin + 1 else 'to'} {end + 1}, joined."

@@ -2,7 +2,7 @@
 
 A scale is a list of levels, the lowest first; a level may have several spellings. Words are coded by the smallest
 scale that has all of them, from 1 up (yes and no: 1 and 0). Where two such scales code them differently nothing is
-guessed.
+guessed. Scales in other languages are in `likert_languages`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-Level = tuple[str, ...]
+from unisono.tables.reading.likert_languages import LANGUAGES, Level
 
 _NEITHER = ("neutral", "neither", "undecided", "unsure", "not sure", "no opinion")
 _STRONG_NO: Level = (
@@ -117,8 +117,9 @@ SCALES: dict[str, tuple[tuple[Level, ...], ...]] = {
     ),
     "yes and no": ((("no",), ("yes",)),),
     "true and false": ((("false",), ("true",)),),
+    **LANGUAGES,
 }
-_FROM_ZERO = ("yes and no", "true and false")
+_FROM_ZERO = ("yes and no", "true and false")  # families that begin so, in any language
 
 
 class Scale(NamedTuple):
@@ -132,7 +133,7 @@ class Scale(NamedTuple):
 
 def plain_word(word: str) -> str:
     """A word as it counts: `Strongly_Agree` is `strongly agree`."""
-    return " ".join(re.sub(r"[_\-–—/.,!?()\"]+", " ", word.lower()).split())
+    return " ".join(re.sub(r"[_\-–—/.,!?()\"]+", " ", word.lower().replace("’", "'")).split())
 
 
 def families_of(words: Collection[str]) -> list[str]:
@@ -142,7 +143,7 @@ def families_of(words: Collection[str]) -> list[str]:
 
 def scale_of(family: str, words: Collection[str]) -> Scale | None:
     """The smallest scale of a family for all of these plain words; None if there is none, or two that differ."""
-    first = 0 if family in _FROM_ZERO else 1
+    first = 0 if family.startswith(_FROM_ZERO) else 1
     found: list[Scale] = []
     for levels in sorted(SCALES[family], key=len):
         if found and len(levels) > len(found[0].names):

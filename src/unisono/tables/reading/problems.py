@@ -5,6 +5,7 @@ A place reads `ratings.csv row 18`: rows are counted as an editor counts the lin
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from unisono.errors import DataError, NoNumbersError
@@ -119,6 +120,20 @@ def no_role_column(
     return DataError(
         f"{name} has no column that looks like the {role}; it has {listed(columns, 12)}. "
         f"Say which one it is with --{role} COLUMN ({role}=... in Python){such}.{side}"
+    )
+
+
+def comparisons(name: str, columns: Sequence[str]) -> DataError:
+    return DataError(
+        f"{name} compares or ranks items ({listed(columns)}) instead of rating one in a row. "
+        "Comparisons are no ratings and are not read as such."
+    )
+
+
+def ranks(name: str, column: str) -> DataError:
+    return DataError(
+        f"{name}: '{column}' holds ranks, every number once for each annotator, which say more and less than ratings. "
+        f"To take them for ratings nevertheless, say --dim {shlex.quote(column)}."
     )
 
 

@@ -110,7 +110,7 @@ def read_ratings(
     found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
     rows, times = shaped(found.table, found.roles, wanted, meanings=with_missing(labels, missing))
     kinds = annotator_kinds(rows)
-    notes = (*found.table.notes, *found.notes, *rows.found.notes, *rows.notes)
+    notes = (*found.table.notes, *found.notes, *rows.all_notes)
     rows.given_ends = scale_by_dimension(said, rows.dimensions)
     refuse_codes(rows, series=times is not None)
     rows, times, repeated = settle(rows, times, duplicates)
@@ -183,7 +183,7 @@ def read_item_table(
         companions=companions,
         meanings=with_missing(labels, missing),
     )
-    notes = (*found.table.notes, *found.notes, *rows.found.notes, *rows.notes)
+    notes = (*found.table.notes, *found.notes, *rows.all_notes)
     rows, times, repeated = settle(rows, times, duplicates)
     notes += tuple(repeated)
     _tell(rows.source, notes)

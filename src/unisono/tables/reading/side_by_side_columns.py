@@ -44,6 +44,7 @@ def by_pattern(name: str, columns: Sequence[str], role: str, pattern: str, dimen
         found = [(index, match) for index, column in enumerate(columns) if (match := form.fullmatch(column))]
         only = dimension or re.sub(r"[\W_]*\{.*?\}[\W_]*", "", pattern).strip() or ONE_DIMENSION
         cells = [(match["label"], match.groupdict().get("dimension", only), index) for index, match in found]
+        cells = _split_alike(pattern, role, columns, cells)
     else:
         wanted = [one.strip() for one in pattern.split(",") if one.strip()]
         places = [i for i, column in enumerate(columns) if any(_is_like(column, one) for one in wanted)]
@@ -64,6 +65,11 @@ def by_names(columns: Sequence[str], free: Sequence[int], role: str, dimension: 
         return _spread(role, [(columns[index], dimension or ONE_DIMENSION, index) for index in own])
     grids = [_grid(columns, free, role, last) for last in (True, False)]
     best = max(grids, key=len)
+    whole = crossed([columns[index] for index in free])
+    if whole is not None and len(whole.stems) * len(whole.ends) >= len(best):
+        for last, labels in ((True, whole.ends), (False, whole.stems)):
+            if all(_stands_for(label, role) for label in labels):
+                return _spread(role, _cells_of(whole, columns, free, last))
     return _spread(role, best) if best else None
 
 
@@ -72,13 +78,93 @@ def likely_pattern(columns: Sequence[str], numeric: Sequence[int], role: str) ->
     if len(numeric) < 2:
         return None
     names = [columns[index] for index in numeric]
-    for mark in _MARKS:
-        split = [name.rsplit(mark, 1) for name in names]
-        if all(len(two) == 2 for two in split):
-            dimensions, labels = {two[0] for two in split}, {two[1] for two in split}
-            if len(dimensions) * len(labels) == len(names) and len(labels) > 1:
-                return f"{{dimension}}{mark}{{{role}}}"
-    return ",".join(names)
+    whole = crossed(names)
+    if whole is None or len(whole.stems) * len(whole.ends) < MOST * len(names):
+        return ",".join(names)
+    return whole.mark.join(f"{{{part}}}" for part in _parts(whole, role))
+
+
+MOST = 0.8  # share of the columns (or of the places of a grid) that a form has to explain
+
+
+class Crossed(NamedTuple):
+    """Names that are every stem with every ending, or nearly so."""
+
+    mark: str
+    stems: tuple[str, ...]
+    ends: tuple[str, ...]
+
+    def split(self, name: str) -> tuple[str, str] | None:
+        """The stem and the ending of a name; None if neither is known."""
+        found = [(stem, end) for stem, end in _splits(name, self.mark) if stem in self.stems or end in self.ends]
+        return max(found, key=lambda two: (two[0] in self.stems) + (two[1] in self.ends), default=None)
+
+
+def crossed(names: Sequence[str], marks: str = "") -> Crossed | None:
+    """The stems and endings that most names are made of: every stem has the same set of endings, two at least."""
+    found: list[tuple[int, int, bool, Crossed]] = []
+    for mark in marks or _MARKS:
+        of_end: dict[str, set[str]] = {}
+        place: dict[str, int] = {}
+        for name in names:
+            for stem, end in _splits(name, mark):
+                of_end.setdefault(end, set()).add(stem)
+                place.setdefault(stem, len(place))
+        sets: dict[frozenset[str], list[str]] = {}
+        for end, stems in of_end.items():
+            sets.setdefault(frozenset(stems), []).append(end)
+        for own, ends in [*sets.items(), *_nearly(names, mark)]:
+            if len(own) > 1 and len(ends) > 1:
+                inner = len({stem.rpartition(mark)[2] for stem in own}) > 1
+                one = Crossed(mark, tuple(sorted(own, key=place.__getitem__)), tuple(ends))
+                found.append((len(own) * len(ends), -len(ends), inner, one))
+    return max(found, key=lambda one: one[:3])[3] if found else None
+
+
+def _nearly(names: Sequence[str], mark: str) -> Iterator[tuple[frozenset[str], list[str]]]:
+    """Grids with a few gaps: names that are split at their last mark, or at their first one."""
+    for split in (str.rpartition, str.partition):
+        two = [split(name, mark) for name in names if mark in name.strip(mark)]
+        stems, ends = dict.fromkeys(one[0] for one in two), dict.fromkeys(one[2] for one in two)
+        if two and len(two) >= MOST * len(stems) * len(ends) and "" not in stems and "" not in ends:
+            yield frozenset(stems), list(ends)
+
+
+def _splits(name: str, mark: str) -> Iterator[tuple[str, str]]:
+    parts = name.split(mark)
+    for at in range(1, len(parts)):
+        stem, end = mark.join(parts[:at]), mark.join(parts[at:])
+        if stem and end:
+            yield stem, end
+
+
+def _parts(whole: Crossed, role: str) -> tuple[str, str]:
+    """Which part of the names is the role and which the dimension, stem and ending."""
+    numbered = [all(re.search(r"\d", label) for label in labels) for labels in (whole.stems, whole.ends)]
+    more = role == "annotator" or len(whole.ends) > len(whole.stems)
+    last = numbered[1] if numbered[0] != numbered[1] else more
+    return ("dimension", role) if last else (role, "dimension")
+
+
+def _split_alike(
+    pattern: str, role: str, columns: Sequence[str], cells: list[tuple[str, str, int]]
+) -> list[tuple[str, str, int]]:
+    """The cells of a form of two parts, split where names repeat; what fits nowhere is left alone."""
+    form = re.fullmatch(rf"\{{(dimension|dim|{role})\}}([{re.escape(_MARKS)}])\{{(dimension|dim|{role})\}}", pattern)
+    whole = crossed([columns[index] for _, _, index in cells], form[2]) if form else None
+    if form is None or whole is None:
+        return cells
+    found = []
+    for _, _, index in cells:
+        two = whole.split(columns[index])
+        if two is not None:
+            found.append((*(two if form[1] == role else two[::-1]), index))
+    return found
+
+
+def _cells_of(whole: Crossed, columns: Sequence[str], free: Sequence[int], last: bool) -> list[tuple[str, str, int]]:
+    split = [(whole.split(columns[index]), index) for index in free]
+    return [(*(two[::-1] if last else two), index) for two, index in split if two is not None]
 
 
 def said(spread: Spread, columns: Sequence[str]) -> str:

@@ -19,8 +19,8 @@ from unisono.errors import DataError
 from unisono.tables.item_table import ItemTable
 from unisono.tables.rating_covariates import RatingNumbers, rating_numbers
 from unisono.tables.reading import problems
-from unisono.tables.reading.category_columns import named_otherwise, names_as_roles, worth_reading
-from unisono.tables.reading.column_roles import find_column, find_roles
+from unisono.tables.reading.category_columns import names_as_roles, worth_reading
+from unisono.tables.reading.column_roles import find_column, find_roles, named_otherwise
 from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, as_text
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_item_table

@@ -19,7 +19,18 @@ import polars as pl
 from unisono.errors import SettingsError
 from unisono.tables.item_table import Reading
 from unisono.tables.reading import problems
-from unisono.tables.reading.column_roles import FEW_ROWS, Roles, detect, find_column, find_long, find_roles
+from unisono.tables.reading.column_roles import (
+    FEW_ROWS,
+    RESPONSES,
+    Roles,
+    compared,
+    detect,
+    find_column,
+    find_long,
+    find_roles,
+    may_rate,
+    plain_name,
+)
 from unisono.tables.reading.label_and_number_columns import as_text
 from unisono.tables.reading.raw_table import Chunk, Table
 from unisono.tables.reading.side_by_side_columns import (
@@ -62,7 +73,7 @@ class JoinedTable(Table):
     def __init__(self, table: Table, name: str, places: Sequence[int]):
         super().__init__(table.name, (*table.columns, name))
         self.decimal_comma = table.decimal_comma
-        self.notes = table.notes
+        self.notes, self.form = table.notes, table.form
         self._table = table
         self._places = places
 
@@ -86,7 +97,7 @@ class OneRecordingTable(Table):
     def __init__(self, table: Table):
         super().__init__(table.name, (*table.columns, RECORDING))
         self.decimal_comma = table.decimal_comma
-        self.notes = table.notes
+        self.notes, self.form = table.notes, table.form
         self._table = table
 
     def parts(self) -> Iterator[Chunk]:
@@ -174,6 +185,8 @@ TRIALS = 50  # columns, and pairs of them, that are tried
 
 def naming_option(table: Table, role: str, known: int, free: Sequence[int]) -> str | None:
     """The option for the columns that, beside the known one, tell all rows apart: `--item system,prompt`."""
+    if tells_apart(table, (known,), ()):
+        return None  # a row each: what was rated stands side by side, or is not there
     numeric = [index for index in free if is_numeric(table, index)]
     names = [index for index in free if index not in numeric]
     for index in names[:TRIALS]:
@@ -194,7 +207,7 @@ def tells_apart(table: Table, known: Sequence[int], others: Sequence[int]) -> bo
         return False
     part = part.without_empty_rows(known[0])
     rows = part.frame.select(str(index) for index in (*known, *others))
-    again = rows.select(str(index) for index in others).n_unique() < rows.height
+    again = not others or rows.select(str(index) for index in others).n_unique() < rows.height
     return (again or rows.height <= FEW_ROWS) and rows.n_unique() == rows.height
 
 
@@ -263,12 +276,14 @@ class Arranged:
 
 def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Sequence[str]) -> Arranged:
     """Finds every role in `needed`, and brings the table into the form in which each is a column."""
+    if "annotator" in needed and layout.item is None and not wanted and (columns := compared(table.columns)):
+        raise problems.comparisons(table.name, columns)
     alone = is_one_recording(table, layout, rated="annotator" in needed)
     if alone:
         table = OneRecordingTable(table)
     table, item, item_parts = join_columns(table, layout.item)
     table, annotator, other_parts = join_columns(table, layout.annotator if "annotator" in needed else None)
-    given = {"item": item, "annotator": annotator, "time": layout.time}
+    given: dict[str, str | None] = {"item": item, "annotator": annotator, "time": layout.time}
     found = _side_by_side(table, layout, given, wanted) if "annotator" in needed else None
     notes: tuple[str, ...] = (ONE_RECORDING,) if alone else ()
     if found is not None:
@@ -289,7 +304,7 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
 
 
 def _side_by_side(
-    table: Table, layout: Layout, given: Mapping[str, str | None], wanted: Mapping[str, str]
+    table: Table, layout: Layout, given: dict[str, str | None], wanted: Mapping[str, str]
 ) -> Spread | None:
     """Which columns stand for annotators or items, by the user's word or, where that role has no column, by names."""
     made = RECORDING if isinstance(table, OneRecordingTable) else None
@@ -298,6 +313,8 @@ def _side_by_side(
     dimension = new[0] if len(wanted) == len(new) == 1 else None
     if all(patterns.values()):
         raise SettingsError("Either annotators or items are in columns, not both.")
+    if table.form and not any(patterns.values()):
+        patterns["annotator" if "{annotator}" in table.form else "item"] = table.form
     for role, pattern in patterns.items():
         if pattern is not None:
             return by_pattern(table.name, table.columns, role, pattern, dimension)
@@ -305,15 +322,28 @@ def _side_by_side(
     for role in given:
         if role not in place and (index := detect(table, role, set(place.values()))) is not None:
             place[role] = index
+    asked_for = ""
+    if "item" not in place and "annotator" not in place and (form := _one_row_each(table)) is not None:
+        place["annotator"] = form
+        asked_for = _said(table, "annotator", form) + " "
     for role, other in (("annotator", "item"), ("item", "annotator")):
         if role not in place and other in place:
             asked = {index for index, column in enumerate(table.columns) if column in wanted.values()}
             free = free_columns(table.columns, {*place.values(), *asked})
             found = by_names(table.columns, free, role, dimension)
             if found is None:
-                pattern = likely_pattern(table.columns, [i for i in free if is_numeric(table, i)], role)
+                numeric = [i for i in free if is_numeric(table, i) and may_rate(table.columns[i])]
+                pattern = likely_pattern(table.columns, numeric, role)
                 example = naming_option(table, role, place[other], free)
                 columns = [column for column in table.columns if column != made]
-                raise problems.no_role_column(table.name, role, columns, example, OPTION[role], pattern)
+                raise problems.no_role_column(table.name, role, columns, example, asked_for + OPTION[role], pattern)
+            given[other] = table.columns[place[other]]
             return found
     return None
+
+
+def _one_row_each(table: Table) -> int | None:
+    """The column that names the response of a form, where each has one row."""
+    names = [plain_name(column) for column in table.columns]
+    found = next((names.index(name) for name in RESPONSES if name in names), None)
+    return found if found is not None and tells_apart(table, (found,), ()) else None

@@ -16,7 +16,7 @@ from unisono.errors import DataError
 from unisono.tables.answer_scale import Ends, span
 from unisono.tables.item_table import Hasty, LeftOut, Repeating
 from unisono.tables.reading import problems
-from unisono.tables.reading.cell_meanings import Cells, Level, Words, interpret, recode
+from unisono.tables.reading.cell_meanings import Cells, Level, Words, interpret, recode, told
 from unisono.tables.reading.column_roles import KIND, is_time, plain_name
 from unisono.tables.reading.label_and_number_columns import Coded, LabelColumn, NumberColumn
 from unisono.tables.reading.raw_table import Chunk, Table
@@ -32,7 +32,8 @@ class Collected:
     label: dict[str, Coded]  # by role
     number: dict[int, NumberColumn]  # by position in the table
     kept: np.ndarray | None  # (rows,) record of each row, if empty rows were dropped
-    notes: tuple[str, ...] = ()  # what the user is told about cells, in sentences
+    said: Mapping[str, Sequence[str]]  # what the user is told about cells, with the columns it is about
+    lost: Sequence[str] = ()  # and about meanings that no cell has
 
     @property
     def rows(self) -> int:
@@ -65,8 +66,8 @@ def collect(
         raise problems.header_only(table.name)
     codes = {role: column.finish() for role, column in named.items()}
     lost = recode(list(counted.values()), words.labels) if words is not None and words.labels else []
-    notes = interpret(_cells(list(counted.values()), codes.get("dimension")), words or Words())
-    found = Collected(table, codes, counted | timed, _records(extents), (*notes, *lost))
+    said = interpret(_cells(list(counted.values()), codes.get("dimension")), words or Words())
+    found = Collected(table, codes, counted | timed, _records(extents), said, lost)
     for role, coded in found.label.items():
         if coded.labels[0] == "" and role not in (KIND, *may_be_empty):
             raise problems.empty_label(found.where(int(np.argmax(coded.code == 0))), role, named[role].name)
@@ -156,6 +157,11 @@ class Rows(ABC):
     def given_scale(self) -> dict[str, Ends | None] | None:
         """What the user said of the scale, by name."""
         return {self.dimensions[d]: ends for d, ends in self.given_ends.items()} or None
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """What is to be told of the cells that are read, and of the rows."""
+        return (*told(self.found.said, {one.column for one in self.left_out}), *self.found.lost, *self.notes)
 
     @property
     def pair(self) -> np.ndarray:
