@@ -103,7 +103,7 @@ def test_intervals_of_differences_cover(case):
         j, d = (i + rng.integers(1, w.data.M, 2000)) % w.data.M, rng.integers(0, w.data.D, 2000)
         mean, variance = found.differences(i * w.data.D + d, j * w.data.D + d)
         inside.append(np.abs(mean - w.truth[i, d] + w.truth[j, d]) < 1.645 * np.sqrt(variance))
-    assert 0.86 < np.mean(inside) < 0.93
+    assert 0.86 < np.mean(inside) < 0.93, np.mean(inside)
 
 
 def test_factorised_variances_are_nearly_as_good(monkeypatch):

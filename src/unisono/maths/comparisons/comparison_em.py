@@ -2,8 +2,8 @@
 
 Every logistic factor has a quadratic bound (Jaakkola and Jordan 2000) that touches it at xi^2 = E[x^2]. q is a normal
 of the truths, times a mixture over classes of normals of (gain, order effect) for every annotator; thresholds of ties
-and hyperparameters are points. With ratings beside, `known` is what these say of every item, and `unit` (D,) learns how
-many logits a unit of theirs is; without, the unit is that of the average usual gain.
+and hyperparameters are points. With ratings beside, `Prior` has what these say of every item, and `unit` (D,) has the
+logits in a unit of theirs; of dimensions without, the unit is that of the average usual gain.
 """
 
 from __future__ import annotations
@@ -38,11 +38,22 @@ MAX_ITER, TOL = 300, 1e-6  # numerical: the tolerance is nats per comparison
 NEWTON = 3  # numerical: steps of the thresholds
 
 
-class Known(NamedTuple):
-    """What ratings say of every item, in their units."""
+class Prior(NamedTuple):
+    """What is known of the truths before any comparison: a population, and what ratings say of every item."""
 
-    mean: np.ndarray  # (M, D)
-    cov: np.ndarray  # (M, D, D)
+    mean: np.ndarray  # (M, D) of the population
+    Sigma: np.ndarray  # (D, D) what its covariance is drawn to, by so many imaginary
+    items: float
+    precision: np.ndarray  # (M, D, D) of what ratings say: -a'Pa / 2 + h'a
+    shift: np.ndarray  # (M, D)
+    rated: np.ndarray  # (D,) bool, dimensions that have the unit of ratings
+
+
+def unrated(data: ComparisonData) -> Prior:
+    """Without ratings."""
+    M, D = data.M, data.D
+    empty, none = np.zeros((M, D)), np.zeros(D, dtype=bool)
+    return Prior(empty, np.eye(D), TRUTH_ITEMS, np.zeros((M, D, D)), empty, none)
 
 
 class Hyper(NamedTuple):
@@ -87,12 +98,12 @@ class Problem(NamedTuple):
 
     data: ComparisonData
     where: Coupling
-    known: Known | None
+    prior: Prior
 
 
-def problem(data: ComparisonData, known: Known | None = None, largest: int = LARGEST_DENSE) -> Problem:
+def problem(data: ComparisonData, prior: Prior | None = None, largest: int = LARGEST_DENSE) -> Problem:
     """`largest` is the size of components whose covariance is exact."""
-    return Problem(data, coupling(data, largest), known)
+    return Problem(data, coupling(data, largest), unrated(data) if prior is None else prior)
 
 
 def classed(data: ComparisonData) -> bool:
@@ -107,22 +118,18 @@ def class_variances(hyper: Hyper) -> np.ndarray:
 
 def start(at: Problem) -> State:
     """Everybody usual; truths 0 (or what ratings say)."""
-    data = at.data
-    Sigma = np.eye(data.D)
+    data, prior = at.data, at.prior
     hyper = Hyper(
-        Sigma,
-        np.ones(data.D) if at.known is None else _first_unit(at),
+        prior.Sigma,
+        np.where(prior.rated, 1 / np.sqrt(np.diagonal(prior.Sigma)), 1.0),  # truths have a spread of one logit
         USUAL_SD**2 if data.K > 1 else PINNED,
         USUAL_SD**2 if data.sided else PINNED,
         0.0,
         COUNTS / COUNTS.sum() if classed(data) else np.array([1.0, 0.0, 0.0]),
         np.log(TIE_MEDIAN) if data.ties else -np.inf,
     )
-    mean = np.zeros((data.M, data.D)) if at.known is None else at.known.mean
-    block = np.broadcast_to(Sigma, (data.M, data.D, data.D)) if at.known is None else at.known.cov
-    variance = np.diagonal(block, axis1=1, axis2=2).ravel()
-    log_det = float(np.linalg.slogdet(block)[1].sum())
-    truths = Truths(mean, np.array(block), variance[data.low] + variance[data.high], log_det)
+    base, shift = before(at, hyper)
+    truths = solve(at.where, base, np.zeros(len(data.low)), shift, prior.mean)
     prob = np.tile([1.0, 0.0, 0.0], (data.K, 1))
     at_class = np.stack([np.tile(GAINS, (data.K, 1)), np.zeros((data.K, 3))], axis=-1)
     cov = np.zeros((data.K, 3, 2, 2))
@@ -130,11 +137,10 @@ def start(at: Problem) -> State:
     return State(truths, Crowd(prob, at_class, cov, np.full(data.K, np.exp(hyper.tie))), hyper)
 
 
-def _first_unit(at: Problem) -> np.ndarray:
-    """(D,) logits per unit of the ratings, so that truths have a spread of one logit."""
-    assert at.known is not None
-    total = at.known.mean.var(axis=0) + np.diagonal(at.known.cov, axis1=1, axis2=2).mean(axis=0)
-    return np.asarray(1 / np.sqrt(total))
+def before(at: Problem, hyper: Hyper) -> tuple[np.ndarray, np.ndarray]:
+    """Precision by item (M, D, D) and shift (M, D) of truths before any comparison."""
+    inverse, prior = np.linalg.inv(hyper.Sigma), at.prior
+    return prior.precision + inverse, prior.shift + prior.mean @ inverse
 
 
 def moments(crowd: Crowd) -> Moments:
@@ -184,16 +190,18 @@ def lower_bound(at: Problem, state: State, value: float) -> float:
 
 
 def _truth_cost(at: Problem, state: State) -> float:
-    t, M = state.truths, at.data.M
-    if at.known is None:
-        square = t.mean.T @ t.mean + t.block.sum(axis=0)
-        prior = M * np.linalg.slogdet(state.hyper.Sigma)[1] + np.trace(np.linalg.solve(state.hyper.Sigma, square))
-    else:
-        away = t.mean - at.known.mean
-        square = away[:, :, None] * away[:, None, :] + t.block
-        relative = np.trace(np.linalg.solve(at.known.cov, square), axis1=1, axis2=2)
-        prior = np.linalg.slogdet(at.known.cov)[1].sum() + relative.sum()
-    return 0.5 * (t.log_det + at.data.U - float(prior))
+    t, prior, M = state.truths, at.prior, at.data.M
+    second = t.mean[:, :, None] * t.mean[:, None, :] + t.block
+    said = float((prior.shift * t.mean).sum() - 0.5 * (prior.precision * second).sum())
+    cost = M * np.linalg.slogdet(state.hyper.Sigma)[1]
+    cost += np.trace(np.linalg.solve(state.hyper.Sigma, _spread(at, state)))
+    return said + 0.5 * (t.log_det + at.data.U - float(cost))
+
+
+def _spread(at: Problem, state: State) -> np.ndarray:
+    """(D, D) expected products of truths around the population's mean, summed over items."""
+    away = state.truths.mean - at.prior.mean
+    return np.asarray(away.T @ away + state.truths.block.sum(axis=0))
 
 
 def _crowd_cost(data: ComparisonData, state: State) -> float:
@@ -210,9 +218,8 @@ def _crowd_cost(data: ComparisonData, state: State) -> float:
 
 def _hyper_cost(at: Problem, state: State) -> float:
     data, hyper = at.data, state.hyper
-    total = 0.0
-    if at.known is None:
-        total -= 0.5 * TRUTH_ITEMS * (np.linalg.slogdet(hyper.Sigma)[1] + np.trace(np.linalg.inv(hyper.Sigma)))
+    pulled = np.trace(np.linalg.solve(hyper.Sigma, at.prior.Sigma))
+    total = -0.5 * at.prior.items * (np.linalg.slogdet(hyper.Sigma)[1] + pulled)
     if data.K > 1:
         total -= 0.5 * SPREAD_ANNOTATORS * (np.log(hyper.gain_var) + USUAL_SD**2 / hyper.gain_var)
     if data.sided:
@@ -243,12 +250,8 @@ def _truths(at: Problem, state: State, found: Factors) -> Truths:
     weight = data.by_pair(found.W * m.gg[data.who]) * unit[data.low % data.D] ** 2
     pull = (found.b * m.g[data.who] - found.W * m.go[data.who]) * unit[data.left % data.D]
     shift = data.by_unknown(pull).reshape(data.M, data.D)
-    if at.known is None:
-        base = np.broadcast_to(np.linalg.inv(state.hyper.Sigma), (data.M, data.D, data.D))
-    else:
-        base = np.linalg.inv(at.known.cov)
-        shift = shift + np.einsum("mij,mj->mi", base, at.known.mean)
-    return solve(at.where, np.ascontiguousarray(base), weight, shift, state.truths.mean)
+    base, own = before(at, state.hyper)
+    return solve(at.where, base, weight, own + shift, state.truths.mean)
 
 
 def _crowd(at: Problem, state: State, found: Factors) -> Crowd:
@@ -307,12 +310,11 @@ def _thresholds(data: ComparisonData, state: State, found: Factors) -> Crowd:
 def hyperparameters(at: Problem, state: State) -> Hyper:
     """M-steps of what items, and what annotators, have in common."""
     data, crowd = at.data, state.crowd
-    t, hyper = state.truths, state.hyper
-    if at.known is None:
-        square = t.mean.T @ t.mean + t.block.sum(axis=0) + TRUTH_ITEMS * np.eye(data.D)
-        hyper = hyper._replace(Sigma=square / (data.M + TRUTH_ITEMS))
-    else:
-        hyper = hyper._replace(unit=_unit(at, state))
+    hyper, prior = state.hyper, at.prior
+    Sigma = (_spread(at, state) + prior.items * prior.Sigma) / (data.M + prior.items)
+    hyper = hyper._replace(Sigma=Sigma)
+    if prior.rated.any():
+        hyper = hyper._replace(unit=np.where(prior.rated, _unit(at, state), 1.0))
     if data.ties:
         pull = 1 / TIE_MEDIAN_SD**2
         total = np.log(crowd.tau).sum() / TIE_SD**2 + np.log(TIE_MEDIAN) * pull
@@ -358,19 +360,22 @@ def _in_unit(at: Problem, state: State) -> State:
         float((crowd.prob * square / variance).sum()),
         float((crowd.prob * crowd.at[..., 0] * GAINS / variance).sum()),
     )
-    free = at.known is None
-    n = data.K + (TRUTH_ITEMS * data.D if free else 0.0)
-    if free:
-        A += TRUTH_ITEMS * float(np.trace(np.linalg.inv(hyper.Sigma)))
-    s = (B + np.sqrt(B * B + 4 * A * n)) / (2 * A)
-    scale = np.array([s, 1.0])
+    free = np.flatnonzero(~at.prior.rated)
+    pulled = np.linalg.inv(hyper.Sigma)[np.ix_(free, free)] * at.prior.Sigma[np.ix_(free, free)]
+    A, n = A + at.prior.items * float(pulled.sum()), data.K + at.prior.items * len(free)
+    return rescaled(at, state, (B + np.sqrt(B * B + 4 * A * n)) / (2 * A))
+
+
+def rescaled(at: Problem, state: State, s: float) -> State:
+    """Gains times s; truths, and of rated dimensions their units, divided by it. Probabilities stay as they are."""
+    crowd, hyper, t = state.crowd, state.hyper, state.truths
+    scale, each = np.array([s, 1.0]), np.where(at.prior.rated, 1.0, 1 / s)
+    square = each[:, None] * each
+    dims = each[at.data.low % at.data.D]
+    truths = Truths(t.mean * each, t.block * square, t.apart * dims**2, t.log_det + 2 * at.data.M * np.log(each).sum())
     crowd = crowd._replace(at=crowd.at * scale, cov=crowd.cov * scale[:, None] * scale)
-    if not free:
-        return state._replace(crowd=crowd, hyper=hyper._replace(unit=hyper.unit / s))
-    t = state.truths
-    log_det = t.log_det - 2 * data.U * float(np.log(s))
-    truths = Truths(t.mean / s, t.block / s**2, t.apart / s**2, log_det)
-    return State(truths, crowd, hyper._replace(Sigma=hyper.Sigma / s**2))
+    unit = np.where(at.prior.rated, hyper.unit / s, hyper.unit)
+    return State(truths, crowd, hyper._replace(Sigma=hyper.Sigma * square, unit=unit))
 
 
 def fit(

@@ -20,9 +20,11 @@ from unisono.maths.comparisons.comparison_em import (
     Hyper,
     Problem,
     State,
+    before,
     class_variances,
     hyperparameters,
     normal_precision,
+    rescaled,
 )
 from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, TIE_SD
 from unisono.maths.comparisons.comparison_solver import diagonal_blocks, product, solve
@@ -63,16 +65,10 @@ class Slopes(NamedTuple):
 
 def averaged(at: Problem, state: State) -> State:
     """In the unit in which usual annotators have a mean gain of 1."""
-    crowd, hyper, t = state.crowd, state.hyper, state.truths
-    usual = crowd.prob[:, 0]
-    s = float((usual * crowd.at[:, 0, 0]).sum() / usual.sum()) if usual.sum() > 0 else 1.0
-    scale = np.array([1 / s, 1.0])
-    crowd = crowd._replace(at=crowd.at * scale, cov=crowd.cov * scale[:, None] * scale)
-    hyper = hyper._replace(gain_var=hyper.gain_var / s**2)
-    if at.known is not None:
-        return state._replace(crowd=crowd, hyper=hyper._replace(unit=hyper.unit * s))
-    t = t._replace(mean=t.mean * s, block=t.block * s**2, apart=t.apart * s**2)
-    return State(t, crowd, hyper._replace(Sigma=hyper.Sigma * s**2))
+    usual = state.crowd.prob[:, 0]
+    mean = float((usual * state.crowd.at[:, 0, 0]).sum() / usual.sum()) if usual.sum() > 0 else 1.0
+    found = rescaled(at, state, 1 / mean)
+    return found._replace(hyper=found.hyper._replace(gain_var=found.hyper.gain_var / mean**2))
 
 
 def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarray]:
@@ -120,7 +116,7 @@ def posterior(at: Problem, state: State) -> tuple[Posterior, State]:
 
 def _sweep(at: Problem, state: State) -> State:
     """Truths and annotators by one Newton step each, then what they have in common."""
-    base, shift = _base(at, state)
+    base, shift = before(at, state.hyper)
     slopes, d, v = quadrature(at, state)
     weight, pull = _sites(at, state, slopes, d)
     crowd = _crowd(at, state, slopes, d, v)
@@ -164,30 +160,19 @@ def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarr
     return crowd._replace(prob=prob, at=means, cov=covs)
 
 
-def _base(at: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Precision by item (M, D, D) and shift (M, D) before any comparison."""
-    data = at.data
-    if at.known is None:
-        own = np.broadcast_to(np.linalg.inv(state.hyper.Sigma), (data.M, data.D, data.D))
-        return np.ascontiguousarray(own), np.zeros((data.M, data.D))
-    base = np.linalg.inv(at.known.cov)
-    return base, np.einsum("mij,mj->mi", base, at.known.mean)
-
-
 def _reported(at: Problem, state: State) -> Posterior:
     data = at.data
     slopes, d, _ = quadrature(at, state)
-    base, weight = _base(at, state)[0], _sites(at, state, slopes, d)[0]
+    base, weight = before(at, state.hyper)[0], _sites(at, state, slopes, d)[0]
     lost = lost_to_annotators(data, state, slopes, d)
-    mean, free, widening = state.truths.mean, at.known is None, _widening(at, state)
+    mean, widening = state.truths.mean, _widening(at, state)
     if data.U <= LARGEST_JOINT:
         P = product(at.where, base, weight)(np.eye(data.U))
         if lost is not None:
             P = P - (lost[0] @ lost[1] @ lost[0].T).toarray() + np.outer(lost[2], lost[2])
         joint = np.linalg.inv(0.5 * (P + P.T)) * widening
-        if free:
-            T = _centring(data)
-            joint, mean = T @ joint @ T.T, (T @ mean.ravel()).reshape(mean.shape)
+        T = _centring(data, at.prior.rated)
+        joint, mean = T @ joint @ T.T, (T @ mean.ravel()).reshape(mean.shape)
         items = np.arange(data.U).reshape(data.M, data.D)
         return Posterior(mean, joint[items[:, :, None], items[:, None, :]], joint, data.component)
     blocks = diagonal_blocks(data, base, weight)
@@ -195,18 +180,17 @@ def _reported(at: Problem, state: State) -> Posterior:
         C, H, unit_cost = lost
         own = unit_cost**2 - np.asarray((C @ H).multiply(C).sum(axis=1)).ravel()
         blocks[:, np.arange(data.D), np.arange(data.D)] += own.reshape(data.M, data.D)
-    if free:
-        n = np.bincount(data.component)
-        total = np.stack([np.bincount(data.component, column) for column in mean.T], axis=1)
-        mean = mean - (total / n[:, None])[data.component]
+    n = np.bincount(data.component)
+    total = np.stack([np.bincount(data.component, column) for column in mean.T], axis=1)
+    mean = np.where(at.prior.rated, mean, mean - (total / n[:, None])[data.component])
     return Posterior(mean, np.linalg.inv(blocks) * widening, None, data.component)
 
 
 def _widening(at: Problem, state: State) -> float:
     """Variances are larger by N / (N - p), p being the parameters that comparisons have determined (eq. V8)."""
     data, crowd, hyper = at.data, state.crowd, state.hyper
-    before = hyper.Sigma[None] if at.known is None else at.known.cov
-    determined = float((1 - _variances(state.truths.block) / _variances(before)).sum())
+    known = _variances(np.linalg.inv(before(at, hyper)[0]))
+    determined = float((1 - _variances(state.truths.block) / known).sum())
     cov, usual = _variances(crowd.cov), crowd.prob * (GAINS != 0)
     determined += float((usual * (2 - cov[..., 0] / hyper.gain_var - cov[..., 1] / hyper.order_var)).sum())
     return data.N / max(data.N - determined, data.N / 2)
@@ -216,11 +200,11 @@ def _variances(cov: np.ndarray) -> np.ndarray:
     return np.diagonal(cov, axis1=-2, axis2=-1)
 
 
-def _centring(data: ComparisonData) -> np.ndarray:
-    """(U, U) subtracts the mean of each component and dimension."""
+def _centring(data: ComparisonData, rated: np.ndarray) -> np.ndarray:
+    """(U, U) subtracts the mean of each component and dimension without ratings."""
     group = np.repeat(data.component, data.D) * data.D + np.tile(np.arange(data.D), data.M)
     same = group[:, None] == group
-    return np.asarray(np.eye(data.U) - same / same.sum(axis=1))
+    return np.asarray(np.eye(data.U) - np.where(np.tile(rated, data.M)[:, None], 0.0, same / same.sum(axis=1)))
 
 
 def lost_to_annotators(

@@ -126,7 +126,7 @@ def no_role_column(
 def comparisons(name: str, columns: Sequence[str]) -> DataError:
     return DataError(
         f"{name} compares or ranks items ({listed(columns)}) instead of rating one in a row. "
-        "Comparisons are no ratings and are not read as such."
+        "Comparisons are no ratings: give them with --comparisons FILE (comparisons=... in Python)."
     )
 
 
