@@ -10,9 +10,11 @@ import numpy as np
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.fuser import Fuser, Given, Progress
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.joint_items import Joint
+from unisono.fusers.rated_and_compared import dimensions_of, places_in, rating_prior, union_of, units_of_all
 from unisono.fusers.standardisation import identity_scaling, learn_space, restore_space
-from unisono.maths.comparisons.comparison_data import comparison_data
-from unisono.maths.comparisons.comparison_em import MAX_ITER, TOL, Crowd, Hyper, fit, problem
+from unisono.maths.comparisons.comparison_data import ComparisonData, comparison_data
+from unisono.maths.comparisons.comparison_em import MAX_ITER, TOL, Crowd, Hyper, Prior, fit, problem
 from unisono.maths.comparisons.comparison_posterior import (
     Answering,
     Posterior,
@@ -51,6 +53,7 @@ class Pairwise(Fuser):
     hyper_: Hyper
     judges_: tuple[str, ...]  # who compared
     counts_: np.ndarray  # (K,) how often
+    rater_: Joint | None = None  # the model of ratings beside
 
     def __init__(self, *, tol: float = TOL, max_iter: int = MAX_ITER) -> None:
         self.tol = tol
@@ -74,20 +77,35 @@ class Pairwise(Fuser):
             raise SettingsError(
                 "The model 'pairwise' is for comparisons: give them (comparisons=..., --comparisons FILE)."
             )
-        on_step = given.on_step
-        sizes = len(compared.items), len(compared.dimensions), len(compared.annotators)
-        columns = (compared.left, compared.right), compared.dimension_of, compared.annotator_of, compared.answer
-        at = problem(comparison_data(*columns, sizes, sided=compared.sided))
-        watcher = None if on_step is None else lambda i, state, bound: on_step(i, bound)
+        rated = given.ratings if given.ratings.J else None
+        self.items_, self.dimensions_ = union_of(rated, compared)
+        self._ratings, D = given.ratings, len(self.dimensions_)
+        prior = None if rated is None else self._rate(rated, given.features)
+        at = problem(self._prepared(compared, dimensions_of(rated, compared)), prior)
+        listener, self.judges_ = given.on_step, compared.annotators
+        watcher = None if listener is None else lambda i, state, bound: listener(i, bound)
         state, self.trace_ = fit(at, tol=self.tol, max_iter=self.max_iter, on_step=watcher)
         self.posterior_, state = posterior(at, state)
         self.crowd_, self.hyper_ = state.crowd, state.hyper
-        self.items_, self.dimensions_ = compared.items, compared.dimensions
-        self.judges_ = self.annotators_ = compared.annotators
         self.counts_ = np.bincount(compared.annotator_of, minlength=len(compared.annotators))
-        self.space_, _ = learn_space(None, compared.items, intercept=False, standardise=False)
-        self.scaling_, self.scale_ = identity_scaling(sizes[1]), Scale.none(sizes[1])
-        self._ratings = given.ratings
+        if rated is None:
+            self.annotators_ = compared.annotators
+            self.space_, _ = learn_space(None, self.items_, intercept=False, standardise=False)
+            self.scaling_, self.scale_ = identity_scaling(D), Scale.none(D)
+
+    def _prepared(self, compared: Comparisons, dimensions: Sequence[str]) -> ComparisonData:
+        item, dim = places_in(self.items_, compared.items), places_in(self.dimensions_, dimensions)
+        sizes = len(self.items_), len(self.dimensions_), len(compared.annotators)
+        sides = item[compared.left], item[compared.right]
+        who, answer = compared.annotator_of, compared.answer
+        return comparison_data(sides, dim[compared.dimension_of], who, answer, sizes, sided=compared.sided)
+
+    def _rate(self, rated: Ratings, features: ItemTable | None) -> Prior:
+        """The model of ratings, fitted: what it says of the items, and its units."""
+        self.rater_ = Joint().fit(rated, features)
+        self.annotators_, self.space_ = self.rater_.annotators_, self.rater_.space_
+        self.scaling_, self.scale_ = units_of_all(self.rater_, len(self.dimensions_))
+        return rating_prior(self.rater_, rated, self.items_, len(self.dimensions_))
 
     # ---- results
 
@@ -95,7 +113,9 @@ class Pairwise(Fuser):
         if ratings is not None:
             self._not_of_ratings()
         found, ones = self.posterior_, np.ones(len(self.items_), dtype=np.int64)
-        return Fused(found.mean, found.block, self.items_, self.dimensions_, ones)
+        mean, cov = self.scaling_.restore_mean(found.mean), self.scaling_.restore_cov(found.block)
+        ends = self.scale_.low, self.scale_.high
+        return Fused(np.clip(mean, *ends), cov, self.items_, self.dimensions_, ones, ends=ends, uncut=mean)
 
     def probability(self, left: str, right: str, dimension: str | None = None) -> Preference:
         """How probable it is that the average annotator finds more in `left` than in `right`, with a 90 % interval."""
@@ -104,14 +124,20 @@ class Pairwise(Fuser):
             raise DataError(f"Say which dimension: {listed(self.dimensions_)}.")
         d = 0 if dimension is None else self._place(dimension, self.dimensions_, "dimension")
         at = [self._place(str(item), self.items_, "item") for item in (left, right)]
-        if self.posterior_.component[at[0]] != self.posterior_.component[at[1]]:
+        apart = self.posterior_.component[at[0]] != self.posterior_.component[at[1]]
+        if apart and not self._is_rated(d):
             raise DataError(
                 f"'{left}' and '{right}' are in different components: no chain of comparisons connects them, so "
                 "nothing is known of their difference."
             )
         u, v = (np.array([item * len(self.dimensions_) + d]) for item in at)
         mean, variance = self.posterior_.differences(u, v)
-        return Preference(*preference_probability(float(mean[0]), float(variance[0])))
+        unit = float(self.hyper_.unit[d])
+        return Preference(*preference_probability(unit * float(mean[0]), unit**2 * float(variance[0])))
+
+    def _is_rated(self, d: int) -> bool:
+        """Whether ratings have the dimension, so that differences between components are known."""
+        return self.rater_ is not None and d < len(self.rater_.dimensions_)
 
     def answer_chances(self, annotators: Sequence[str], left: Sequence[str], right: Sequence[str]) -> np.ndarray:
         """(n, D, 3) probabilities of left, tie and right; who or what was not in the fit is like a newcomer."""
@@ -127,7 +153,8 @@ class Pairwise(Fuser):
         D, unit = len(self.dimensions_), self.hyper_.unit[d]
         known = (left >= 0) & (right >= 0)
         component = self.posterior_.component
-        known[known] = component[left[known]] == component[right[known]]
+        if not self._is_rated(d):
+            known[known] = component[left[known]] == component[right[known]]
         mean, variance = np.zeros(len(left)), np.full(len(left), 2 * self.hyper_.Sigma[d, d])
         for at, sign in ((left, 1.0), (right, -1.0)):  # what is known of one of them by itself
             seen = ~known & (at >= 0)
@@ -176,10 +203,14 @@ class Pairwise(Fuser):
         self._not_of_ratings()
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
-        self._not_of_ratings()
+        if self.rater_ is None:
+            self._not_of_ratings()
+        return self.rater_.predict_ratings(ratings)
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
-        self._not_of_ratings()
+        if self.rater_ is None:
+            self._not_of_ratings()
+        return self.rater_.describe(on_step)
 
     def parameters(self) -> ItemParams:
         self._not_of_ratings()
