@@ -20,6 +20,17 @@ def test_fused_and_checked(tmp_path):
     assert data["components"] == [3, 2]
 
 
+def test_ratings_and_comparisons_together(tmp_path):
+    (tmp_path / "pairs.csv").write_text(CSV)
+    rows = [f"{item},{who},{(3 * i + k) % 5}" for i, item in enumerate("abcxy") for k, who in enumerate("kmn")]
+    (tmp_path / "ratings.csv").write_text("\n".join(["clip,who,q", *rows]) + "\n")
+    ratings = (tmp_path / "ratings.csv", "--item", "clip", "--annotator", "who", "--scale", "0:4")
+    found = run("fuse", *ratings, "--comparisons", tmp_path / "pairs.csv", "--out", tmp_path / "out")
+    assert found.returncode == 0, found.stderr
+    assert (tmp_path / "out" / "truth.csv").read_text().startswith("item,q,q_sd,q_low,q_high\n")
+    assert (tmp_path / "out" / "comparison_annotators.csv").exists()
+
+
 def test_without_any_table(tmp_path):
     for name in ("fuse", "check"):
         found = run(name)

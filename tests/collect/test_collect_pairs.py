@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from collect_exports import exported, table
 from collect_questions import PAIRS, pair_study
 from collect_support import Rater, collect, make_app, make_site
+from command_line import unisono_here as run
 from unisono.collect.app.build import build
 from unisono.collect.store.database import Database
 from unisono.collect.store.excluded import set_excluded
@@ -215,3 +216,26 @@ def test_a_wrong_declaration_is_said(found: str, instead: str, said: list[str], 
         load_study(path)
     for part in [str(path), *said]:
         assert part in str(caught.value)
+
+
+def test_collected_pairs_are_fused_from_the_study_and_from_its_export(tmp_path: Path) -> None:
+    """Everybody says a has more joy than b, and b more than c; on calm nobody sees a difference."""
+    folder = pair_study(tmp_path / "p")
+    texts = {item.text: item.name for item in folder.catalogue.members}
+    with TestClient(make_app(folder), base_url="http://127.0.0.1") as client:
+        for number in range(4):
+            rater = Rater.join(client, f"tab0000{number}")
+            for slot in rater.slots:
+                first, second = (texts[text] for text in shown(slot))
+                compare(rater, slot, joy="left" if first < second else "right")
+            rater.do("finish")
+    out = tmp_path / "fused"
+    found = run("fuse", folder.path, "--out", out)
+    assert found.returncode == 0, found.stderr
+    truth = {row["item"]: float(row["joy"]) for row in table(out / "truth.csv")}
+    assert truth["a"] > truth["b"] > truth["c"]
+    collect("export", folder.path, "--out", tmp_path / "export")
+    for way in ([tmp_path / "export"], ["--comparisons", tmp_path / "export"]):
+        again = run("fuse", *way)
+        assert again.stdout.splitlines()[1:] == (out / "truth.csv").read_text().splitlines()[1:]
+    assert "sides, one row per dimension" in run("check", folder.path).stdout

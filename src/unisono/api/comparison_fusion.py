@@ -13,14 +13,17 @@ import polars as pl
 from unisono.api.input_output import Saving
 from unisono.errors import DataError, SettingsError
 from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_overview
-from unisono.fusers import Fit, Fused, Pairwise
+from unisono.fusers import Annotators, Fit, Fused, Pairwise
 from unisono.fusers.compared_items import Preference, unrated
+from unisono.fusers.fusion_results import as_frame, dimension_columns
 from unisono.fusers.model_registry import make_fuser
 from unisono.report.comparison_summary import summarise_comparisons, summary_lines
 from unisono.report.notebook_progress import watching_steps
 from unisono.tables.comparisons import SIDES, Comparisons
 from unisono.tables.exporting.result_folder import csv_text, rounded_figures
+from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import Introduction, listed
+from unisono.tables.ratings import Ratings
 from unisono.tables.reading.comparisons_reader import read_comparisons, rows_to_predict
 from unisono.tables.reading.data_frames import frame_like, kind_of
 from unisono.version import __version__
@@ -60,13 +63,15 @@ class WithComparisons:
 
 def fuse_comparisons(
     comparisons: Comparisons,
+    ratings: Ratings | None = None,
     *,
+    features: ItemTable | None = None,
     model: str | Any = "auto",
     seed: int = 0,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
 ) -> ComparisonFusion:
-    """Fuses comparisons without ratings."""
+    """Fuses comparisons, alone or with ratings of the same items."""
     if isinstance(model, str):
         if model not in ("auto", "pairwise"):
             raise SettingsError(f"The model '{model}' is for ratings; comparisons are fused by 'pairwise'.")
@@ -74,13 +79,14 @@ def fuse_comparisons(
     else:
         fuser = model
     with watching_steps("Estimating", on_step) as watcher:
-        fuser.compare(comparisons).fit(unrated(comparisons), on_step=watcher)
-    return ComparisonFusion(fuser, comparisons, fuser.fuse(), seed)
+        rated = unrated(comparisons) if ratings is None else ratings
+        fuser.compare(comparisons).fit(rated, features, on_step=watcher)
+    return ComparisonFusion(fuser, comparisons, fuser.fuse(), seed, ratings)
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonFusion(WithComparisons, Saving):
-    """A finished fusion of comparisons alone.
+    """A finished fusion of comparisons, alone or with ratings.
 
     Parameters
     ----------
@@ -89,9 +95,12 @@ class ComparisonFusion(WithComparisons, Saving):
     comparisons : Comparisons
         What was fused.
     fused : Fused
-        The truth in logits of the average usual annotator, with mean 0 in each component.
+        The truth: on the scale of the ratings; of dimensions without ratings in logits of the average usual annotator,
+        with mean 0 in each component.
     seed : int
         The seed of everything random.
+    ratings : Ratings, optional
+        The ratings that were fused with them.
 
     Examples
     --------
@@ -108,6 +117,7 @@ class ComparisonFusion(WithComparisons, Saving):
     comparisons: Comparisons
     fused: Fused
     seed: int = 0
+    ratings: Ratings | None = None
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -117,7 +127,10 @@ class ComparisonFusion(WithComparisons, Saving):
 
     def _introduction(self) -> Introduction:
         hint = "See .truth, .annotators, .probability(left, right), .predict_comparisons(table) and .save(directory)."
-        return self.fused.introduction(f"'{self.comparisons.source}' fused: truth in logits", hint)
+        title = f"'{self.comparisons.source}' fused: truth in logits"
+        if self.ratings is not None:
+            title = f"'{self.ratings.source}' and '{self.comparisons.source}' fused: truth"
+        return self.fused.introduction(title, hint)
 
     @cached_property
     def overview(self) -> ComparisonOverview:
@@ -126,23 +139,37 @@ class ComparisonFusion(WithComparisons, Saving):
 
     @cached_property
     def truth(self) -> Any:
-        """One row per item: estimate, sd and 90 % interval in logits of every dimension, and the component.
+        """One row per item: estimate, sd and 90 % interval of every dimension; without ratings the component too.
 
-        Estimates have mean 0 in each component: only differences inside are known.
+        Without ratings estimates are logits with mean 0 in each component: only differences inside are known.
         """
         return self._frame(self._truth_columns())
 
     @cached_property
     def annotators(self) -> Any:
-        """One row per annotator: comparisons, gain, order effect, threshold of ties, probabilities."""
+        """One row per annotator who rated and dimension; without ratings those who compared."""
+        if self.ratings is None:
+            return self.comparison_annotators
+        return as_frame(dimension_columns(self.described), self.ratings)
+
+    @cached_property
+    def comparison_annotators(self) -> Any:
+        """One row per annotator who compared: how often, gain, order effect, threshold of ties, probabilities."""
         return self._frame(self.fuser.comparison_columns())
+
+    @cached_property
+    def described(self) -> Annotators:
+        """What is known of those who rated."""
+        return self.fuser.describe()
 
     def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:
         columns = self.fused.rounded_columns() if rounded else self.fused.columns()
-        return columns | {"component": self.overview.component + 1}
+        return columns if self.ratings is not None else columns | {"component": self.overview.component + 1}
 
     def _frame(self, columns: dict[str, Any]) -> Any:
         """A frame of the kind that came in, with its ids."""
+        if self.ratings is not None:
+            return as_frame(columns, self.ratings)
         whole = {"item": self.comparisons.whole_items, "annotator": self.comparisons.whole_annotators}
         typed = {name: np.array(columns[name], dtype=np.int64) for name in columns if whole.get(name)}
         return frame_like(self.comparisons.frame_kind, {**columns, **typed})
@@ -154,10 +181,10 @@ class ComparisonFusion(WithComparisons, Saving):
             model="pairwise",
             kind=self.fuser.kind,
             settings=self.fuser.saved_params(),
-            items=self.comparisons.items,
+            items=self.fuser.items_,
             annotators=self.fuser.annotators_,
-            dimensions=self.comparisons.dimensions,
-            features=(),
+            dimensions=self.fuser.dimensions_,
+            features=self.fuser.feature_columns,
             arrays=self.fuser.arrays() | {"item_mean": self.fused.mean, "item_cov": self.fused.cov},
             trace=self.fuser.trace_,
             provenance={
@@ -187,8 +214,11 @@ class ComparisonFusion(WithComparisons, Saving):
 
     def files(self) -> dict[str, dict[str, Any]]:
         """The tables of the folder that `save` writes, by name."""
-        annotators = rounded_figures(self.fuser.comparison_columns())
-        return {"truth": self._truth_columns(rounded=True), "annotators": annotators}
+        compared, truth = rounded_figures(self.fuser.comparison_columns()), self._truth_columns(rounded=True)
+        if self.ratings is None:
+            return {"truth": truth, "annotators": compared}
+        rated = rounded_figures(dimension_columns(self.described))
+        return {"truth": truth, "annotators": rated, "comparison_annotators": compared}
 
     def _report_files(
         self, command: str | None = None, on_phase: Callable[[str], None] | None = None
@@ -204,8 +234,8 @@ def compared(source: Any) -> Comparisons | None:
     return None if source is None else read_comparisons(source)
 
 
-def refuse_beside_comparisons(ratings: Any, given: dict[str, Any]) -> None:
+def refuse_beside_comparisons(**given: Any) -> None:
     """What works on ratings alone."""
-    names = [name for name, value in {"ratings": ratings, **given}.items() if value is not None]
+    names = [name for name, value in given.items() if value is not None]
     if names:
-        raise DataError(f"{listed(names)} cannot be fused together with comparisons yet. Leave them out.")
+        raise DataError(f"{listed(names)} cannot be used together with comparisons yet. Leave them out.")

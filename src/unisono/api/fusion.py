@@ -25,7 +25,15 @@ from unisono.api.category_fusion import (
     refuse_beside_categories,
 )
 from unisono.api.comparison_fusion import ComparisonFusion, compared, fuse_comparisons, refuse_beside_comparisons
-from unisono.api.input_output import READING, Saving, covariate_table, item_table, on_clock, without_covariates
+from unisono.api.input_output import (
+    READING,
+    Saving,
+    covariate_table,
+    item_table,
+    on_clock,
+    rating_table,
+    without_covariates,
+)
 from unisono.errors import DataError, DataWarning, SettingsError
 from unisono.evaluate.alerts import (
     DOUBTED,
@@ -142,9 +150,13 @@ def fuse(
     ['item', 'correctness', 'correctness_sd', 'correctness_low', 'correctness_high']
     """
     if (pairs := compared(comparisons)) is not None:
-        refused = {"features": features, "gold": gold, "start": start, "scale": scale, "kinds": kinds}
-        refuse_beside_comparisons(ratings, refused | {"humans": humans, "covariates": covariates})
-        return fuse_comparisons(pairs, model=model, seed=seed or 0, on_step=on_step, **settings)
+        others = {"gold": gold, "start": start, "kinds": kinds, "humans": humans, "covariates": covariates}
+        refuse_beside_comparisons(**others)
+        reading = {name: settings.pop(name) for name in READING if name in settings}
+        beside = None if ratings is None else rating_table(ratings, scale, **reading)
+        described = None if beside is None else item_table(features, beside)
+        how: dict[str, Any] = {"model": model, "seed": seed or 0, "on_step": on_step}
+        return fuse_comparisons(pairs, beside, features=described, **how, **settings)
     if ratings is None:
         raise DataError("There is nothing to fuse: give ratings, or comparisons=...")
     reading = {name: settings.pop(name) for name in READING if name in settings}

@@ -125,7 +125,7 @@ def fuse_command(
     require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
         given = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
-        given |= {"covariates": covariates}
+        given |= {"covariates": covariates, **reading}
         ctx.exit(_fuse_comparisons(ratings, comparisons, model, seed, settings, given, out, as_json))
     assert ratings is not None
     from unisono.api import Fusion, fuse

@@ -25,10 +25,14 @@ def take_folder(given: dict[str, Any], reading: dict[str, Any]) -> None:
     text = given.get("ratings")
     if not isinstance(text, str) or not is_rating_folder(text):
         return
-    from unisono.tables.reading.collected_folder import is_export, ratings_in, words_of_study
+    from unisono.tables.reading.collected_folder import COMPARISONS, RATINGS, is_export, ratings_in, words_of_study
 
     folder = Path(text)
-    given["ratings"] = str(ratings_in(folder) if is_export(folder) else _exported(folder))
+    export = folder if is_export(folder) else _exported(folder)
+    if given.get("comparisons", "") is None and not (export / RATINGS).is_file():
+        given["ratings"], given["comparisons"] = None, str(export / COMPARISONS)  # a study that shows pairs
+        return
+    given["ratings"] = str(ratings_in(export))
     words = words_of_study(folder)
     chosen = words.pop("categories", None)
     said = any(
@@ -43,12 +47,11 @@ def take_folder(given: dict[str, Any], reading: dict[str, Any]) -> None:
 
 
 def _exported(folder: Path) -> Path:
-    """The ratings of a study as they are now, in a folder that is gone when the command is over."""
+    """The export of a study as it is now, in a folder that is gone when the command is over."""
     from unisono.collect.export.write import export_study
     from unisono.collect.store.agree import check_meaning
     from unisono.collect.store.database import Database
     from unisono.collect.studies import open_folder
-    from unisono.tables.reading.collected_folder import ratings_in
 
     study = open_folder(folder, all_there=False)
     store = Database.to_read(os.environ.get("UNISONO_DATABASE") or study.database_url)
@@ -57,4 +60,4 @@ def _exported(folder: Path) -> Path:
     click.get_current_context().call_on_close(place.cleanup)
     export_study(study, store, Path(place.name) / "export")
     store.close()
-    return ratings_in(Path(place.name) / "export")
+    return Path(place.name) / "export"

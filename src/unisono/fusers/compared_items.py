@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.fuser import Fuser, Given, Progress
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.item_posteriors import predicted_answers
 from unisono.fusers.joint_items import Joint
 from unisono.fusers.rated_and_compared import dimensions_of, places_in, rating_prior, union_of, units_of_all
-from unisono.fusers.standardisation import identity_scaling, learn_space, restore_space
+from unisono.fusers.standardisation import identity_scaling, learn_space, places, restore_space
 from unisono.maths.comparisons.comparison_data import ComparisonData, comparison_data
 from unisono.maths.comparisons.comparison_em import MAX_ITER, TOL, Crowd, Hyper, Prior, fit, problem
 from unisono.maths.comparisons.comparison_posterior import (
@@ -30,6 +32,8 @@ from unisono.tables.comparisons import Comparisons, place_of
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed, nearest
 from unisono.tables.ratings import Ratings
+
+RATED = "rating_fit_"  # before names of arrays of the model of ratings
 
 
 class Preference(NamedTuple):
@@ -125,7 +129,7 @@ class Pairwise(Fuser):
         d = 0 if dimension is None else self._place(dimension, self.dimensions_, "dimension")
         at = [self._place(str(item), self.items_, "item") for item in (left, right)]
         apart = self.posterior_.component[at[0]] != self.posterior_.component[at[1]]
-        if apart and not self._is_rated(d):
+        if apart and not self.is_rated(d):
             raise DataError(
                 f"'{left}' and '{right}' are in different components: no chain of comparisons connects them, so "
                 "nothing is known of their difference."
@@ -135,7 +139,7 @@ class Pairwise(Fuser):
         unit = float(self.hyper_.unit[d])
         return Preference(*preference_probability(unit * float(mean[0]), unit**2 * float(variance[0])))
 
-    def _is_rated(self, d: int) -> bool:
+    def is_rated(self, d: int) -> bool:
         """Whether ratings have the dimension, so that differences between components are known."""
         return self.rater_ is not None and d < len(self.rater_.dimensions_)
 
@@ -153,7 +157,7 @@ class Pairwise(Fuser):
         D, unit = len(self.dimensions_), self.hyper_.unit[d]
         known = (left >= 0) & (right >= 0)
         component = self.posterior_.component
-        if not self._is_rated(d):
+        if not self.is_rated(d):
             known[known] = component[left[known]] == component[right[known]]
         mean, variance = np.zeros(len(left)), np.full(len(left), 2 * self.hyper_.Sigma[d, d])
         for at, sign in ((left, 1.0), (right, -1.0)):  # what is known of one of them by itself
@@ -205,7 +209,13 @@ class Pairwise(Fuser):
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         if self.rater_ is None:
             self._not_of_ratings()
-        return self.rater_.predict_ratings(ratings)
+        rater, own, truths = self.rater_, len(self.rater_.dimensions_), self.posterior_
+        shown = rater.known_ratings(ratings)
+        who = places(shown, rater.annotators_, rater.params_)
+        told = truths.mean[:, :own], truths.block[:, :own, :own]
+        at = places_in(self.items_, shown.items)[shown.item_of]
+        found = predicted_answers(rater._items, rater.calibration_, at, who, told)
+        return rater.restored_prediction(found)
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
         if self.rater_ is None:
@@ -226,7 +236,11 @@ class Pairwise(Fuser):
             for field, value in part._asdict().items()
             if value is not None
         }
-        return found | {"comparison_counts": self.counts_} | self.space_.arrays()
+        found |= {"comparison_counts": self.counts_, "comparison_judges": np.array(self.judges_)}
+        if self.rater_ is None:
+            return found | self.space_.arrays()
+        found |= {"rated_dimensions": np.array(len(self.rater_.dimensions_))}
+        return found | {f"{RATED}{name}": value for name, value in self.rater_.arrays().items()}
 
     def restore(self, fit: Fit) -> Self:
         self.forget()
@@ -235,11 +249,19 @@ class Pairwise(Fuser):
         self.crowd_ = Crowd(*(arrays[f"crowd_{name}"] for name in Crowd._fields))
         self.hyper_ = Hyper(*(_plain(arrays[f"hyper_{name}"]) for name in Hyper._fields))
         self.counts_ = arrays["comparison_counts"]
-        self.items_, self.dimensions_ = fit.items, fit.dimensions
-        self.judges_ = self.annotators_ = fit.annotators
-        self.space_ = restore_space(fit.features, arrays)
+        self.items_, self.dimensions_, self.annotators_ = fit.items, fit.dimensions, fit.annotators
+        self.judges_, self.trace_ = tuple(arrays["comparison_judges"].tolist()), fit.trace
         D = len(fit.dimensions)
-        self.scaling_, self.scale_, self.trace_ = identity_scaling(D), Scale.none(D), fit.trace
+        if "rated_dimensions" in arrays:
+            own = fit.dimensions[: int(arrays["rated_dimensions"])]
+            inner = {name.removeprefix(RATED): value for name, value in arrays.items() if name.startswith(RATED)}
+            kept = replace(fit, dimensions=own, arrays=inner, settings={}, kind=Joint.kind)
+            self.rater_ = Joint().restore(kept)
+            self.space_ = self.rater_.space_
+            self.scaling_, self.scale_ = units_of_all(self.rater_, D)
+        else:
+            self.space_ = restore_space(fit.features, arrays)
+            self.scaling_, self.scale_ = identity_scaling(D), Scale.none(D)
         return self
 
 

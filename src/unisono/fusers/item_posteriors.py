@@ -223,17 +223,23 @@ def honest_posterior(items: ItemPosteriors, calibration: Calibration) -> Posteri
 
 
 def predicted_answers(
-    items: ItemPosteriors, calibration: Calibration, item_of: np.ndarray, annotator_of: np.ndarray
+    items: ItemPosteriors,
+    calibration: Calibration,
+    item_of: np.ndarray,
+    annotator_of: np.ndarray,
+    truths: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Predictive:
     """Answers of annotators to items; where the scale ends, as many of them lie at an end as numbers beyond it.
 
-    Variances are those of the numbers in mind: an end hides how far off an answer is.
+    Variances are those of the numbers in mind: an end hides how far off an answer is. `truths` are means (M, D) and
+    covariances (M, D, D) that more than the ratings have told.
     """
-    params, found = items.params, honest_posterior(items, calibration)
+    params = items.params
+    mean, cov = honest_posterior(items, calibration)[:2] if truths is None else truths
     if params.cov is not None:
         # The posterior's covariance is corrected already; the annotators' part of the variance is corrected here.
         params = params._replace(N=calibration.ratio * params.N, cov=calibration.ratio * params.cov)
-    predicted = predicted_ratings(params, found.mean, found.cov, item_of, annotator_of)
+    predicted = predicted_ratings(params, mean, cov, item_of, annotator_of)
     if items.ends is not None:
         predicted = predicted._replace(mean=expected_answer(predicted.mean, predicted.variance, items.ends.ends))
     return predicted._replace(freedom=calibration.freedom)

@@ -28,7 +28,9 @@ def summarise_comparisons(found: ComparisonOverview, fuser: Pairwise, fused: Fus
         "dimensions": {
             name: {
                 "typical_sd": round(float(np.median(fused.sd[:, d])), 4),
-                "spread": round(float(np.sqrt(hyper.Sigma[d, d])), 4),
+                "spread": round(float(np.sqrt(hyper.Sigma[d, d]) * fuser.scaling_.scale[d]), 4),
+                "unit": "logits" if not fuser.is_rated(d) else "on the scale of the ratings",
+                "logits_per_unit": round(float(hyper.unit[d] / fuser.scaling_.scale[d]), 4),
                 "highest": _ends(found, fused, d, -1),
                 "lowest": _ends(found, fused, d, 1),
             }
@@ -45,8 +47,9 @@ def summarise_comparisons(found: ComparisonOverview, fuser: Pairwise, fused: Fus
 
 
 def _ends(found: ComparisonOverview, fused: Fused, d: int, sign: int) -> list[str]:
-    """The highest or the lowest items of the largest component."""
-    inside = np.flatnonzero(found.component == 0)
+    """The highest or the lowest items of the largest component; with ratings, of all."""
+    alone = len(fused.items) == len(found.component)
+    inside = np.flatnonzero(found.component == 0) if alone else np.arange(len(fused.items))
     order = inside[np.argsort(sign * fused.mean[inside, d], kind="stable")]
     return [fused.items[m] for m in order[: min(SHOWN, len(inside) // 2)]]
 
@@ -56,9 +59,11 @@ def summary_lines(data: dict[str, Any]) -> list[str]:
     lines = [*data["reading"], data["connected"]]
     for name, one in data["dimensions"].items():
         lines.append(
-            f"{name}: truths spread with sd {one['spread']:.2g} logits, typical sd of an estimate "
+            f"{name}: truths spread with sd {one['spread']:.2g} {one['unit']}, typical sd of an estimate "
             f"{one['typical_sd']:.2g}; highest {listed(one['highest'])}, lowest {listed(one['lowest'])}."
         )
+        if one["unit"] != "logits":
+            lines.append(f"  A unit of it is {one['logits_per_unit']:.2g} logits of a comparison.")
     if data["order_effect_clear"]:
         side = "left" if data["order_effect"] > 0 else "right"
         lines.append(f"Order effect: on average the {side} item gains {abs(data['order_effect']):.2f} logits.")
