@@ -6,7 +6,6 @@ result.truth, result.annotators, print(result.summary()), result.save("out")
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,7 +25,7 @@ from unisono.api.category_fusion import (
 )
 from unisono.api.comparison_fusion import ComparisonFusion, compared, fuse_comparisons, refuse_beside_comparisons
 from unisono.api.input_output import READING, Saving, covariate_table, item_table, on_clock, without_covariates
-from unisono.errors import DataError, DataWarning, SettingsError
+from unisono.errors import DataError, DataWarning, SettingsError, warn
 from unisono.evaluate.alerts import (
     DOUBTED,
     KIND_WARNINGS,
@@ -178,12 +177,12 @@ def fuse(
     with watching_steps("Estimating", on_step) as watcher, works_on(executor, fuser):
         fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
         origin = None if isinstance(ratings, Ratings) or (isinstance(ratings, str) and ratings == "-") else ratings
-        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies, origin)
+        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies, origin, on_step)
         if executor is not None:  # later it may be closed
-            result.describe_now(watcher)
+            _ = result.described
     for alert in result.alerts:
         if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS, DOUBTED):
-            warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
+            warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
 
@@ -207,6 +206,7 @@ class Fusion(WithCategories, Saving):
     chosen: ChosenClasses | None = None  # categories beside the numbers
     copies: Counting = "merge"
     origin: Any = None  # the table that ratings were read from, for columns that are no ratings
+    watching: Callable[[int, float], None] | None = None  # who watched the fit, and the description of annotators
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -241,16 +241,10 @@ class Fusion(WithCategories, Saving):
     @cached_property
     def described(self) -> Annotators:
         """What is known of the annotators, as plain arrays."""
-        with watching_steps("Describing annotators", None) as watcher:
-            return self._counted(self.fuser.describe(watcher))
-
-    def _counted(self, found: Annotators) -> Annotators:
+        with watching_steps("Describing annotators", self.watching) as watcher:
+            found = self.fuser.describe(watcher)
         each = described_one_by_one(found, self.ratings, self.copies)
         return replace(each, answered=answers_given(self.ratings))
-
-    def describe_now(self, on_step: Callable[[int, float], None] | None) -> None:
-        """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
-        vars(self)["described"] = self._counted(self.fuser.describe(on_step))
 
     @cached_property
     def alerts(self) -> list[Alert]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import DRAWN, JUDGING, WHO
 from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options
 from unisono.cli.terminal import estimation_progress, number, print_json, print_table, say, tell
-from unisono.errors import LeftOutWarning
+from unisono.errors import LeftOutWarning, taken
 
 if TYPE_CHECKING:
     from unisono.evaluate.judges_beside_people import JudgesReport
@@ -54,8 +53,8 @@ def judges_command(
     from unisono.tables.atomic_files import atomic_directory
     from unisono.tables.exporting.result_folder import csv_text
 
-    warnings.simplefilter("ignore", LeftOutWarning)  # systems and prompts are no ratings
-    with estimation_progress("Estimating") as watching:
+    # Systems and prompts are no ratings.
+    with taken(LeftOutWarning), estimation_progress("Estimating") as watching:
         found = judges(ratings, reading=reading, on_step=watching, **asked)
     if out is not None:
         with atomic_directory(out) as folder:

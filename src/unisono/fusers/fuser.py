@@ -8,7 +8,6 @@ receives `Ratings` and `ItemTable`. Settings are keyword-only and only stored, `
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -16,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from unisono.errors import ConvergenceWarning, DataError, NotFittedError
+from unisono.errors import ConvergenceWarning, DataError, NotFittedError, warn
 from unisono.fusers.fuser_settings import Parameterised
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.standardisation import FeatureSpace, Scaling
@@ -263,7 +262,7 @@ class Fuser(Parameterised, ABC):
     def _warn_unless_converged(self) -> None:
         """For the end of `fit`, so that the warning points at whoever called it."""
         if not self.trace_.converged:
-            warnings.warn(
+            warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,

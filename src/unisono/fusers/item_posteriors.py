@@ -109,15 +109,15 @@ class ItemPosteriors:
         if "_completed" in known:
             own, answers = self._completed  # answers, and what they leave open, do not move
             cov = own.cov * scale[:, None] * scale
-            vars(moved)["_completed"] = own._replace(mean=scale * own.mean + offset, cov=cov), answers
+            moved._completed = own._replace(mean=scale * own.mean + offset, cov=cov), answers
         if "uncertainty" in known:
-            vars(moved)["uncertainty"] = self.uncertainty * scale[:, None] * scale
+            moved.uncertainty = self.uncertainty * scale[:, None] * scale
         if "noise" in known:
-            vars(moved)["noise"] = self.noise
+            moved.noise = self.noise
         if "answer" in known:
-            vars(moved)["answer"] = scale * self.answer + offset
+            moved.answer = scale * self.answer + offset
         if "left_out" in known:
-            vars(moved)["left_out"] = self.left_out._replace(mean=scale * self.left_out.mean + offset)
+            moved.left_out = self.left_out._replace(mean=scale * self.left_out.mean + offset)
         return moved
 
 
