@@ -37,7 +37,7 @@ from unisono.evaluate.alerts import (
 )
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
-from unisono.fusers.fusion_results import as_frame, dimension_columns, overall_columns
+from unisono.fusers.fusion_results import as_frame, dimension_columns, error_arrays, overall_columns
 from unisono.fusers.model_registry import model_for
 from unisono.fusers.saved_fit import load_fit
 from unisono.fusers.trace_data import works_on
@@ -228,6 +228,13 @@ class Fusion(WithCategories, Saving):
         """
         return as_frame(self.with_classes(self.fused.columns(), self.fused.items), self.ratings)
 
+    def difference(self, one: Any, other: Any) -> pl.DataFrame:
+        """By how much the truth of one item is above that of another: difference, sd and 90 % interval by dimension.
+
+        The level of all items, which the interval of one item allows for, is no part of a difference.
+        """
+        return pl.DataFrame(self.fused.difference(str(one), str(other)).columns())
+
     @cached_property
     def annotators(self) -> Any:
         """One row per annotator and dimension, as a frame of the kind that came in."""
@@ -292,6 +299,7 @@ class Fusion(WithCategories, Saving):
         given = np.bincount(fitted.annotator_of, minlength=fitted.K)
         drawn = self.fuser.reliability_draws(self.fused)
         known = {} if drawn is None else {"reliability_draws": drawn}
+        known |= error_arrays(self.fused.level, "item_level")
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
 
     def _rounded(self) -> dict[str, Any]:
