@@ -1,4 +1,15 @@
-"""What can go wrong, by name. Imports nothing."""
+"""What can go wrong, by name, and who hears of it. Imports nothing of unisono.
+
+Warnings go through `warn`, and whoever calls for the user asks for them with `heard`: filters of the module `warnings`
+hold for the whole process, and a call in one thread would silence those in all others.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class DataError(ValueError):
@@ -35,3 +46,35 @@ class LeftOutWarning(DataWarning):
 
 class InterpretedWarning(DataWarning):
     """A table was read otherwise than as plain numbers in plain columns; the message says how."""
+
+
+Told = tuple[str, type[Warning]]  # what is said, and what kind of warning it is
+Hear = Callable[[Told], object]
+_hearers: ContextVar[tuple[tuple[tuple[type[Warning], ...], Hear], ...]] = ContextVar("hearers", default=())
+
+
+def warn(message: str, category: type[Warning], stacklevel: int = 1) -> None:
+    """Tells the user, or whoever has asked to hear of this kind; `stacklevel` 1 is who calls this."""
+    for kinds, hear in reversed(_hearers.get()):
+        if issubclass(category, kinds):
+            hear((message, category))
+            return
+    warnings.warn(message, category, stacklevel=stacklevel + 1)
+
+
+@contextmanager
+def heard(hear: Hear, *kinds: type[Warning]) -> Iterator[None]:
+    """Inside, and in this thread alone, `hear` is told of warnings of these kinds instead of the user."""
+    before = _hearers.set((*_hearers.get(), (kinds, hear)))
+    try:
+        yield
+    finally:
+        _hearers.reset(before)
+
+
+@contextmanager
+def taken(*kinds: type[Warning]) -> Iterator[list[Told]]:
+    """The same, onto a list."""
+    told: list[Told] = []
+    with heard(told.append, *kinds):
+        yield told

@@ -23,7 +23,17 @@ def test_judges_writes_its_tables(table):
     assert "Judges beside 'human', who rated 20 items" in done.stdout
     assert "People should rate next" in done.stderr
     names = {path.name for path in (table / "report").iterdir()}
-    assert names == {"judges.csv", "groups.csv", "next_items.csv", "systems.csv", "differences.csv", "variances.csv"}
+    assert names == {
+        "judges.csv",
+        "groups.csv",
+        "next_items.csv",
+        "people.csv",
+        "summary.json",
+        "summary.txt",
+        "systems.csv",
+        "differences.csv",
+        "variances.csv",
+    }
     board = pl.read_csv(table / "report" / "systems.csv")
     assert sorted(board["system"].unique()) == ["even", "odd"]
 
@@ -57,7 +67,7 @@ def test_effects_of_batches_are_shown(table):
 
 def test_people_who_are_needed_are_counted_and_a_plan_says_who_is_asked(table):
     done = unisono_here("judges", "ratings.csv", cwd=table)
-    assert "People per item for a correlation of 0.9: d0 " in done.stdout
+    assert "beside these judges, for a correlation of 0.9: d0 " in done.stdout
     assert unisono_here("fuse", "ratings.csv", "--dim", "d0", "--dim", "d1", "--out", "out", cwd=table).returncode == 0
     plan = unisono_here("plan", "out", cwd=table)
     assert "by ratings per item by 'human', beside those of 'judge'" in plan.stdout

@@ -38,6 +38,15 @@ def test_a_constant_of_one_annotator_however_large_leaves_the_truth_as_it_was(se
     assert least_correlation(fused(value, item_of, of), fused(moved, item_of, of)) > 0.995
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_constant_of_one_annotator_on_a_scale_of_two_answers_leaves_the_truth_as_it_was(seed):
+    """His answers lie between the ends of all others, who have none there."""
+    value, item_of, of, _ = crowd(seed, M=150, K=11, per_item=5)
+    graded = np.column_stack([np.clip(np.round(value[:, 0] / 10), 0, 5), value[:, 1] > 65]).astype(float)
+    moved = graded + np.array([2.9, 0.53]) * (of == seed)[:, None]
+    assert least_correlation(fused(graded, item_of, of), fused(moved, item_of, of)) > 0.995
+
+
 @pytest.mark.parametrize("apart", [0.0, 1.0, 2.0, 20.0])
 def test_three_raters_may_lie_as_far_apart_as_they_like(apart):
     found, plain = [], []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unisono.tables.scale_inference import NUMBERS, answer_lattice
+from unisono.tables.scale_inference import NUMBERS, answer_lattice, phases_of, shown_by_several
 
 
 def lattice_of(answers, low, high):
@@ -77,3 +77,26 @@ def test_it_is_the_mean_cosine():
     R = np.cos(2 * np.pi * 5 * u[inside]).sum() / (inside.sum() + 0.02 * len(u))
     assert 0.5 < R < 0.75
     assert lattice_of(u, 0.0, 1.0).weight == pytest.approx((R - 0.5) / 0.25, rel=1e-9)
+
+
+def by_several(answers, of, low, high):
+    found = lattice_of(answers, low, high)
+    return shown_by_several(found, (low, high), phases_of(answers, of, of.max() + 1, (low, high), found.step))
+
+
+def test_what_only_one_annotator_answers_makes_no_kinds():
+    """Yes or no, but for one of eleven, who has an origin of his own: nobody came between the ends."""
+    of = np.arange(1100) % 11
+    answers = (np.random.default_rng(4).random(1100) < 0.1).astype(float)
+    own = np.where(of == 3, answers + 0.53, answers)
+    assert lattice_of(own, 0.0, 1.0).weight > 0.9
+    assert by_several(own, of, 0.0, 1.0).weight == 0.0
+    hesitant = np.where((of == 3) | (of == 7), 0.5, answers)
+    assert by_several(hesitant, of, 0.0, 1.0).weight == 1.0
+
+
+@pytest.mark.parametrize("steps", [2, 4, 10])
+def test_kinds_that_all_answer_in_stay_kinds_without_any_one_of_them(steps):
+    answers, of = grades(steps), np.arange(600) % 5
+    assert by_several(answers, of, 0.0, 10.0) == lattice_of(answers, 0.0, 10.0)
+    assert by_several(answers, of % 2, 0.0, 10.0) == lattice_of(answers, 0.0, 10.0)  # of two, neither is odd

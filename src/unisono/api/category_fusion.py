@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from unisono.api.input_output import Saving, rating_table
-from unisono.errors import DataError, DataWarning
+from unisono.errors import DataError, DataWarning, warn
 from unisono.fusers.category_models import FusedCategories, find_category_model, fuse_categories, installed
 from unisono.report.category_summary import category_lines, reading_line, recognised_line, summarise_categories
 from unisono.tables.categories import Categories
@@ -82,7 +81,7 @@ def fused_answers(categories: Categories | None, model: str, seed: int, *, alone
     if categories is None:
         return None
     if categories.recognised and not alone and not installed():
-        warnings.warn(
+        warn(
             f"{categories.source}: the categories {listed(categories.names)} were left out, since crowd-kit is not "
             'installed: pip install "unisono[categories]".',
             DataWarning,

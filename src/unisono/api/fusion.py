@@ -6,7 +6,6 @@ result.truth, result.annotators, print(result.summary()), result.save("out")
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,7 +33,7 @@ from unisono.api.input_output import (
     rating_table,
     without_covariates,
 )
-from unisono.errors import DataError, DataWarning, SettingsError
+from unisono.errors import DataError, DataWarning, SettingsError, warn
 from unisono.evaluate.alerts import (
     DOUBTED,
     KIND_WARNINGS,
@@ -46,7 +45,7 @@ from unisono.evaluate.alerts import (
 )
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
-from unisono.fusers.fusion_results import as_frame, dimension_columns, overall_columns
+from unisono.fusers.fusion_results import as_frame, dimension_columns, error_arrays, overall_columns
 from unisono.fusers.model_registry import model_for
 from unisono.fusers.saved_fit import load_fit
 from unisono.fusers.trace_data import works_on
@@ -190,12 +189,12 @@ def fuse(
     with watching_steps("Estimating", on_step) as watcher, works_on(executor, fuser):
         fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
         origin = None if isinstance(ratings, Ratings) or (isinstance(ratings, str) and ratings == "-") else ratings
-        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies, origin)
+        result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies, origin, on_step)
         if executor is not None:  # later it may be closed
-            result.describe_now(watcher)
+            _ = result.described
     for alert in result.alerts:
         if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS, DOUBTED):
-            warnings.warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
+            warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
     return result
 
 
@@ -219,6 +218,7 @@ class Fusion(WithCategories, Saving):
     chosen: ChosenClasses | None = None  # categories beside the numbers
     copies: Counting = "merge"
     origin: Any = None  # the table that ratings were read from, for columns that are no ratings
+    watching: Callable[[int, float], None] | None = None  # who watched the fit, and the description of annotators
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -240,6 +240,13 @@ class Fusion(WithCategories, Saving):
         """
         return as_frame(self.with_classes(self.fused.columns(), self.fused.items), self.ratings)
 
+    def difference(self, one: Any, other: Any) -> pl.DataFrame:
+        """By how much the truth of one item is above that of another: difference, sd and 90 % interval by dimension.
+
+        The level of all items, which the interval of one item allows for, is no part of a difference.
+        """
+        return pl.DataFrame(self.fused.difference(str(one), str(other)).columns())
+
     @cached_property
     def annotators(self) -> Any:
         """One row per annotator and dimension, as a frame of the kind that came in."""
@@ -253,16 +260,10 @@ class Fusion(WithCategories, Saving):
     @cached_property
     def described(self) -> Annotators:
         """What is known of the annotators, as plain arrays."""
-        with watching_steps("Describing annotators", None) as watcher:
-            return self._counted(self.fuser.describe(watcher))
-
-    def _counted(self, found: Annotators) -> Annotators:
+        with watching_steps("Describing annotators", self.watching) as watcher:
+            found = self.fuser.describe(watcher)
         each = described_one_by_one(found, self.ratings, self.copies)
         return replace(each, answered=answers_given(self.ratings))
-
-    def describe_now(self, on_step: Callable[[int, float], None] | None) -> None:
-        """Describes the annotators in somebody's view, not when it is asked for: of long traces it takes a while."""
-        vars(self)["described"] = self._counted(self.fuser.describe(on_step))
 
     @cached_property
     def alerts(self) -> list[Alert]:
@@ -310,6 +311,7 @@ class Fusion(WithCategories, Saving):
         given = np.bincount(fitted.annotator_of, minlength=fitted.K)
         drawn = self.fuser.reliability_draws(self.fused)
         known = {} if drawn is None else {"reliability_draws": drawn}
+        known |= error_arrays(self.fused.level, "item_level")
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
 
     def _rounded(self) -> dict[str, Any]:

@@ -5,14 +5,13 @@ They are answered from a finished fit, or from ratings that are fused first.
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 from unisono.api.fusion import Fusion, fuse
 from unisono.api.input_output import rating_table
 from unisono.api.rating_questions import check
-from unisono.errors import ConvergenceWarning, DataWarning
+from unisono.errors import ConvergenceWarning, DataWarning, taken
 from unisono.evaluate.study_quality import Pieces, Quality, early_quality, quality_of
 from unisono.fusers import Fit, Fuser, rating_design, revive
 from unisono.fusers import rating_design as series_advice
@@ -109,10 +108,8 @@ def quality(ratings: Any, *, scale: Any = None, target: float = TARGET, unrated:
     table = rating_table(ratings, scale, **reading)
     if early := early_quality(table):
         return early
-    with warnings.catch_warnings():
-        # What warnings say is among the alerts, and a fit that stopped early is shown for what it is: preliminary.
-        warnings.simplefilter("ignore", DataWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # What warnings say is among the alerts, and a fit that stopped early is shown for what it is: preliminary.
+    with taken(DataWarning, ConvergenceWarning):
         overview = check(table)
         result = fuse(table, categories="none")
         assert isinstance(result, Fusion)  # numbers alone were read

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,17 @@ from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import DRAWN, JUDGING, WHO
 from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options
 from unisono.cli.terminal import estimation_progress, number, print_json, print_table, say, tell
-from unisono.errors import LeftOutWarning
+from unisono.errors import LeftOutWarning, taken
 
 if TYPE_CHECKING:
     from unisono.evaluate.judges_beside_people import JudgesReport
 
 
 SHOWN = 10  # items named
+MEANINGS = (
+    "r: correlation with the mean of people; gain: change of the answer per unit of truth; leniency: answer less "
+    "people's. effective: independent judges that would be worth as much."
+)
 TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
 
 
@@ -47,20 +50,16 @@ def judges_command(
     """Look at judges in RATINGS beside people: each judge, the panel, whether judges may replace people, what to label.
 
     Kinds come from a column 'kind', --kind or --humans. With --by it also gives the leaderboard of systems. --out DIR
-    writes judges.csv, groups.csv, next_items.csv and, with --covariate, covariates.csv, with --by, the tables of
-    `unisono leaderboard`.
+    writes judges.csv, groups.csv, people.csv, next_items.csv and, with --covariate, covariates.csv, with --by, the
+    tables of `unisono leaderboard`.
     """
     from unisono.api import judges
-    from unisono.tables.atomic_files import atomic_directory
-    from unisono.tables.exporting.result_folder import csv_text
 
-    warnings.simplefilter("ignore", LeftOutWarning)  # systems and prompts are no ratings
-    with estimation_progress("Estimating") as watching:
+    # Systems and prompts are no ratings.
+    with taken(LeftOutWarning), estimation_progress("Estimating") as watching:
         found = judges(ratings, reading=reading, on_step=watching, **asked)
     if out is not None:
-        with atomic_directory(out) as folder:
-            for name, columns in found.tables().items():
-                (folder / name).write_text(csv_text(columns), encoding="utf-8")
+        found.save(out)
     if as_json:
         print_json(found.to_dict())
         return
@@ -70,29 +69,19 @@ def judges_command(
 
 
 def _show(found: JudgesReport) -> None:
-    judged, panel, dimensions = found.judge_columns(), found.groups.columns(), found.annotators.dimensions
-    click.echo(f"Judges beside '{found.reference}', who rated {found.labelled} items")
-    _print(judged, "judge", "dimension", "bias", "gain", "noise", "reliability", "advantage", "replaces_people")
-    click.echo("Groups: what their members do in common")
-    _print(panel, "kind", "dimension", "annotators", "leniency", "gain", "shared_error", "share", "effective")
-    click.echo("Correlation of estimate and truth to expect, by ratings of people on every item")
-    rows = [[str(n), *map(number, row)] for n, row in enumerate(found.correlation.tolist())]
-    print_table(["people", *dimensions], rows)
-    needed = [
-        f"{name} {_number_needed(column)}"
-        for name, column in zip(dimensions, found.correlation.T.tolist(), strict=True)
-    ]
-    click.echo(f"People per item for a correlation of {TARGET:g}: {', '.join(needed)}.")
+    tell(f"Judges beside '{found.reference}', who rated {found.labelled} items; the best first")
+    print_table(["judge", "verdict", "on", "r", "gain", "leniency"], found.verdict_rows())
+    tell(MEANINGS)
+    panel, rows = found.group_columns(), []
+    for at, kind in enumerate(panel["kind"]):
+        figures = [float(panel[name][at]) for name in ("leniency", "gain", "shared_error", "share", "effective")]
+        rows.append([f"{kind}, {panel['dimension'][at]}", *(number(figure, 2) for figure in figures)])
+    print_table(["group", "leniency", "gain", "shared error", "share", "effective"], rows)
+    tell(found.people_needed(TARGET))
     _show_effects(found.effects)
     if found.systems is not None:
         show_leaderboard(found.systems)
     say(f"People should rate next: {', '.join(found.next_items[:SHOWN])}")
-
-
-def _number_needed(correlation: list[float]) -> str:
-    """The fewest people, of 0, 1, ..., with whom this correlation is reached."""
-    enough = [n for n, reached in enumerate(correlation) if reached >= TARGET]
-    return str(enough[0]) if enough else f"more than {len(correlation) - 1}"
 
 
 def _show_effects(effects: dict[str, Any]) -> None:

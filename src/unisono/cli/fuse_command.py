@@ -164,7 +164,7 @@ def fuse_command(
             **settings,
         )
         if isinstance(result, Fusion) and executor is None:
-            result.describe_now(watching)
+            _ = result.described  # in view: of long traces it takes a while
     if out is not None:
         _save(result, out, report)
     _show(result, out, as_json)

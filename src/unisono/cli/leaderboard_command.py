@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import BOARD, WHO
 from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options
 from unisono.cli.terminal import print_json, print_table, say, tell
-from unisono.errors import LeftOutWarning
+from unisono.errors import LeftOutWarning, taken
 
 if TYPE_CHECKING:
     from unisono.evaluate.leaderboard_results import Leaderboard
@@ -70,8 +69,8 @@ def leaderboard_command(ratings: str, reading: dict[str, Any], out: Path | None,
     """
     from unisono.api import leaderboard
 
-    warnings.simplefilter("ignore", LeftOutWarning)  # other columns of an evaluation log are no ratings
-    found = leaderboard(ratings, asked.pop("by"), asked.pop("prompt"), **asked, **reading)
+    with taken(LeftOutWarning):  # other columns of an evaluation log are no ratings
+        found = leaderboard(ratings, asked.pop("by"), asked.pop("prompt"), **asked, **reading)
     if out is not None:
         found.save(out)
         say(f"Written to {out}: {', '.join(f'{name}.csv' for name in found.tables())}, summary.txt")

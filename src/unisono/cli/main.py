@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from unisono.cli.terminal import say, show_warnings
-from unisono.errors import DataError, EngineError, SettingsError
+from unisono.cli.terminal import say, show_warning
+from unisono.errors import ConvergenceWarning, DataError, DataWarning, EngineError, SettingsError, heard
 from unisono.version import __version__
 
 # A title of --help -> name -> (module, the click command in it, one line).
@@ -115,9 +115,9 @@ def cli() -> None:
 
 def run() -> None:
     """Entry point: no traceback for what the user can mend."""
-    show_warnings()
     try:
-        code = cli.main(standalone_mode=False)
+        with heard(show_warning, DataWarning, ConvergenceWarning):
+            code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
         error.show()

@@ -169,6 +169,11 @@ ITEMS = (
         "matched: on the scale of the mean of a panel of annotators; posterior: the posterior mean, which is shrunk.",
         "matched",
     ),
+    _word(
+        "interval",
+        "absolute: intervals of items include that the level of all annotators is not known exactly; relative: not.",
+        "absolute",
+    ),
     Setting("panel", _POSITIVE, "Annotators of that panel; inf: the scale of the truth itself.", "10"),
     Setting(
         "paper", click.BOOL, "As published: one common unit, no intercept, the previous iteration's variances.", "false"

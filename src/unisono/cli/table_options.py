@@ -13,7 +13,6 @@ The few that people use daily are options; the rest are `--read name=value`, of 
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ import click
 from unisono.cli.option_groups import MODEL, RESULT, TABLE, WORK, option, takes, with_options
 from unisono.cli.rating_folders import is_rating_folder, take_folder
 from unisono.cli.setting_table import LONG_AND_WIDE, READING
-from unisono.errors import InterpretedWarning, LeftOutWarning
+from unisono.errors import InterpretedWarning, LeftOutWarning, taken
 
 if TYPE_CHECKING:
     from unisono.tables.ratings import Ratings
@@ -220,9 +219,7 @@ def read_quietly(source: str, reading: dict[str, Any]) -> Ratings:
     """The ratings; how the table was read is for the command to say instead of a warning."""
     from unisono.tables.reading.ratings_reader import read_ratings
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeftOutWarning)
-        warnings.simplefilter("ignore", InterpretedWarning)
+    with taken(LeftOutWarning, InterpretedWarning):
         return read_ratings(source, **reading)
 
 
@@ -230,7 +227,5 @@ def read_answers_quietly(source: str, reading: dict[str, Any], categories: dict[
     """Ratings and categories; which columns were left out is for the command to say."""
     from unisono.tables.reading.categories_reader import read_answers
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeftOutWarning)
-        warnings.simplefilter("ignore", InterpretedWarning)
+    with taken(LeftOutWarning, InterpretedWarning):
         return read_answers(source, categories=categories, **reading)

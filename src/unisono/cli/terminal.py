@@ -13,7 +13,6 @@ import os
 import sys
 import time
 import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from unisono.errors import ConvergenceWarning, DataWarning
+from unisono.errors import Told
 
 LEAST_WIDTH = 40  # columns; no terminal is taken to be narrower
 GAP = "  "
@@ -123,19 +122,9 @@ class HasDict(Protocol):
 Result = TypeVar("Result", bound=HasDict)
 
 
-def show_warnings() -> None:
-    """From here on, warnings about the data reach the user as one line each, without file names and code."""
-    warnings.simplefilter("always", DataWarning)
-    warnings.simplefilter("always", ConvergenceWarning)
-    before = warnings.showwarning
-
-    def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-        if issubclass(category, DataWarning | ConvergenceWarning):
-            say(f"Warning: {message}")
-        else:
-            before(message, category, filename, lineno, file, line)
-
-    warnings.showwarning = show
+def show_warning(told: Told) -> None:
+    """A warning about the data as one line, without file names and code."""
+    say(f"Warning: {told[0]}")
 
 
 def say(text: str) -> None:

@@ -240,7 +240,7 @@ def _reliability(ratings: Ratings, d: int, found: Measured, estimate: Estimate |
     place = fused.dimensions.index(name)
     if estimate.correlations is not None:
         return _of_draws(estimate.correlations[:, place], drawing)
-    mean, variance = fused.mean[:, place], fused.sd[:, place] ** 2
+    mean, variance = fused.mean[:, place], fused.variance[:, place]
     rng = np.random.default_rng([drawing.seed, d])
     blocks = make_blocks(clusters(fused.length, fused.clock), rng)
     (interval,) = bootstrap(

@@ -10,7 +10,6 @@ put end to end, and the published models choose filter width and random start on
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.errors import ConvergenceWarning
+from unisono.errors import ConvergenceWarning, taken
 from unisono.evaluate.iteration_selection import Choice, Labelled, Pick, estimate, last_state, select
 from unisono.evaluate.scoring import DimensionScore, rated_reference, score_tables
 from unisono.evaluate.splits import ItemFold, item_folds
@@ -219,9 +218,7 @@ def run_fold(entrant: Entrant, fold: FoldData, select_iteration: bool) -> tuple[
     """The truth (S, D) of the test items, and what was picked on the way."""
     names = fold.validation.labels.columns
     candidates = [one for fuser in entrant.fusers for one in fuser.candidates(fold.train)]
-    with warnings.catch_warnings():
-        # Stopping early is what the protocol is about.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with taken(ConvergenceWarning):  # stopping early is what the protocol is about
         if entrant.gold:
             choices = _with_gold(entrant.fusers[0], fold)
         elif select_iteration:

@@ -8,12 +8,11 @@ in standard deviations of each dimension's ratings, so that dimensions on differ
 from __future__ import annotations
 
 import time
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
-from unisono.errors import ConvergenceWarning
+from unisono.errors import ConvergenceWarning, taken
 from unisono.fusers import Fuser
 from unisono.fusers.fusion_results import INTERVAL
 from unisono.fusers.held_out_stretches import without_rows
@@ -41,8 +40,7 @@ def timed_fit(
 ) -> Effort:
     """Fits in place. A fit that stops early is reported as such instead of warned about, once per fold."""
     start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with taken(ConvergenceWarning):
         fuser.fit(ratings, features, gold)
     trace = fuser.trace_
     return Effort(time.perf_counter() - start, trace.iterations, trace.converged)

@@ -1,15 +1,18 @@
 """Automatic judges beside human raters: each judge, the panel, replacement, what to label next.
 
-The question of replacement is answered by the alternative annotator test on every dimension.
+Every judge has a verdict on every dimension: may replace a person, helps, useless or harmful. Figures beside people are
+marginal ones, of one dimension at a time; partial gains and leakage of the model of groups have names of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
 
 from unisono.errors import DataError
 from unisono.evaluate.leaderboard_results import Leaderboard
@@ -17,27 +20,72 @@ from unisono.evaluate.system_leaderboard import measure_leaderboard
 from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.group_tables import GroupTable
 from unisono.fusers.grouped_annotators import Groups
-from unisono.maths.groups.judge_tests import EPSILON, Alternative, alternative_test
+from unisono.maths.groups.judge_tests import (
+    EPSILON,
+    FEWEST_ITEMS,
+    Alternative,
+    Beside,
+    alternative_test,
+    beside_people,
+    verdict,
+)
 from unisono.maths.items.item_estimates import expected_reduction, rating_information
 from unisono.tables.annotator_kinds import divide
+from unisono.tables.exporting.result_folder import write_results
+from unisono.tables.labels import Introduction, counted, listed
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.scores_of_systems import labelled_scores
+from unisono.tables.reading.data_frames import frame_like
+from unisono.tables.reading.scores_of_systems import SystemScores, labelled_scores
 
 
-def alternatives(
-    ratings: Ratings, judges: np.ndarray, people: np.ndarray, epsilon: float = EPSILON
-) -> dict[tuple[str, str], Alternative]:
-    """By judge and dimension; `judges` and `people` are places among the annotators."""
-    found = {}
-    for d, dimension in enumerate(ratings.dimensions):
+class JudgeRow(NamedTuple):
+    """One judge on one dimension."""
+
+    judge: int  # place among the annotators
+    dimension: int
+    verdict: str
+    beside: Beside
+    test: Alternative
+    favours: str  # the system whose outputs it rates higher than people do, beyond its leniency
+
+
+def judge_rows(
+    ratings: Ratings, judges: np.ndarray, people: np.ndarray, epsilon: float, scores: SystemScores | None
+) -> list[JudgeRow]:
+    """All judges on all dimensions, the best on average first; `judges` and `people` are places of annotators."""
+    found = []
+    for d in range(ratings.D):
         table = np.full((ratings.M, ratings.K), np.nan)
         table[ratings.item_of, ratings.annotator_of] = ratings.value[:, d]
         for k in judges:
-            found[ratings.annotators[k], dimension] = alternative_test(table[:, k], table[:, people], epsilon)
-    return found
+            beside = beside_people(table[:, k], table[:, people])
+            test = alternative_test(table[:, k], table[:, people], epsilon)
+            favours = "" if scores is None else _favoured(scores, table[:, k], table[:, people])
+            found.append(JudgeRow(int(k), d, verdict(beside, test, epsilon), beside, test, favours))
+    mean = {
+        k: np.mean([np.nan_to_num(row.beside.correlation, nan=-1.0) for row in found if row.judge == k]) for k in judges
+    }
+    return sorted(found, key=lambda row: (-mean[row.judge], row.judge, row.dimension))
 
 
+def _favoured(scores: SystemScores, judge: np.ndarray, people: np.ndarray) -> str:
+    """The system that a judge favours beyond chance: of residuals after a line through people's means."""
+    use = np.isfinite(judge) & np.isfinite(people).any(axis=1)
+    if use.sum() < FEWEST_ITEMS or np.ptp(judge[use]) == 0:
+        return ""
+    y, system = np.nanmean(people[use], axis=1), scores.system[use]
+    away = judge[use] - np.polyval(np.polyfit(y, judge[use], 1), y) if np.ptp(y) > 0 else judge[use] - judge[use].mean()
+    n = np.bincount(system, minlength=len(scores.systems))
+    mean = np.bincount(system, away, minlength=len(n)) / np.maximum(n, 1)
+    spread = np.sqrt(np.bincount(system, (away - mean[system]) ** 2, minlength=len(n)) / np.maximum(n - 1, 1))
+    clear = np.where((n > 2) & (spread > 0), mean * np.sqrt(n) / np.where(spread > 0, spread, 1.0), 0.0)
+    beyond = special.ndtri(1 - 0.01 / max(len(n), 1))
+    return scores.systems[int(clear.argmax())] if clear.max() > beyond else ""
+
+
+TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
+MOST_LETTERS = 18  # of names of dimensions in a line of 80 columns
 MOST_PEOPLE = 5  # ratings by people per item up to which errors are foretold
 
 
@@ -45,55 +93,134 @@ MOST_PEOPLE = 5  # ratings by people per item up to which errors are foretold
 class JudgesReport:
     """Judges beside people."""
 
+    source: str
     reference: str
     annotators: Annotators
-    judges: np.ndarray  # places of the judges among the annotators
+    rows: list[JudgeRow]
     groups: GroupTable
-    alternative: dict[tuple[str, str], Alternative]  # by judge and dimension
     labelled: int
+    rated: float  # ratings by people per item, on average
     foretold: np.ndarray  # (D,) share of the labels' variance that is foretold without them
     correlation: np.ndarray  # (MOST_PEOPLE + 1, D) expected of the estimate, by ratings of people on every item
     next_items: tuple[str, ...]  # those on which a person's rating tells most, first
     reduction: np.ndarray  # share of their uncertainty that it removes
     effects: dict[str, Any]  # of covariates, as columns; empty without any
     systems: Leaderboard | None = None
+    frame_kind: str | None = None
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+    @property
+    def judges(self) -> Any:
+        """A frame with a row per judge and dimension, the best judge first: verdict and figures."""
+        return frame_like(self.frame_kind, self.judge_columns())
 
     def judge_columns(self) -> dict[str, Any]:
-        """One row per judge and dimension."""
-        who, rows = self.annotators, []
-        for k in self.judges:
-            name = who.annotators[k]
-            for d, dimension in enumerate(who.dimensions):
-                test = self.alternative[name, dimension]
-                strongest = int(np.argmax(np.abs(who.leakage[k, d])))
-                rows.append(
-                    {
-                        "judge": name,
-                        "dimension": dimension,
-                        "ratings": int(who.ratings[k]),
-                        "bias": who.bias[k, d],
-                        "gain": who.gain[k, d],
-                        "noise": who.noise[k, d],
-                        "reliability": who.reliability[k, d],
-                        "strongest_leakage": who.leakage[k, d, strongest],
-                        "leakage_from": who.dimensions[strongest] if len(who.dimensions) > 1 else "",
-                        "winning_rate": test.winning_rate,
-                        "advantage": test.advantage,
-                        "people_compared": test.people,
-                        "replaces_people": "" if np.isnan(test.winning_rate) else "yes" if test.passes else "no",
-                    }
-                )
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        """The columns of judges.csv."""
+        return {
+            name: [row[name] for row in map(self._columns_of, self.rows)] for name in self._columns_of(self.rows[0])
+        }
+
+    def _columns_of(self, row: JudgeRow) -> dict[str, Any]:
+        who, k, d, beside = self.annotators, row.judge, row.dimension, row.beside
+        strongest = int(np.argmax(np.abs(who.leakage[k, d])))
+        named = {"judge": who.annotators[k], "dimension": who.dimensions[d], "verdict": row.verdict}
+        marginal = {name: getattr(beside, name) for name in ("items", "correlation", "low", "high")}
+        marginal |= {name: getattr(beside, name) for name in ("gain", "leniency", "skill")}
+        tested = {"winning_rate": row.test.winning_rate, "advantage": row.test.advantage, "likeness": row.test.likeness}
+        partial = {
+            "favours": row.favours,
+            "noise": who.noise[k, d],
+            "reliability": who.reliability[k, d],
+            "partial_gain": who.gain[k, d],
+            "strongest_leakage": who.leakage[k, d, strongest],
+            "leakage_from": who.dimensions[strongest] if len(who.dimensions) > 1 else "",
+        }
+        return named | marginal | tested | {"people_compared": row.test.people} | partial
+
+    def group_columns(self) -> dict[str, Any]:
+        """The columns of groups.csv; correlation, gain and leniency of judges are averages of the members'."""
+        table = dict(self.groups.columns())
+        kinds, dimensions = self.annotators.kind or (), self.annotators.dimensions
+        table["gain"], table["leniency"] = (np.array(table[name], dtype=float) for name in ("gain", "leniency"))
+        table["correlation"] = np.full(len(table["gain"]), np.nan)
+        for at, (kind, dimension) in enumerate(zip(table["kind"], table["dimension"], strict=True)):
+            own = [r.beside for r in self.rows if kinds[r.judge] == kind and dimensions[r.dimension] == dimension]
+            known = [one for one in own if np.isfinite(one.correlation)]
+            for name in ("gain", "leniency", "correlation") if known else ():
+                table[name][at] = np.mean([getattr(one, name) for one in known])
+        return table
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """All tables by the names of their files."""
-        found = {"judges.csv": self.judge_columns(), "groups.csv": self.groups.columns()}
+        found = {"judges.csv": self.judge_columns(), "groups.csv": self.group_columns()}
         found["next_items.csv"] = {"item": list(self.next_items), "expected_reduction": self.reduction}
+        people = np.repeat(np.arange(len(self.correlation)), len(self.annotators.dimensions))
+        found["people.csv"] = {
+            "people": people,
+            "dimension": list(self.annotators.dimensions) * len(self.correlation),
+            "correlation": self.correlation.ravel(),
+        }
         if self.effects:
             found["covariates.csv"] = self.effects
         if self.systems is not None:
             found |= {f"{name}.csv": columns for name, columns in self.systems.tables().items()}
         return found
+
+    def verdicts(self) -> list[tuple[str, str, list[JudgeRow]]]:
+        """Judge, verdict, and the rows for which it holds: one or a few for every judge."""
+        found: dict[tuple[str, str], list[JudgeRow]] = {}
+        for row in self.rows:
+            name = self.annotators.annotators[row.judge]
+            found.setdefault((name, row.verdict.split(":")[0].split(",")[0]), []).append(row)
+        return [(name, said, rows) for (name, said), rows in found.items()]
+
+    def verdict_rows(self) -> list[list[str]]:
+        """Judge, verdict, dimensions, and mean correlation, gain and leniency over them, for a narrow table."""
+        every, shown = len(self.annotators.dimensions), []
+        for name, said, rows in self.verdicts():
+            figures = [np.mean([getattr(r.beside, what) for r in rows]) for what in ("correlation", "gain", "leniency")]
+            where = "all" if len(rows) == every else ", ".join(self.annotators.dimensions[r.dimension] for r in rows)
+            short = where if len(where) <= MOST_LETTERS else f"{len(rows)} of {every}"
+            shown.append([name, said, short, *(f"{x:.2f}" if np.isfinite(x) else "–" for x in figures)])
+        return shown
+
+    def _introduction(self) -> Introduction:
+        title = f"{self.source}: judges beside '{self.reference}', who rated {counted(self.labelled, 'item')}"
+        header = ("judge", "verdict", "on", "r", "gain", "leniency")
+        hint = "See .judges, .summary(), .tables() and .save(directory)."
+        return Introduction.of(title, header, self.verdict_rows(), hint)
+
+    def summary(self) -> str:
+        """The result in words."""
+        lines = [f"{self.source}: judges beside '{self.reference}', who rated {counted(self.labelled, 'item')}", ""]
+        for name, said, rows in self.verdicts():
+            on = listed([self.annotators.dimensions[row.dimension] for row in rows])
+            r = np.mean([row.beside.correlation for row in rows])
+            lines.append(f"{name}: {said} (on {on}; correlation with people {r:.2f})")
+        return "\n".join([*lines, "", self.people_needed(TARGET)]) + "\n"
+
+    def people_needed(self, target: float) -> str:
+        """How many ratings by people on every item a correlation of estimate and truth takes, beside the judges."""
+        each = []
+        for name, column in zip(self.annotators.dimensions, self.correlation.T.tolist(), strict=True):
+            enough = [n for n, reached in enumerate(column) if reached >= target]
+            needed = str(enough[0]) if enough else f"more than {len(column) - 1}"
+            each.append(f"{name} {needed}{' (judges alone suffice)' if enough[:1] == [0] else ''}")
+        return (
+            f"Ratings by people per item, counted from none and beside these judges, for a correlation of {target:g}: "
+            f"{', '.join(each)}. There are {self.rated:.3g} per item now."
+        )
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes all tables, summary.json and summary.txt into a folder; all or none."""
+        tables = {name.removesuffix(".csv"): columns for name, columns in self.tables().items()}
+        write_results(Path(directory), tables, self.to_dict(), {"summary.txt": self.summary()})
+        return Path(directory)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -102,6 +229,7 @@ class JudgesReport:
         return {
             "reference": self.reference,
             "labelled_items": self.labelled,
+            "ratings_by_people": self.rated,
             "foretold": dict(zip(dimensions, self.foretold.tolist(), strict=True)),
             "expected_correlation": per,
             **{name.removesuffix(".csv"): _rows(columns) for name, columns in self.tables().items()},
@@ -137,24 +265,23 @@ def measure_judges(
     reduction = expected_reduction(_standardised(fuser, fused), Q)
     share = reduction / np.trace(_standardised(fuser, fused), axis1=1, axis2=2)
     order = np.argsort(-share, kind="stable")
-    board = None
-    if system_of is not None:
-        board = measure_leaderboard(
-            labelled_scores(ratings, system_of, cluster_of), reference_kind=reference_kind, seed=seed
-        )
+    scores = None if system_of is None else labelled_scores(ratings, system_of, cluster_of)
+    given = np.isin(ratings.annotator_of, people)
     return JudgesReport(
+        source=ratings.source,
         reference=division.names[0],
         annotators=fuser.describe(),
-        judges=judges,
+        rows=judge_rows(ratings, judges, people, epsilon, scores),
         groups=fuser.groups(),
-        alternative=alternatives(ratings, judges, people, epsilon),
         labelled=learned.labelled,
+        rated=float(given.sum() / ratings.M),
         foretold=learned.foretold,
-        correlation=_expected_correlation(fuser, fused, Q, ratings, people),
+        correlation=_expected_correlation(fuser, fused, Q, np.bincount(ratings.item_of[given], minlength=ratings.M)),
         next_items=tuple(ratings.items[m] for m in order),
         reduction=share[order],
         effects=fuser.effects(),
-        systems=board,
+        systems=None if scores is None else measure_leaderboard(scores, reference_kind=reference_kind, seed=seed),
+        frame_kind=ratings.frame_kind,
     )
 
 
@@ -170,19 +297,22 @@ def _standardised(fuser: Groups, fused: Fused) -> np.ndarray:
     return np.asarray(fused.cov / scale[:, None] / scale)
 
 
-def _expected_correlation(
-    fuser: Groups, fused: Fused, Q: np.ndarray, ratings: Ratings, people: np.ndarray
-) -> np.ndarray:
-    """(MOST_PEOPLE + 1, D) of estimate and truth with 0, 1, ... ratings by people on every item, beside the judges."""
-    rated = np.zeros(ratings.M, dtype=bool)
-    rated[ratings.item_of[np.isin(ratings.annotator_of, people)]] = True
+def _expected_correlation(fuser: Groups, fused: Fused, Q: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """(MOST_PEOPLE + 1, D) of estimate and truth with 0, 1, ... ratings by people on every item, beside the judges.
+
+    Counted from none: items that people rated (`given` (M,) times) are used where there are no others, without what
+    these ratings tell.
+    """
     V = _standardised(fuser, fused)
-    V = V[~rated] if (~rated).any() else V
+    unrated = given == 0
+    prior = np.linalg.inv(fuser.parameters().Sigma)
+    P = np.linalg.inv(V[unrated]) if unrated.any() else np.linalg.inv(V) - given[:, None, None] * Q
+    least = np.linalg.eigvalsh(P - prior * (1 - 1e-9))[:, 0]
+    P = np.where((least < 0)[:, None, None], prior, P)  # never less than what is known of any item
     spread = np.diagonal(fuser.parameters().Sigma)
     rows = []
     for n in range(MOST_PEOPLE + 1):
-        after = np.linalg.inv(np.linalg.inv(V) + n * Q)
-        left = np.diagonal(after, axis1=1, axis2=2).mean(axis=0)
+        left = np.diagonal(np.linalg.inv(P + n * Q), axis1=1, axis2=2).mean(axis=0)
         rows.append(np.sqrt(np.clip(1 - left / spread, 0.0, 1.0)))
     return np.array(rows)
 

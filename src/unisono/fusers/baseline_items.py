@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono.fusers.crowd import crowd_diagnosis
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
-from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
 from unisono.fusers.item_estimation import Estimate, Run, sum_of_traces
 from unisono.fusers.item_preparation import Prepared
 from unisono.fusers.joint_items import Joint
@@ -312,10 +312,12 @@ class Independent(Joint):
 
 
 def _combine(parts: list[Estimate]) -> Estimate:
+    levels = [part.level or SharedError(np.zeros((1, 1)), 1.0) for part in parts]
     return Estimate(
         params=_side_by_side([part.params for part in parts]),
         trace=sum_of_traces([part.trace for part in parts]),
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
+        level=SharedError(np.diag([own.cov[0, 0] for own in levels]), min(own.freedom for own in levels)),
     )
 
 

@@ -12,7 +12,6 @@ MACE begin at the same place, so one is made.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -137,9 +136,7 @@ def _fitted(model: Any, item: np.ndarray, annotator: np.ndarray, answer: np.ndar
     import pandas as pd
 
     data = pd.DataFrame({"task": item, "worker": annotator, "label": answer})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about pandas, which is crowd-kit's business
-        found = model.fit_predict_proba(data)
+    found = model.fit_predict_proba(data)
     table = found.reindex(index=range(item.max() + 1), columns=range(answer.max() + 1)).to_numpy(dtype=np.float64)
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 

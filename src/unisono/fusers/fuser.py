@@ -8,7 +8,6 @@ receives `Ratings` and `ItemTable`. Settings are keyword-only and only stored, `
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -16,9 +15,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from unisono.errors import ConvergenceWarning, DataError, NotFittedError
+from unisono.errors import ConvergenceWarning, DataError, NotFittedError, warn
 from unisono.fusers.fuser_settings import Parameterised
-from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
 from unisono.fusers.standardisation import FeatureSpace, Scaling
 from unisono.maths.em_loop import EmTrace
 from unisono.maths.gold_slope import CERTAIN, Slope
@@ -263,7 +262,7 @@ class Fuser(Parameterised, ABC):
     def _warn_unless_converged(self) -> None:
         """For the end of `fit`, so that the warning points at whoever called it."""
         if not self.trace_.converged:
-            warnings.warn(
+            warn(
                 f"EM stopped after {self.trace_.iterations} iterations, before it converged. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -273,16 +272,24 @@ class Fuser(Parameterised, ABC):
         if not hasattr(self, "trace_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")
 
-    def on_scale(self, mean: np.ndarray, cov: np.ndarray, shown: Ratings | ItemTable, freedom: float = np.inf) -> Fused:
+    def on_scale(
+        self,
+        mean: np.ndarray,
+        cov: np.ndarray,
+        shown: Ratings | ItemTable,
+        freedom: float = np.inf,
+        level: SharedError | None = None,
+    ) -> Fused:
         """Truths (S, D) of the items or frames of ratings (or of features), from standardised units to the user's.
 
         This is where all of them are cut at the scale's ends. Covariances stay as they are: they are those of the error
-        of an estimate that knows of no ends.
+        of an estimate that knows of no ends. `level` is an error which all of them share.
         """
         uncut, ends = self.scaling_.restore_mean(mean), (self.scale_.low, self.scale_.high)
         labels = shown.items, self.dimensions_, shown.length, shown.clock, freedom
         origin = None if shown.reading is None and isinstance(shown, ItemTable) else shown
-        return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov), *labels, ends, uncut, origin)
+        shared = None if level is None else level.scaled(self.scaling_.scale)
+        return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov), *labels, ends, uncut, origin, shared)
 
     def fitted_ratings(self) -> Ratings:
         """The ratings it was fitted on, which a fit brought back from disk does not hold."""

@@ -24,7 +24,7 @@ from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.response_styles import KINDS
 from unisono.maths.series.tracer_diagnosis import KINDS as TRACING
 from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.labels import Introduction, counted
+from unisono.tables.labels import Introduction, counted, listed
 from unisono.tables.ratings import Ratings
 
 INTERVAL = 0.90  # the level of every interval that is written
@@ -38,6 +38,37 @@ def as_frame(columns: Mapping[str, Any], origin: Ratings | ItemTable | None) -> 
     from unisono.tables.reading.data_frames import frame_like, frame_with_ids  # data frames take a while to load
 
     return frame_like(None, columns) if origin is None else frame_with_ids(columns, origin)
+
+
+class SharedError(NamedTuple):
+    """An error that the truths of all items have in common: nobody knows the level of all annotators exactly."""
+
+    cov: np.ndarray  # (D, D)
+    freedom: float  # degrees of freedom behind it
+
+    @property
+    def variance(self) -> np.ndarray:
+        """(D,)"""
+        return np.diagonal(self.cov)
+
+    def scaled(self, scale: np.ndarray) -> SharedError:
+        """That of truths `scale` (D,) times these."""
+        return self._replace(cov=self.cov * scale[:, None] * scale)
+
+
+class Difference(NamedTuple):
+    """Of the truths of two items, by dimension (D,)."""
+
+    dimensions: tuple[str, ...]
+    mean: np.ndarray
+    sd: np.ndarray
+    low: np.ndarray  # ends of the 90 % interval
+    high: np.ndarray
+
+    def columns(self) -> dict[str, Any]:
+        """One row per dimension."""
+        figures = {"difference": self.mean, "sd": self.sd, "low": self.low, "high": self.high}
+        return {"dimension": list(self.dimensions), **figures}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +88,59 @@ class Fused:
     ends: tuple[np.ndarray, np.ndarray] | None = None  # (D,) each: where the scale ends, infinite where it does not
     uncut: np.ndarray | None = None  # (S, D) the estimates before they were cut at the ends
     origin: Ratings | ItemTable | None = None  # that it was fused or predicted from: `truth` is a frame like theirs
+    level: SharedError | None = None  # an error that all items share, beside `cov`; None: there is none
+
+    @property
+    def variance(self) -> np.ndarray:
+        """(S, D) posterior variances of items beside each other: an error that all of them share is no part of it."""
+        return np.asarray(np.maximum(np.diagonal(self.cov, axis1=1, axis2=2), 0.0))
 
     @property
     def sd(self) -> np.ndarray:
-        """(S, D) posterior standard deviations."""
-        return np.asarray(np.sqrt(np.maximum(np.diagonal(self.cov, axis1=1, axis2=2), 0.0)))
+        """(S, D) posterior standard deviations; what is known has none, whatever the level."""
+        shared = 0.0 if self.level is None else self.level.variance
+        return np.asarray(np.sqrt(np.where(self.variance > 0, self.variance + shared, 0.0)))
+
+    def half_widths(self, level: float = INTERVAL) -> np.ndarray:
+        """(S, D) of intervals: squares of half-widths of independent errors add up, as MOVER has it."""
+        away = half_width(level, self.freedom) ** 2 * self.variance
+        if self.level is not None:
+            away = away + (away > 0) * half_width(level, self.level.freedom) ** 2 * self.level.variance
+        return np.asarray(np.sqrt(away))
 
     def interval(self, level: float = INTERVAL) -> tuple[np.ndarray, np.ndarray]:
         """(S, D) lower and upper ends of the central interval that holds the truth with this probability."""
-        away = half_width(level, self.freedom) * self.sd
+        away = self.half_widths(level)
         low, high = self.mean - away, self.mean + away
         return (low, high) if self.ends is None else (np.maximum(low, self.ends[0]), np.minimum(high, self.ends[1]))
+
+    def difference(self, one: str, other: str) -> Difference:
+        """By how much the truth of one item is above that of another; what all items share is no part of it.
+
+        Parameters
+        ----------
+        one, other : str
+            Names of two items.
+
+        Returns
+        -------
+        Difference
+            Estimate, sd and 90 % interval of every dimension.
+
+        Raises
+        ------
+        DataError
+            A name that is none of an item, and recordings, whose frames are many.
+        """
+        if self.clock is not None:
+            raise DataError("Differences are those of items; a recording has many frames.")
+        unknown = [name for name in (one, other) if name not in self.items]
+        if unknown:
+            raise DataError(f"There is no item {listed(unknown)} among the {counted(len(self.items), 'fused item')}.")
+        a, b = self.items.index(one), self.items.index(other)
+        sd = np.sqrt(self.variance[a] + self.variance[b]) if a != b else np.zeros(len(self.dimensions))
+        mean, away = self.mean[a] - self.mean[b], half_width(INTERVAL, self.freedom) * sd
+        return Difference(self.dimensions, mean, sd, mean - away, mean + away)
 
     def __repr__(self) -> str:
         return self.introduction("Fused truth").text()
@@ -209,7 +282,18 @@ class Fit:
         length = np.ones(len(self.items), dtype=np.int64)
         scale = restored_scale(self.arrays, len(self.dimensions))
         mean, cov = self.arrays["item_mean"], self.arrays["item_cov"]
-        return Fused(mean, cov, self.items, self.dimensions, length, ends=(scale.low, scale.high))
+        level = restored_error(self.arrays, "item_level")
+        return Fused(mean, cov, self.items, self.dimensions, length, ends=(scale.low, scale.high), level=level)
+
+
+def error_arrays(error: SharedError | None, name: str) -> dict[str, np.ndarray]:
+    """A shared error as a fit saves it."""
+    return {} if error is None else {name: error.cov, f"{name}_freedom": np.array(error.freedom)}
+
+
+def restored_error(arrays: dict[str, np.ndarray], name: str) -> SharedError | None:
+    """The same from a saved fit; none in fits of older versions."""
+    return SharedError(arrays[name], float(arrays[f"{name}_freedom"])) if name in arrays else None
 
 
 def sensible_decimals(sd: np.ndarray, mean: np.ndarray) -> int:

@@ -22,6 +22,7 @@ from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_gold import level_map
 from unisono.maths.items.item_params import ItemParams
+from unisono.maths.items.item_priors import IMAGINARY_ANSWERS
 
 if TYPE_CHECKING:
     from unisono.fusers.joint_items import Joint
@@ -217,12 +218,16 @@ def _slope(estimate: np.ndarray, known: np.ndarray, d: int, turned: TurnedFit | 
     return hidden if hidden.other_unit else slope
 
 
-def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarray) -> Calibration:
-    """The calibration of truths `scale` (D,) times these plus `offset` (D,), the level of the known ones."""
-    rescaling = calibration.rescaling
+def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarray, n: np.ndarray) -> Calibration:
+    """The calibration of truths `scale` (D,) times these plus `offset` (D,), the level of the `n` (D,) known ones.
+
+    What they leave open of the level is the share that stands behind no offset (`level_map`).
+    """
+    rescaling, open_ = calibration.rescaling, scale * np.sqrt(IMAGINARY_ANSWERS / (IMAGINARY_ANSWERS + n))
     return calibration._replace(
         rescaling=None if rescaling is None else rescaling.mapped(scale, offset),
         least_variance=calibration.least_variance * scale**2,
+        level=None if calibration.level is None else calibration.level.scaled(open_),
     )
 
 

@@ -57,18 +57,18 @@ def group_table(
     params: GroupParams,
     units: GroupUnits,
 ) -> GroupTable:
-    """What every group does in common."""
+    """What every group does in common; leniency and gains are averages of its members'."""
     D = data.D
     noise, rated = params.noise(data.group), data.answers.sum(axis=1) > 0
-    view = params.A @ params.mu + params.t
-    truth = units.loc[0] + units.scale[0] * params.mu
-    raw = units.scale[:, :, None] * params.A / units.scale[0]
+    bias, raw = _own_figures(data.group, params, units)
+    leniency, gains = np.full((data.G, D), np.nan), np.full((data.G, D, D), np.nan)
     share, effective = np.zeros((data.G, D)), np.zeros((data.G, D))
     members = np.zeros(data.G, dtype=np.int64)
     for g in range(data.G):
         own = data.members(g) & rated
         members[g] = own.sum()
         if members[g]:
+            leniency[g], gains[g] = bias[own].mean(axis=0), raw[own].mean(axis=0)
             share[g] = shared_share(params.S[g], noise[own])
             effective[g] = effective_number(int(members[g]), share[g])
     return GroupTable(
@@ -78,9 +78,9 @@ def group_table(
         annotators=members,
         ratings=np.stack([data.answers[data.members(g)].sum(axis=0) for g in range(data.G)]),
         items=np.array([sum(len(block.panels[g].items) for block in data.blocks) for g in range(data.G)]),
-        leniency=units.loc + units.scale * view - truth,
-        gain=np.diagonal(raw, axis1=1, axis2=2).copy(),
-        leakage=raw * (1 - np.eye(D)),
+        leniency=leniency,
+        gain=np.diagonal(gains, axis1=1, axis2=2).copy(),
+        leakage=gains * (1 - np.eye(D)),
         shared_error=np.sqrt(np.diagonal(params.S, axis1=1, axis2=2)) * units.scale,
         share=share,
         effective=effective,
@@ -100,18 +100,17 @@ def annotator_table(
     `left_out` (J, D): the truth of each judgement's item without it, in standardised units.
     """
     K, group = ratings.K, data.group[: ratings.K]
-    f, b = params.rows.mean[:K, :, 0], params.rows.mean[:K, :, 1]
+    f = params.rows.mean[:K, :, 0]
     F = f[:, :, None] * params.A[group]
-    answer = f * (params.A @ params.mu + params.t)[group] + b
+    bias, raw = _own_figures(group, params, units)
     noise = params.noise(data.group)[:K] + f**2 * np.diagonal(params.S, axis1=1, axis2=2)[group]
     spread = params.Sigma + params.theta.T @ (data.scores.l[:, None] * params.theta) / max(data.M, 1)
     signal = np.einsum("kdi,ij,kdj->kd", F, spread, F)
-    raw = units.scale[group][:, :, None] * F / units.scale[0]
     return Annotators(
         annotators=ratings.annotators,
         dimensions=ratings.dimensions,
         ratings=np.bincount(ratings.annotator_of, minlength=K),
-        bias=units.loc[group] + units.scale[group] * answer - (units.loc[0] + units.scale[0] * params.mu),
+        bias=bias,
         gain=np.diagonal(raw, axis1=1, axis2=2).copy(),
         leakage=raw * (1 - np.eye(ratings.D)),
         noise=np.sqrt(noise) * units.scale[group],
@@ -121,3 +120,11 @@ def annotator_table(
         ),
         kind=kinds,
     )
+
+
+def _own_figures(group: np.ndarray, params: GroupParams, units: GroupUnits) -> tuple[np.ndarray, np.ndarray]:
+    """Bias (K, D) at the average item, and gains and leakage (K, D, D), in rating units."""
+    f, b = (params.rows.mean[: len(group), :, column] for column in (0, 1))
+    answer = f * (params.A @ params.mu + params.t)[group] + b
+    bias = units.loc[group] + units.scale[group] * answer - (units.loc[0] + units.scale[0] * params.mu)
+    return bias, units.scale[group][:, :, None] * f[:, :, None] * params.A[group] / units.scale[0]

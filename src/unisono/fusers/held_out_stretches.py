@@ -6,13 +6,12 @@ stretch is hidden from one annotator at a time, and the others still rate it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.errors import ConvergenceWarning, DataError
+from unisono.errors import ConvergenceWarning, DataError, taken
 from unisono.fusers.fuser import Fuser
 from unisono.fusers.standardisation import pooled_scaling
 from unisono.scale.parallel_tasks import OnTask, Workers, run_tasks
@@ -68,8 +67,7 @@ def without_rows(ratings: Ratings, hidden: np.ndarray) -> Ratings:
 
 def hidden_error(fuser: Fuser, hidden: np.ndarray, ratings: Ratings, features: ItemTable | None) -> float:
     """Mean square error, in variances of the ratings, of what a fit without the hidden rows says about them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with taken(ConvergenceWarning):
         try:
             fuser.fit(without_rows(ratings, hidden), features)
         except UndeterminedError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from unisono.fusers.fuser import Progress
-from unisono.fusers.fusion_results import Fit
+from unisono.fusers.fusion_results import Fit, SharedError
 from unisono.fusers.gold_items import TurnedFit, at_known_level, known_level, part_of, report_gold
 from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, restore_calibration
 from unisono.fusers.item_preparation import (
@@ -35,10 +35,11 @@ from unisono.maths.items.item_gold import Turned, turned_by_gold
 from unisono.maths.items.item_params import (
     ItemParams,
     Structure,
+    allowed,
     change_of_truth,
     free_coefficients,
-    recentre,
     uncorrelate,
+    weighted_rows,
 )
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
@@ -62,7 +63,7 @@ class Estimate(NamedTuple):
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
     warp: FittedWarp | None = None  # of sliders that annotators bend; the last shares are the newcomer's
     turned: TurnedEstimate | None = None  # of dimensions that known truths turned
-    level: np.ndarray | None = None  # (D, D) covariance of the error of the truth's level; None: it is known
+    level: SharedError | None = None  # error of the truth's level; None: it is known
 
 
 class TurnedEstimate(NamedTuple):
@@ -189,8 +190,8 @@ def _fitted_warp(state: BayesState, settings: BayesSettings) -> FittedWarp | Non
     return fitted._replace(shares=np.concatenate([fitted.shares, settings.warp.start(1)]))
 
 
-def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tuple[ItemParams, np.ndarray | None]:
-    """Parameters in the coordinates that an anchor promises, and the covariance (D, D) of the error of their level.
+def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tuple[ItemParams, SharedError | None]:
+    """Parameters in the coordinates that an anchor promises, and the error of their level.
 
     The average competent annotator answers the truth: units are those of who answers most, the level is that of the
     population that annotators come from.
@@ -199,14 +200,18 @@ def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tupl
     if not settings.anchored:
         return params, None
     average = params.prior_mean(data.scores).mean(axis=0)
-    weight = data.by_annotator(data.judgements) * competence(params, expected_gain(state.hyper.classes))
+    judgements = data.by_annotator(data.judgements)
+    weight = judgements * competence(params, expected_gain(state.hyper.classes))
     if structure.bias and structure.intercept:
-        level = population_level(params, state.hyper, average, weight > 0)
+        level = population_level(params, state.hyper, average, judgements > 0, weight > 0, settings.priors.bias_freedom)
     if level is not None:
         params, average = change_of_truth(params, np.eye(data.D), level.at), average + level.at
-    if weight.any():
-        params = recentre(params, structure, weight, average)
-    return params, None if level is None else level.cov
+    A = allowed(structure, weighted_rows(params, weight)[:, :-1]) if weight.any() else None
+    if A is None:
+        A = np.eye(data.D)
+    kept = average - A @ average if structure.bias and structure.intercept else np.zeros(data.D)
+    error = None if level is None else SharedError(A @ level.cov @ A.T, level.freedom)
+    return change_of_truth(params, A, kept), error
 
 
 def _with_crowd(
@@ -257,6 +262,8 @@ def learn(fuser: Joint, estimate: Estimate, given: Prepared, *, observed: bool =
     fuser.ends_ = typical_annotators(given.end_answers, estimate.params, observed)
     fuser.warp_, fuser.scaling_ = estimate.warp, given.scaling
     fuser._calibrated, fuser._continued = None, given.earlier is not None
+    # Turned dimensions have no scale that annotators' levels would lie on.
+    fuser._level = None if uncorrelated or observed else estimate.level
     judgements = data.by_annotator(data.judgements)
     behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
     fuser.judgements_, fuser.items_behind_ = behind
@@ -276,7 +283,8 @@ def _use_known_truths(fuser: Joint, known: np.ndarray, turned: TurnedEstimate | 
         fuser.trace_ = part.trace_ if whole else sum_of_traces([fuser.trace_, part.trace_])
     estimate, _ = estimated_truth(fuser._items, fuser.calibration_, given.ends)
     found = known_level(estimate, known, fuser.turned_, obeyed=fuser.gold_anyway)
-    fuser.set_calibration(at_known_level(fuser.calibration_, found.scale, found.offset))
+    n = np.count_nonzero(~np.isnan(known), axis=0)
+    fuser.set_calibration(at_known_level(fuser.calibration_, found.scale, found.offset, n))
     fuser._items = fuser._items.mapped(found.scale, found.offset)
     fuser.params_, fuser.ends_ = fuser._items.params, fuser._items.ends
     level = fuser.turned_, fuser.parameters(), fuser.scaling_

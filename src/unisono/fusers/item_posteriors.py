@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.fusers.crowd import crowd_diagnosis
-from unisono.fusers.fusion_results import INTERVAL, Annotators
+from unisono.fusers.fusion_results import INTERVAL, Annotators, SharedError, error_arrays, restored_error
 from unisono.fusers.standardisation import Scaling
 from unisono.maths.grouped_sums import grouped_correlation
 from unisono.maths.items.censored_estep import Typical, expected_answer
@@ -109,15 +109,15 @@ class ItemPosteriors:
         if "_completed" in known:
             own, answers = self._completed  # answers, and what they leave open, do not move
             cov = own.cov * scale[:, None] * scale
-            vars(moved)["_completed"] = own._replace(mean=scale * own.mean + offset, cov=cov), answers
+            moved._completed = own._replace(mean=scale * own.mean + offset, cov=cov), answers
         if "uncertainty" in known:
-            vars(moved)["uncertainty"] = self.uncertainty * scale[:, None] * scale
+            moved.uncertainty = self.uncertainty * scale[:, None] * scale
         if "noise" in known:
-            vars(moved)["noise"] = self.noise
+            moved.noise = self.noise
         if "answer" in known:
-            vars(moved)["answer"] = scale * self.answer + offset
+            moved.answer = scale * self.answer + offset
         if "left_out" in known:
-            vars(moved)["left_out"] = self.left_out._replace(mean=scale * self.left_out.mean + offset)
+            moved.left_out = self.left_out._replace(mean=scale * self.left_out.mean + offset)
         return moved
 
 
@@ -129,6 +129,7 @@ class Calibration(NamedTuple):
     rescaling: Rescaling | None = None  # None: the posterior mean is the estimate
     least_variance: np.ndarray | float = 0.0  # (D,) of an error if annotators share nothing: as wide as the scale
     shared: np.ndarray | float = 1.0  # (D,) probability that they share anything
+    level: SharedError | None = None  # error of the level, which all items share
 
     def arrays(self) -> dict[str, np.ndarray]:
         table = {
@@ -136,7 +137,7 @@ class Calibration(NamedTuple):
             "interval_freedom": np.array(self.freedom),
             "interval_least_variance": np.asarray(self.least_variance),
             "interval_shared": np.asarray(self.shared),
-        }
+        } | error_arrays(self.level, "interval_level")
         if self.rescaling is not None:
             table |= {f"matched_{name}": value for name, value in self.rescaling._asdict().items()}
         return table
@@ -152,7 +153,8 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
     honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
     least = arrays["interval_least_variance"]
     # Fits of older versions had such a variance where they were sure that nothing is shared.
-    return Calibration(*honesty, rescaling, least, arrays.get("interval_shared", np.where(least > 0, 0.0, 1.0)))
+    shared = arrays.get("interval_shared", np.where(least > 0, 0.0, 1.0))
+    return Calibration(*honesty, rescaling, least, shared, restored_error(arrays, "interval_level"))
 
 
 def calibrate(

@@ -8,7 +8,7 @@ Dimensions, and annotators, for which that says nothing are read as numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,16 @@ from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.rating_checks import require_known_items
 from unisono.tables.ratings import Ratings
-from unisono.tables.scale_inference import NUMBERS, Lattice, answer_lattice, for_origins
+from unisono.tables.scale_inference import (
+    NUMBERS,
+    Lattice,
+    Phases,
+    answer_lattice,
+    for_origins,
+    phases_of,
+    reached,
+    shown_by_several,
+)
 
 TOLERANCE = 5e-3  # numerical: change of any truth that stops EM; costs .0002 against .001 and halves the iterations
 MAX_ITERATIONS = 500  # numerical: far above what the default needs
@@ -74,15 +83,26 @@ def check_settings(
         raise SettingsError("anchor='uncorrelated' turns the dimensions, so it needs transform='full', latent='full'.")
 
 
-def answer_kinds(value: np.ndarray, scale: Scale) -> list[Lattice]:
-    """How the answers (J, D) of every dimension lie on its scale, NaN where missing."""
+def answer_kinds(value: np.ndarray, annotator_of: np.ndarray, K: int, scale: Scale) -> list[Lattice]:
+    """How the answers (J, D) of every dimension lie on its scale, NaN where missing, by annotators (J,)."""
     seen = (np.unique(column[~np.isnan(column)], return_counts=True) for column in value.T)
-    return [kinds_on(*own, ends) for own, ends in zip(seen, scale, strict=True)]
+
+    def phases(d: int, ends: Ends, step: float) -> Phases:
+        return phases_of(value[:, d], annotator_of, K, ends, step)
+
+    return [kinds_on(*own, ends, d, phases) for d, (own, ends) in enumerate(zip(seen, scale, strict=True))]
 
 
-def kinds_on(value: np.ndarray, times: np.ndarray, ends: Ends | None) -> Lattice:
-    """The same of one dimension, from its different answers (n,) in order and how often each was given (n,)."""
-    return NUMBERS if ends is None else answer_lattice(value, times, *ends)
+PhasesAt = Callable[[int, Ends, float], Phases]  # of a dimension, on a lattice between two ends
+
+
+def kinds_on(value: np.ndarray, times: np.ndarray, ends: Ends | None, d: int, phases: PhasesAt) -> Lattice:
+    """The same of dimension d, from its different answers (n,) in order and how often each was given (n,)."""
+    found = NUMBERS if ends is None else answer_lattice(value, times, *ends)
+    if ends is None or not found.weight:
+        return found
+    ends = reached(*ends, float(value[0]), float(value[-1]))
+    return shown_by_several(found, ends, phases(d, ends, found.step))
 
 
 def earlier_kinds(ends: EndAnswers | None, scaling: Scaling) -> list[Lattice]:
@@ -237,7 +257,8 @@ def prepared(
         answers = answers.joined(earlier.scale).widened(ratings.value, ratings.dimensions, ratings.source)
     at_ends = None
     if censored:
-        kinds = answer_kinds(ratings.value, answers) if earlier is None else earlier_kinds(earlier.ends, scaling)
+        own = ratings.value, ratings.annotator_of, ratings.K
+        kinds = answer_kinds(*own, answers) if earlier is None else earlier_kinds(earlier.ends, scaling)
         at_ends = find_ends(kinds, answers, scaling)
     scale = for_origins(answers, ratings.value, ratings.annotator_of)
     if gold is not None:

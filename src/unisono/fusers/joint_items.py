@@ -11,7 +11,7 @@ from unisono.errors import DataError
 from unisono.fusers.crowd import crowd_diagnosis, item_signal
 from unisono.fusers.estimate_reliability import reliability_draws
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
-from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
 from unisono.fusers.gold_items import GoldReport, TurnedFit, restored_turned, turned_arrays
 from unisono.fusers.item_estimation import (
     Estimate,
@@ -58,7 +58,18 @@ from unisono.maths.items.item_priors import PANEL, Priors
 from unisono.maths.items.likelihood_em import MlSettings
 from unisono.maths.items.slider_warp import FittedWarp
 from unisono.maths.raters.rater_diagnosis import Diagnosis
-from unisono.maths.structure_words import Anchor, EstimateScale, Inference, Latent, Noise, Response, Transform
+from unisono.maths.structure_words import (
+    ITEM_WORDS,
+    Anchor,
+    EstimateScale,
+    Inference,
+    IntervalKind,
+    Latent,
+    Noise,
+    Response,
+    Transform,
+    require_word,
+)
 from unisono.tables.coverage_and_outliers import without_wild
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
@@ -72,7 +83,8 @@ class Joint(Fuser):
     posterior mean. `censored`: where answers are kinds, one at an end of the scale says "half a step
     inside, or beyond"; False reads all as numbers.
     `gold_anyway`: known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
-    `response="warp"` has a monotone function of sliders for every annotator.
+    `interval="absolute"`, the default, allows for the level of all items, which annotators' biases leave open;
+    "relative" does not. `response="warp"` has a monotone function of sliders for every annotator.
     `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
     previous iteration.
     """
@@ -89,6 +101,7 @@ class Joint(Fuser):
     _items: ItemPosteriors
     _calibrated: Calibration | None
     _continued: bool
+    _level: SharedError | None
     _known: np.ndarray | None
 
     def __init__(
@@ -110,6 +123,7 @@ class Joint(Fuser):
         censored: bool = True,
         response: Response = "linear",
         gold_anyway: bool = False,
+        interval: IntervalKind = "absolute",
     ) -> None:
         self.transform = transform
         self.bias = bias
@@ -127,6 +141,7 @@ class Joint(Fuser):
         self.censored = censored
         self.response = response
         self.gold_anyway = gold_anyway
+        self.interval = interval
 
     # ---- fitting
 
@@ -169,6 +184,7 @@ class Joint(Fuser):
     def check_settings(self) -> None:
         check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
         check_response(self.response, self.inference, self.one_by_one)
+        require_word("interval", self.interval, ITEM_WORDS["interval"])
 
     def notes(self) -> dict[str, Any]:
         found = warp_note(self.warp_, self._items.data.answers()) or ends_note(self.ends_)
@@ -230,13 +246,22 @@ class Joint(Fuser):
             panel=self.panel,
             by_panel=self.anchor == "average",
             continued=self._continued,
-        )
+        )._replace(level=self._level)
 
     # ---- results
 
     def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
         mean, cov, shown = self._truth(ratings, features)
-        return self.on_scale(mean, cov, shown, self.calibration_.freedom)
+        return self.on_scale(mean, cov, shown, self.calibration_.freedom, self._shared_error())
+
+    def _shared_error(self) -> SharedError | None:
+        """That of the level; None where intervals are those of items beside each other."""
+        level = self.calibration_.level
+        if self.interval == "relative" or level is None or self.turned_ is None:
+            return None if self.interval == "relative" else level
+        open_ = np.ones(len(self.dimensions_))
+        open_[self.turned_.places] = 0.0  # their known truths have the level
+        return level.scaled(open_)
 
     def _truth(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[np.ndarray, np.ndarray, Ratings]:
         """Estimates (M, D), covariances (M, D, D) of their errors, and the ratings they are of; standardised units."""
@@ -250,13 +275,15 @@ class Joint(Fuser):
         return mean, cov, shown
 
     def reliability_draws(self, fused: Fused) -> np.ndarray | None:
-        if self.inference == "ml" or self.anchor != "average" or self.turned_ is not None:
+        here = hasattr(self, "_items")  # those of shards lie elsewhere
+        if self.inference == "ml" or self.anchor != "average" or self.turned_ is not None or not here:
             return None
         estimate = self.scaling_.standardise(fused.mean)
         return reliability_draws(self._items, self.calibration_, estimate, self._known)
 
     def _predict(self, features: ItemTable) -> Fused:
-        return self.on_scale(*self._foretold(self.space_.scores(features, features.items).Z), features)
+        foretold = self._foretold(self.space_.scores(features, features.items).Z)
+        return self.on_scale(*foretold, features, level=self._shared_error())
 
     def _foretold(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Truths (S, D) of items with these feature scores (S, R), and their covariances."""

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
-from unisono.errors import DataWarning, SettingsError
+from unisono.errors import DataWarning, SettingsError, warn
 from unisono.fusers import series as of_traces
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.compared_items import Pairwise
@@ -177,7 +176,7 @@ def _warn_of_models(ratings: Ratings) -> None:
     """Says how to tell judges from people, where names look as if there were both."""
     models = [name for name in ratings.annotators if looks_like_model(name)]
     if models and len(models) < ratings.K:
-        warnings.warn(
+        warn(
             f"{ratings.source}: {listed(models)} look like language models beside people. Judges err together, so "
             "that fused alike with people they count too much. Say who is a judge: a column 'kind', "
             f"--kind judge='{models[0]},...' or --humans PATTERN (kinds=, humans= in Python).",

@@ -198,12 +198,12 @@ class WorksOnParts:
     """A fuser whose work on frames is done here, or by the workers of an executor."""
 
     executor: Executor | None = None
-    _spread: tuple[np.ndarray, Parts]
+    _spread: tuple[np.ndarray, Parts] | None = None  # parts with the executor, and the traces they are of
 
     def work_on(self, executor: Executor | None) -> Self:
         """Fits and descriptions are worked on by this executor from now on, or by this process; numbers stay."""
         self.executor = executor
-        vars(self).pop("_spread", None)
+        self._spread = None
         return self
 
     def _workers(self) -> Workers:
@@ -214,7 +214,7 @@ class WorksOnParts:
         """The traces in parts; those of an executor are made once."""
         if self.executor is None:
             return HeldParts(data)
-        if "_spread" not in vars(self) or self._spread[0] is not data.y:
+        if self._spread is None or self._spread[0] is not data.y:
             self._spread = data.y, SpreadParts(self.executor, data)
         return self._spread[1]
 

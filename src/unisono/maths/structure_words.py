@@ -18,6 +18,7 @@ Anchor = Literal["average", "uncorrelated", "none"]
 Inference = Literal["bayes", "ml"]
 EstimateScale = Literal["matched", "posterior"]
 Response = Literal["linear", "warp"]  # what ratings stand for
+IntervalKind = Literal["absolute", "relative"]  # of a truth, or of it beside the other items'
 Counting = Literal["merge", "keep"]  # of annotators who look like one opinion
 
 Engine = Literal["serial", "processes", "dask", "ray"]  # who works on shards
@@ -32,6 +33,7 @@ ITEM_WORDS: dict[str, tuple[str, ...]] = {
     "anchor": get_args(Anchor),
     "estimate": get_args(EstimateScale),
     "response": get_args(Response),
+    "interval": get_args(IntervalKind),
 }
 
 

@@ -8,14 +8,13 @@ keeps the moments of its test frames, from which scores of any number of folds p
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from unisono.errors import ConvergenceWarning
+from unisono.errors import ConvergenceWarning, taken
 from unisono.evaluate.cross_validation import GOLD as GOLD_SUFFIX
 from unisono.evaluate.cross_validation import (
     METRICS,
@@ -89,8 +88,7 @@ def unaided(
     found: Numbers = {"scores": {}, "switched": {}, "iterations": {}}
     for name in models:
         fuser = make_fuser(name)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the number of iterations is reported
+        with taken(ConvergenceWarning):  # the number of iterations is reported
             fused = fuser.fit(ratings, features).fuse()
         known = reference.select_items(fused.items)
         columns = [fused.dimensions.index(column) for column in known.columns]
@@ -167,8 +165,7 @@ def average_matrices(
         validation = Labelled(ratings.select_items(list(part.validation)), labels, features)
         train = ratings.select_items(list(part.train))
         fuser = protocol_fuser(model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with taken(ConvergenceWarning):
             if model == GOLD:
                 fuser.fit(ratings.select_items([*part.train, *part.validation]), features, labels)
                 choice = last_state([fuser], validation)[0]

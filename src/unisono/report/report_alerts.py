@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+from unisono.maths.groups.judge_tests import HARMFUL, USELESS
 from unisono.tables.labels import counted
 
 ADVICE = {  # kind of alert -> what to do about it
@@ -93,15 +94,15 @@ def _of_estimation(summary: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _of_judges(data: dict[str, Any]) -> list[dict[str, str]]:
-    """Judges who fail the alternative annotator test, with the dimensions where they do."""
+    """Judges who are useless or harmful, with the dimensions where they are."""
     found = []
     for one in data.get("replacements") or ():
-        tested = [d for d, value in enumerate(one["advantage"]) if value is not None]
-        fails = [data["dimensions"][d] for d in tested if not one["replaces"][d]]
-        if fails:
-            where = "any dimension" if len(fails) == len(tested) > 1 else ", ".join(fails)
-            message = f"{one['annotator']} is further from people than they are from one another on {where}."
-            found.append({"kind": "no-replacement", "severity": "note", "message": message})
+        for word in (USELESS, HARMFUL):
+            where = [data["dimensions"][d] for d, said in enumerate(one["verdict"]) if said.startswith(word)]
+            if where:
+                on = "every dimension" if len(where) == len(one["verdict"]) > 1 else ", ".join(where)
+                message = f"{one['annotator']} is {word} beside people on {on}."
+                found.append({"kind": "no-replacement", "severity": "note", "message": message})
     return found
 
 

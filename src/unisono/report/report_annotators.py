@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from unisono.evaluate.judges_beside_people import alternatives
+from unisono.evaluate.judges_beside_people import judge_rows
 from unisono.fusers import Annotators, Fused, Fuser, Groups
 from unisono.fusers.fusion_results import by_reliability, mean_of
+from unisono.maths.groups.judge_tests import EPSILON
 from unisono.maths.raters.response_styles import KINDS
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.ratings import Ratings
@@ -91,19 +92,19 @@ def replacements(fuser: Fuser, ratings: Ratings) -> list[dict[str, Any]] | None:
     judges = np.flatnonzero(division.group > 0)
     if not division.reference or ratings.M * ratings.K * len(judges) > MOST_COMPARED:
         return None
-    found = alternatives(ratings, judges, np.flatnonzero(division.group == 0))
+    found = judge_rows(ratings, judges, np.flatnonzero(division.group == 0), EPSILON, None)
     rows = []
-    for k in judges.tolist():
-        name = ratings.annotators[k]
-        tests = [found[name, dimension] for dimension in ratings.dimensions]
+    for k in dict.fromkeys(row.judge for row in found):
+        own = [row for row in found if row.judge == k]
         rows.append(
             {
-                "annotator": name,
+                "annotator": ratings.annotators[k],
                 "kind": division.names[division.group[k]],
-                "winning_rate": [_finite(test.winning_rate) for test in tests],
-                "advantage": [_finite(test.advantage) for test in tests],
-                "people": [test.people for test in tests],
-                "replaces": [None if np.isnan(test.winning_rate) else test.passes for test in tests],
+                "verdict": [row.verdict for row in own],
+                "correlation": [_finite(row.beside.correlation) for row in own],
+                "winning_rate": [_finite(row.test.winning_rate) for row in own],
+                "advantage": [_finite(row.test.advantage) for row in own],
+                "people": [row.test.people for row in own],
             }
         )
     return rows

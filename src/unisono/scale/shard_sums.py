@@ -58,6 +58,8 @@ from unisono.maths.raters.rater_signal import (
 )
 from unisono.scale.executors import Executor, Shard, add_fields, pairwise_sum
 from unisono.scale.shard_parts import ItemShard, Part
+from unisono.tables.answer_scale import Ends
+from unisono.tables.scale_inference import Phases, phases_of
 
 
 class Moments(NamedTuple):
@@ -94,6 +96,16 @@ def units_of_parts(executor: Executor, parts: list[Shard], largest: np.ndarray) 
 
 def _part_moments(part: Part, unit: np.ndarray) -> AnnotatorMoments:
     return annotator_moments(part.value / unit, part.annotator_of, part.K)
+
+
+def find_phases(executor: Executor, parts: list[Shard], d: int, ends: Ends, step: float) -> Phases:
+    """Of the answers of all parts to one dimension."""
+    found: Phases = pairwise_sum(executor.map(_part_phases, parts, d, ends, step), Phases.__add__)
+    return found
+
+
+def _part_phases(part: Part, d: int, ends: Ends, step: float) -> Phases:
+    return phases_of(part.value[:, d], part.annotator_of, part.K, ends, step)
 
 
 class ProfileSums(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import os
 import tempfile
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from unisono.errors import DataError, DataWarning
+from unisono.errors import DataError, DataWarning, taken
 from unisono.scale.shard_folder import ANNOTATOR, ITEM, ShardFolder, open_shards, write_manifest
 from unisono.tables.atomic_files import atomic_directory
 from unisono.tables.labels import sort_labels
@@ -135,8 +134,7 @@ class _Head(Table):
 def has_time(source: str | Path, **reading: Any) -> bool:
     """Whether a table holds traces, from its first rows; False where these cannot be read."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
+        with taken(DataWarning):
             return read_ratings(_Head(_open(os.fspath(source))), **reading).is_series
     except DataError:
         return False
@@ -159,8 +157,7 @@ def _open(source: str) -> Table:
 
 def _roles(table: Table, item: str | None, annotator: str | None, dims: Names) -> _Roles:
     """Which column is what, from the first rows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with taken(DataWarning):
         reading = read_ratings(_Head(table), item=item, annotator=annotator, dims=dims, duplicates="first").reading
     assert reading is not None
     wanted = [reading.item, reading.annotator, *reading.dimensions.values()]
@@ -170,9 +167,9 @@ def _roles(table: Table, item: str | None, annotator: str | None, dims: Names) -
             "annotator, one per dimension, no time. Bring it into that shape, or name the columns (--item, "
             "--annotator, --dim)."
         )
-    taken = {ITEM, ANNOTATOR} & set(reading.dimensions)
-    if taken:
-        raise DataError(f"{table.name}: a dimension cannot be called '{taken.pop()}' here. Say --dim NAME=COLUMN.")
+    reserved = {ITEM, ANNOTATOR} & set(reading.dimensions)
+    if reserved:
+        raise DataError(f"{table.name}: a dimension cannot be called '{reserved.pop()}' here. Say --dim NAME=COLUMN.")
     return _Roles(reading.item, reading.annotator, dict(reading.dimensions))
 
 

@@ -46,12 +46,13 @@ from unisono.scale.shard_sums import (
     find_crowd,
     find_diagnosis,
     find_pairs,
+    find_phases,
     find_signal,
     sweep,
     units_of_parts,
 )
-from unisono.tables.answer_scale import Scale
-from unisono.tables.scale_inference import NUMBERS
+from unisono.tables.answer_scale import Ends, Scale
+from unisono.tables.scale_inference import NUMBERS, Phases
 from unisono.version import __version__
 
 OnPhase = Callable[[str], None]
@@ -96,11 +97,15 @@ def fit_default(
     on_phase("units")
     ends = np.nan_to_num(look.span)
     scaling = Scaling(*units_of_parts(executor, counted.parts, np.abs(ends).max(axis=0)))
-    executor.forget(counted.parts)
+
+    def phases(d: int, own: Ends, step: float) -> Phases:
+        return find_phases(executor, counted.parts, d, own, step)
+
     kinds = [
-        kinds_on(tally.value, tally.times, own) if fuser.censored else NUMBERS
-        for tally, own in zip(counted.tallies, counted.scale, strict=True)
+        kinds_on(tally.value, tally.times, own, d, phases) if fuser.censored else NUMBERS
+        for d, (tally, own) in enumerate(zip(counted.tallies, counted.scale, strict=True))
     ]
+    executor.forget(counted.parts)
     at_ends = find_ends(kinds, counted.scale, scaling)
     shards = _in_units(executor, counted, scaling, at_ends)
     crowd = find_crowd(executor, shards, look.items, K)
@@ -145,6 +150,7 @@ def fit_default(
     found = sweep(executor, shards, estimate.params, typical)
     span = (ends[1] - ends[0]) / scaling.scale
     honest = calibrated(found, crowd, estimate.params, signal, span, fuser.panel, continued=earlier is not None)
+    honest = honest._replace(level=estimate.level)
     fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
     fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
     fuser.ends_, fuser.warp_ = typical, None

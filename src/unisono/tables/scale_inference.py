@@ -11,6 +11,7 @@ Whether answers are discrete is decided by the mean cosine of their phases on m 
 
 over answers that are at neither limit: 1 where all lie on the grid, about 0 where none does. Of all numbers of steps
 the one with the shortest description is taken: an answer on the grid costs log m, one off the grid as much as a number.
+What only one annotator's answers show counts for nothing: R_m is the least of those without one annotator each.
 """
 
 from __future__ import annotations
@@ -272,7 +273,7 @@ def answer_lattice(value: np.ndarray, times: np.ndarray, low: float, high: float
     """
     if not len(value):
         return NUMBERS
-    low, high = (end if np.isfinite(end) else float(own) for end, own in ((low, value[0]), (high, value[-1])))
+    low, high = reached(low, high, float(value[0]), float(value[-1]))
     if not high > low:
         return NUMBERS
     every = -(-len(value) // MOST_VALUES)
@@ -280,10 +281,50 @@ def answer_lattice(value: np.ndarray, times: np.ndarray, low: float, high: float
     agreement = _agreement(place, weight)
     steps = np.arange(1, FINE_STEPS + 1)
     best = int(np.argmax(agreement - np.log(steps) / np.log(NUMBER_KINDS)))
+    return Lattice((high - low) / float(steps[best]), _weight(float(agreement[best]), int(steps[best])))
+
+
+def reached(low: float, high: float, least: float, largest: float) -> Ends:
+    """The ends of a scale; where there is none, the `least` or `largest` answer."""
+    return low if np.isfinite(low) else least, high if np.isfinite(high) else largest
+
+
+def _weight(agreement: float, steps: int) -> float:
+    """How much answers on so many steps are kinds."""
     little, all_ = ON_LATTICE
-    kinds = np.clip((agreement[best] - little) / (all_ - little), 0.0, 1.0)
-    coarse = np.clip(np.log(FINE_STEPS / steps[best]) / np.log(FINE_STEPS / COARSE_STEPS), 0.0, 1.0)
-    return Lattice((high - low) / float(steps[best]), float(kinds * coarse))
+    kinds = np.clip((agreement - little) / (all_ - little), 0.0, 1.0)
+    coarse = np.clip(np.log(FINE_STEPS / steps) / np.log(FINE_STEPS / COARSE_STEPS), 0.0, 1.0)
+    return float(kinds * coarse)
+
+
+class Phases(NamedTuple):
+    """Sums over the answers of every annotator to one dimension, (K,) each: they add up."""
+
+    cosine: np.ndarray  # of the phases of those inside
+    inside: np.ndarray  # how many lie between the ends
+    on: np.ndarray  # how many lie on the scale
+
+    def __add__(self, other: Phases) -> Phases:  # type: ignore[override]
+        return Phases(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def phases_of(answers: np.ndarray, annotator_of: np.ndarray, K: int, ends: Ends, step: float) -> Phases:
+    """Of answers (S,), missing ones aside, on such a lattice between the `ends`."""
+    seen = ~np.isnan(answers)
+    place, of, edge = (answers[seen] - ends[0]) / (ends[1] - ends[0]), annotator_of[seen], 0.5 / FINE_STEPS
+    inside, on = (place > edge) & (place < 1 - edge), (place >= -edge) & (place <= 1 + edge)
+    cosine = np.where(inside, np.cos(2 * np.pi * (answers[seen] - ends[0]) / step), 0.0)
+    return Phases(*(np.bincount(of, part, minlength=K) for part in (cosine, inside, on)))
+
+
+def shown_by_several(found: Lattice, ends: Ends, by: Phases) -> Lattice:
+    """The lattice, as far as it shows without any one annotator, where there are three."""
+    if np.count_nonzero(by.on) < 3:
+        return found
+    inside, on = by.inside.sum() - by.inside, by.on.sum() - by.on
+    least = np.min((by.cosine.sum() - by.cosine) / (inside + LEAST_INSIDE * on))
+    weight = _weight(float(least), round(_width(ends) / found.step))
+    return found._replace(weight=min(found.weight, weight))
 
 
 def _agreement(place: np.ndarray, times: np.ndarray) -> np.ndarray:

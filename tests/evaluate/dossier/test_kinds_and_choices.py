@@ -38,7 +38,7 @@ def test_who_may_replace_people_is_what_judges_says():
     for i, (judge, dimension) in enumerate(zip(table["judge"], table["dimension"], strict=True)):
         d = ratings.dimensions.index(dimension)
         assert rows[judge]["advantage"][d] == pytest.approx(table["advantage"][i])
-        assert rows[judge]["replaces"][d] == (table["replaces_people"][i] == "yes")
+        assert rows[judge]["verdict"][d] == table["verdict"][i]
 
 
 def test_without_kinds_and_categories_nothing_is_said():

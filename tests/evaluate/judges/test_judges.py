@@ -24,9 +24,14 @@ def test_the_report_says_everything_about_every_judge(judged):
     ratings, *_ = judged
     found = un.judges(ratings)
     table = found.judge_columns()
-    assert table["judge"] == [name for k in range(6) for name in [f"gpt-{k}"] * 2]
+    assert sorted(table["judge"]) == [name for k in range(6) for name in [f"gpt-{k}"] * 2]
     assert all(rate == rate for rate in table["winning_rate"])
-    assert set(table["replaces_people"]) <= {"yes", "no"}
+    assert {said.split(",")[0].split(":")[0] for said in table["verdict"]} <= {
+        "may replace a person",
+        "helps",
+        "useless",
+    }
+    assert found.judges.columns[:3] == ["judge", "dimension", "verdict"]
     assert found.labelled == 60
     assert sorted(found.next_items) == sorted(ratings.items)
     assert (np.diff(found.reduction) <= 1e-12).all()
@@ -73,3 +78,99 @@ def test_judges_need_people_beside_them():
     few, _ = judged_ratings(labels=5, items=40)
     with pytest.raises(un.DataError, match=r"there is one system, 'a'"):
         un.judges(few, by=dict.fromkeys(few.items, "a"))
+
+
+def rated(seed=0, items=300, people=3):
+    """People near the top of a scale of 1 to 5, and judges of every sort."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(4.3, 0.6, items)
+    judges = {
+        "equal": truth + rng.normal(0, 0.4, items),
+        "harsh": truth - 2 + rng.normal(0, 0.6, items),
+        "constant": np.full(items, 5.0),
+        "almost": np.where(rng.random(items) < 0.96, 5.0, rng.integers(1, 5, items)),
+        "random": rng.integers(1, 6, items).astype(float),
+        "against": 6 - truth + rng.normal(0, 0.5, items),
+    }
+    people = {f"h{k}": truth + rng.normal(0, 0.4, items) for k in range(people)}
+    rows = [
+        (f"i{m}", f"s{m % 4}", name, "judge" if name in judges else "human", float(np.clip(np.round(y[m]), 1, 5)))
+        for name, y in (people | judges).items()
+        for m in range(items)
+    ]
+    return pl.DataFrame(rows, schema=["item", "system", "annotator", "kind", "quality"], orient="row")
+
+
+def verdicts(frame):
+    table = un.judges(frame, reading={"dims": ["quality"]}).judges
+    return dict(zip(table["judge"], table["verdict"], strict=True)), table
+
+
+def test_verdicts_are_deserved():
+    said, table = verdicts(rated())
+    assert said["equal"] == "may replace a person"
+    assert said["harsh"] == "helps, once its level and gain are corrected"
+    for name in ("constant", "almost", "random"):
+        assert said[name] == "useless: no better than a constant answer", name
+    assert said["against"] == "harmful: rates against people"
+    assert table["judge"].to_list()[0] == "equal"
+    figures = {row["judge"]: row for row in table.iter_rows(named=True)}
+    assert figures["harsh"]["leniency"] == pytest.approx(-2, abs=0.2)
+    assert figures["constant"]["correlation"] == 0
+    assert figures["equal"]["gain"] == pytest.approx(1, abs=0.2)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_constant_judge_passes_whatever_people_say(seed):
+    said, _ = verdicts(rated(seed, items=60))
+    for name in ("constant", "almost", "random"):
+        assert not said[name].startswith("may replace"), name
+    assert said["constant"].startswith("useless")
+
+
+def test_a_judge_nobody_can_compare_is_told():
+    frame = rated(items=40).filter((pl.col("kind") == "judge") | pl.col("item").is_in([f"i{m}" for m in range(6)]))
+    said, _ = verdicts(frame)
+    assert said["equal"] == "useless: only 6 items with people, nothing can be told"
+
+
+def test_a_favoured_system_is_named():
+    frame = rated(1)
+    kind = (pl.col("annotator") == "harsh") & (pl.col("system") == "s2")
+    frame = frame.with_columns(quality=pl.when(kind).then(pl.col("quality") + 1).otherwise("quality"))
+    table = un.judges(frame, by="system").judges
+    favours = dict(zip(table["judge"], table["favours"], strict=True))
+    assert favours["harsh"] == "s2"
+    assert favours["equal"] == ""
+
+
+def test_figures_of_a_group_are_averages_of_its_members():
+    found = un.judges(rated())
+    groups = pl.DataFrame(found.group_columns())
+    panel = groups.filter(pl.col("kind") == "judge").row(0, named=True)
+    for name in ("gain", "leniency", "correlation"):
+        assert panel[name] == pytest.approx(found.judges[name].mean())
+    fused = un.fuse(rated(), dims=["quality"])
+    members = fused.annotators.filter(pl.col("kind") == "judge")
+    own = pl.DataFrame(fused.fuser.groups().columns()).filter(pl.col("kind") == "judge").row(0, named=True)
+    assert own["leniency"] == pytest.approx(members["bias"].mean())
+    assert own["gain"] == pytest.approx(members["gain"].mean())
+
+
+def test_people_needed_are_counted_from_none(judged):
+    """Also where people rated every item already."""
+    ratings, *_ = judged
+    some, every = un.judges(ratings), un.judges(rated())
+    assert (np.diff(every.correlation, axis=0) > 0).all()
+    assert every.correlation[0, 0] < every.correlation[3, 0]
+    assert "counted from none" in some.summary()
+    assert "There are 3 per item now." in every.summary()
+
+
+def test_a_report_introduces_itself_and_is_saved(tmp_path):
+    found = un.judges(rated())
+    assert "<table>" in found._repr_html_()
+    assert "may replace a person" in repr(found)
+    folder = found.save(tmp_path / "judges")
+    assert pl.read_csv(folder / "judges.csv").height == 6
+    assert (folder / "summary.json").exists()

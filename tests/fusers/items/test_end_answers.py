@@ -29,7 +29,7 @@ def test_kinds_are_looked_for_on_the_scale_of_their_dimension():
     table[:40, 3] = np.tile([0.0, 1.0], 20)  # yes or no: every answer is at an end
     table[:40, 4] = np.tile([1.0, 2.0, 3.0, 5.0], 10)
     scale = Scale(((1.0, 5.0), (0.0, 3.0), (0.0, 100.0), (0.0, 1.0), None), (False,) * 5)
-    found = answer_kinds(table, scale)
+    found = answer_kinds(table, np.arange(len(table)) // 4 % 5, 5, scale)
     assert [own.weight for own in found] == [1.0, 1.0, 0.0, 0.0, 0.0]
     np.testing.assert_allclose([own.step for own in found[:2]], [1.0, 0.5])
 

@@ -8,6 +8,15 @@ than j is?
 
 `eps` is what a judge may be worse and still be preferred for its price.
 
+Verdicts rest on what the judge tells of the mean y of people's ratings of an item, beside the best constant answer c:
+
+    r, with the interval of Fisher's z;  gain = cov(x, y) / (var y - noise),  skill = 1 - sum (x - y)^2 / sum (y - c)^2
+    skill > 0 beyond chance: t-test of (y - c)^2 n / (n - 1) - (x - y)^2 over items                        eq. K7
+
+Helps: r > 0 beyond chance, so that a line through its answers is better than the best constant. May replace a person:
+this, the test, and a correlation with the others of at least 1 - eps that of a person: where people sit at the end of a
+scale a constant is near to everybody, and tells nothing. Harmful: r < 0 beyond chance. Useless: else.
+
     M items and K people
 """
 
@@ -20,6 +29,9 @@ from scipy import special
 
 EPSILON = 0.2  # the authors' for experts' ratings
 FALSE_DISCOVERIES = 0.05
+BEYOND = 2.326  # standard errors from which a correlation or a skill is not chance: one in a hundred
+LEAST_HELP = 0.1  # correlation below which an annotator of no use is not told from one of next to none
+LEAST_SIGNAL = 0.1  # share of the variance of people's means that is truth, at least
 FEWEST_ITEMS = 10  # convention: items shared with a person below which nothing is said about the two
 
 
@@ -30,6 +42,7 @@ class Alternative(NamedTuple):
     advantage: float  # probability that the judge is at least as near to the others as a person is
     people: int  # compared
     items: float  # shared with a person, on average
+    likeness: float = float("nan")  # correlation of the judge with the others over that of a person with the others
 
     @property
     def passes(self) -> bool:
@@ -38,7 +51,7 @@ class Alternative(NamedTuple):
 
 def alternative_test(judge: np.ndarray, people: np.ndarray, epsilon: float = EPSILON) -> Alternative:
     """Ratings of a judge (M,) against those of people (M, K), NaN where missing.                    eq. K5, eq. K6"""
-    p, advantage, shared = [], [], []
+    p, advantage, shared, told = [], [], [], []
     for j in range(people.shape[1]):
         others = np.delete(people, j, axis=1)
         count = np.isfinite(others).sum(axis=1)
@@ -51,10 +64,21 @@ def alternative_test(judge: np.ndarray, people: np.ndarray, epsilon: float = EPS
         p.append(_below(W, epsilon))
         advantage.append(float((theirs >= own).mean()))
         shared.append(int(use.sum()))
+        mean = np.nanmean(others[use], axis=1)
+        told.append((_correlation(judge[use], mean), _correlation(people[use, j], mean)))
     if not p:
         return Alternative(float("nan"), float("nan"), 0, 0.0)
     rejected = benjamini_yekutieli(np.array(p), FALSE_DISCOVERIES)
-    return Alternative(float(rejected.mean()), float(np.mean(advantage)), len(p), float(np.mean(shared)))
+    own, person = np.mean(told, axis=0)
+    likeness = float(own / person) if person > 0 else float("nan")
+    return Alternative(float(rejected.mean()), float(np.mean(advantage)), len(p), float(np.mean(shared)), likeness)
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """0 where one of them is the same everywhere."""
+    x, y = x - x.mean(), y - y.mean()
+    spread = float(x @ x) * float(y @ y)
+    return float(x @ y) / np.sqrt(spread) if spread > 0 else 0.0
 
 
 def benjamini_yekutieli(p: np.ndarray, rate: float) -> np.ndarray:
@@ -80,3 +104,64 @@ def _below(W: np.ndarray, epsilon: float) -> float:
     if spread == 0:
         return 0.0 if W.mean() < epsilon else 1.0
     return float(special.stdtr(n - 1, (W.mean() - epsilon) / (spread / np.sqrt(n))))
+
+
+class Beside(NamedTuple):
+    """A judge's answers beside the mean of people's."""
+
+    items: int  # with both
+    correlation: float
+    low: float  # of the 98 % interval, whose ends decide
+    high: float
+    gain: float  # change of the answer per unit of truth, other dimensions left aside
+    leniency: float  # answer less people's, on average
+    skill: float  # share of the squared error of the best constant that is avoided by the answers as they are
+    skilled: bool  # beyond chance
+
+
+def beside_people(judge: np.ndarray, people: np.ndarray) -> Beside:
+    """Answers (M,) of a judge beside those of people (M, K), NaN where missing.                         eq. K7"""
+    count = np.isfinite(people).sum(axis=1)
+    use = np.isfinite(judge) & (count > 0)
+    n = int(use.sum())
+    if n < FEWEST_ITEMS:
+        nan = float("nan")
+        return Beside(n, nan, nan, nan, nan, nan, nan, False)
+    x, y = judge[use], np.nanmean(people[use], axis=1)
+    noise = _noise_of_means(people[use], count[use])
+    spread, own = float(np.var(y)), float(np.var(x))
+    together = float(np.mean((x - x.mean()) * (y - y.mean())))
+    r = together / np.sqrt(spread * own) if spread > 0 and own > 0 else 0.0
+    reach = BEYOND / np.sqrt(max(n - 3, 1))
+    low, high = np.tanh(np.arctanh(np.clip(r, -0.999999, 0.999999)) + np.array([-reach, reach]))
+    signal = max(spread - noise, LEAST_SIGNAL * spread)
+    better = (y - y.mean()) ** 2 * n / (n - 1) - (x - y) ** 2
+    skill = 1 - float(np.mean((x - y) ** 2)) / spread if spread > 0 else float("nan")
+    skilled = bool(better.mean() > BEYOND * better.std(ddof=1) / np.sqrt(n))
+    gain = together / signal if signal > 0 else float("nan")
+    return Beside(n, r, float(low), float(high), gain, float(np.mean(x - y)), skill, skilled)
+
+
+def _noise_of_means(people: np.ndarray, count: np.ndarray) -> float:
+    """Variance of the mean of people's ratings around the truth, from how they differ on an item."""
+    several = count > 1
+    if not several.any():
+        return 0.0
+    within = np.nansum((people - np.nanmean(people, axis=1, keepdims=True))[several] ** 2) / (count[several] - 1).sum()
+    return float(within * np.mean(1 / count))
+
+
+REPLACES, HELPS, USELESS, HARMFUL = "may replace a person", "helps", "useless", "harmful"
+
+
+def verdict(found: Beside, test: Alternative, epsilon: float = EPSILON) -> str:
+    """What to do with a judge on a dimension."""
+    if found.items < FEWEST_ITEMS:
+        return f"{USELESS}: only {found.items} items with people, nothing can be told"
+    if found.high < 0:
+        return f"{HARMFUL}: rates against people"
+    if found.low <= 0 or found.correlation < LEAST_HELP:
+        return f"{USELESS}: no better than a constant answer"
+    if test.passes and test.likeness >= 1 - epsilon:
+        return REPLACES
+    return HELPS if found.skilled else f"{HELPS}, once its level and gain are corrected"

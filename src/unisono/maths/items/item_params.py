@@ -238,23 +238,21 @@ def _shifted(rows: np.ndarray, T: np.ndarray) -> np.ndarray:
     return np.asarray(found)
 
 
-def recentre(
-    params: ItemParams, structure: Structure, weight: np.ndarray, kept: np.ndarray | None = None
-) -> ItemParams:
-    """Coordinates in which the weighted average annotator is the identity, as far as the structure lets it.
-
-    The truth `kept` (D,) stays what it is, and the biases there; without it average biases are zero.
-    """
-    share = weight / max(weight.sum(), np.finfo(float).tiny)
-    mean = np.einsum("k,kdi->di", share, params.B)
+def recentre(params: ItemParams, structure: Structure, weight: np.ndarray) -> ItemParams:
+    """Coordinates in which the weighted average annotator is the identity, as far as the structure lets it."""
+    mean = weighted_rows(params, weight)
     A = allowed(structure, mean[:, :-1])
     if A is None:
         return params
-    c = np.zeros(len(A))
     # An offset can move into the truth only where the truth has a mean of its own to take it up.
-    if structure.bias and structure.intercept:
-        c = mean[:, -1] if kept is None else kept - A @ kept
+    c = mean[:, -1] if structure.bias and structure.intercept else np.zeros(len(A))
     return change_of_truth(params, A, c)
+
+
+def weighted_rows(params: ItemParams, weight: np.ndarray) -> np.ndarray:
+    """(D, q) [F, b] of the average annotator, by these weights (K,)."""
+    share = weight / max(weight.sum(), np.finfo(float).tiny)
+    return np.asarray(np.einsum("k,kdi->di", share, params.B))
 
 
 def allowed(structure: Structure, Fbar: np.ndarray) -> np.ndarray | None:

@@ -2,12 +2,15 @@
 
     bias_k ~ N(level, C / t_k)          b_k = E[bias_k | answers, level 0],  the share s_k of which answers tell
     level = sum_k g_k t_k b_k / sum_k g_k t_k s_k                                                             eq. B33
-    its error has the variance C / sum_k g_k t_k s_k
+    its error has the variance c C / sum_k g_k t_k s_k
 
 one dimension at a time, with C the variance of biases between annotators, t_k how far k is tied to it, and g_k from 0
 to 1 for who follows the truth. That is generalised least squares with the weights g / (C / t + noise / n), since s is
 C / (C + t noise / n): somebody busy counts for hardly more than anybody whose bias is known, and a spammer for nothing.
-An average over answers would have the level of whoever answered most. Errors of levels go together as biases do.
+An average over answers would have the level of whoever answered most. Errors of levels go together as biases do. Of
+biases with nu degrees of freedom on D dimensions, c = (nu + D + 2) / (nu + D), the inverse of Fisher's information of
+the location of Student's t; C is that of those who follow the truth; and behind the error stand as many degrees of
+freedom as there are who follow, one lost and one imagined.
 
     K annotators, D dimensions
 """
@@ -21,7 +24,7 @@ import numpy as np
 from unisono.maths.items.annotator_rows import expected_gain, weight_of_gain
 from unisono.maths.items.bayes_bound import Hyper
 from unisono.maths.items.item_params import ItemParams
-from unisono.maths.items.item_priors import SPAMMER_GAIN
+from unisono.maths.items.item_priors import BIAS_FREEDOM, SPAMMER_GAIN
 
 LEAST_TOLD = 1e-9  # numerical: annotators whose bias is known; fewer tell no level
 
@@ -31,22 +34,41 @@ class Level(NamedTuple):
 
     at: np.ndarray  # (D,)
     cov: np.ndarray  # (D, D) of its error
+    freedom: float  # degrees of freedom behind that
 
 
-def population_level(params: ItemParams, hyper: Hyper, average: np.ndarray, rated: np.ndarray) -> Level | None:
-    """From biases at the `average` truth (D,) of the annotators who `rated` (K,); None where nobody tells.  eq. B33"""
+def population_level(
+    params: ItemParams,
+    hyper: Hyper,
+    average: np.ndarray,
+    rated: np.ndarray,
+    heard: np.ndarray,
+    bias_freedom: float = BIAS_FREEDOM,
+) -> Level | None:
+    """From biases at the `average` truth (D,) of the annotators who `rated` (K,) and are `heard` (K,).       eq. B33
+
+    None where nobody tells.
+    """
     assert params.cov is not None
     D, K = len(average), len(hyper.tie)
-    F, b, own = params.F[:K][rated], params.b[:K][rated], params.cov[:K][rated][:, :, D, D]
-    weight = follows(params, hyper)[rated] * hyper.tie[rated, None]
-    C = np.diagonal(hyper.bias)
-    told = np.clip(1 - own * hyper.tie[rated, None] / C, 0.0, 1.0)
-    total = (weight * told).sum(axis=0)
+    F, b, tie = params.F[:K], params.b[:K], hyper.tie[:, None]
+    own, C = params.cov[:K, :, D, D], np.diagonal(hyper.bias)
+    follow, told = follows(params, hyper) * heard[:, None], np.clip(1 - own * tie / C, 0.0, 1.0)
+    total = (follow * tie * told).sum(axis=0)
     if not (total > LEAST_TOLD).all():
         return None
-    at = (weight * (b + told * ((F - np.eye(D)) @ average))).sum(axis=0) / total
-    error = np.sqrt(C / total)
-    return Level(at, hyper.bias / np.sqrt(np.outer(C, C)) * np.outer(error, error))
+    away = b + told * ((F - np.eye(D)) @ average)
+    at = (follow * tie * away).sum(axis=0) / total
+    share = _of_followers((tie * ((away - told * at) ** 2 + own))[rated], follow[rated])
+    error = np.sqrt((bias_freedom + D + 2) / (bias_freedom + D) * share * C / total)
+    cov = hyper.bias / np.sqrt(np.outer(C, C)) * np.outer(error, error)
+    return Level(at, cov, max(float(follow.sum(axis=0).min()), 1.0))
+
+
+def _of_followers(spread: np.ndarray, follow: np.ndarray) -> np.ndarray:
+    """(D,) squares of biases (K, D) of who follows over those of all: a spammer's level is no reason for doubt."""
+    own = (follow * spread).sum(axis=0) / np.maximum(follow.sum(axis=0), LEAST_TOLD)
+    return np.asarray(np.minimum(own / np.maximum(spread.mean(axis=0), LEAST_TOLD), 1.0))
 
 
 def follows(params: ItemParams, hyper: Hyper) -> np.ndarray:

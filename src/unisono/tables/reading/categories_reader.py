@@ -7,12 +7,11 @@ found.ratings, found.categories             # either is None where the table has
 from __future__ import annotations
 
 import unicodedata
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from unisono.errors import DataError, DataWarning, NoNumbersError
+from unisono.errors import DataError, DataWarning, NoNumbersError, taken, warn
 from unisono.tables.categories import Categories
 from unisono.tables.item_table import Reading
 from unisono.tables.labels import listed
@@ -139,8 +138,7 @@ def _recognised(table: Table, reading: Mapping[str, Any]) -> Answers:
     """What numbers do not take is looked at for categories; where there are none, numbers are read as ever."""
     trouble: DataError | None = None
     ratings: Ratings | None = None
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with taken(Warning) as told:
         try:
             ratings = read_ratings(table, **reading)
         except DataError as error:
@@ -152,8 +150,8 @@ def _recognised(table: Table, reading: Mapping[str, Any]) -> Answers:
         return Answers(_rest(table, arranged, words, reading), _categories(arranged, words, recognised=True))
     if trouble is not None:
         raise trouble
-    for one in told:
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    for message, category in told:
+        warn(message, category, stacklevel=4)
     return Answers(ratings, None)
 
 
@@ -249,7 +247,7 @@ def _warn_of_spellings(source: str, words: WordAnswers) -> None:
         alike.setdefault(" ".join(unicodedata.normalize("NFKC", one).casefold().split()), []).append(one)
     for group in alike.values():
         if len(group) > 1:
-            warnings.warn(
+            warn(
                 f"{source}: the classes {listed(group)} of '{words.name}' differ in spelling alone and count as "
                 "different. Write them alike if they are one.",
                 DataWarning,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from unisono.errors import DataWarning, LeftOutWarning
+from unisono.errors import DataWarning, LeftOutWarning, warn
 from unisono.tables.item_table import LeftOut
 from unisono.tables.reading import problems
 from unisono.tables.reading.annotator_rows import duration_columns, hasty_annotators, repeating_annotators
@@ -144,7 +143,7 @@ def _moments(found: Collected, times: np.ndarray | None) -> np.ndarray:
 
 def _warn_aside(name: str, aside: Sequence[LeftOut]) -> None:
     remedy = "To take columns in, name all that count: --dim NAME (dims=... in Python)."
-    warnings.warn(
+    warn(
         f"{name}: left out {problems.left_out(aside)}. {remedy}",
         LeftOutWarning,
         stacklevel=5,
@@ -196,7 +195,7 @@ def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray
     if again.mean() > MOSTLY or (rows.annotators is None and again.any()):
         return times
     column = rows.found.table.columns[roles.place["time"]]
-    warnings.warn(
+    warn(
         f"{rows.source}: column '{column}' left out, since {'hardly anything' if again.any() else 'nothing'} is rated "
         f"at two times. If this is a series, say --time {column}.",
         DataWarning,

@@ -8,14 +8,13 @@ features = read_item_table("features.parquet")
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from unisono.errors import InterpretedWarning
+from unisono.errors import InterpretedWarning, warn
 from unisono.tables.answer_scale import ScaleWords, said_scale, scale_by_dimension
 from unisono.tables.item_table import ItemTable, Reading
 from unisono.tables.ratings import Ratings
@@ -250,7 +249,7 @@ def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) 
 def _tell(source: str, notes: tuple[str, ...]) -> None:
     """Warns of what was read otherwise than as plain numbers in plain columns."""
     if notes:
-        warnings.warn(f"{source}: {' '.join(notes)}", InterpretedWarning, stacklevel=3)
+        warn(f"{source}: {' '.join(notes)}", InterpretedWarning, stacklevel=3)
 
 
 def _timing(found: Collected, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:

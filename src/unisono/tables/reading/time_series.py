@@ -9,14 +9,13 @@ the wrong unit for all of it, are told.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from unisono.errors import DataError, DataWarning
+from unisono.errors import DataError, DataWarning, warn
 from unisono.tables.item_table import Clock, ItemTable
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading import problems
@@ -52,7 +51,7 @@ def refuse_mixed_units(rows: Rows, traces: Sequence[Timed], steps: np.ndarray) -
 def warn_of_slow_clock(source: str, rate: float) -> None:
     """Milliseconds read as seconds make a very slow clock."""
     if 1 / rate >= SLOW:
-        warnings.warn(
+        warn(
             f"{source}: {1 / rate:g} seconds lie between frames. If time is in milliseconds, say --time-unit ms.",
             DataWarning,
             stacklevel=7,
@@ -178,7 +177,7 @@ def _warn_of_disorder(rows: Rows, seconds: np.ndarray) -> None:
     back = np.flatnonzero((np.diff(rows.claim[order]) == 0) & (np.diff(seconds[order]) < 0))
     if len(back):
         row = int(order[back + 1].min())
-        warnings.warn(
+        warn(
             f"{rows.where(row)}: time goes back within a trace. Rows were sorted by time.",
             DataWarning,
             stacklevel=6,
