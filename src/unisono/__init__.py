@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         score,
     )
     from unisono.api.category_fusion import CategoryFusion
-    from unisono.api.comparison_fusion import ComparisonFusion
     from unisono.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError, SettingsError
     from unisono.fusers import MODELS, items, make_fuser, series
     from unisono.paper.simulation import simulate_items, simulate_series
@@ -54,7 +53,6 @@ _HOME = {
     ),
     "unisono.tables": ("ItemTable", "Ratings"),
     "unisono.api.category_fusion": ("CategoryFusion",),
-    "unisono.api.comparison_fusion": ("ComparisonFusion",),
     "unisono.tables.reading.comparisons_reader": ("read_comparisons",),
     "unisono.errors": ("ConvergenceWarning", "DataError", "DataWarning", "NotFittedError", "SettingsError"),
     "unisono.fusers": ("MODELS", "items", "make_fuser", "series"),
@@ -68,7 +66,6 @@ _HOME = {
 __all__ = [
     "MODELS",
     "CategoryFusion",
-    "ComparisonFusion",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",

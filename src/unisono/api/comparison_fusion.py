@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from unisono.api.input_output import Saving
+from unisono.api.input_output import READING, Saving, item_table, rating_table
 from unisono.errors import DataError, SettingsError
 from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_overview
 from unisono.fusers import Annotators, Fit, Fused, Pairwise
@@ -21,7 +22,6 @@ from unisono.report.comparison_summary import summarise_comparisons, summary_lin
 from unisono.report.notebook_progress import watching_steps
 from unisono.tables.comparisons import SIDES, Comparisons
 from unisono.tables.exporting.result_folder import csv_text, rounded_figures
-from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import Introduction, listed
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.comparisons_reader import read_comparisons, rows_to_predict
@@ -62,26 +62,31 @@ class WithComparisons:
 
 
 def fuse_comparisons(
-    comparisons: Comparisons,
-    ratings: Ratings | None = None,
+    comparisons: Any,
+    ratings: Any = None,
     *,
-    features: ItemTable | None = None,
+    features: Any = None,
+    scale: Any = None,
+    refused: Mapping[str, Any] = MappingProxyType({}),
     model: str | Any = "auto",
     seed: int = 0,
     on_step: Callable[[int, float], None] | None = None,
     **settings: Any,
 ) -> ComparisonFusion:
-    """Fuses comparisons, alone or with ratings of the same items."""
-    if isinstance(model, str):
-        if model not in ("auto", "pairwise"):
-            raise SettingsError(f"The model '{model}' is for ratings; comparisons are fused by 'pairwise'.")
-        fuser: Any = make_fuser("pairwise", **settings)
-    else:
-        fuser = model
+    """Fuses comparisons, alone or with ratings of the same items; `refused` is what works on ratings alone."""
+    if names := [name for name, value in refused.items() if value is not None]:
+        raise DataError(f"{listed(names)} cannot be used together with comparisons yet. Leave them out.")
+    if model not in ("auto", "pairwise") and isinstance(model, str):
+        raise SettingsError(f"The model '{model}' is for ratings; comparisons are fused by 'pairwise'.")
+    reading = {name: settings.pop(name) for name in READING if name in settings}
+    rated = None if ratings is None else rating_table(ratings, scale, **reading)
+    described = None if rated is None else item_table(features, rated)
+    pairs = read_comparisons(comparisons)
+    fuser = make_fuser("pairwise", **settings) if isinstance(model, str) else model
+    assert isinstance(fuser, Pairwise)
     with watching_steps("Estimating", on_step) as watcher:
-        rated = unrated(comparisons) if ratings is None else ratings
-        fuser.compare(comparisons).fit(rated, features, on_step=watcher)
-    return ComparisonFusion(fuser, comparisons, fuser.fuse(), seed, ratings)
+        fuser.compare(pairs).fit(unrated(pairs) if rated is None else rated, described, on_step=watcher)
+    return ComparisonFusion(fuser, pairs, fuser.fuse(), seed, rated)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,15 +232,3 @@ class ComparisonFusion(WithComparisons, Saving):
 
     def report(self, path: Any = "report.html") -> Any:
         raise DataError("There is no report page of comparisons yet; see .summary(), .truth and .annotators.")
-
-
-def compared(source: Any) -> Comparisons | None:
-    """Comparisons of what the user points at: a `Comparisons`, a path or a data frame; None stays None."""
-    return None if source is None else read_comparisons(source)
-
-
-def refuse_beside_comparisons(**given: Any) -> None:
-    """What works on ratings alone."""
-    names = [name for name, value in given.items() if value is not None]
-    if names:
-        raise DataError(f"{listed(names)} cannot be used together with comparisons yet. Leave them out.")

@@ -23,16 +23,8 @@ from unisono.api.category_fusion import (
     fused_answers,
     refuse_beside_categories,
 )
-from unisono.api.comparison_fusion import ComparisonFusion, compared, fuse_comparisons, refuse_beside_comparisons
-from unisono.api.input_output import (
-    READING,
-    Saving,
-    covariate_table,
-    item_table,
-    on_clock,
-    rating_table,
-    without_covariates,
-)
+from unisono.api.comparison_fusion import ComparisonFusion, fuse_comparisons
+from unisono.api.input_output import READING, Saving, covariate_table, item_table, on_clock, without_covariates
 from unisono.errors import DataError, DataWarning, SettingsError, warn
 from unisono.evaluate.alerts import (
     DOUBTED,
@@ -148,14 +140,10 @@ def fuse(
     >>> list(result.truth.columns[:5])
     ['item', 'correctness', 'correctness_sd', 'correctness_low', 'correctness_high']
     """
-    if (pairs := compared(comparisons)) is not None:
-        others = {"gold": gold, "start": start, "kinds": kinds, "humans": humans, "covariates": covariates}
-        refuse_beside_comparisons(**others)
-        reading = {name: settings.pop(name) for name in READING if name in settings}
-        beside = None if ratings is None else rating_table(ratings, scale, **reading)
-        described = None if beside is None else item_table(features, beside)
-        how: dict[str, Any] = {"model": model, "seed": seed or 0, "on_step": on_step}
-        return fuse_comparisons(pairs, beside, features=described, **how, **settings)
+    if comparisons is not None:
+        refused = {"gold": gold, "start": start, "kinds": kinds, "humans": humans, "covariates": covariates}
+        beside: dict[str, Any] = {"features": features, "scale": scale, "refused": refused, "on_step": on_step}
+        return fuse_comparisons(comparisons, ratings, model=model, seed=seed or 0, **beside, **settings)
     if ratings is None:
         raise DataError("There is nothing to fuse: give ratings, or comparisons=...")
     reading = {name: settings.pop(name) for name in READING if name in settings}
