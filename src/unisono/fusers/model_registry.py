@@ -179,7 +179,7 @@ def _warn_of_models(ratings: Ratings) -> None:
         warn(
             f"{ratings.source}: {listed(models)} look like language models beside people. Judges err together, so "
             "that fused alike with people they count too much. Say who is a judge: a column 'kind', "
-            f"--kind judge='{models[0]},...' or --humans PATTERN (kinds=, humans= in Python).",
+            f"--kind judge='{models[0]},...' or --humans PATTERN.",
             DataWarning,
             stacklevel=4,
         )

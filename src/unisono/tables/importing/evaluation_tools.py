@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from unisono.errors import DataError
+from unisono.errors import DataError, in_shell
 from unisono.tables.importing.documents import is_zip, json_document, json_records, parsed, records_of, zip_members
 from unisono.tables.importing.import_request import Request, item_names
 from unisono.tables.importing.imported_answers import Answers
@@ -177,7 +177,9 @@ def _inspect_log(file: str) -> tuple[Node, Iterator[Node]]:
     except DataError as error:
         if "cannot unpack" not in str(error):
             raise
-        raise DataError(f"{error} Convert it first: inspect log convert --to json {name} --output-dir json") from None
+        raise DataError(
+            f"{in_shell(error)} Convert it first: inspect log convert --to json {name} --output-dir json"
+        ) from None
     if "header.json" not in members:
         raise DataError(f"{name} line 1: there is no header.json in it. Is it a whole .eval log?")
     read = {
