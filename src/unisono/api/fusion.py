@@ -37,9 +37,8 @@ from unisono.evaluate.alerts import (
 )
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
-from unisono.fusers.fuser_settings import SEED
 from unisono.fusers.fusion_results import as_frame, dimension_columns, error_arrays, overall_columns
-from unisono.fusers.model_registry import model_for
+from unisono.fusers.model_registry import model_for, require_seed
 from unisono.fusers.saved_fit import load_fit
 from unisono.fusers.trace_data import works_on
 from unisono.fusers.warm_start import prior_fit_of, with_earlier_annotators
@@ -141,8 +140,7 @@ def fuse(
     >>> list(result.truth.columns[:5])
     ['item', 'correctness', 'correctness_sd', 'correctness_low', 'correctness_high']
     """
-    if seed is not None and not SEED.fits(seed):
-        raise SettingsError(f"seed={seed!r}: {SEED.give}.")
+    require_seed(seed)
     if (pairs := compared(comparisons)) is not None:
         refused = {"features": features, "gold": gold, "start": start, "scale": scale, "kinds": kinds}
         refuse_beside_comparisons(ratings, refused | {"humans": humans, "covariates": covariates})
