@@ -30,7 +30,7 @@ def documented(title):
 
 def test_the_page_explains_every_column_and_no_other():
     by_dimension = {"annotator", "dimension", "from_<other>", *(column.name for column in BY_DIMENSION)}
-    of_categories = un.fuse(FEELINGS, category_model="majority").annotators_overall.columns
+    of_categories = un.fuse(FEELINGS, categories=["feeling"], category_model="majority").annotators_overall.columns
     assert documented("annotators.csv") == by_dimension
     assert documented("annotators_overall.csv") == {*of_categories, *(column.name for column in OVERALL)}
 
