@@ -6,15 +6,17 @@ annotators (bias, gain, leakage, noise, reliability, agreement) is in the units 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from unisono.fusers.crowd import crowd_diagnosis
-from unisono.fusers.fusion_results import INTERVAL, Annotators, SharedError, error_arrays, restored_error
+from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds, SharedError, error_arrays, restored_error
 from unisono.fusers.standardisation import Scaling
 from unisono.maths.grouped_sums import grouped_correlation
+from unisono.maths.items.annotator_intervals import Known, annotator_ends
 from unisono.maths.items.censored_estep import Typical, expected_answer
 from unisono.maths.items.item_data import Bounds, ItemData
 from unisono.maths.items.item_estep import Posterior, annotator_uncertainty, completed_posterior, expectation
@@ -89,6 +91,18 @@ class ItemPosteriors:
             return np.diagonal(self.params.N, axis1=1, axis2=2)[: self.data.K]
         read = self._completed[1]
         return own_noise(read, expectation(read, self.params)[1], self.params, Priors().noise_numbers)
+
+    @cached_property
+    def left_out_variance(self) -> np.ndarray:
+        """(K, D) mean variance of the truths of everybody's items as the others alone give them."""
+        data, params = self.data, self.params
+        who, dims = data.annotator_of.astype(np.intp), np.arange(data.D)
+        seen = data.answered[data.profile_of]
+        told = params.F[:, dims, dims] ** 2 / params.N[:, dims, dims]
+        precision = 1 / np.diagonal(self.posterior.cov, axis1=1, axis2=2)[data.item_of] - told[who]
+        left = np.where(seen, 1 / np.maximum(precision, 1 / np.diagonal(params.Sigma)), 0.0)
+        total = np.stack([np.bincount(who, column, minlength=data.K) for column in left.T], axis=1)
+        return np.asarray(total / np.maximum(data.answers(), 1))
 
     def densities(self) -> np.ndarray:
         """(D,) answers whose log density is part of the posterior's; those at an end have a probability."""
@@ -265,9 +279,9 @@ def estimated_truth(
 
 
 def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -> Annotators:
-    """Bias, gain, leakage, noise, reliability and agreement from fitted parameters."""
+    """Bias, gain, leakage, noise, reliability and agreement from fitted parameters, with intervals."""
     data, params, answers = items.data, items.params, scaling.standardise(ratings.value)
-    return described(
+    found = described(
         ratings.annotators,
         ratings.dimensions,
         np.bincount(ratings.annotator_of, minlength=ratings.K),
@@ -279,6 +293,26 @@ def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -
         agreement=grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
         diagnosis=crowd_diagnosis(ratings),
     )
+    return found if params.cov is None else replace(found, ends=_ends(items, found, scaling))
+
+
+def _ends(items: ItemPosteriors, found: Annotators, scaling: Scaling) -> FigureEnds:
+    """Ends of the intervals of annotators' figures, in the units they rated in."""
+    data, params = items.data, items.params
+    known = Known(
+        found.bias / scaling.scale,
+        items.noise,
+        found.reliability,
+        data.answers(),
+        items.left_out_variance,
+        params.prior_mean(data.scores).mean(axis=0),
+        data.M,
+    )
+    ends = annotator_ends(params, known, INTERVAL)
+    unit = {"bias": scaling.scale, "noise": scaling.scale}
+    return {
+        name: (low * unit.get(name, 1.0), high * unit.get(name, 1.0)) for name, (low, high) in ends._asdict().items()
+    }
 
 
 def described(
