@@ -6,7 +6,6 @@ annotators (bias, gain, leakage, noise, reliability, agreement) is in the units 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from unisono.fusers.crowd import crowd_diagnosis
 from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds, SharedError, error_arrays, restored_error
 from unisono.fusers.standardisation import Scaling
 from unisono.maths.grouped_sums import grouped_correlation
-from unisono.maths.items.annotator_intervals import Known, annotator_ends
+from unisono.maths.items.annotator_intervals import Ends, Known, annotator_ends, left_out_variances
 from unisono.maths.items.censored_estep import Typical, expected_answer
 from unisono.maths.items.item_data import Bounds, ItemData
 from unisono.maths.items.item_estep import Posterior, annotator_uncertainty, completed_posterior, expectation
@@ -95,14 +94,8 @@ class ItemPosteriors:
     @cached_property
     def left_out_variance(self) -> np.ndarray:
         """(K, D) mean variance of the truths of everybody's items as the others alone give them."""
-        data, params = self.data, self.params
-        who, dims = data.annotator_of.astype(np.intp), np.arange(data.D)
-        seen = data.answered[data.profile_of]
-        told = params.F[:, dims, dims] ** 2 / params.N[:, dims, dims]
-        precision = 1 / np.diagonal(self.posterior.cov, axis1=1, axis2=2)[data.item_of] - told[who]
-        left = np.where(seen, 1 / np.maximum(precision, 1 / np.diagonal(params.Sigma)), 0.0)
-        total = np.stack([np.bincount(who, column, minlength=data.K) for column in left.T], axis=1)
-        return np.asarray(total / np.maximum(data.answers(), 1))
+        variance = np.diagonal(self.posterior.cov, axis1=1, axis2=2)
+        return np.asarray(left_out_variances(self.data, self.params, variance) / np.maximum(self.data.answers(), 1))
 
     def densities(self) -> np.ndarray:
         """(D,) answers whose log density is part of the posterior's; those at an end have a probability."""
@@ -281,7 +274,7 @@ def estimated_truth(
 def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -> Annotators:
     """Bias, gain, leakage, noise, reliability and agreement from fitted parameters, with intervals."""
     data, params, answers = items.data, items.params, scaling.standardise(ratings.value)
-    found = described(
+    return described(
         ratings.annotators,
         ratings.dimensions,
         np.bincount(ratings.annotator_of, minlength=ratings.K),
@@ -292,27 +285,8 @@ def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -
         noise=items.noise,
         agreement=grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
         diagnosis=crowd_diagnosis(ratings),
+        left_out=None if params.cov is None else items.left_out_variance,
     )
-    return found if params.cov is None else replace(found, ends=_ends(items, found, scaling))
-
-
-def _ends(items: ItemPosteriors, found: Annotators, scaling: Scaling) -> FigureEnds:
-    """Ends of the intervals of annotators' figures, in the units they rated in."""
-    data, params = items.data, items.params
-    known = Known(
-        found.bias / scaling.scale,
-        items.noise,
-        found.reliability,
-        data.answers(),
-        items.left_out_variance,
-        params.prior_mean(data.scores).mean(axis=0),
-        data.M,
-    )
-    ends = annotator_ends(params, known, INTERVAL)
-    unit = {"bias": scaling.scale, "noise": scaling.scale}
-    return {
-        name: (low * unit.get(name, 1.0), high * unit.get(name, 1.0)) for name, (low, high) in ends._asdict().items()
-    }
 
 
 def described(
@@ -327,25 +301,40 @@ def described(
     noise: np.ndarray,
     agreement: np.ndarray,
     diagnosis: Diagnosis,
+    left_out: np.ndarray | None,
 ) -> Annotators:
     """The table of annotators with `given` (K,) judgements each.
 
-    `center` (D,) is the average truth, `noise` (K, D) are variances. Of the ratings the sums of their profiles are
-    enough.
+    `center` (D,) is the average truth, `noise` (K, D) are variances, and `left_out` (K, D) those of truths that others
+    leave; without these nothing has an interval. Of the ratings the sums of their profiles are enough.
     """
     K, D = len(annotators), data.D
     F, b = params.F[:K], params.b[:K]
     signal = np.einsum("kdi,ij,kdj->kd", F, truth_covariance(data, params), F)
     leakage = scaling.restore_matrix(F) * (1 - np.eye(D))
+    bias, reliability = b + (F - np.eye(D)) @ center, signal / (signal + noise)
+    ends = None
+    if left_out is not None:
+        known = Known(bias, noise, reliability, data.answers(), left_out, center, data.M)
+        ends = _restored(annotator_ends(params, known, INTERVAL), scaling)
     return Annotators(
         annotators=annotators,
         dimensions=dimensions,
         ratings=given,
-        bias=(b + (F - np.eye(D)) @ center) * scaling.scale,
+        bias=bias * scaling.scale,
         gain=np.diagonal(F, axis1=1, axis2=2).copy(),
         leakage=leakage,
         noise=np.sqrt(noise) * scaling.scale,
-        reliability=signal / (signal + noise),
+        reliability=reliability,
         agreement=agreement,
         diagnosis=diagnosis,
+        ends=ends,
     )
+
+
+def _restored(ends: Ends, scaling: Scaling) -> FigureEnds:
+    """In the units of the ratings."""
+    unit = {"bias": scaling.scale, "noise": scaling.scale}
+    return {
+        name: (low * unit.get(name, 1.0), high * unit.get(name, 1.0)) for name, (low, high) in ends._asdict().items()
+    }

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtri, expit, ndtri, stdtrit
 
+from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_params import ItemParams
 
 # Measured: 90 % intervals hold .86 to .97 in crowds of 3 to 40 with gains of sd .1 and .2 (docs/annotators.md).
@@ -71,6 +72,15 @@ def annotator_ends(params: ItemParams, known: Known, level: float) -> Ends:
     gains = _around(gain, reach * np.sqrt(var_gain))
     noise = _noise_ends(known, inflated, max(crowd - 2, 0) / crowd, level)
     return Ends(bias, gains, noise, _reliability_ends(known, gain, gains, noise, level))
+
+
+def left_out_variances(data: ItemData, params: ItemParams, variance: np.ndarray) -> np.ndarray:
+    """(K, D) sums over everybody's answers of their item's variance (M, D) as the others alone give it."""
+    who, dims = data.annotator_of.astype(np.intp), np.arange(data.D)
+    told = params.F[:, dims, dims] ** 2 / params.N[:, dims, dims]
+    precision = np.maximum(1 / variance[data.item_of] - told[who], 1 / np.diagonal(params.Sigma))
+    left = np.where(data.answered[data.profile_of], 1 / precision, 0.0)
+    return np.stack([np.bincount(who, column, minlength=data.K) for column in left.T], axis=1)
 
 
 def _around(value: np.ndarray, away: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
