@@ -25,7 +25,7 @@ import httpx
 from playwright.sync_api import Browser, Page, sync_playwright
 from screenshot_languages import LANGUAGES, STUDY
 
-from unisono.collect.studies.starters import write_starter
+from unisono.collect.studies.folder import write_starter
 
 TARGET = Path(__file__).parent.parent / "docs" / "screenshots" / "collect"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--hide-scrollbars"]

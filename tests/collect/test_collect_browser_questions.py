@@ -183,7 +183,7 @@ def test_answers_run_from_right_to_left_where_reading_does(
 ) -> None:
     folder = question_study(tmp_path / "study", QUESTIONS)
     text = (folder.path / "study.toml").read_text()
-    (folder.path / "study.toml").write_text('language = "ar"\n' + text)
+    (folder.path / "study.toml").write_text('language = "fa"\n' + text)
     with Server(folder.path, verb="preview") as server:
         page = open_page(**options)
         person = come(page, server)

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from collect_support import Postgres, Rater, Server, collect, rate_study
-from unisono.collect.studies.starters import STARTERS
+from unisono.collect.studies.folder import STARTERS
 
 
 @pytest.mark.parametrize("name", STARTERS)

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from collect_exports import exported, table
 from collect_support import Rater, make_app, rate_study, trace_study
-from unisono.collect.export.series import held
+from unisono.collect.export.answers import held
 from unisono.collect.studies import StudyFolder
 
 pytestmark = pytest.mark.slow

@@ -16,9 +16,9 @@ from collect_support import Rater, collect, make_app, make_site
 from command_line import unisono_here as run
 from unisono.collect.app.build import build
 from unisono.collect.store.database import Database
-from unisono.collect.store.excluded import set_excluded
+from unisono.collect.store.raters import set_excluded
 from unisono.collect.studies import load_study, open_folder
-from unisono.collect.studies.pairs import choose_pairs
+from unisono.collect.studies.catalogue import choose_pairs
 from unisono.errors import DataError
 
 pytestmark = pytest.mark.slow

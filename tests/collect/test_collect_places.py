@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from collect_people import Mouse
 from collect_support import Rater, Server, make_app, rate_study
-from unisono.collect.store import arrivals, assign, log, places, raters, reading
+from unisono.collect.store import arrivals, assign, log, raters, reading
 from unisono.collect.store.database import Database
 from unisono.collect.studies import open_folder
 
@@ -134,17 +134,17 @@ def test_three_hundred_raters_of_whom_a_third_leave(database: Database) -> None:
             arrivals.join(connection, raters.Arrival(f"r{number}", "open"), lambda c: False, now)
             rater_id = raters.find(connection, f"r{number}").id
             state = log.append(connection, rater_id, "tab", [log.Entry(0, "consent", now, "{}")], book, now).state
-            over = places.is_over(connection, plan, 10**6)
+            over = assign.is_over(connection, plan, 10**6)
             if state == "full" and not over:
                 early += 1
-                assert 0 <= places.free_in(connection, patience, now) <= patience
+                assert 0 <= assign.free_in(connection, patience, now) <= patience
             if state == "active" and rng.random() > 1 / 3:
                 for at, mine in enumerate(reading.slots_of(connection, rater_id), 1):
                     entry = log.Entry(at, "rating", now, '{"values":{},"shown_ms":1}', mine.id, completes=True)
                     log.append(connection, rater_id, "tab", [entry], book, now)
         done = [row.done for row in reading.item_rows(connection)]
         assert done == [30] * 20
-        assert places.is_over(connection, plan, 10**6)
+        assert assign.is_over(connection, plan, 10**6)
     # Who leaves holds a place for ten minutes, in which twenty come; a third of those who follow leave as well.
     assert early <= 40
 

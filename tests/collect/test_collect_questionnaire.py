@@ -14,7 +14,7 @@ from collect_questions import KINDS, QUESTIONS, question_study, reply
 from collect_support import Rater, make_app, make_site
 from unisono.collect.app.build import build
 from unisono.collect.store.database import Database
-from unisono.collect.store.excluded import set_excluded
+from unisono.collect.store.raters import set_excluded
 from unisono.collect.studies import load_study, open_folder
 from unisono.errors import DataError
 

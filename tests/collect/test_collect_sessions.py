@@ -14,9 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from collect_support import Rater, Server, collect, make_app, rate_study
-from unisono.collect.app.connections import ImpatientProtocol
 from unisono.collect.app.context import now_ms
-from unisono.collect.store import sessions
+from unisono.collect.app.guard import ImpatientProtocol
+from unisono.collect.store import raters
 
 pytestmark = pytest.mark.slow
 
@@ -61,11 +61,11 @@ def test_every_study_has_a_cookie_of_its_own(client: TestClient, tmp_path: Path)
 def test_a_session_runs_out(client: TestClient) -> None:
     database, now = site_of(client).database, now_ms()
     with database.write() as connection:
-        sessions.open_session(connection, "old", now + 1, now)
-        assert sessions.is_open(connection, "old", now)
-        assert not sessions.is_open(connection, "old", now + 1)
-        sessions.open_session(connection, "new", now + 100, now + 2)
-        assert not sessions.is_open(connection, "old", now)
+        raters.open_session(connection, "old", now + 1, now)
+        assert raters.is_open(connection, "old", now)
+        assert not raters.is_open(connection, "old", now + 1)
+        raters.open_session(connection, "new", now + 100, now + 2)
+        assert not raters.is_open(connection, "old", now)
 
 
 def test_after_many_wrong_tokens_not_even_the_right_one_is_heard(client: TestClient) -> None:
@@ -118,7 +118,7 @@ def test_connections_on_which_nothing_comes_are_closed(tmp_path: Path) -> None:
     assert ImpatientProtocol.patience <= 60
     rate_study(tmp_path / "study")
     code = (
-        "from unisono.collect.app.connections import ImpatientProtocol as P; P.patience = 1.0;"
+        "from unisono.collect.app.guard import ImpatientProtocol as P; P.patience = 1.0;"
         "from unisono.cli.main import run; run()"
     )
     with Server(tmp_path / "study", code=code) as server:

@@ -8,8 +8,7 @@ from collections import Counter
 
 import pytest
 
-from unisono.collect.stimuli.colours import HUES, reference_colours, regime_colours
-from unisono.collect.stimuli.walks import HIGH, LOW, Pace, Walk, make_walk
+from unisono.collect.stimuli.colours import HIGH, HUES, LOW, Pace, Walk, make_walk, reference_colours, regime_colours
 
 PACE = Pace((2.0, 4.0), (1.0, 2.0))
 

@@ -8,7 +8,7 @@ import pytest
 
 from collect_support import RATE_STUDY, TRACE_STUDY, rate_study, trace_study
 from unisono.collect.studies import Keys, load_study, open_folder
-from unisono.collect.studies.starters import STARTERS, write_starter
+from unisono.collect.studies.folder import STARTERS, write_starter
 from unisono.errors import DataError
 
 RATE = RATE_STUDY.format(per_regime=3)

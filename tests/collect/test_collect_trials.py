@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from collect_support import Rater, collect, make_app, rate_study, trace_study
-from unisono.collect.export.devices import browser_of, kind_of
+from unisono.collect.export.doubts import browser_of, kind_of
 
 PHONE = (
     "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 "

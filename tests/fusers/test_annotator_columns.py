@@ -14,6 +14,9 @@ from item_cases import drawn_from_the_model
 from trace_world import trace_world
 from unisono.fusers.fusion_results import BY_DIMENSION, OVERALL, dimension_columns, overall_columns
 
+FEELINGS = pl.DataFrame(
+    {"item": ["a", "a", "b", "b"], "annotator": ["x", "y", "x", "y"], "feeling": ["joy", "joy", "fear", "joy"]}
+)
 PAGE = Path(__file__).parents[2] / "docs" / "annotators.md"
 
 
@@ -27,8 +30,9 @@ def documented(title):
 
 def test_the_page_explains_every_column_and_no_other():
     by_dimension = {"annotator", "dimension", "from_<other>", *(column.name for column in BY_DIMENSION)}
+    of_categories = un.fuse(FEELINGS, categories=["feeling"], category_model="majority").annotators_overall.columns
     assert documented("annotators.csv") == by_dimension
-    assert documented("annotators_overall.csv") == {"annotator", *(column.name for column in OVERALL)}
+    assert documented("annotators_overall.csv") == {*of_categories, *(column.name for column in OVERALL)}
 
 
 @pytest.mark.parametrize("model", ["auto", "mean"])

@@ -176,7 +176,7 @@ def test_what_is_no_such_archive_is_refused(server, content):
 
 def test_a_server_that_fails_is_told_with_the_way_out(server):
     server.status = 404
-    with pytest.raises(DataError, match=r"cannot be read .*--data"):
+    with pytest.raises(DataError, match=r"cannot be read .*point data at"):
         fetch("affective-text", origin(server))
 
 

@@ -60,7 +60,7 @@ def test_people_are_the_reference():
 def test_the_reference_can_be_named():
     ratings = rated_by(("a", "b"), ("lab-1", "lab-2"))
     assert divide(ratings, "lab-2").names == ("lab-2", "lab-1")
-    with pytest.raises(un.DataError, match=r"'lab-1' and 'lab-2'.*--reference-kind lab-1"):
+    with pytest.raises(un.DataError, match=r"'lab-1' and 'lab-2'.*reference_kind='lab-1'"):
         divide(ratings, None)
     with pytest.raises(un.DataError, match=r"reference kind 'lab-3'.*Did you mean 'lab-"):
         divide(ratings, "lab-3")

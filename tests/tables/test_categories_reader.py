@@ -257,7 +257,7 @@ def test_items_named_by_two_columns():
 def test_a_column_that_stands_for_an_annotator_is_refused_with_the_way_out():
     text = "item,A1,A2,A3\n" + "".join(f"i{m},{m % 3},{m % 2},{(m * 2) % 3}\n" for m in range(6))
     with pytest.raises(
-        DataError, match=r"'A1' stands for one annotator, .* are called 'rating'\. Say --categories rating"
+        DataError, match=r"'A1' stands for one annotator, .* are called 'rating'\. Say categories=.rating"
     ):
         read(text, categories="A1", annotators_in_columns="A*")
 

@@ -122,6 +122,7 @@ class Saving:
         report: bool = True,
         command: str | None = None,
         on_phase: Callable[[str], None] | None = None,
+        overwrite: bool = False,
     ) -> Path:
         """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and the report; all or none.
 
@@ -131,5 +132,5 @@ class Saving:
         target = Path(directory)
         texts = self._report_files(command, on_phase) if report else {}
         fit = [] if self.fit is None else [in_folder(self.fit)]
-        write_results(target, self.files(), self.summary_data, texts, fit)
+        write_results(target, self.files(), self.summary_data, texts, fit, overwrite=overwrite)
         return target

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 try:
     from unisono.collect.languages.sentences import INCLUDED
-    from unisono.collect.studies.starters import STARTERS, write_starter
+    from unisono.collect.studies.folder import STARTERS, write_starter
 except ModuleNotFoundError as missing:
     raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
 
@@ -296,7 +296,7 @@ def pay(
 
 
 def _words_in(path: Path, column: str) -> list[str]:
-    from unisono.collect.studies.tables import read_rows
+    from unisono.collect.studies.items import read_rows
 
     found = [(where, cells[column].strip()) for where, cells in read_rows(path, (column,))]
     seen: set[str] = set()

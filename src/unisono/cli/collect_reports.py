@@ -37,7 +37,7 @@ def write_pay(study: StudyFolder, store: Database, out: Path, rules: Rules, anno
 
 def spammer_probabilities(path: Path) -> dict[str, float]:
     """The column `spammer` of the annotators_overall.csv that `unisono fuse` writes."""
-    from unisono.collect.studies.tables import read_rows
+    from unisono.collect.studies.items import read_rows
     from unisono.tables.reading.open_table import open_table
 
     if path.is_file() and {"annotator", "dimension"} <= set(open_table(path).columns):

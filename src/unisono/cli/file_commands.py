@@ -12,6 +12,7 @@ from unisono.cli.option_groups import RESULT, TABLE, command, option, takes
 from unisono.cli.setting_table import IMPORTING
 from unisono.cli.table_options import TablePath
 from unisono.cli.terminal import say, task_progress
+from unisono.errors import DataError, in_shell
 from unisono.tables.labels import counted
 
 if TYPE_CHECKING:
@@ -96,11 +97,9 @@ def import_command(
     try:
         found = import_files(tool, files, Answers(labels or {}, duplicates), Request(**words))
     except ValueError as error:
-        from unisono.errors import DataError
-
         if isinstance(error, DataError):
             raise
-        raise click.UsageError(str(error), ctx) from None
+        raise click.UsageError(in_shell(error), ctx) from None
     _write_imported(found, out, dropped)
     _tell(found, out)
 
@@ -165,7 +164,6 @@ def export_command(
     nova          annotations with confidence, for traces (a folder)
     elan          tiers of means per interval, for traces (a folder)
     """
-    from unisono.errors import DataError
     from unisono.tables.exporting.truth_export import export_truth, read_truth
 
     truth = read_truth(fused, dims)
@@ -174,7 +172,7 @@ def export_command(
     except ValueError as error:
         if isinstance(error, DataError):
             raise
-        raise click.UsageError(str(error), ctx) from None
+        raise click.UsageError(in_shell(error), ctx) from None
     say(f"Written to {out}: {counted(len(truth.items), 'item')}, {', '.join(truth.dimensions)}.")
 
 

@@ -67,6 +67,7 @@ OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "sh
 @seed_option
 @engine_options
 @option(RESULT, "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder to write.")
+@option(RESULT, "--overwrite", is_flag=True, help="Replace files in DIR that no fusion wrote.")
 @option(
     RESULT,
     "--report/--no-report",
@@ -91,6 +92,7 @@ def fuse_command(
     covariates: str | None,
     seed: int,
     out: Path | None,
+    overwrite: bool,
     report: bool,
     as_json: bool,
     engine: Engine,
@@ -123,10 +125,14 @@ def fuse_command(
     Models of categories: auto, glad, mace, dawid-skene, majority
     """
     require_one_table(ctx, ratings, comparisons)
+    if out is not None and not overwrite:
+        from unisono.tables.exporting.result_folder import require_own_folder
+
+        require_own_folder(out)
     if comparisons is not None:
         given = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
         given |= {"covariates": covariates, **reading}
-        ctx.exit(_fuse_comparisons(ratings, comparisons, model, seed, settings, given, out, as_json))
+        ctx.exit(_fuse_comparisons(ratings, comparisons, model, seed, settings, given, out, overwrite, as_json))
     assert ratings is not None
     from unisono.api import Fusion, fuse
     from unisono.api.input_output import covariate_table
@@ -166,7 +172,7 @@ def fuse_command(
         if isinstance(result, Fusion) and executor is None:
             _ = result.described  # in view: of long traces it takes a while
     if out is not None:
-        _save(result, out, report)
+        _save(result, out, report, overwrite)
     _show(result, out, as_json)
     if isinstance(result, Fusion) and not result.fuser.trace_.converged:
         ctx.exit(NOT_CONVERGED)
@@ -180,6 +186,7 @@ def _fuse_comparisons(
     settings: dict[str, Any],
     given: dict[str, Any],
     out: Path | None,
+    overwrite: bool,
     as_json: bool,
 ) -> int:
     from unisono.api import fuse
@@ -189,16 +196,16 @@ def _fuse_comparisons(
         said = {name: value for name, value in given.items() if value is not None}
         result = fuse(ratings, comparisons=comparisons, model=model, seed=seed, on_step=watching, **said, **settings)
     if out is not None:
-        _save(result, out, report=False)
+        _save(result, out, report=False, overwrite=overwrite)
     _show(result, out, as_json)
     assert not isinstance(result, CategoryFusion)
     return 0 if result.fuser.trace_.converged else NOT_CONVERGED
 
 
-def _save(result: Fusion | CategoryFusion | ComparisonFusion, out: Path, report: bool) -> None:
+def _save(result: Fusion | CategoryFusion | ComparisonFusion, out: Path, report: bool, overwrite: bool) -> None:
     fuse_command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
     with estimation_progress("Writing") as watching:
-        result.save(out, report=report, command=fuse_command, on_phase=watching.say)
+        result.save(out, report=report, command=fuse_command, on_phase=watching.say, overwrite=overwrite)
 
 
 def _show(result: Fusion | CategoryFusion | ComparisonFusion, out: Path | None, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from unisono.cli.terminal import say, show_warning
-from unisono.errors import ConvergenceWarning, DataError, DataWarning, EngineError, SettingsError, heard
+from unisono.errors import ConvergenceWarning, DataError, DataWarning, EngineError, SettingsError, heard, in_shell
 from unisono.version import __version__
 
 # A title of --help -> name -> (module, the click command in it, one line).
@@ -96,7 +96,7 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except SettingsError as error:
             # A model or a setting that there is not is a matter of usage, wherever it was noticed.
-            raise click.UsageError(str(error), ctx) from None
+            raise click.UsageError(in_shell(error), ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("First steps"):
@@ -128,7 +128,7 @@ def run() -> None:
         click.echo("Interrupted; nothing was written.", err=True)
         sys.exit(130)
     except DataError as error:
-        say(f"Error: {error}")
+        say(f"Error: {in_shell(error)}")
         sys.exit(3)
     except EngineError as error:
         say(f"Error: {error}")
@@ -137,3 +137,8 @@ def run() -> None:
         # The reader of our output went away (`| head`): not an error of ours.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        say(f"Error: {error.filename}: {(error.strerror or 'cannot be used').lower()}.")
+        sys.exit(3)

@@ -13,6 +13,7 @@ from unisono.cli.option_groups import QUESTION, RESULT, WORK, command, option, t
 from unisono.cli.setting_table import SIMULATED, SIMULATED_ITEMS, SIMULATED_SERIES
 from unisono.cli.table_options import seed_option
 from unisono.cli.terminal import say, task_progress
+from unisono.errors import in_shell
 from unisono.tables.labels import counted, listed
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _copy_dataset(name: str, table: str, out: Path | None) -> None:
     try:
         source = dataset_path(name, table)
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(in_shell(error)) from None
     content = source.read_bytes()
     target = out if out is not None else Path(f"{name}.csv")
     with atomic_path(target) as temporary:
@@ -187,7 +188,7 @@ def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
     try:
         today = known_name(name)
     except ValueError as error:
-        raise click.BadParameter(str(error), ctx, param) from None
+        raise click.BadParameter(in_shell(error), ctx, param) from None
     if today != name:
         say(f"'{name}' is now called '{today}'.")
     return today

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from unisono.errors import SettingsError
+from unisono.errors import SettingsError, in_shell
 from unisono.maths.structure_words import COPY_WORDS, ENGINE_WORDS, ITEM_WORDS
 
 DUPLICATES = ("error", "first", "last", "mean")
@@ -32,7 +32,7 @@ class Parsed(click.ParamType[Any]):
         try:
             return self._read(value)
         except (SettingsError, ValueError) as error:
-            self.fail(str(error), param, ctx)
+            self.fail(in_shell(error), param, ctx)
 
 
 class Setting(NamedTuple):

@@ -128,8 +128,15 @@ def show_warning(told: Told) -> None:
 
 
 def say(text: str) -> None:
-    """Talk: what is going on, beside the result."""
-    click.echo(wrapped(text, width_of(sys.stderr)), err=True)
+    """Talk: what is going on, beside the result. Nobody has to listen."""
+    _talk(wrapped(text, width_of(sys.stderr)))
+
+
+def _talk(text: str, *, nl: bool = True) -> None:
+    try:
+        click.echo(text, err=True, nl=nl)
+    except BrokenPipeError:  # `2>&1 | head`: the work goes on
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def tell(text: str) -> None:
@@ -232,7 +239,7 @@ class Display:
             return
         done = [f"{self._tasks[0]} of {self._tasks[1]}"] if self._tasks is not None else []
         text = f"{self.what}: {', '.join([*done, *filter(None, [self._detail])])}"
-        click.echo(f"\r{text:<{self._width}}" if self.drawing else text, err=True, nl=not self.drawing)
+        _talk(f"\r{text:<{self._width}}" if self.drawing else text, nl=not self.drawing)
         self._width = max(self._width, len(text))
 
     def _draw_bar(self, done: int, total: int | None) -> None:
@@ -250,7 +257,7 @@ class Display:
 
     def _wipe(self) -> None:
         if self.drawing and self._width:
-            click.echo("\r" + " " * self._width + "\r", err=True, nl=False)
+            _talk("\r" + " " * self._width + "\r", nl=False)
         self._width = 0
 
 

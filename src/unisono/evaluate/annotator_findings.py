@@ -9,11 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtrc
 
-from unisono.fusers.fusion_results import Annotators
+from unisono.fusers.fusion_results import INTERVAL, Annotators
+from unisono.maths.items.item_estimates import half_width
 
 NAMED_FROM = 0.9  # probability from which an annotator is named
 SUSPECTED_FROM = 0.5  # more likely a spammer than not: too much to be told that nobody looks like one
+CHANCE = 0.05  # convention: of calling annotators different who are not
+TINY = 1e-9  # numerical: an error that is none
 NAMED = 5  # names in one line of words
 WORDS = {
     "flipped": ("Scales used the other way round", "{dimension}"),
@@ -111,6 +115,34 @@ def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
         if rows:
             lines.append(f"{words} ({over}): {_names(sorted(rows, key=lambda row: -row['probability']))}.")
     return lines
+
+
+def differ_in_reliability(annotators: Annotators, ranked: np.ndarray, known: np.ndarray) -> bool:
+    """Whether the annotators `ranked` (n,) differ in reliability on a dimension `known` (D,) bool beyond chance.
+
+    By Fisher's z of validity, the root of reliability, each with the error that its interval has towards the others:
+    by Cochran's Q, which sees many small differences, or by the largest, which sees a single annotator. Models that
+    give no intervals are believed.
+    """
+    if annotators.ends is None:
+        return True
+    z = [np.arctanh(np.sqrt(part[ranked])) for part in (annotators.reliability, *annotators.ends["reliability"])]
+    value, low, high = z
+    dims = np.flatnonzero(known)
+    return any(_differ(value[:, d], low[:, d], high[:, d], CHANCE / 2 / len(dims)) for d in dims)
+
+
+def _differ(x: np.ndarray, low: np.ndarray, high: np.ndarray, chance: float) -> bool:
+    """Whether numbers x (n,) with 90 % intervals differ, which equal ones are called so often by either test."""
+    told = np.isfinite(x + low + high)
+    n = int(told.sum())
+    if n < 2:
+        return False
+    x, low, high = x[told], low[told], high[told]
+    error = np.where(x < np.median(x), high - x, x - low) / half_width(INTERVAL, np.inf)
+    weight = 1 / np.maximum(error, TINY) ** 2
+    square = weight * (x - weight @ x / weight.sum()) ** 2
+    return bool(chdtrc(n - 1, square.sum()) < chance or n * chdtrc(1, square.max()) < chance)
 
 
 def _of_dimension(

@@ -58,10 +58,13 @@ def judge_rows(
     for d in range(ratings.D):
         table = np.full((ratings.M, ratings.K), np.nan)
         table[ratings.item_of, ratings.annotator_of] = ratings.value[:, d]
+        labelled = np.isfinite(table[:, people]).any(axis=1)
+        table, of = table[labelled], None if scores is None else scores.system[labelled]
         for k in judges:
             beside = beside_people(table[:, k], table[:, people])
             test = alternative_test(table[:, k], table[:, people], epsilon)
-            favours = "" if scores is None else _favoured(scores, table[:, k], table[:, people])
+            at = -1 if of is None else _favoured(of, table[:, k], table[:, people])
+            favours = scores.systems[at] if scores is not None and at >= 0 else ""
             found.append(JudgeRow(int(k), d, verdict(beside, test, epsilon), beside, test, favours))
     mean = {
         k: np.mean([np.nan_to_num(row.beside.correlation, nan=-1.0) for row in found if row.judge == k]) for k in judges
@@ -69,19 +72,19 @@ def judge_rows(
     return sorted(found, key=lambda row: (-mean[row.judge], row.judge, row.dimension))
 
 
-def _favoured(scores: SystemScores, judge: np.ndarray, people: np.ndarray) -> str:
-    """The system that a judge favours beyond chance: of residuals after a line through people's means."""
+def _favoured(of: np.ndarray, judge: np.ndarray, people: np.ndarray) -> int:
+    """The system that a judge favours beyond chance: of residuals after a line through people's means; -1: none."""
     use = np.isfinite(judge) & np.isfinite(people).any(axis=1)
     if use.sum() < FEWEST_ITEMS or np.ptp(judge[use]) == 0:
-        return ""
-    y, system = np.nanmean(people[use], axis=1), scores.system[use]
+        return -1
+    y, system = np.nanmean(people[use], axis=1), of[use]
     away = judge[use] - np.polyval(np.polyfit(y, judge[use], 1), y) if np.ptp(y) > 0 else judge[use] - judge[use].mean()
-    n = np.bincount(system, minlength=len(scores.systems))
+    n = np.bincount(system, minlength=1)
     mean = np.bincount(system, away, minlength=len(n)) / np.maximum(n, 1)
     spread = np.sqrt(np.bincount(system, (away - mean[system]) ** 2, minlength=len(n)) / np.maximum(n - 1, 1))
     clear = np.where((n > 2) & (spread > 0), mean * np.sqrt(n) / np.where(spread > 0, spread, 1.0), 0.0)
     beyond = special.ndtri(1 - 0.01 / max(len(n), 1))
-    return scores.systems[int(clear.argmax())] if clear.max() > beyond else ""
+    return int(clear.argmax()) if clear.max() > beyond else -1
 
 
 TARGET = 0.9  # correlation of estimate and truth that is reckoned enough

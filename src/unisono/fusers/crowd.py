@@ -159,6 +159,8 @@ def everybody_described(
         values["diagnosis"] = Diagnosis(*map(spread, voices.diagnosis))
     if voices.tracing is not None:
         values["tracing"] = {kind: spread(found) for kind, found in voices.tracing.items()}
+    if voices.ends is not None:
+        values["ends"] = {name: (spread(low), spread(high)) for name, (low, high) in voices.ends.items()}
     values["annotators"] = annotators
     values["ratings"] = given
     values["kind"] = kinds

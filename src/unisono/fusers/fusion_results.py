@@ -27,6 +27,7 @@ from unisono.tables.item_table import Clock, ItemTable
 from unisono.tables.labels import Introduction, counted, listed
 from unisono.tables.ratings import Ratings
 
+FigureEnds = dict[str, tuple[np.ndarray, np.ndarray]]  # lower and upper ends, (K, D) each
 INTERVAL = 0.90  # the level of every interval that is written
 SD_DIGITS = 4  # significant digits of the typical sd that are written: more would be noise
 TIME_DECIMALS = 6  # microseconds
@@ -231,6 +232,7 @@ class Annotators:
     tracing: dict[str, np.ndarray] | None = None  # (K, D) by kind: probabilities that a hand is flipped, flat, ...
     copy: np.ndarray | None = None  # (K,) probability of being one opinion with somebody else; None: not looked for
     voice: np.ndarray | None = None  # (K,) row of the first annotator of the set of copies one belongs to
+    ends: FigureEnds | None = None  # of 90 % intervals of figures, by name
     answered: np.ndarray | None = None  # (K, D) judgements with an answer on the dimension; None: not counted
     kind: tuple[str, ...] | None = None  # (K,) what each of them is: human, judge, ...; None: nobody said
 
@@ -323,6 +325,13 @@ def _style_of_traces(annotators: Annotators, kind: str) -> np.ndarray | None:
     return (annotators.tracing or {}).get(kind)
 
 
+BOUNDED = ("bias", "gain", "noise", "reliability")  # figures of annotators with intervals
+
+
+def _end(annotators: Annotators, name: str, end: str) -> np.ndarray | None:
+    return None if annotators.ends is None else annotators.ends[name][end == "high"]
+
+
 def _spammer(annotators: Annotators) -> np.ndarray | None:
     return None if annotators.diagnosis is None else annotators.diagnosis.spammer
 
@@ -348,6 +357,7 @@ def by_reliability(annotators: Annotators) -> np.ndarray:
 BY_DIMENSION = (
     Column("ratings", attrgetter("answered")),
     *(Column(name, attrgetter(name)) for name in ("bias", "gain", "noise", "reliability", "agreement")),
+    *(Column(f"{name}_{end}", partial(_end, name=name, end=end)) for name in BOUNDED for end in ("low", "high")),
     *(Column(name, attrgetter(name)) for name in ("delay", "delay_low", "delay_high")),
     *(Column(kind, partial(_style, kind=kind)) for kind in KINDS),
     *(Column(kind, partial(_style_of_traces, kind=kind)) for kind in TRACING if kind not in KINDS),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from unisono.fusers.fusion_results import Annotators, Fit
+from unisono.fusers.fusion_results import Annotators, FigureEnds, Fit
 from unisono.fusers.item_posteriors import Calibration
 from unisono.fusers.item_preparation import Prepared
 from unisono.fusers.standardisation import Scaling
@@ -81,6 +81,7 @@ class TurnedFit(NamedTuple):
         """The table of annotators; what they are, whatever the model, stays."""
         return replace(
             whole,
+            ends=self._ends(whole.ends, part.ends),
             bias=self.columns(whole.bias, part.bias),
             gain=self.columns(whole.gain, part.gain),
             leakage=self.blocks(whole.leakage, part.leakage),
@@ -88,6 +89,15 @@ class TurnedFit(NamedTuple):
             reliability=self.columns(whole.reliability, part.reliability),
             agreement=self.columns(whole.agreement, part.agreement),
         )
+
+    def _ends(self, whole: FigureEnds | None, part: FigureEnds | None) -> FigureEnds | None:
+        """Of the intervals of figures, by name."""
+        if whole is None or part is None:
+            return None
+        return {
+            name: (self.columns(low, part[name][0]), self.columns(high, part[name][1]))
+            for name, (low, high) in whole.items()
+        }
 
     def params(self, whole: ItemParams, part: ItemParams) -> ItemParams:
         """Parameters of all dimensions."""

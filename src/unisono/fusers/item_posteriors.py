@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.fusers.crowd import crowd_diagnosis
-from unisono.fusers.fusion_results import INTERVAL, Annotators, SharedError, error_arrays, restored_error
+from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds, SharedError, error_arrays, restored_error
 from unisono.fusers.standardisation import Scaling
 from unisono.maths.grouped_sums import grouped_correlation
+from unisono.maths.items.annotator_intervals import Ends, Known, annotator_ends, left_out_variances
 from unisono.maths.items.censored_estep import Typical, expected_answer
 from unisono.maths.items.item_data import Bounds, ItemData
 from unisono.maths.items.item_estep import Posterior, annotator_uncertainty, completed_posterior, expectation
@@ -89,6 +90,12 @@ class ItemPosteriors:
             return np.diagonal(self.params.N, axis1=1, axis2=2)[: self.data.K]
         read = self._completed[1]
         return own_noise(read, expectation(read, self.params)[1], self.params, Priors().noise_numbers)
+
+    @cached_property
+    def left_out_variance(self) -> np.ndarray:
+        """(K, D) mean variance of the truths of everybody's items as the others alone give them."""
+        variance = np.diagonal(self.posterior.cov, axis1=1, axis2=2)
+        return np.asarray(left_out_variances(self.data, self.params, variance) / np.maximum(self.data.answers(), 1))
 
     def densities(self) -> np.ndarray:
         """(D,) answers whose log density is part of the posterior's; those at an end have a probability."""
@@ -271,7 +278,7 @@ def estimated_truth(
 
 
 def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -> Annotators:
-    """Bias, gain, leakage, noise, reliability and agreement from fitted parameters."""
+    """Bias, gain, leakage, noise, reliability and agreement from fitted parameters, with intervals."""
     data, params, answers = items.data, items.params, scaling.standardise(ratings.value)
     return described(
         ratings.annotators,
@@ -284,6 +291,7 @@ def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -
         noise=items.noise,
         agreement=grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
         diagnosis=crowd_diagnosis(ratings),
+        left_out=None if params.cov is None else items.left_out_variance,
     )
 
 
@@ -299,25 +307,40 @@ def described(
     noise: np.ndarray,
     agreement: np.ndarray,
     diagnosis: Diagnosis,
+    left_out: np.ndarray | None,
 ) -> Annotators:
     """The table of annotators with `given` (K,) judgements each.
 
-    `center` (D,) is the average truth, `noise` (K, D) are variances. Of the ratings the sums of their profiles are
-    enough.
+    `center` (D,) is the average truth, `noise` (K, D) are variances, and `left_out` (K, D) those of truths that others
+    leave; without these nothing has an interval. Of the ratings the sums of their profiles are enough.
     """
     K, D = len(annotators), data.D
     F, b = params.F[:K], params.b[:K]
     signal = np.einsum("kdi,ij,kdj->kd", F, truth_covariance(data, params), F)
     leakage = scaling.restore_matrix(F) * (1 - np.eye(D))
+    bias, reliability = b + (F - np.eye(D)) @ center, signal / (signal + noise)
+    ends = None
+    if left_out is not None:
+        known = Known(bias, noise, reliability, data.answers(), left_out, center, data.M)
+        ends = _restored(annotator_ends(params, known, INTERVAL), scaling)
     return Annotators(
         annotators=annotators,
         dimensions=dimensions,
         ratings=given,
-        bias=(b + (F - np.eye(D)) @ center) * scaling.scale,
+        bias=bias * scaling.scale,
         gain=np.diagonal(F, axis1=1, axis2=2).copy(),
         leakage=leakage,
         noise=np.sqrt(noise) * scaling.scale,
-        reliability=signal / (signal + noise),
+        reliability=reliability,
         agreement=agreement,
         diagnosis=diagnosis,
+        ends=ends,
     )
+
+
+def _restored(ends: Ends, scaling: Scaling) -> FigureEnds:
+    """In the units of the ratings."""
+    unit = {"bias": scaling.scale, "noise": scaling.scale}
+    return {
+        name: (low * unit.get(name, 1.0), high * unit.get(name, 1.0)) for name, (low, high) in ends._asdict().items()
+    }

@@ -12,6 +12,7 @@ from unisono.fusers import series as of_traces
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fuser import Fuser
+from unisono.fusers.fuser_settings import SEED
 from unisono.fusers.fusion_results import Fit
 from unisono.fusers.grouped_annotators import Groups
 from unisono.fusers.joint_items import Joint
@@ -155,6 +156,12 @@ def revive(fit: Fit) -> Fuser:
 GROUP_SETTINGS = ("reference_kind", "shared")
 
 
+def require_seed(seed: object) -> None:
+    """Raises a SettingsError for what is no seed, before anything is read."""
+    if seed is not None and not SEED.fits(seed):
+        raise SettingsError(f"seed={seed!r}: {SEED.give}.")
+
+
 def model_for(model: str, ratings: Ratings, settings: dict[str, Any], *, explained: bool = False) -> str:
     """The name of the model to fit: `groups` instead of `auto` where kinds, covariates or settings ask for it."""
     if model != "auto" or ratings.is_series:
@@ -179,7 +186,7 @@ def _warn_of_models(ratings: Ratings) -> None:
         warn(
             f"{ratings.source}: {listed(models)} look like language models beside people. Judges err together, so "
             "that fused alike with people they count too much. Say who is a judge: a column 'kind', "
-            f"--kind judge='{models[0]},...' or --humans PATTERN (kinds=, humans= in Python).",
+            f"--kind judge='{models[0]},...' or --humans PATTERN.",
             DataWarning,
             stacklevel=4,
         )

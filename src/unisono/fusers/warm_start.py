@@ -19,7 +19,7 @@ from unisono.maths.items.bayes_start import tails
 from unisono.maths.items.censored_estep import EndAnswers
 from unisono.maths.items.item_params import ItemParams
 from unisono.tables.answer_scale import Scale
-from unisono.tables.labels import listed
+from unisono.tables.labels import listed, nearest
 from unisono.tables.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -91,6 +91,13 @@ def absent_annotators(
             f"{listed(earlier.dimensions)}: they have to be the same, in the same order."
         )
     present = set(annotators)
+    if present.isdisjoint(earlier.annotators):
+        close = [(name, like) for name in annotators if (like := nearest(name, earlier.annotators)) is not None]
+        alike = f" Is '{close[0][0]}' the earlier '{close[0][1]}'?" if close else ""
+        raise DataError(
+            f"{source} has no annotator of the fit to start from, which knows {listed(earlier.annotators, 8)}; here "
+            f"there is {listed(annotators, 8)}.{alike} Call them alike, or leave out --start."
+        )
     return tuple(label for label in earlier.annotators if label not in present)
 
 

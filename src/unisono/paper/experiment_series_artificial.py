@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unisono.collect.stimuli.walks import Pace, make_walk
+from unisono.collect.stimuli.colours import Pace, make_walk
 from unisono.evaluate.splits import ItemFold
 from unisono.paper.experiment_claims import (
     Chapter,

@@ -153,7 +153,7 @@ VISIBLE = 0.01  # of the largest weight: beyond the last weight that can be seen
 
 
 def annotators(result: Result, figure: str = "reliability", *, most: int = MOST, ax: Axes | None = None) -> Axes:
-    """One figure of every annotator, a colour per dimension, the most reliable at the top."""
+    """One figure of every annotator with its 90 % interval, a colour per dimension, the most reliable at the top."""
     found = result.described
     if figure not in ANNOTATOR_FIGURES or getattr(found, figure) is None:
         known = [name for name in ANNOTATOR_FIGURES if getattr(found, name) is not None]
@@ -167,7 +167,10 @@ def annotators(result: Result, figure: str = "reliability", *, most: int = MOST,
     D = len(found.dimensions)
     for d, name in enumerate(found.dimensions):
         shift = 0.0 if D == 1 else 0.5 * (d / (D - 1) - 0.5)
-        axes.plot(values[order, d], y + shift, "o", ms=3, color=DIMENSIONS[d % len(DIMENSIONS)], label=name)
+        colour = DIMENSIONS[d % len(DIMENSIONS)]
+        if found.ends is not None and figure in found.ends:
+            axes.hlines(y + shift, *(end[order, d] for end in found.ends[figure]), color=colour, lw=0.7, alpha=0.6)
+        axes.plot(values[order, d], y + shift, "o", ms=3, color=colour, label=name)
     if figure in IDEAL:
         axes.axvline(IDEAL[figure], color=SINGLE, lw=0.6, zorder=0)
     axes.set_yticks(y, [found.annotators[k] for k in order], fontsize=6)

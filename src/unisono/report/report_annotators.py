@@ -47,6 +47,9 @@ def _row(found: Annotators, k: int, moved: list[float | None] | None) -> dict[st
         "judgements": int(found.ratings[k]),
         "mean_reliability": _plain(mean_of(found, "reliability")[[k]])[0],
         "figures": {name: _row_of(getattr(found, name), k) for name in FIGURES if getattr(found, name) is not None},
+        "ends": None
+        if found.ends is None
+        else {name: [_row_of(low, k), _row_of(high, k)] for name, (low, high) in found.ends.items()},
         "transform": [_plain(row) for row in transform],
         "spammer": None if diagnosis is None else float(diagnosis.spammer[k]),
         "styles": None

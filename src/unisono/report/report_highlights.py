@@ -109,6 +109,8 @@ def _in_words(figure: dict[str, Any], least: str, data: dict[str, Any]) -> str:
 def _trust(data: dict[str, Any]) -> Answer:
     summary = data["summary"]
     lines = [] if summary.get("unranked") else [*_ranked(summary, "most"), *_ranked(summary, "least")]
+    if summary.get("alike"):
+        lines.append(Line("", summary["alike"]))
     if lines and data["agreement"]["groups"] > 1:
         lines.insert(0, Line("", STRANGERS))
     sentence = f"{_trust_in_words(summary)}{_who_is_constant(summary)}"

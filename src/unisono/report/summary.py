@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.evaluate.alerts import NO_SIGNAL, first_line, gold_lines, kind_lines, nothing_shared
-from unisono.evaluate.annotator_findings import finding_lines, findings, tracing_findings, tracing_lines
+from unisono.evaluate.annotator_findings import (
+    differ_in_reliability,
+    finding_lines,
+    findings,
+    tracing_findings,
+    tracing_lines,
+)
 from unisono.fusers.fusion_results import Annotators, Fit
 from unisono.tables.labels import counted
 from unisono.tables.rating_checks import Alert
@@ -69,6 +75,7 @@ TWO = (
     "Two annotators cannot be told apart: where they differ, nothing says which of them is nearer to the truth, so "
     "neither is called more reliable."
 )
+ALIKE = "Annotators do not differ in reliability beyond chance, so nobody is called the most or the least reliable."
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
 
@@ -132,6 +139,7 @@ def summary_of(
         "most_reliable": best,
         "least_reliable": worst,
         "unranked": unranked,
+        "alike": "" if unranked or best else ALIKE,
         "unclear": unclear,
         "diagnosis": findings(annotators),
         "tracing": tracing_findings(annotators),
@@ -169,8 +177,8 @@ def summary_text(data: dict[str, Any]) -> str:
                     for who in data[key]
                 ]
             )
-    if data["unranked"]:
-        lines += ["", data["unranked"]]
+    if why := data["unranked"] or data.get("alike"):
+        lines += ["", why]
     if data.get("windows_tried"):
         tried = ", ".join(f"{one['name']}: {one['rmse']:.4f}" for one in data["windows_tried"])
         lines += ["", f"Error on held-out stretches, in standard deviations of the ratings, by window: {tried}."]
@@ -245,10 +253,15 @@ def _aligned(rows: list[tuple[str, str]]) -> list[str]:
 def _ends(
     annotators: Annotators, least: int, unclear: Sequence[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The most and the least reliable annotators, by mean reliability over dimensions; nobody is in both lists."""
+    """The most and the least reliable annotators, by mean reliability over dimensions; nobody is in both lists.
+
+    Nobody is in either where they do not differ beyond chance.
+    """
     known = np.isfinite(annotators.reliability) & ~np.isin(annotators.dimensions, unclear)
     mean = np.where(known, annotators.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     ranked = np.flatnonzero((annotators.ratings >= least) & known.any(axis=1) & _first_of_their_set(annotators))
+    if not differ_in_reliability(annotators, ranked, known.any(axis=0)):
+        return [], []
     ranked = ranked[np.argsort(-mean[ranked], kind="stable")]
     shown = min(SHOWN, len(ranked) // 2)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from unisono.fusers.item_posteriors import Calibration, variance_without_signal
 from unisono.maths.grouped_sums import correlation_of_sums
+from unisono.maths.items.annotator_intervals import left_out_variances
 from unisono.maths.items.bayes_start import (
     AnnotatorMoments,
     Levels,
@@ -233,6 +234,7 @@ class Sweep(NamedTuple):
     expected: Moments  # of what typical annotators answer
     variance: np.ndarray  # (D,) sum of posterior variances
     answers: Sums  # of annotators, against the truths of the others
+    left_out: np.ndarray  # (K, D) sums of the variances of these truths
 
 
 def sweep(executor: Executor, shards: list[Shard], params: ItemParams, typical: Typical | None) -> Sweep:
@@ -285,6 +287,7 @@ def _sweep(shard: ItemShard, params: ItemParams, typical: Typical | None) -> Swe
         moments_of(found.mean if typical is None else typical.answer(found.mean, variance)),
         np.einsum("mdd->d", found.cov),
         centred_sums(data.value, others.mean, data.annotator_of, data.K),
+        left_out_variances(data, params, variance),
     )
 
 
@@ -296,4 +299,5 @@ def _joined_sweeps(one: Sweep, other: Sweep) -> Sweep:
         joined_moments(one.expected, other.expected),
         one.variance + other.variance,
         joined_sums(one.answers, other.answers),
+        one.left_out + other.left_out,
     )

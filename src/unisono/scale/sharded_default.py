@@ -79,6 +79,7 @@ class Fitted(NamedTuple):
     diagnosis: Diagnosis
     noise: np.ndarray  # (K, D) error variances of the voices, standardised
     agreement: np.ndarray  # (K, D) of the voices
+    left_out: np.ndarray  # (K, D) mean variances of the truths that the others leave
 
 
 def fit_default(
@@ -162,7 +163,8 @@ def fit_default(
     stats = statistics_of(executor, shards, crowd, estimate.params)
     noise = own_noise(crowd.data, stats, estimate.params, Priors().noise_numbers)
     executor.forget(shards)
-    return Fitted(fuser, crowd, signal, diagnosis, noise, agreement_of(found.answers))
+    left_out = found.left_out / np.maximum(crowd.data.answers(), 1)
+    return Fitted(fuser, crowd, signal, diagnosis, noise, agreement_of(found.answers), left_out)
 
 
 def _in_units(executor: Executor, counted: Counted, scaling: Scaling, at_ends: EndAnswers | None) -> list[Shard]:

@@ -157,6 +157,7 @@ class ShardedFusion:
             noise=self.fitted.noise,
             agreement=self.fitted.agreement,
             diagnosis=self.fitted.diagnosis,
+            left_out=self.fitted.left_out,
         )
         each = everybody_described(
             voices, self.found_copies, self.folder.annotators, self.look.given, merged=self.merged

@@ -1,7 +1,7 @@
 """Files that are written whole or not at all, and JSON that every reader takes.
 
 An interrupted run leaves no half-written file or folder. JSON has no word for a number that is not defined, so NaN and
-infinity become null. Imports the standard library alone.
+infinity become null. Imports the standard library and errors alone.
 """
 
 from __future__ import annotations
@@ -16,10 +16,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from unisono.errors import DataError
+
+
+def require_place(path: Path) -> None:
+    """Raises a DataError where neither a file nor a folder of this name can be made."""
+    above = next(folder for folder in (*path.absolute().parents,) if folder.exists())
+    if not above.is_dir():
+        raise DataError(f"{path} cannot be written: {above} is a file.")
+    if not os.access(path if path.is_dir() else above, os.W_OK | os.X_OK):
+        raise DataError(f"{path} cannot be written: nothing may be written in {path if path.is_dir() else above}.")
+
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary file beside `path` to write to; it takes the name `path` only when the block ends well."""
+    require_place(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
     os.close(handle)
@@ -38,6 +50,7 @@ def atomic_directory(path: Path) -> Iterator[Path]:
 
     Files of an earlier run that the new run writes too are replaced one by one; others stay.
     """
+    require_place(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:

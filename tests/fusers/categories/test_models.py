@@ -108,5 +108,5 @@ def test_without_crowd_kit_the_extra_is_named(monkeypatch):
 def test_mace_refuses_items_whose_products_underflow():
     n = category_models.MOST_FACTORS + 1
     votes = Votes(np.zeros(n, dtype=int), np.arange(n), np.arange(n) % 2, 1, n, 2)
-    with pytest.raises(DataError, match="Choose another --category-model"):
+    with pytest.raises(DataError, match="Choose another category_model"):
         class_probabilities("mace", votes, seed=0)

@@ -43,7 +43,7 @@ def test_kinds_can_be_given_by_names():
 
 def test_names_of_models_beside_people_are_pointed_out():
     bare, _ = judged_ratings(kinds=False, items=30, labels=20)
-    with pytest.warns(un.DataWarning, match=r"'gpt-0'.*look like language models.*--kind judge='gpt-0"):
+    with pytest.warns(un.DataWarning, match=r"'gpt-0'.*look like language models.*kinds=.*judge.*gpt-0"):
         assert un.fuse(bare).model == "auto"
 
 

@@ -176,9 +176,8 @@ def good_crowd():
 def test_known_truths_upside_down_are_refused_with_the_figures_and_obeyed_if_asked():
     ratings, truth = good_crowd()
     gold = known(100 - truth[:20], ratings, range(20))
-    words = (
-        r"of 'v' run against the ratings: their slope .* is -\d[.\d]* \(99% interval .*Turn them round .*--gold-anyway"
-    )
+    words = r"of 'v' run against the ratings: their slope .* is -\d[.\d]* \(99% interval .*Turn them round "
+    words += ".*gold_anyway=True"
     with pytest.raises(un.DataError, match=words):
         un.fuse(ratings, gold=gold)
     found = un.fuse(ratings, gold=gold, gold_anyway=True)
@@ -191,7 +190,7 @@ def test_known_truths_in_another_unit_are_refused_and_obeyed_if_asked(unit, offs
     ratings, truth = good_crowd()
     gold = known(unit * truth[:20] + offset, ratings, range(20))
     with pytest.raises(
-        un.DataError, match=r"look as if they were in another unit: .* about .* times as large .*--gold"
+        un.DataError, match=r"look as if they were in another unit: .* about .* times as large .*gold_anyway=True"
     ):
         un.fuse(ratings, gold=gold)
     found = un.fuse(ratings, gold=gold, gold_anyway=True, scale="none")

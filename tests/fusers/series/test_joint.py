@@ -196,7 +196,7 @@ def known_frames(world, change):
 )
 def test_gold_that_means_something_else_is_refused_and_obeyed_if_asked(world, change, words):
     gold = known_frames(world, change)
-    with pytest.raises(DataError, match=rf"'valence' .*{words}.* 'arousal' .*--gold-anyway"):
+    with pytest.raises(DataError, match=rf"'valence' .*{words}.* 'arousal' .*gold_anyway=True"):
         un.fuse(world.ratings, gold=gold)
     result = un.fuse(world.ratings, gold=gold, gold_anyway=True, scale="none")
     wanted = change(world.truth.value)

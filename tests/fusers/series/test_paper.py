@@ -50,7 +50,7 @@ def failing_after(calls, real=series_paper.log_likelihood):
 
 def test_no_start_with_a_likelihood_is_bad_data(short, monkeypatch):
     monkeypatch.setattr(series_paper, "log_likelihood", failing_after(0))
-    with pytest.raises(DataError, match=r"too little for free filters of 5 frames.*--width"):
+    with pytest.raises(DataError, match=r"too little for free filters of 5 frames.*a smaller width"):
         series.PaperJoint(width=5, restarts=2).fit(short.ratings)
 
 

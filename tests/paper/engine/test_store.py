@@ -51,20 +51,17 @@ def fingerprint_after(path, change):
 @pytest.mark.parametrize(
     "name",
     [
-        "reproduce/engine/protocol.py",
-        "reproduce/experiments/series_real.py",
-        "reproduce/inputs/recordings.py",
-        "io/tables.py",
-        "io/reading/numbers.py",
-        "datasets/__init__.py",
-        "datasets/squality/ratings.csv",
+        "paper/paper_protocol.py",
+        "paper/experiment_series_real.py",
+        "paper/simulation.py",
+        "tables/item_table.py",
+        "tables/reading/ratings_reader.py",
+        "tables/datasets/__init__.py",
+        "tables/datasets/squality/ratings.csv",
         "collect/stimuli/walks.py",
-        "maths/em.py",
-        "fusers/registry.py",
+        "maths/em_loop.py",
+        "fusers/model_registry.py",
         "evaluate/splits.py",
-        "simulate/items.py",
-        "data/ratings.py",
-        "tasks.py",
         "errors.py",
         "version.py",
     ],
@@ -75,7 +72,7 @@ def test_an_edited_file_makes_every_unit_another_one(package, name):
     assert experiment_runs.fingerprint("toy", UNIT) == before
 
 
-@pytest.mark.parametrize("name", ["cli/fuse.py", "collect/app/api.py", "report/summary.py"])
+@pytest.mark.parametrize("name", ["cli/fuse_command.py", "collect/app/api.py", "report/summary.py"])
 def test_what_only_talks_to_people_leaves_stored_results_alone(package, name):
     before = experiment_runs.fingerprint("toy", UNIT)
     assert fingerprint_after(package / name, lambda content: content + b"\n") == before
@@ -84,15 +81,15 @@ def test_what_only_talks_to_people_leaves_stored_results_alone(package, name):
 def test_a_renamed_file_counts_and_a_compiled_one_does_not(package):
     before = experiment_runs.fingerprint("toy", UNIT)
     (package / "maths" / "__pycache__").mkdir(exist_ok=True)
-    (package / "maths" / "__pycache__" / "em.cpython-399.pyc").write_bytes(b"x")
+    (package / "maths" / "__pycache__" / "em_loop.cpython-399.pyc").write_bytes(b"x")
     experiment_runs.source_hash.cache_clear()
     assert experiment_runs.fingerprint("toy", UNIT) == before
-    (package / "maths" / "em.py").rename(package / "maths" / "em2.py")
+    (package / "maths" / "em_loop.py").rename(package / "maths" / "em_loop2.py")
     experiment_runs.source_hash.cache_clear()
     try:
         assert experiment_runs.fingerprint("toy", UNIT) != before
     finally:
-        (package / "maths" / "em2.py").rename(package / "maths" / "em.py")
+        (package / "maths" / "em_loop2.py").rename(package / "maths" / "em_loop.py")
 
 
 def test_the_libraries_that_compute_count_by_their_version(monkeypatch):

@@ -27,6 +27,29 @@ def test_a_sample_becomes_a_table_that_check_reads(tmp_path, name):
     assert (read.returncode, read.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("name", ["inspect", "promptfoo", "helm", "mt-bench"])
+def test_from_a_log_to_a_leaderboard(tmp_path, name):
+    """As docs/judges.md has it; a log of one system is read beside that of another."""
+    case = CASES[name]
+    shutil.copytree(SAMPLES, tmp_path / "in")
+    for file in case.files if name in ("inspect", "helm") else ():
+        text = (tmp_path / "in" / file).read_text(encoding="utf-8")
+        (tmp_path / "in" / f"{file}.b.json").write_text(text.replace("system-a", "system-b"), encoding="utf-8")
+        case = case._replace(files=[*case.files, f"{file}.b.json"])
+    done = unisono_here(*arguments(case, tmp_path / "in"), "-o", "scores.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    dimension = pl.read_csv(tmp_path / "scores.csv").columns[-1] if name == "mt-bench" else "fluency"
+    board = unisono_here(
+        *("leaderboard", "scores.csv", "--by", "system", "--prompt", "prompt", "--dim", dimension, "--out", "board"),
+        *(("--set", "reference_kind=judge") if name == "mt-bench" else ()),
+        cwd=tmp_path,
+    )
+    assert board.returncode == 0, board.stderr
+    systems = pl.read_csv(tmp_path / "board" / "systems.csv")["system"]
+    assert systems.n_unique() >= 2
+    assert systems.str.contains("system-a").any()
+
+
 def test_every_kind_but_the_mapper_has_a_sample():
     assert {case.kind for case in CASES.values()} == set(KINDS) - {"json"}
 

@@ -68,8 +68,8 @@ def test_points_in_semicolon_files_are_as_before(tmp_path):
     ("cells", "message"),
     [
         (["1,500", "2", "2,250", "4"], r"v is '1,500', which may be 1.500 or 1500"),
-        (["85%", "0.9", "7%", "1"], r"v is '85%'.*say what it means: --labels \"85%=\" for missing"),
-        (["agree", "4", "3", "2"], r"row 0 .*: v is 'agree'.* --labels \"agree=3\" for a number"),
+        (["85%", "0.9", "7%", "1"], r"v is '85%'.*say what it means: labels=\"85%=\" for missing"),
+        (["agree", "4", "3", "2"], r"row 0 .*: v is 'agree'.* labels=\"agree=3\" for a number"),
         (["4 - agree", "4 - disagree", "3", "2"], "v is '4 - agree'"),
         (["1,234.5", "2", "3", "4"], "v is '1,234.5'"),
         (["12:30", "2", "3", "4"], "v is '12:30'"),
@@ -91,7 +91,7 @@ def test_what_may_mean_two_things_is_refused(cells, message):
     ],
 )
 def test_words_without_a_known_order_stay_text(cells):
-    with pytest.raises(DataError, match=r"'v' \(text\). If 'v' is one, say what its words mean: --labels"):
+    with pytest.raises(DataError, match=r"'v' \(text\). If 'v' is one, say what its words mean: labels="):
         read(cells)
 
 

@@ -95,7 +95,7 @@ def test_features_of_items_may_be_counts_and_years_but_not_errors_of_others():
 def test_nothing_but_descriptions_is_refused_with_the_way_out():
     frame = crowd(age=lambda item, rater, row: 20 + rater).drop("valence")
     with pytest.raises(
-        DataError, match=r"no column that looks like a rating: 'age' \(by its name it is an age\).*--dim age"
+        DataError, match=r"no column that looks like a rating: 'age' \(by its name it is an age\).*dims=\[\"age\"\]"
     ):
         read_ratings(frame)
 

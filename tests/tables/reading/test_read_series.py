@@ -70,7 +70,7 @@ def test_the_name_of_the_column_may_give_the_unit_away(plain):
     assert read(renamed).clock.rate == 10
     frames = plain.with_columns((pl.col("time") * 10).round()).rename({"time": "frame"})
     assert read(frames, rate=10).data_hash == read(plain).data_hash
-    with pytest.raises(DataError, match=r"counted in frames\. Say how many make a second with --rate"):
+    with pytest.raises(DataError, match=r"counted in frames\. Say how many make a second with rate=HZ"):
         read(frames)
     with pytest.raises(ValueError, match="time_unit must be one of"):
         read(plain, time_unit="weeks")

@@ -66,9 +66,7 @@ def test_a_column_for_each_dimension_and_annotator():
 
 def test_a_form_takes_names_that_say_nothing():
     text = WIDE.replace("_A1", "-x").replace("_A2", "-y")
-    with pytest.raises(
-        DataError, match=r"If columns stand for annotators, say --annotators-in-columns '\{dimension\}-"
-    ):
+    with pytest.raises(DataError, match=r"If columns stand for annotators, say annotators_in_columns=.\{dimension\}-"):
         read(text)
     found = read(text, annotators_in_columns="{dimension}-{annotator}")
     assert found.annotators == ("x", "y")
@@ -97,7 +95,7 @@ def test_columns_that_may_be_anything_are_told_and_not_taken(names):
     text = ONE.format(*names)
     with pytest.raises(DataError, match=r"no column that looks like the annotator") as caught:
         read(text)
-    pattern = str(caught.value).split("--annotators-in-columns '")[1].split("'")[0]
+    pattern = str(caught.value).split('annotators_in_columns="')[1].split('"')[0]
     found = read(text, annotators_in_columns=pattern)
     np.testing.assert_array_equal(found.value[:, 0], [1, 2, 4, 3, 2])
 
@@ -126,7 +124,7 @@ def test_items_side_by_side():
     found = read(text)
     assert found.items == ("clip1", "clip2", "clip3")
     assert_same(found, read("item,annotator,rating\nclip1,A1,1\nclip1,A2,2\nclip2,A1,4\nclip2,A2,3\nclip3,A2,2\n"))
-    with pytest.raises(DataError, match=r"--items-in-columns 'sea,hill'"):
+    with pytest.raises(DataError, match=r"items_in_columns=.sea,hill"):
         read("participant,sea,hill\nA1,1,4\nA2,2,3\n")
 
 
@@ -163,9 +161,9 @@ def test_one_row_per_number_by_any_names():
     found = read_ratings(frame, dimension="facet", value="points", dims=["valence", "arousal"])
     assert_same(found)
     assert_same(read_ratings(frame.rename({"points": "score"}), dimension="facet", dims=["valence", "arousal"]))
-    with pytest.raises(DataError, match=r"no column looks like the one that holds the value; .* Say --value COLUMN"):
+    with pytest.raises(DataError, match=r"no column looks like the one that holds the value; .* Say value=COLUMN"):
         read_ratings(frame, dimension="facet")
-    with pytest.raises(DataError, match=r"that names the dimension; .* Say --dimension COLUMN"):
+    with pytest.raises(DataError, match=r"that names the dimension; .* Say dimension=COLUMN"):
         read_ratings(frame, value="points")
 
 

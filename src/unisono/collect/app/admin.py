@@ -21,14 +21,13 @@ from starlette.routing import Route
 
 from unisono.collect.app.api import answer
 from unisono.collect.app.context import Site, now_ms
-from unisono.collect.app.forms import read_form
+from unisono.collect.app.signup import read_form
 from unisono.collect.export.summary import summary
 from unisono.collect.export.write import export_zip
-from unisono.collect.store import reading, sessions
+from unisono.collect.store import raters, reading
 from unisono.collect.store.arrivals import ANSWERS, settle
 from unisono.collect.store.assign import lock_items
-from unisono.collect.store.excluded import excluded_ids, set_excluded
-from unisono.collect.store.raters import PHASES, set_phase
+from unisono.collect.store.raters import PHASES, excluded_ids, set_excluded, set_phase
 
 _DAY = 24 * 3600
 Handler = Callable[[Request, Site], Awaitable[Response]]
@@ -50,7 +49,7 @@ def for_admin(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 async def _is_signed_in(request: Request, site: Site) -> bool:
     word = request.cookies.get(site.keys.admin_cookie_name, "")
-    return bool(word) and await site.read(lambda connection: sessions.is_open(connection, word, now_ms()))
+    return bool(word) and await site.read(lambda connection: raters.is_open(connection, word, now_ms()))
 
 
 async def login_page(request: Request) -> Response:
@@ -70,7 +69,7 @@ async def login(request: Request) -> Response:
         site.limiter.allows("wrong", sender)
         return HTMLResponse(site.render("login.html", wrong=True), 403)
     word, now = secrets.token_hex(20), now_ms()
-    await site.write(lambda connection: sessions.open_session(connection, word, now + 1000 * _DAY, now))
+    await site.write(lambda connection: raters.open_session(connection, word, now + 1000 * _DAY, now))
     response = RedirectResponse(f"{site.root}/admin", 303)
     secure = request.url.scheme == "https" or site.public_url.startswith("https:")
     # Browsers send cookies to every port of a host: the name keeps studies on one machine apart, the path those below
@@ -84,7 +83,7 @@ async def logout(request: Request, site: Site) -> Response:
     """Ends the session, and forgets the cookie."""
     name = site.keys.admin_cookie_name
     word = request.cookies.get(name, "")
-    await site.write(lambda connection: sessions.close_session(connection, word))
+    await site.write(lambda connection: raters.close_session(connection, word))
     response = RedirectResponse(f"{site.root}/admin/login", 303)
     response.delete_cookie(name, path=f"{site.root}/admin")
     return response

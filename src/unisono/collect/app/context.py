@@ -1,4 +1,7 @@
-"""One running study: everything a request needs, put together once."""
+"""One running study: everything a request needs, put together once.
+
+The researcher's plain text becomes paragraphs and lists: only structure is found, every character stays a character.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,22 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from random import SystemRandom
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
-from unisono.collect.app.limits import Limiter
-from unisono.collect.app.prose import prose
+from unisono.collect.app.guard import Limiter
 from unisono.collect.app.quality import LiveQuality
 from unisono.collect.app.static import static_version
 from unisono.collect.app.validate import Judge
 from unisono.collect.store import raters
 from unisono.collect.store.agree import plan_of, prepare
-from unisono.collect.store.asked import keep_asked
+from unisono.collect.store.assign import is_over
 from unisono.collect.store.database import Database, NotSavedError
-from unisono.collect.store.log import Book
-from unisono.collect.store.places import is_over
+from unisono.collect.store.log import Book, keep_asked
 from unisono.collect.store.writer import Writer
 from unisono.collect.studies import Keys, StudyFolder
 
@@ -150,3 +151,33 @@ def _environment() -> Environment:
     )
     environment.filters["prose"] = prose
     return environment
+
+
+class Block(NamedTuple):
+    """A paragraph (one line) or a list (a line per point)."""
+
+    kind: str  # "paragraph" or "list"
+    lines: list[str]
+
+
+def prose(text: str) -> list[Block]:
+    """Paragraphs are set apart by empty lines; lines that start with `- ` make a list."""
+    blocks: list[Block] = []
+    for chunk in text.strip().split("\n\n"):
+        for line in (part.strip() for part in chunk.splitlines()):
+            if line:
+                _add(blocks, line, new=line.startswith("- ") or not blocks or blocks[-1].kind == "end")
+        blocks.append(Block("end", []))
+    return [block for block in blocks if block.kind != "end"]
+
+
+def _add(blocks: list[Block], line: str, new: bool) -> None:
+    if line.startswith("- "):
+        if not blocks or blocks[-1].kind != "list":
+            blocks.append(Block("list", []))
+        blocks[-1].lines.append(line[2:])
+    elif new or blocks[-1].kind == "end":
+        blocks.append(Block("paragraph", [line]))
+    else:
+        # A wrapped line goes on where the one before stopped.
+        blocks[-1].lines[-1] += f" {line}"

@@ -1,20 +1,28 @@
-"""What stands before every route: host, origin, body size, headers, and a log without secrets.
+"""What stands before every route: host, origin, body size, headers, limits, and a log without secrets.
 
-Written against ASGI itself: these run on every request and must not buffer bodies or break streaming.
+Written against ASGI itself: these run on every request and must not buffer bodies or break streaming. A sender has a
+bucket of requests that refills, one per rater and one per address. Connections that nobody speaks on are hung up, so
+that holding many open costs an attacker work: uvicorn closes those that rest between two requests; one that never
+finishes its first request would stay.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
+from collections import OrderedDict
+from typing import Any
 from urllib.parse import urlsplit
 
+import h11
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from unisono.collect.app.limits import MOST_BODY
+from unisono.collect.studies.schema import Limits
 
 log = logging.getLogger("unisono.collect")
 
@@ -133,3 +141,100 @@ def _log(scope: Scope, status: int, started: float) -> None:
     level = logging.WARNING if status >= 500 else logging.INFO
     # repr keeps a path from starting a line of its own in the log.
     log.log(level, "%s %r %s %.0f ms", scope["method"], masked(scope["path"]), status, took)
+
+
+MOST_BODY = 512 * 1024
+# A browser that comes back after an outage has a queue to deliver.
+_BURST_SECONDS = 10
+_MOST_SENDERS = 50_000
+
+
+class Bucket:
+    """Refills at `rate` per second up to `size`."""
+
+    __slots__ = ("_at", "_left")
+
+    def __init__(self, size: float, now: float) -> None:
+        self._left = size
+        self._at = now
+
+    def take(self, rate: float, size: float, now: float) -> bool:
+        """Whether one more is allowed now."""
+        if not self.has(rate, size, now):
+            return False
+        self._left -= 1
+        return True
+
+    def has(self, rate: float, size: float, now: float) -> bool:
+        """Whether there is one to take."""
+        self._left = min(size, self._left + (now - self._at) * rate)
+        self._at = now
+        return self._left >= 1
+
+
+class Limiter:
+    """Buckets by sender; those not used for longest are forgotten first, which only ever favours the sender."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._rates = {
+            "rater": limits.requests_per_second,
+            "join": limits.joins_per_minute / 60,
+            "admin": 5.0,
+            # Wrong admin tokens, not compared any more once this is spent; and unknown links, by themselves, so that
+            # nobody locks the researcher out with those.
+            "wrong": 1.0,
+            "link": 1.0,
+        }
+        self._buckets: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
+
+    def is_spent(self, kind: str, sender: str) -> bool:
+        """Whether this sender has nothing left of this kind; asking costs nothing."""
+        bucket = self._buckets.get((kind, sender))
+        return bucket is not None and not bucket.has(self._rates[kind], self._size(kind), time.monotonic())
+
+    def _size(self, kind: str) -> float:
+        return max(self._rates[kind] * (60 if kind == "join" else _BURST_SECONDS), 10.0)
+
+    def allows(self, kind: str, sender: str) -> bool:
+        """Whether this sender may do one more thing of this kind."""
+        rate, size, now = self._rates[kind], self._size(kind), time.monotonic()
+        bucket = self._buckets.setdefault((kind, sender), Bucket(size, now))
+        self._buckets.move_to_end((kind, sender))
+        if len(self._buckets) > _MOST_SENDERS:
+            self._buckets.popitem(last=False)
+        return bucket.take(rate, size, now)
+
+
+_LOOK_EVERY = 5.0
+
+
+class ImpatientProtocol(H11Protocol):
+    """HTTP/1.1 that waits `patience` seconds for the next byte of a request, and `longest` for all of its head."""
+
+    patience = 30.0
+    longest = 60.0
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._heard = self._began = self.loop.time()
+        self._timer: asyncio.TimerHandle | None = None
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._heard = self.loop.time()
+        super().data_received(data)
+
+    def _look(self) -> None:
+        now = self.loop.time()
+        if self.conn.their_state is not h11.IDLE:
+            self._began = now
+        waiting = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+        if waiting and (now - self._heard > self.patience or now - self._began > self.longest):
+            self.transport.abort()
+            return
+        self._timer = self.loop.call_later(min(_LOOK_EVERY, self.patience / 2), self._look)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from unisono.collect.studies.replies import LONGEST_TEXT
+from unisono.collect.studies.choices import LONGEST_TEXT
 
 Seq = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Moment = Annotated[int, Meta(ge=0, le=2**52)]

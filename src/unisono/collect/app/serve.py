@@ -23,8 +23,8 @@ import uvicorn
 from starlette.applications import Starlette
 
 from unisono.collect.app.build import build, together
-from unisono.collect.app.connections import ImpatientProtocol
 from unisono.collect.app.context import Site
+from unisono.collect.app.guard import ImpatientProtocol
 from unisono.collect.links import address_of
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database, NotSavedError

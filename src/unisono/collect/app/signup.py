@@ -1,18 +1,22 @@
-"""The door: how people become raters. Looking at it stores nothing; only the button does."""
+"""The door: how people become raters. Looking at it stores nothing; only the button does.
+
+Its form, and the researcher's, are read with care: who joins, and what is pressed.
+"""
 
 from __future__ import annotations
 
 import re
 import secrets
 from typing import NamedTuple
+from urllib.parse import parse_qsl
 
 from starlette.datastructures import QueryParams
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from unisono.collect.app.context import Site, now_ms
-from unisono.collect.app.forms import read_form
 from unisono.collect.store.arrivals import join
 from unisono.collect.store.raters import Arrival, phase
 from unisono.collect.store.writer import RefusedError
@@ -115,3 +119,16 @@ def _refuse(site: Site, why: str, status: int = 403) -> Response:
 
 
 routes = [Route("/", welcome), Route("/", begin, methods=["POST"])]
+
+
+_MOST_FIELDS = 20
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of a form; of those that come twice, the first. Too many are refused."""
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        pairs = parse_qsl(body, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise HTTPException(400, f"a form has at most {_MOST_FIELDS} fields") from None
+    return dict(reversed(pairs))

@@ -11,10 +11,10 @@ from msgspec import UNSET
 from unisono.collect.app import messages
 from unisono.collect.store.assign import Slot
 from unisono.collect.store.log import Entry
-from unisono.collect.store.passes import Claim
+from unisono.collect.store.reading import Claim
 from unisono.collect.studies import Catalogue, Study
+from unisono.collect.studies.choices import questionnaire_fault, reply_fault, step_fault
 from unisono.collect.studies.duration import longest, shortest
-from unisono.collect.studies.replies import questionnaire_fault, reply_fault, step_fault
 from unisono.collect.studies.schema import Value
 
 # Seconds by which players, headers and clocks may differ.

@@ -13,15 +13,14 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from sqlalchemy import Connection
 
-from unisono.collect.app.context import Site, now_ms
+from unisono.collect.app.context import Site, now_ms, prose
 from unisono.collect.app.guard import MTURK_HOSTS
-from unisono.collect.app.prose import prose
 from unisono.collect.store import assign, raters, reading
+from unisono.collect.store.assign import free_in
 from unisono.collect.store.log import too_many_broken
-from unisono.collect.store.places import free_in
-from unisono.collect.store.questionnaire import replies_of
+from unisono.collect.store.reading import replies_of
 from unisono.collect.studies import Dimension, Item
-from unisono.collect.studies.replies import pages_due
+from unisono.collect.studies.choices import pages_due
 
 # The items of a pair, by their place in its name.
 SIDES = ("first", "second")

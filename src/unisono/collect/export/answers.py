@@ -1,4 +1,7 @@
-"""What raters answered, read from the log: the last rating of each slot, the last complete trace of each pass."""
+"""What raters answered, read from the log: the last rating of each slot, the last complete trace of each pass.
+
+Samples of traces lie at uneven moments, and become one value per frame on the clock of the media.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,8 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
-from unisono.collect.export.series import Sample, held
 from unisono.collect.store import reading
-from unisono.collect.store.excluded import excluded_ids
+from unisono.collect.store.raters import excluded_ids
 from unisono.collect.studies import Study, StudyFolder
 from unisono.collect.studies.duration import longest
 from unisono.collect.studies.schema import Value
@@ -101,3 +103,30 @@ def _frames(folder: StudyFolder, item: str, parts: list[tuple[int, int, str]]) -
     played = max(float(msgspec.json.decode(payload)["seconds"]) for _, _, payload in parts)
     seconds = min(played, longest(known.seconds if known else None))
     return max(1, round(seconds * folder.study.trace.rate))
+
+
+# media ms, page ms, code, then a value per dimension of the pass
+Sample = list[float | None]
+
+
+def held(samples: list[Sample], column: int, rate: float, frames: int) -> list[float | None]:
+    """The value in force at each t / rate: the last one sampled by then, None before the first touch.
+
+    A handle stays where it was left, so values are held, not interpolated. A tick that is meant for a frame comes a
+    few milliseconds after it; half a frame of grace keeps it from counting one frame late.
+    """
+    values: list[float | None] = []
+    current: float | None = None
+    at = 0
+    for frame in range(frames):
+        limit = 1000 * (frame + 0.5) / rate
+        while at < len(samples) and (samples[at][0] or 0.0) <= limit:
+            current = samples[at][column]
+            at += 1
+        values.append(current)
+    return values
+
+
+def seconds(frame: int, rate: float) -> str:
+    """The time of a frame, for a table."""
+    return f"{frame / rate:.10g}"

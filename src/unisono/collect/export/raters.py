@@ -1,12 +1,13 @@
 """One row per rater: where they came from, how far they got, how fast, how close to references and checks.
 
-Plain counts and medians for the researcher's eye; what raters do with a scale is for `unisono fuse` to say.
+Plain counts and medians for the researcher's eye; what raters do with a scale is for `unisono fuse` to say. Beside
+them, what raters said of themselves, and of pairs: one row per rater, pair and dimension.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -15,16 +16,16 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import Answer, label
-from unisono.collect.export.devices import Devices
-from unisono.collect.export.doubts import Evidence, Limits, doubts
+from unisono.collect.export.doubts import Devices, Evidence, Limits, Stalled, doubts, stalls
 from unisono.collect.export.references import reference_distances
-from unisono.collect.export.stalls import Stalled, stalls
 from unisono.collect.export.times import Spent, spent, visits
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
-from unisono.collect.store.asked import unseen
-from unisono.collect.store.excluded import excluded_ids
+from unisono.collect.store.log import unseen
+from unisono.collect.store.raters import excluded_ids
+from unisono.collect.store.reading import all_replies
 from unisono.collect.studies import Item, Keys, StudyFolder
+from unisono.collect.studies.catalogue import split_pair
 from unisono.collect.studies.schema import Check, Value
 
 HEADER = [
@@ -220,3 +221,45 @@ def plain(text: str) -> str:
 
 def _moment(at: int | None) -> str:
     return "" if at is None else datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
+
+
+COMPARISON_HEADER = ["annotator", "left", "right", "dimension", "answer", "seconds", "time"]
+
+
+def comparison_rows(connection: Connection, names: list[str]) -> Iterator[list[str]]:
+    """The rows of comparisons.csv; `answer` is left, right or tie, as the pair was shown."""
+    left_out = excluded_ids(connection)
+    for row in reading.latest(connection, "rating"):
+        pair = split_pair(row.item)
+        if row.role != "item" or pair is None or row.rater_id in left_out:
+            continue
+        data = msgspec.json.decode(row.payload)
+        left, right = pair if data["left"] == "first" else pair[::-1]
+        moment = datetime.fromtimestamp(row.stored_at / 1000, UTC).isoformat(timespec="seconds")
+        for name in names:
+            if name in data["values"]:
+                seconds = f"{data['shown_ms'] / 1000:.10g}"
+                yield [label(row.rater_id), left, right, name, data["values"][name], seconds, moment]
+
+
+def questionnaire_table(connection: Connection, folder: StudyFolder) -> list[list[str]]:
+    """Header and rows of questionnaire.csv; empty where nobody was ever asked.
+
+    Questions that have left the study file since keep their column, behind the others.
+    """
+    found, left_out = all_replies(connection), excluded_ids(connection)
+    now = [question.name for question in folder.study.questions]
+    gone = sorted({name for replies in found.values() for name in replies.values} - set(now))
+    names = [*now, *gone]
+    rows = [
+        [label(rater_id), *(_cell(replies.values.get(name)) for name in names)]
+        for rater_id, replies in sorted(found.items())
+        if rater_id not in left_out
+    ]
+    return [["annotator", *names], *rows] if names else []
+
+
+def _cell(value: Value | None) -> str:
+    if value is None:
+        return ""
+    return plain(value.strip()) if isinstance(value, str) else f"{value:.10g}"

@@ -14,11 +14,11 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import label
-from unisono.collect.export.devices import Devices
+from unisono.collect.export.doubts import Devices
 from unisono.collect.export.raters import plain
 from unisono.collect.export.times import Visit, visits
 from unisono.collect.store import reading
-from unisono.collect.store.excluded import excluded_ids
+from unisono.collect.store.raters import excluded_ids
 from unisono.collect.studies import Study
 
 _KEYS = ["item", "annotator", "role", "repetition", "position", "pass"]

@@ -1,9 +1,9 @@
-"""Which items a rater gets. Ratings per item stay within one of each other while raters come, and items of raters who
-leave go back.
+"""Which items a rater gets, and how many places are left.
 
-A rater gets all items at once, the least loaded ones: taking the k smallest of counts that differ by at most one leaves
-counts that differ by at most one. Handing them out one by one would not: a rater who has had all of the least loaded
-ones would have to take others. Who is asked first is decided under a lock.
+Ratings per item stay within one of each other while raters come, and items of raters who leave go back. A rater gets
+all items at once, the least loaded ones: taking the k smallest of counts that differ by at most one leaves counts that
+differ by at most one. Handing them out one by one would not: a rater who has had all of the least loaded ones would
+have to take others. Who is asked first is decided under a lock.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, func, insert, select, text, update
 
-from unisono.collect.store.excluded import is_excluded
+from unisono.collect.store.raters import is_excluded
 from unisono.collect.store.tables import item, rater, slot
 
 
@@ -197,3 +197,34 @@ def _shift(connection: Connection, rater_id: int, names: list[str], load: int = 
 def _is_needed(connection: Connection, name: str, plan: Plan) -> bool:
     load = connection.scalar(select(item.c.load).where(item.c.name == name, item.c.place >= 0))
     return load is not None and (not plan.ratings_per_item or load < plan.ratings_per_item)
+
+
+def is_room(connection: Connection, most: int) -> bool:
+    """Whether one more rater may have a place. Counted exactly only where it could matter."""
+    return _people(connection) < most or _holders(connection, "open", "done") < most
+
+
+def is_over(connection: Connection, plan: Plan, most: int) -> bool:
+    """Whether nobody more is needed: enough raters have answered, or every item has its ratings."""
+    if _people(connection) >= most and _holders(connection, "done") >= most:
+        return True
+    wanted = select(item.c.name, item.c.done).where(item.c.place >= 0)
+    counts = {row.name: row.done for row in connection.execute(wanted)}
+    least = plan.ratings_per_item
+    return least > 0 and all(counts.get(name, 0) >= least for name in plan.items)
+
+
+def free_in(connection: Connection, patience: int, now: int) -> int:
+    """Milliseconds until somebody's place is given to others, if nothing more is heard of them."""
+    holding = select(slot.c.id).where(slot.c.rater_id == rater.c.id, slot.c.state == "open").exists()
+    oldest = connection.scalar(select(func.min(rater.c.seen_at)).where(rater.c.state == "active", holding))
+    return max(0, oldest + patience - now) if oldest is not None else 0
+
+
+def _people(connection: Connection) -> int:
+    return connection.scalar(select(func.count()).select_from(rater)) or 0
+
+
+def _holders(connection: Connection, *states: str) -> int:
+    mine = select(func.count(slot.c.rater_id.distinct())).where(slot.c.state.in_(states))
+    return connection.scalar(mine) or 0

@@ -3,12 +3,15 @@
 A browser sends a thing until it is acknowledged, so the same thing can come twice; (rater, tab, seq) says that it is
 the same, and the second one changes nothing. A later rating of the same slot supersedes an earlier one when the log is
 read; both stay in it.
+
+Files that raters' browsers asked for are lines of the server's own, one per page: their tab is a word that no browser's
+tab can have. What was never asked for was never seen, and cannot have failed to load.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -16,11 +19,10 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from unisono.collect.store import assign, raters
-from unisono.collect.store.asked import was_asked
-from unisono.collect.store.passes import Claim, claim_fault
-from unisono.collect.store.places import is_room
-from unisono.collect.store.questionnaire import replies_of
-from unisono.collect.store.tables import event, slot
+from unisono.collect.store.assign import is_room
+from unisono.collect.store.raters import get_setting
+from unisono.collect.store.reading import Claim, claim_fault, replies_of
+from unisono.collect.store.tables import event, rater, slot
 
 # Said without having done anything.
 _IDLE = ("note", "decline", "device")
@@ -217,3 +219,34 @@ _EFFECTS: dict[str, Callable[[Connection, int, Book, int], None]] = {
     "decline": _decline,
     "finish": _finish,
 }
+
+
+KIND = "asked"
+_TAB = "server"
+
+
+def keep_asked(connection: Connection, rater_id: int, slot_id: int, now: int) -> None:
+    """Notes the first time that the file of a page was asked for."""
+    values = {"rater_id": rater_id, "tab": _TAB, "seq": slot_id, "kind": KIND, "slot_id": slot_id}
+    values |= {"sent_at": now, "stored_at": now, "payload": "{}"}
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    connection.execute(dialect.insert(event).values(values).on_conflict_do_nothing())
+
+
+def was_asked(connection: Connection, slot_id: int) -> bool:
+    """Whether the file of this page was ever asked for."""
+    mine = select(event.c.id).where(event.c.slot_id == slot_id, event.c.kind == KIND)
+    return connection.scalar(mine.limit(1)) is not None
+
+
+def unseen(connection: Connection, names: Collection[str]) -> Counter[int]:
+    """By rater, pages that were answered though their file was never asked for; `names` are items that have one.
+
+    Of raters who came before this was kept nothing can be said.
+    """
+    since = int(get_setting(connection, "keeps_asked") or 2**62)
+    asked = set(connection.scalars(select(event.c.slot_id).where(event.c.kind == KIND)))
+    answered = select(slot.c.id, slot.c.rater_id, slot.c.item).join(rater)
+    mine = answered.where(slot.c.state == "done", slot.c.role != "check", rater.c.joined_at >= since)
+    rows = connection.execute(mine)
+    return Counter(row.rater_id for row in rows if row.item in names and row.id not in asked)

@@ -1,13 +1,20 @@
-"""Questions to the store: what a rater sees on return, what the researcher sees, what is exported."""
+"""Questions to the store: what a rater sees on return, what the researcher sees, what is exported.
+
+Whether a trace is all there: what a browser claims to have sent, beside what was received. What raters said of
+themselves: of every page of the questionnaire, what was sent last.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
+import msgspec
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from unisono.collect.store.tables import event, item, rater, slot
+from unisono.collect.studies.schema import Value
 
 # Slots that are no longer part of a rater's way.
 _GONE = ("dropped", "broken")
@@ -162,3 +169,92 @@ def words(connection: Connection) -> Sequence[Any]:
     columns = (event.c.rater_id, event.c.kind, event.c.payload)
     typed = select(*columns).where(event.c.kind.in_(("consent", "comment")))
     return connection.execute(typed.order_by(event.c.id)).all()
+
+
+# A page that plays samples many times a second; a hole this long was not played.
+_LONGEST_HOLE_MS = 5000.0
+# Clocks of sound cards and of computers differ by less than this, and menus of speeds begin above it.
+_FASTEST = 1.1
+_PAUSE_MS = 1000.0
+
+
+class Claim(NamedTuple):
+    """What the end of a pass says: so many samples in this attempt, so many seconds of media."""
+
+    attempt: str
+    samples: int
+    seconds: float
+
+
+class _Samples(msgspec.Struct):
+    attempt: str
+    first: int
+    rows: list[list[float | None]]
+
+
+def claim_fault(connection: Connection, slot_id: int, claim: Claim) -> str | None:
+    """What is wrong with the claim, or None."""
+    batches = [msgspec.json.decode(payload, type=_Samples) for payload in sample_payloads(connection, slot_id)]
+    mine = sorted((one for one in batches if one.attempt == claim.attempt), key=lambda one: one.first)
+    received = 0
+    for batch in mine:
+        if batch.first != received:
+            return "samples of this pass are missing"
+        received += len(batch.rows)
+    if received != claim.samples:
+        return "samples of this pass are missing"
+    if _is_too_fast([row for batch in mine for row in batch.rows]):
+        return "it was played faster than it is"
+    moments = [row[0] or 0.0 for batch in mine for row in batch.rows]
+    if _widest_hole([0.0, *moments, 1000 * claim.seconds]) > _LONGEST_HOLE_MS:
+        return "the samples do not cover the recording"
+    return None
+
+
+def _is_too_fast(rows: list[list[float | None]]) -> bool:
+    """Whether the media went on faster than the page's clock while it played."""
+    media = page = 0.0
+    for before, after in pairwise(rows):
+        step = (after[1] or 0.0) - (before[1] or 0.0)
+        # A longer step is a pause, in which the page's clock goes on alone.
+        if step < _PAUSE_MS:
+            media += (after[0] or 0.0) - (before[0] or 0.0)
+            page += step
+    return media > _FASTEST * page + _PAUSE_MS
+
+
+def _widest_hole(moments: list[float]) -> float:
+    return max(after - before for before, after in pairwise(moments))
+
+
+class _Page(msgspec.Struct):
+    when: str
+    values: dict[str, Value]
+
+
+class Replies(NamedTuple):
+    """The pages that a rater has sent, and what was answered on them."""
+
+    pages: set[str]
+    values: dict[str, Value]
+
+
+def replies_of(connection: Connection, rater_id: int) -> Replies:
+    """What one rater answered."""
+    return _by_rater(connection, rater_id).get(rater_id, Replies(set(), {}))
+
+
+def all_replies(connection: Connection) -> dict[int, Replies]:
+    """What everybody answered."""
+    return _by_rater(connection, None)
+
+
+def _by_rater(connection: Connection, rater_id: int | None) -> dict[int, Replies]:
+    last: dict[int, dict[str, dict[str, Value]]] = {}
+    for row in questionnaire_pages(connection, rater_id):
+        page = msgspec.json.decode(row.payload, type=_Page)
+        last.setdefault(row.rater_id, {})[page.when] = page.values
+    return {
+        one: Replies(set(pages), {name: value for page in pages.values() for name, value in page.items()})
+        for one, pages in last.items()
+    }

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from unisono.collect.studies.choices import check_categories, check_choices, check_number
-from unisono.collect.studies.replies import PAGES, reply_fault
+from unisono.collect.studies.choices import PAGES, check_categories, check_choices, check_number, reply_fault
 from unisono.collect.studies.schema import Dimension, Study, Value
 from unisono.errors import DataError
 from unisono.tables.labels import listed, nearest

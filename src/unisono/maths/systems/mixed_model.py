@@ -264,21 +264,23 @@ def moments(y: np.ndarray, X: sparse.csr_array, Z: Sequence[sparse.csr_array]) -
 
     An effect that the design does not show beside the means of systems gets what is assumed of it.
     """
-    each = [*Z, sparse.eye_array(len(y), format="csr")]
     Q = np.linalg.pinv((X.T @ X).toarray())
     r = y - X @ (Q @ (X.T @ y))
-    A = [(X.T @ one).tocsr() for one in each]
+    A = [(X.T @ one).tocsr() for one in Z]
     AA = [Q @ (one @ one.T).toarray() for one in A]
-    F = np.zeros((len(each), len(each)))
-    for i, one in enumerate(each):
-        for j in range(i, len(each)):
-            N = (one.T @ each[j]).tocsr()
-            crossing = (A[i] @ N @ A[j].T).toarray()
-            F[i, j] = F[j, i] = N.power(2).sum() - 2 * np.trace(Q @ crossing) + np.trace(AA[i] @ AA[j])
-    q = np.array([float(np.sum((one.T @ r) ** 2)) for one in each])
+    c, N = len(Z), len(y)
+    F = np.empty((c + 1, c + 1))
+    for i, one in enumerate(Z):
+        for j in range(i, c):
+            together = (one.T @ Z[j]).tocsr()
+            crossing = (A[i] @ together @ A[j].T).toarray()
+            F[i, j] = F[j, i] = together.power(2).sum() - 2 * np.trace(Q @ crossing) + np.trace(AA[i] @ AA[j])
+        F[i, c] = F[c, i] = N - np.trace(AA[i])
+    F[c, c] = N - np.linalg.matrix_rank(Q)
+    q = np.array([*(float(np.sum((one.T @ r) ** 2)) for one in Z), float(r @ r)])
     unit = np.sqrt(np.maximum(np.diagonal(F), np.finfo(float).tiny))
     theta = optimize.nnls(F / unit / unit[:, None], q / unit)[0] / unit
-    whole = np.array([float((one.T @ one).power(2).sum()) for one in each])
+    whole = np.array([*(float(((one.T @ np.ones(N)) ** 2).sum()) for one in Z), N])
     unseen = np.diagonal(F) < UNSEEN_SHARE * whole
     theta[unseen] = UNSEEN_LENIENCY * (theta[~unseen].sum() + np.var(y - r))
     return np.asarray(theta)

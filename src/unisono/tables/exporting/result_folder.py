@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -10,13 +11,48 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from unisono.errors import DataError
 from unisono.maths.rating_values import significant
-from unisono.tables.atomic_files import atomic_directory, json_text
+from unisono.tables.atomic_files import atomic_directory, json_text, require_place
 from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 DUST = 1e-12  # of the largest figure of a column: what is smaller is the rounding of sums that come to nothing
+
+
+SUMMARY = "summary.json"
+WRITTEN = (
+    "truth.csv",
+    "annotators.csv",
+    "annotators_overall.csv",
+    "categories.csv",
+    "groups.csv",
+    "report.html",
+    SUMMARY,
+)
+
+
+def require_own_folder(directory: Path) -> None:
+    """Raises a DataError where results would replace files that no fusion wrote."""
+    require_place(directory)
+    if directory.exists() and not directory.is_dir():
+        raise DataError(f"{directory} is a file; results are written to a folder.")
+    there = [name for name in WRITTEN if (directory / name).exists()]
+    if there and not _is_ours(directory):
+        raise DataError(
+            f"{directory} holds {listed(there)}, which no fusion wrote. Choose another folder, or replace them "
+            "with --overwrite."
+        )
+
+
+def _is_ours(directory: Path) -> bool:
+    try:
+        found = json.loads((directory / SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and {"dimensions", "annotators"} <= found.keys()
 
 
 def write_results(
@@ -25,17 +61,23 @@ def write_results(
     summary: Mapping[str, Any],
     texts: Mapping[str, str] = NOTHING,
     write_more: Iterable[Callable[[Path], None]] = (),
+    *,
+    overwrite: bool = False,
 ) -> None:
     """Tables by name (`truth` becomes truth.csv), summary.json, and other texts by file name; all or none.
 
+    Files of the same names that no fusion wrote are replaced only with `overwrite`.
+
     Each of `write_more` writes something else into the folder that it is given: a saved fit, or a table in pieces.
     """
+    if not overwrite:
+        require_own_folder(directory)
     with atomic_directory(directory) as folder:
         for write in write_more:
             write(folder)
         for name, columns in tables.items():
             (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
-        (folder / "summary.json").write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
+        (folder / SUMMARY).write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
 

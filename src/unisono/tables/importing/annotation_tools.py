@@ -293,7 +293,7 @@ def _dimensions_behind(names: set[str]) -> bool:
 def read_mt_bench(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Single judgments: question, model and turn make the item, the judge's model the annotator."""
     answers.say("Unit: scores 1 to 10 as given; -1 means that no score was found in the judge's answer; no time.")
-    found: list[tuple[tuple[str, ...], str, Node]] = []
+    found: list[tuple[tuple[str, str, str], str, Node]] = []
     for file in files:
         for record in json_values(file):
             if record.at("winner").value is not None or record.at("g1_winner").value is not None:
@@ -305,7 +305,8 @@ def read_mt_bench(files: Sequence[str], answers: Answers, request: Request) -> N
                 found.append((parts, _judge_name(record.need("judge")), record))
     if found:
         names = item_names([parts for parts, _, _ in found])
-        for item, (_, judge, record) in zip(names, found, strict=True):
+        for item, ((model, turn, question), judge, record) in zip(names, found, strict=True):
+            answers.describe(item, system=model, prompt=f"question {question}/{turn}")
             person = re.match(r"(expert|author|human)", judge)
             answers.add(item, judge, "score", record.at("score").value, record, kind="human" if person else "judge")
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from unisono.errors import DataError
+from unisono.errors import DataError, in_shell
 from unisono.tables.importing.documents import is_zip, json_document, json_records, parsed, records_of, zip_members
 from unisono.tables.importing.import_request import Request, item_names
 from unisono.tables.importing.imported_answers import Answers
@@ -47,7 +47,7 @@ def read_promptfoo(files: Sequence[str], answers: Answers, request: Request) -> 
             if not components:
                 answers.drop(result, "no graded components")
             found += [entry for part in components for entry in _component(part, parts, answers)]
-    _add_all(found, answers)
+    _add_all(found, answers, lambda parts: {"system": parts[0], "prompt": "/".join(parts[1:])})
 
 
 def _component(part: Node, parts: tuple[str, ...], answers: Answers) -> Iterator[Entry]:
@@ -106,7 +106,7 @@ def read_helm(files: Sequence[str], answers: Answers, request: Request) -> None:
                     found += [
                         (parts, judge, name, node, "judge") for judge, name, node in _helm_scores(annotator, held)
                     ]
-    _add_all(found, answers)
+    _add_all(found, answers, lambda parts: {"system": parts[0], "prompt": parts[2], "sample": f"trial {parts[1] or 0}"})
 
 
 def _helm_scores(annotator: str, held: Node) -> Iterator[tuple[str, str, Node]]:
@@ -121,10 +121,12 @@ def _helm_scores(annotator: str, held: Node) -> Iterator[tuple[str, str, Node]]:
             yield older[1], annotator, node
 
 
-def _add_all(found: Found, answers: Answers) -> None:
+def _add_all(found: Found, answers: Answers, about: Callable[[tuple[str, ...]], dict[str, str]] | None = None) -> None:
     if found:
         names = item_names([entry[0] for entry in found])
-        for item, (_, annotator, dimension, node, kind) in zip(names, found, strict=True):
+        for item, (parts, annotator, dimension, node, kind) in zip(names, found, strict=True):
+            if about is not None:
+                answers.describe(item, **about(parts))
             answers.add(item, annotator, dimension, node.value, node, kind=kind)
 
 
@@ -143,7 +145,7 @@ def read_inspect(files: Sequence[str], answers: Answers, request: Request) -> No
     """Scores of all samples; items are told apart by task, model, id and epoch as far as these vary."""
     answers.say("Unit: scores as given, letters C P I N as 1 0.5 0 0; no time. Epochs are items of their own.")
     answers.usually(words=LETTERS)
-    found: list[tuple[tuple[str, ...], Scorer, str, Node]] = []
+    found: list[tuple[tuple[str, str, str, str], Scorer, str, Node]] = []
     for file in files:
         header, samples = _inspect_log(file)
         about = header.need("eval")
@@ -157,9 +159,10 @@ def read_inspect(files: Sequence[str], answers: Answers, request: Request) -> No
                 scorer = scorers.get(key) or Scorer(key, key, "judge" if key.startswith("model_graded") else "code")
                 found += [(parts, scorer, name, node) for name, node in _values(score, scorer)]
     if found:
-        for item, (_, scorer, name, node) in zip(
+        for item, ((task, model, asked, epoch), scorer, name, node) in zip(
             item_names([entry[0] for entry in found], always=2), found, strict=True
         ):
+            answers.describe(item, system=model, prompt="/".join(filter(None, (task, asked))), sample=epoch)
             if isinstance(node.value, list):
                 answers.drop(node, "a list of scores, whose places do not tell the judges apart")
             else:
@@ -177,7 +180,9 @@ def _inspect_log(file: str) -> tuple[Node, Iterator[Node]]:
     except DataError as error:
         if "cannot unpack" not in str(error):
             raise
-        raise DataError(f"{error} Convert it first: inspect log convert --to json {name} --output-dir json") from None
+        raise DataError(
+            f"{in_shell(error)} Convert it first: inspect log convert --to json {name} --output-dir json"
+        ) from None
     if "header.json" not in members:
         raise DataError(f"{name} line 1: there is no header.json in it. Is it a whole .eval log?")
     read = {

@@ -39,6 +39,9 @@ class Imported(NamedTuple):
     dropped: list[Dropped]
 
 
+ABOUT = ("system", "prompt", "sample")  # columns about items, for leaderboards
+
+
 class Answers:
     """Collects answers. `words` give text a number; `repeats` says what two answers in one place mean."""
 
@@ -50,6 +53,7 @@ class Answers:
         self.dropped: list[Dropped] = []
         self.rename: dict[str, str] = {}  # dimension in the source -> its name here; empty: all, under their own names
         self.shift = 0.0  # seconds added to every time
+        self._about: dict[str, dict[str, str]] = {}  # item -> system, prompt and sample, where the tool knows them
         self._columns: dict[str, list[Any]] = {name: [] for name in ("item", "annotator", "kind", "time", "dimension")}
         self._value: list[float] = []
         self._place: list[object] = []
@@ -66,6 +70,10 @@ class Answers:
             self.repeats = repeats
         for word, number in (words or {}).items():
             self.words.setdefault(word.casefold(), number)
+
+    def describe(self, item: str, **words: str) -> None:
+        """Which system made an item, what it was asked, and which of several samples it is, as far as is known."""
+        self._about[item] = {name: word for name, word in words.items() if word}
 
     def drop(self, place: object, reason: str) -> None:
         """Leaves something out."""
@@ -114,7 +122,16 @@ class Answers:
         if frame.get_column("annotator").null_count() and "annotator" in keys:
             raise DataError("Some files hold ratings and others a reference without annotator. Import them one by one.")
         frame = self._once(frame, [key for key in keys if key != "kind"])
-        return Imported(_wide(frame, keys), [*self.facts, *_ranges(frame)], self.dropped)
+        return Imported(self._described(_wide(frame, keys)), [*self.facts, *_ranges(frame)], self.dropped)
+
+    def _described(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The table with columns about its items, behind their names."""
+        told = [self._about.get(item, {}) for item in table.get_column("item").to_list()] if self._about else []
+        more = {name: [one.get(name) for one in told] for name in ABOUT if any(name in one for one in told)}
+        at = table.columns.index("item") + 1
+        for shift, (name, words) in enumerate(more.items()):
+            table.insert_column(at + shift, pl.Series(name, words, dtype=pl.String))
+        return table
 
     def _number(self, value: Any, dimension: str, place: object) -> float | None:
         """A value as a number; None, with the reason kept, where it is none."""

@@ -58,7 +58,9 @@ def to_polars(source: Any) -> pl.DataFrame:
         return pl.DataFrame([_series(str(name), frame.get_column(name)) for name in frame.columns])
     except TypeError:
         kind = type(source).__name__
-        raise DataError(f"Cannot read ratings from a {kind}. Give a path, or a pandas or Polars data frame.") from None
+        raise DataError(
+            f"Cannot read ratings from a {kind}. Give a path, a pandas or Polars data frame, or a list of records."
+        ) from None
     except (nw.exceptions.NarwhalsError, ValueError, pl.exceptions.PolarsError) as error:
         raise DataError(f"data frame: {error}") from None
 

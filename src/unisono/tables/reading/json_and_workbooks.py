@@ -78,6 +78,11 @@ def json_table(name: str, text: str) -> Table:
     return _of_records(name, value) if isinstance(value, list) else _of_document(name, value)
 
 
+def records_table(name: str, found: list[Any] | dict[str, Any]) -> Table:
+    """The table of records, or of columns of lists, that are in memory already."""
+    return _of_records(name, found) if isinstance(found, list) else _of_document(name, found)
+
+
 def _of_records(name: str, records: Sequence[Any], lines: Sequence[int] | None = None) -> Table:
     if not records:
         raise problems.header_only(name)

@@ -24,7 +24,13 @@ import polars as pl
 from unisono.tables.reading import problems
 from unisono.tables.reading.data_frames import FrameTable, to_polars, with_index
 from unisono.tables.reading.delimited_text import TextTable, as_utf8
-from unisono.tables.reading.json_and_workbooks import OLD_EXCEL, json_table, looks_like_json, workbook_table
+from unisono.tables.reading.json_and_workbooks import (
+    OLD_EXCEL,
+    json_table,
+    looks_like_json,
+    records_table,
+    workbook_table,
+)
 from unisono.tables.reading.raw_table import Table
 
 ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
@@ -166,6 +172,8 @@ def open_table(source: Any, sheet: str | None = None) -> Table:
     if isinstance(source, str | os.PathLike):
         name, data = _bytes_of(os.fspath(source))
         return table_of_bytes(name, data, sheet)
+    if isinstance(source, list | tuple | dict) and source:
+        return records_table("records", list(source) if isinstance(source, tuple) else source)
     native = with_index(source)
     frame = to_polars(native)
     return FrameTable("data frame", frame, counted_from=0, native=frame if isinstance(source, pl.LazyFrame) else native)

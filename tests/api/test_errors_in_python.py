@@ -1,0 +1,60 @@
+"""In Python, messages name keyword arguments; in the shell the same ones name options."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import unisono as un
+from unisono.errors import in_python, in_shell
+
+FRAME = [{"item": m, "annotator": k, "v": (m + k) % 5} for m in range(6) for k in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("shell", "python"),
+    [
+        ("say --missing -99; if it is one, say --scale -99:4.", 'say missing=-99; if it is one, say scale="-99:4".'),
+        ("Say --item COLUMN (item=... in Python), as in --item a,b.", 'Say item=COLUMN, as in item="a,b".'),
+        ("say --annotator who --dimension trait.", 'say annotator="who", dimension="trait".'),
+        ("--dim v or --dim v=w", 'dims=["v"] or dims={"v": "w"}'),
+        ("; --labels codes them otherwise.", "; labels codes them otherwise."),
+        ('--labels "n/a=" for missing', 'labels="n/a=" for missing'),
+        ("obey them with --gold-anyway (gold_anyway=True).", "obey them with gold_anyway=True."),
+        ("or give another scale (--scale).", "or give another scale (scale)."),
+        ("--duplicates first, last or mean", 'duplicates="first", last or mean'),
+        ("Leave out --time-unit.", "Leave out time_unit."),
+        ("--kind judge='gpt,...' or --humans PATTERN.", 'kinds={"judge": "gpt,..."} or humans=PATTERN.'),
+        ("a--b and -- stay", "a--b and -- stay"),
+    ],
+)
+def test_options_become_keywords(shell, python):
+    assert in_python(shell) == python
+
+
+def test_errors_and_warnings_speak_python_and_keep_what_the_shell_says():
+    with pytest.raises(un.DataError) as caught:
+        un.read_ratings([{"clip": 1, "anna": 3, "ben": 4}, {"clip": 2, "anna": 1, "ben": 5}])
+    assert 'say annotators_in_columns="anna,ben"' in str(caught.value)
+    assert "--" not in str(caught.value)
+    assert "--annotators-in-columns 'anna,ben'" in in_shell(caught.value)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        un.read_ratings([row | {"note": f"text {i}"} for i, row in enumerate(FRAME)])
+    assert "dims=[NAME]" in str(told[0].message)
+
+
+def test_a_list_of_records_and_columns_of_lists_are_tables():
+    columns = {name: [row[name] for row in FRAME] for name in FRAME[0]}
+    one, other = un.fuse(FRAME, model="mean").truth, un.fuse(columns, model="mean").truth
+    assert one.equals(other)
+    assert one.get_column("item").to_list() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(un.DataError, match="records record 2: v is 'x'"):
+        un.fuse([FRAME[0], FRAME[1] | {"v": "x"}, *FRAME[2:]])
+
+
+@pytest.mark.parametrize("seed", [float("nan"), 1.5, "x", -1])
+def test_seeds_that_are_none_are_refused(seed):
+    with pytest.raises(un.SettingsError, match=r"seed=.*: give a whole number from 0 on"):
+        un.fuse(FRAME, seed=seed)
