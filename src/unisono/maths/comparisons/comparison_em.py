@@ -157,9 +157,16 @@ class Factors(NamedTuple):
     W: np.ndarray  # (N,)
     b: np.ndarray  # (N,)
     w: np.ndarray  # (F,) of single factors
-    value: float  # expected log likelihood, at least
+    x: np.ndarray  # (F,) expected arguments of the logistic functions
+    xi: np.ndarray  # (F,) where the bounds touch
+    tied: float  # what ties add to the log likelihood
     d: np.ndarray  # (N,) mean of the difference of the truths, in logits
     dd: np.ndarray  # (N,) and of its square
+
+    @property
+    def value(self) -> float:
+        """The expected log likelihood, at least."""
+        return float((0.5 * (self.x - self.xi) - np.logaddexp(0.0, -self.xi)).sum()) + self.tied
 
 
 def factors(at: Problem, state: State) -> Factors:
@@ -175,8 +182,7 @@ def factors(at: Problem, state: State) -> Factors:
     x = s * delta[data.row] - t
     xi = np.sqrt(np.maximum(square[data.row] - 2 * s * t * delta[data.row] + t * t, SHORTEST_XI**2))
     w = np.tanh(xi / 2) / (2 * xi)
-    value = float((0.5 * (x - xi) - np.logaddexp(0.0, -xi)).sum()) + _tie_value(data, tau)
-    return Factors(data.by_row(w), data.by_row(s * (0.5 + w * t)), w, value, d, dd)
+    return Factors(data.by_row(w), data.by_row(s * (0.5 + w * t)), w, x, xi, _tie_value(data, tau), d, dd)
 
 
 def _tie_value(data: ComparisonData, tau: np.ndarray) -> float:
