@@ -39,6 +39,15 @@ def test_without_any_table(tmp_path):
         assert "--comparisons" in found.stderr
 
 
+def test_left_out_and_predicted(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text(CSV + CSV.split("\n", 1)[1] * 5)
+    found = run("compare", "--comparisons", path, "--set", "folds=3")
+    assert found.returncode == 0, found.stderr
+    assert "all annotators alike: log-loss" in found.stdout
+    assert json.loads(run("compare", "--comparisons", path, "--json").stdout)["folds"] == 5
+
+
 def test_bad_rows_have_exit_code_3(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text(CSV.replace("k,b,c,tie", "k,b,c,ties?!x"))

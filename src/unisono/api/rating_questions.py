@@ -19,11 +19,11 @@ from unisono.report.notebook_progress import watching_tasks
 from unisono.scale.executors import Executor
 from unisono.tables.rating_checks import require_overlap
 from unisono.tables.reading.clock_alignment import align_to
+from unisono.tables.reading.comparisons_reader import read_comparisons
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement_measure import Estimate
     from unisono.evaluate.agreement_results import Agreement
-    from unisono.evaluate.comparison_results import Comparison
     from unisono.evaluate.cross_validation import CrossValidation
 
 
@@ -73,7 +73,6 @@ def check(
     """
     if comparisons is not None:
         from unisono.evaluate.comparison_overview import comparison_overview
-        from unisono.tables.reading.comparisons_reader import read_comparisons
 
         return comparison_overview(read_comparisons(comparisons))
     from unisono.evaluate.overview import overview
@@ -161,8 +160,9 @@ def agreement(
 
 
 def compare(
-    ratings: Any,
+    ratings: Any = None,
     *,
+    comparisons: Any = None,
     reference: Any = None,
     features: Any = None,
     models: Sequence[str] | None = None,
@@ -173,13 +173,15 @@ def compare(
     on_task: Callable[[int, int], None] | None = None,
     scale: Any = None,
     **reading: Any,
-) -> Comparison:
+) -> Any:
     """Models beside each other on held-out ratings, and whether joint modelling helps.
 
     Parameters
     ----------
     ratings : Ratings, path or data frame
         What people answered.
+    comparisons : path, data frame or Comparisons, optional
+        Instead of ratings: left out in turn and predicted, with annotators told apart and alike.
     reference : ItemTable, path or data frame, optional
         Items whose truth is known; models are then compared by it too.
     features : ItemTable, path or data frame, optional
@@ -203,7 +205,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    Comparison or ComparisonsLeftOut
         `.rows` by model, `.answer` in words.
 
     Raises
@@ -219,6 +221,10 @@ def compare(
     >>> [row.model for row in un.compare(some, models=["mean", "median"], folds=2).rows]
     ['mean', 'median']
     """
+    if comparisons is not None:
+        from unisono.evaluate.held_out_comparisons import compare_left_out
+
+        return compare_left_out(read_comparisons(comparisons), folds=folds, seed=seed)
     from unisono.evaluate.model_comparison import compare_models  # SciPy's statistics take a while to load
 
     rated = rating_table(ratings, scale, **reading)

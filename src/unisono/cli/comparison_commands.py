@@ -7,12 +7,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from unisono.cli.model_options import Jobs, jobs_options
 from unisono.cli.option_groups import QUESTION, command, option, takes
 from unisono.cli.setting_table import COPIES, ENGINE, SELECTION, SPLITTING
 from unisono.cli.table_options import (
+    RatingsTable,
     TablePath,
     category_option,
+    comparisons_option,
     features_option,
     item_options,
     json_option,
@@ -21,6 +25,7 @@ from unisono.cli.table_options import (
     out_option,
     ratings_argument,
     reading_options,
+    require_one_table,
     table_argument,
 )
 from unisono.cli.terminal import deliver, number, print_json, print_table, say, task_progress, tell
@@ -36,7 +41,8 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 
 
 @command("compare")
-@ratings_argument
+@click.argument("ratings", type=RatingsTable(), metavar="RATINGS", required=False)
+@comparisons_option
 @reading_options
 @option(QUESTION, "--reference", type=TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
 @features_option
@@ -45,8 +51,12 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 @jobs_options
 @out_option
 @json_option
+@click.pass_context
 def compare_command(
-    ratings: str,
+    ctx: click.Context,
+    /,
+    ratings: str | None,
+    comparisons: str | None,
     reading: dict[str, Any],
     reference: str | None,
     features: str | None,
@@ -59,7 +69,8 @@ def compare_command(
 
     Every model is fitted with a part of the ratings hidden and predicts the hidden ones; every annotator is left out
     and correlated with the truth fused from the others. With --reference, models are scored against it too. Figures
-    are in standard deviations of the ratings; docs/compare.md says how to read them.
+    are in standard deviations of the ratings; docs/compare.md says how to read them. With --comparisons FILE instead,
+    comparisons are left out and predicted, with annotators told apart and alike.
 
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
@@ -69,6 +80,11 @@ def compare_command(
     from unisono.api import compare
     from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
+    require_one_table(ctx, ratings, comparisons)
+    if comparisons is not None:
+        split = {name: settings[name] for name in ("folds", "seed") if settings.get(name) is not None}
+        deliver(compare(comparisons=comparisons, **split), out, as_json, click.echo)
+        return
     table = read_ratings(ratings, **reading)
     known = read_item_table(reference, **of_items(reading)) if reference else None
     described = read_item_table(features, **of_items(reading), complete=True) if features else None
