@@ -18,6 +18,10 @@ def test_fused_and_checked(tmp_path):
     assert run("check", "--comparisons", path, "--strict").returncode == 1
     data = json.loads(run("check", "--comparisons", path, "--json").stdout)
     assert data["components"] == [3, 2]
+    advised = run("next", tmp_path / "out", "--pairs", "2")
+    assert advised.returncode == 0, advised.stderr
+    assert "information" in advised.stdout
+    assert len(json.loads(run("next", tmp_path / "out", "--pairs", "2", "--json").stdout)["pairs"]) == 2
 
 
 def test_ratings_and_comparisons_together(tmp_path):

@@ -8,14 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from unisono.api.comparison_fusion import ComparisonFusion
 from unisono.api.fusion import Fusion, fuse
 from unisono.api.input_output import rating_table
 from unisono.api.rating_questions import check
-from unisono.errors import ConvergenceWarning, DataWarning, taken
+from unisono.errors import ConvergenceWarning, DataError, DataWarning, taken
 from unisono.evaluate.study_quality import Pieces, Quality, early_quality, quality_of
 from unisono.fusers import Fit, Fuser, rating_design, revive
 from unisono.fusers import rating_design as series_advice
-from unisono.fusers.rating_design import TARGET, NextRatings, Plan
+from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.pair_design import next_pairs
+from unisono.fusers.rating_design import TARGET, Plan
 from unisono.fusers.saved_fit import load_fit
 from unisono.fusers.trace_fuser import SeriesFuser
 from unisono.tables.ratings import Ratings
@@ -56,7 +59,7 @@ def plan(fit: Any, *, most: int = 20, seed: int = 0, **reading: Any) -> Plan:
     return ask(fuser, known, most=most, seed=seed)
 
 
-def next_ratings(fit: Any, **reading: Any) -> NextRatings:
+def next_ratings(fit: Any, *, pairs: int | None = None, **reading: Any) -> Any:
     """Which items to rate next, by how much uncertainty a rating would remove, and whose ratings tell most.
 
     Of traces: which recordings, and which `stretches` of them, need another annotator.
@@ -64,14 +67,17 @@ def next_ratings(fit: Any, **reading: Any) -> NextRatings:
     Parameters
     ----------
     fit : Fusion, path, Ratings or data frame
-        What it is for `plan`.
+        What it is for `plan`; of comparisons a fusion, or the folder of a saved one.
+    pairs : int, optional
+        Of comparisons, how many pairs; 10 by default.
     **reading
         How to read a table: the keyword arguments of `read_ratings`.
 
     Returns
     -------
-    NextRatings
-        `.item_columns()` and `.annotator_columns()`, the most useful first.
+    NextRatings or NextPairs
+        `.item_columns()` and `.annotator_columns()`, the most useful first. Of comparisons the pairs to show,
+        every item in one of them, with sides drawn: `.columns()`.
 
     Raises
     ------
@@ -85,6 +91,10 @@ def next_ratings(fit: Any, **reading: Any) -> NextRatings:
     ['expected_reduction', 'item', 'uncertainty']
     """
     fuser, known = _fitted(fit, reading)
+    if isinstance(fuser, Pairwise):
+        return next_pairs(fuser, 10 if pairs is None else pairs)
+    if pairs is not None:
+        raise DataError("Pairs are chosen from a fit of comparisons; this one is of ratings. Leave pairs out.")
     return (series_advice.next_recordings if isinstance(fuser, SeriesFuser) else rating_design.next_ratings)(
         fuser, known
     )
@@ -94,6 +104,8 @@ def _fitted(fit: Any, reading: dict[str, Any]) -> tuple[Fuser, Fit]:
     if not isinstance(fit, Fusion | Ratings) and isinstance(fit, str | Path) and Path(fit).is_dir():
         saved = load_fit(Path(fit))
         return revive(saved), saved
+    if isinstance(fit, ComparisonFusion):
+        return fit.fuser, fit.fit
     result = fit if isinstance(fit, Fusion) else fuse(fit, categories="none", **reading)
     assert isinstance(result, Fusion)  # without categories there are numbers, or the table is refused
     return result.fuser, result.fit

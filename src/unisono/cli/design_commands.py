@@ -190,22 +190,29 @@ TRACE_UNITS = (
     show_default=True,
     help="Items and annotators shown.",
 )
+@option(QUESTION, "--pairs", type=click.IntRange(min=1), metavar="N", help="Of comparisons: so many pairs.")
 @json_option
-def next_command(fit: Path, count: int, as_json: bool) -> None:
+def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> None:
     """Say which items to rate next, and whose ratings tell most.
 
     FIT is the folder that `unisono fuse --out` wrote, or the fit/ in it. Items are ranked by how much uncertainty one
     more rating by a typical annotator would remove, annotators by how much of the truth's variance one rating explains.
-    Of traces it says which recordings, and which stretches of them, need another annotator.
+    Of traces it says which recordings, and which stretches of them, need another annotator; of comparisons, which
+    pairs to show, each item in one of them.
     """
     from unisono.api import next_ratings
     from unisono.evaluate.alerts import nothing_shared
     from unisono.report.summary import TWO
 
-    advice = next_ratings(fit)
-    found = advice.to_dict(count)
+    advice = next_ratings(fit, pairs=pairs)
+    found = advice.to_dict(count if pairs is None else pairs)
     if as_json:
         print_json(found)
+        return
+    if "pairs" in found:
+        rows = [[one["left"], one["right"], number(one["information"])] for one in found["pairs"]]
+        print_table(["left", "right", "information"], rows)
+        tell("information: nats that one answer by a usual annotator is expected to tell.")
         return
     if advice.unclear:
         tell(nothing_shared(advice.unclear, advice.dimensions, NO_ADVICE if advice.items else NOTHING))

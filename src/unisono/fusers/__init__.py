@@ -9,7 +9,7 @@ items, series               namespaces: the fusers of each under their names
 grouped_*, group_*          ratings of items by several kinds of annotators who err together
 compared_items              comparisons: pairs of items, left, right or tie
 category_models             categories: class probabilities instead of numbers
-rating_design               from a finished fit: how many ratings are enough, what to rate next
+rating_design, pair_design  from a finished fit: how many ratings are enough, what to rate or compare next
 """
 
 from unisono.fusers import items, series

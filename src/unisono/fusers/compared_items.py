@@ -150,9 +150,9 @@ class Pairwise(Fuser):
         who = np.array([people.get(name, -1) for name in annotators], dtype=np.int64)
         one, other = (np.array([items.get(name, -1) for name in side], dtype=np.int64) for side in (left, right))
         ways, D = self._ways(who), len(self.dimensions_)
-        return np.stack([answer_probabilities(*self._difference(one, other, d), ways) for d in range(D)], axis=1)
+        return np.stack([answer_probabilities(*self.difference(one, other, d), ways) for d in range(D)], axis=1)
 
-    def _difference(self, left: np.ndarray, right: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    def difference(self, left: np.ndarray, right: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances in logits; of items that nobody compared, those of the population."""
         D, unit = len(self.dimensions_), self.hyper_.unit[d]
         known = (left >= 0) & (right >= 0)
@@ -163,7 +163,8 @@ class Pairwise(Fuser):
         for at, sign in ((left, 1.0), (right, -1.0)):  # what is known of one of them by itself
             seen = ~known & (at >= 0)
             mean[seen] += sign * self.posterior_.mean[at[seen], d]
-            variance[seen] += self.posterior_.block[at[seen], d, d] - self.hyper_.Sigma[d, d]
+            level = 0.0 if self.is_rated(d) else 1 / np.bincount(component)[component[at[seen]]]
+            variance[seen] += self.posterior_.block[at[seen], d, d] - (1 - level) * self.hyper_.Sigma[d, d]
         both = self.posterior_.differences(left[known] * D + d, right[known] * D + d)
         mean[known], variance[known] = both
         return mean * unit, variance * unit**2

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.special import expit, logsumexp
+from scipy.special import entr, expit, logsumexp
 
 from unisono.maths.comparisons.comparison_data import LEFT, RIGHT, ComparisonData
 from unisono.maths.comparisons.comparison_em import (
@@ -277,3 +277,13 @@ def preference_probability(mean: float, variance: float, level: float = 1.645) -
     sd = float(np.sqrt(variance))
     low, high = expit(mean - level * sd), expit(mean + level * sd)
     return float(WEIGHTS @ expit(mean + POINTS * sd)), float(low), float(high)
+
+
+def answer_information(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """(n,) nats that left or right, by a usual annotator, is expected to tell: H(E p) - E H(p) (eq. V10)."""
+    p = expit(mean[:, None] + np.sqrt(variance)[:, None] * POINTS)
+    return np.asarray(_entropy(p @ WEIGHTS) - _entropy(p) @ WEIGHTS)
+
+
+def _entropy(p: np.ndarray) -> np.ndarray:
+    return np.asarray(entr(p) + entr(1 - p))
