@@ -13,6 +13,7 @@ from scipy.special import chdtrc
 
 from unisono.fusers.fusion_results import INTERVAL, Annotators
 from unisono.maths.items.item_estimates import half_width
+from unisono.maths.raters.rater_diagnosis import Diagnosis
 
 NAMED_FROM = 0.9  # probability from which an annotator is named
 SUSPECTED_FROM = 0.5  # more likely a spammer than not: too much to be told that nobody looks like one
@@ -25,7 +26,9 @@ WORDS = {
     "compressed": ("A small part of the scale", "{dimension}"),
     "stretched": ("Exaggeration", "{dimension}"),
     "unrelated": ("Answers that follow no truth on one dimension", "{dimension}"),
+    "harmful": ("Answers that mislead or tell nothing, in which way is not clear", "{dimension}"),
 }
+HARMFUL = ("flipped", "swapped", "unrelated", "constant")  # styles that make answers useless or worse
 
 
 TRACING = {
@@ -81,7 +84,7 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
         row
         for kind in WORDS
         for d in range(len(annotators.dimensions))
-        for row in _of_dimension(annotators, kind, d, found.of_kind(kind)[:, d], spammer)
+        for row in _of_dimension(annotators, kind, d, _probability(found, kind)[:, d], spammer)
     ]
     return {
         "named_from": NAMED_FROM,
@@ -96,6 +99,14 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
         ],
         "styles": styles,
     }
+
+
+def _probability(found: Diagnosis, kind: str) -> np.ndarray:
+    """(K, D) of a style; of harmful answers the sum of what may be wrong, 0 where it is clear what."""
+    if kind != "harmful":
+        return found.of_kind(kind)
+    parts = np.stack([found.of_kind(name) for name in HARMFUL])
+    return np.asarray(np.where((parts >= NAMED_FROM).any(axis=0), 0.0, parts.sum(axis=0)))
 
 
 def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
