@@ -18,6 +18,8 @@ from unisono.maths.raters.rater_diagnosis import Diagnosis
 NAMED_FROM = 0.9  # probability from which an annotator is named
 SUSPECTED_FROM = 0.5  # more likely a spammer than not: too much to be told that nobody looks like one
 CHANCE = 0.05  # convention: of calling annotators different who are not
+# Measured: of 30 crowds of equals each, none to one is said to differ with 1 or 2, one to three with 4.
+SHRUNKEN = 2.0  # figures that are drawn to the crowd lie closer together than their intervals are wide
 TINY = 1e-9  # numerical: an error that is none
 NAMED = 5  # names in one line of words
 WORDS = {
@@ -150,9 +152,10 @@ def _differ(x: np.ndarray, low: np.ndarray, high: np.ndarray, chance: float) -> 
     if n < 2:
         return False
     x, low, high = x[told], low[told], high[told]
-    error = np.where(x < np.median(x), high - x, x - low) / half_width(INTERVAL, np.inf)
+    # Ends are those of Student's t, since level and unit of all are uncertain, which makes nobody differ from others.
+    error = np.where(x < np.median(x), high - x, x - low) / half_width(INTERVAL, max(n - 1, 2))
     weight = 1 / np.maximum(error, TINY) ** 2
-    square = weight * (x - weight @ x / weight.sum()) ** 2
+    square = SHRUNKEN * weight * (x - weight @ x / weight.sum()) ** 2
     return bool(chdtrc(n - 1, square.sum()) < chance or n * chdtrc(1, square.max()) < chance)
 
 
