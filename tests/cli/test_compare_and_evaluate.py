@@ -48,7 +48,7 @@ def test_a_misspelt_model_gets_the_nearest_name(folder):
 
 def test_evaluate_prints_scores_and_who_is_better(folder):
     arguments = ["--reference", "truth.csv", "--models", "auto,auto+gold,mean", "--folds", "3", "--out", "cv.json"]
-    done = unisono("evaluate", "ratings.csv", *arguments, cwd=folder)
+    done = unisono("cross-validate", "ratings.csv", *arguments, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "auto+gold" in done.stdout
     assert "significant" in done.stdout
@@ -58,9 +58,9 @@ def test_evaluate_prints_scores_and_who_is_better(folder):
 
 
 def test_evaluate_names_what_is_wrong(folder):
-    done = unisono("evaluate", "ratings.csv", "--reference", "features.csv", cwd=folder)
+    done = unisono("cross-validate", "ratings.csv", "--reference", "features.csv", cwd=folder)
     assert done.returncode == 3
     assert "no dimension in common" in done.stderr
-    done = unisono("evaluate", "ratings.csv", "--reference", "truth.csv", "--models", "autoo+gold", cwd=folder)
+    done = unisono("cross-validate", "ratings.csv", "--reference", "truth.csv", "--models", "autoo+gold", cwd=folder)
     assert done.returncode == 2
     assert "Did you mean 'auto'?" in done.stderr

@@ -112,7 +112,7 @@ def test_compare_and_evaluate(folder):
     assert (found["kind"], len(found["rows"])) == ("series", 2)
     done = unisono_here("compare", "ratings.csv", "--models", "mean", "--folds", "2", cwd=folder)
     assert "2 recordings, 3 annotators" in done.stdout
-    done = unisono_here("evaluate", "ratings.csv", "--reference", "reference.csv", "--models", "mean", cwd=folder)
+    done = unisono_here("cross-validate", "ratings.csv", "--reference", "reference.csv", "--models", "mean", cwd=folder)
     assert done.returncode == 3
     assert "2 items with a reference cannot make 5 folds" in done.stderr
 

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from command_line import unisono_here
-from unisono.cli.main import COMMANDS, EARLIER, GROUPS, cli
+from unisono.cli.main import COMMANDS, GROUPS, cli
 from unisono.cli.option_groups import TITLES
 from unisono.cli.setting_table import LONG_AND_WIDE, MODEL, PAGE, READING, STRUCTURE
 from unisono.fusers.model_registry import ALL_MODELS
@@ -167,13 +167,6 @@ def test_settings_of_simulations_belong_to_items_or_to_series(tmp_path):
     done = unisono_here("simulate", "items", "--set", "frames=5", "--out", "x", cwd=tmp_path)
     assert done.returncode == 2
     assert "'frames'" in done.stderr
-
-
-def test_earlier_names_of_commands_are_understood():
-    for earlier, today in EARLIER.items():
-        assert today in COMMANDS
-        assert earlier not in COMMANDS
-        assert unisono_here(earlier, "--help").stdout == unisono_here(today, "--help").stdout.replace(today, earlier, 1)
 
 
 def test_labels_may_be_given_in_parts(tmp_path):

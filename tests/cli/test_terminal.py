@@ -50,7 +50,16 @@ COMMANDS = {
     "score": ["score", "out/truth.csv", "reference.csv"],
     "agreement": ["agreement", "ratings.csv", "--bootstrap", 20],
     "compare": ["compare", "ratings.csv", "--models", "mean,median", "--folds", 2, "--reference", "reference.csv"],
-    "evaluate": ["evaluate", "ratings.csv", "--reference", "reference.csv", "--models", "mean,median", "--folds", 3],
+    "cross-validate": [
+        "cross-validate",
+        "ratings.csv",
+        "--reference",
+        "reference.csv",
+        "--models",
+        "mean,median",
+        "--folds",
+        3,
+    ],
 }
 
 

@@ -105,3 +105,22 @@ def test_a_wild_answer_is_named():
     assert alert.labels == (who,)
     with pytest.warns(DataWarning, match="2100"):
         fuse(ratings)
+
+
+def test_a_dimension_of_noise_or_somebody_at_random_hardly_changes_what_few_answers_of_many_tell():
+    """Seventy annotators with nine answers each, a third of whom follow nothing: no gain may prove itself right."""
+    noise, stray = [], []
+    for seed in (1, 3, 4, 5):
+        rng = np.random.default_rng([11, seed])
+        truth = rng.normal(size=(200, 3)) @ np.linalg.cholesky(0.5 + 0.5 * np.eye(3)).T
+        item_of, of = random_raters(rng, 200, 70, 3)
+        gain = np.where(np.arange(70) < 24, 0.0, 1.0)[of][:, None]
+        value = gain * truth[item_of] + 0.5 * rng.normal(size=(70, 3))[of] + 1.1 * rng.normal(size=(600, 3))
+        plain = fused(value, item_of, of)
+        more = fused(np.column_stack([value, rng.permutation(value[:, 0])]), item_of, of)
+        noise.append(least_correlation(plain, more[:, :3]))
+        order = np.argsort(where := np.append(item_of, np.arange(200)), kind="stable")
+        with_stray = np.concatenate([value, rng.permutation(value)[:200]])[order]
+        stray.append(least_correlation(plain, fused(with_stray, where[order], np.append(of, np.full(200, 70))[order])))
+    assert min(noise) > 0.996
+    assert np.mean(stray) > 0.9885

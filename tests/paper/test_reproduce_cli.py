@@ -14,7 +14,6 @@ from unisono.cli.main import cli
 from unisono.errors import DataError
 from unisono.paper import experiment_runs
 from unisono.paper.experiment_claims import Chapter, ClaimPart, Experiment, Lead, Unit, judge
-from unisono.paper.experiment_runs import EARLIER, find_experiments
 from unisono.tables.datasets.fetched import EMOTIONS, Origin, affective_text_tables, cached, fetch
 
 pytestmark = pytest.mark.slow
@@ -25,25 +24,9 @@ def invoke(*arguments):
 
 
 def test_an_unknown_experiment_is_answered_with_the_nearest_name(tmp_path):
-    found = invoke("reproduce", "global-syntetic", "--out", tmp_path)
+    found = invoke("reproduce", "items-syntetic", "--out", tmp_path)
     assert found.exit_code == 2
     assert "Did you mean 'items-synthetic'?" in found.output
-
-
-def test_names_of_earlier_versions_are_taken_with_a_note(tmp_path):
-    found = invoke(
-        "reproduce", "global-artificial", "--out", tmp_path / "out", "--data", f"global-artificial={tmp_path}"
-    )
-    assert "'global-artificial' is now called 'items-artificial'." in found.output
-    # It got as far as the experiment itself, with the folder under today's name.
-    assert isinstance(found.exception, DataError)
-    assert "saturation/ratings.csv" in str(found.exception)
-    assert "global-" not in invoke("reproduce", "--help").output
-
-
-@pytest.mark.parametrize("earlier", EARLIER)
-def test_every_earlier_name_is_an_experiment_of_today(earlier):
-    assert [found.name for found in find_experiments(earlier)] == [earlier.replace("global", "items")]
 
 
 def test_data_must_be_for_an_experiment_and_be_there(tmp_path):

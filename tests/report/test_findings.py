@@ -96,6 +96,24 @@ def test_who_is_just_short_of_being_named_is_not_passed_over():
     assert line in finding_lines(found, len(names))
 
 
+@pytest.mark.parametrize(("swapped", "named"), [(0.48, ["harmful"]), (0.3, []), (0.02, [])])
+def test_half_flipped_and_half_swapped_is_named(swapped, named):
+    _, ratings = crowd_ratings(1, {}, items=80)
+    annotators = make_fuser("mean").fit(ratings).describe()
+    found, K = annotators.diagnosis, len(annotators.annotators)
+    flipped, other, usual = np.full((K, 2), 0.01), np.zeros((K, 2, 2)), np.full((K, 2), 0.95)
+    flipped[3, 0], other[3, 0, 1], usual[3, 0] = 0.46, swapped, 0.5 - swapped
+    none = np.full((K, 2), 0.01)
+    odd = found._replace(flipped=flipped, swapped=other, usual=usual, unrelated=none, constant=none)
+    data = findings(replace(annotators, diagnosis=odd._replace(spammer=np.full(K, 0.01))))
+    assert [row["style"] for row in data["styles"]] == named
+    told = [line for line in finding_lines(data, K) if line.startswith("Answers that mislead or tell nothing")]
+    assert [f"'{annotators.annotators[3]}'" in line for line in told] == [True] * len(named)
+    sure = odd._replace(flipped=np.where(flipped > 0.4, 0.95, flipped), spammer=np.full(K, 0.01))
+    styles = findings(replace(annotators, diagnosis=sure))["styles"]
+    assert [row["style"] for row in styles] == ["flipped"]  # once it is clear what it is, nothing else is said
+
+
 def test_pure_noise_is_said_plainly():
     _, ratings = crowd_ratings(2, {"spammer": 1.0})
     with pytest.warns(un.DataWarning, match="do not clearly agree on valence") as told:

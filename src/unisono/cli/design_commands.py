@@ -168,6 +168,7 @@ def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings:
 
 NO_ADVICE = "the advice is about the other dimensions."
 NOTHING = "which items to rate next, and whom to ask, cannot be told from these ratings."
+FEWEST = "Items with the fewest ratings first would serve as well; whom you ask makes more of a difference."
 UNITS = (
     "uncertainty: of the item's truth, in standard deviations of the truth over items. reduction: share of it that one "
     "more typical rating removes. information: share of the truth's variance that one rating explains."
@@ -228,6 +229,6 @@ def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> Non
             for one in found["stretches"]
         ]
         print_table(["recording", "stretch", "uncertainty", "reduction"], rows)
-    tell(TRACE_UNITS if advice.traces else UNITS)
+    tell(TRACE_UNITS if advice.traces else f"{UNITS} {FEWEST}")
     if len(advice.annotators) == 2:
         tell(TWO)

@@ -57,7 +57,6 @@ GROUPS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
 }
 COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
-EARLIER = {"evaluate": "cross-validate"}  # names that are still understood
 FIRST_STEP = [
     ("unisono datasets copy squality", "a table to try things on: squality.csv"),
     ("unisono check squality.csv", "look at it; any table with a row per rating will do"),
@@ -72,10 +71,9 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        name = EARLIER.get(cmd_name, cmd_name)
-        if name not in COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        module, attribute, _ = COMMANDS[name]
+        module, attribute, _ = COMMANDS[cmd_name]
         found: click.Command = getattr(importlib.import_module(f"unisono.cli.{module}"), attribute)
         return found
 

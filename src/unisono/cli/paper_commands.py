@@ -25,16 +25,8 @@ _OUT_DIR = click.Path(file_okay=False, path_type=Path)
 _COUNT = click.IntRange(min=1)
 
 
-def _kind(ctx: click.Context, param: click.Parameter, given: str) -> str:
-    """Items or series; takes the word that earlier versions had for items, with a note."""
-    if given == "global":
-        say("Deprecated: 'simulate global' is now called 'simulate items'.")
-        return "items"
-    return str(click.Choice(("items", "series")).convert(given, param, ctx))
-
-
 @command("simulate")
-@click.argument("kind", metavar="[items|series]", callback=_kind)
+@click.argument("kind", type=click.Choice(("items", "series")))
 @option(QUESTION, "--items", type=_COUNT, metavar="M", help="Items.  [default: 100]")
 @option(QUESTION, "--recordings", type=_COUNT, metavar="M", help="Recordings, of series.  [default: 18]")
 @option(QUESTION, "--annotators", type=_COUNT, metavar="K", help="Annotators.  [default: 10; 6 of series]")
@@ -182,16 +174,12 @@ def _folders(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
 
 
 def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
-    """The name as it is today; a name of earlier versions is taken, with a note."""
     from unisono.paper.experiment_runs import known_name
 
     try:
-        today = known_name(name)
+        return known_name(name)
     except ValueError as error:
         raise click.BadParameter(in_shell(error), ctx, param) from None
-    if today != name:
-        say(f"'{name}' is now called '{today}'.")
-    return today
 
 
 @command("reproduce")

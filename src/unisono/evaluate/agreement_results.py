@@ -18,7 +18,6 @@ from unisono.maths.agreement.rater_agreement import Spread
 from unisono.tables.labels import Introduction, counted
 
 DOMINANT = 0.8  # share of one answer from which chance-corrected figures collapse
-CLEARLY = 0.02  # between two reliabilities; an average of traces has that of ICC(A,k) but for rounding
 FIRST = ("ICC(A,1)", "ICC(A,k)")
 FUSED = "the fused estimate"  # what 'reliability' is of, if not of the mean rating
 UNDER_THIS_DESIGN = "G(q,k) is the reliability of the mean rating under this design"
@@ -38,6 +37,10 @@ def agreement_notes(data: dict[str, Any]) -> list[str]:
     elif data["design"] == "incomplete":
         of_mean = "" if data["reliability_of"] == FUSED else f", and {UNDER_THIS_DESIGN}"
         notes.append(f"Not everybody rated everything: ICCs come from variance components{of_mean}.")
+    if data["kind"] == "traces":
+        notes.append(
+            "Errors that all annotators make alike, such as a common delay, count as truth: no rating shows them."
+        )
     if data["draws"] < 1:
         notes.append("No intervals were asked for.")
     return notes
@@ -123,25 +126,12 @@ def _dimension_notes(one: dict[str, Any], data: dict[str, Any]) -> list[str]:
         notes.append(f"{name}: items differ less than chance would have it; read a negative ICC as no agreement.")
     elif data["draws"] > 0 and not math.isfinite(figures[FIRST[0]]["low"]):
         notes.append(f"{name}: fewer than five {data['resampled']}, too few for intervals.")
-    if _below_mean(one, data):
-        notes.append(
-            f"{name}: the reliability of the estimate is below ICC(A,k) because it allows for errors that annotators "
-            "may all make alike, such as a common delay; ICC(A,k) counts them as truth."
-        )
     if one["truncated"]:
         notes.append(f"{name}: a variance of error was estimated below zero and counts as none; ICCs are upper bounds.")
     if one["dominant"] >= DOMINANT and _known(one, "AC2"):
         share = f"{100 * one['dominant']:.0f} %"
         notes.append(f"{name}: {share} of the answers are one and the same, so alpha is low by nature; see AC2.")
     return notes
-
-
-def _below_mean(one: dict[str, Any], data: dict[str, Any]) -> bool:
-    """Whether the estimate of traces looks worse than the plain mean, whose figure allows for less."""
-    if data["reliability_of"] != FUSED or data["kind"] != "traces" or not _known(one, FIRST[1]):
-        return False
-    mean, estimate = (one["figures"][figure]["value"] for figure in (FIRST[1], "reliability"))
-    return bool(estimate < mean - CLEARLY)
 
 
 def _with_interval(name: str, one: dict[str, Any], percent: str) -> str:

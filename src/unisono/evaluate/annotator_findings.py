@@ -13,10 +13,13 @@ from scipy.special import chdtrc
 
 from unisono.fusers.fusion_results import INTERVAL, Annotators
 from unisono.maths.items.item_estimates import half_width
+from unisono.maths.raters.rater_diagnosis import Diagnosis
 
 NAMED_FROM = 0.9  # probability from which an annotator is named
 SUSPECTED_FROM = 0.5  # more likely a spammer than not: too much to be told that nobody looks like one
 CHANCE = 0.05  # convention: of calling annotators different who are not
+# Measured: of 30 crowds of equals each, none to one is said to differ with 1 or 2, one to three with 4.
+SHRUNKEN = 2.0  # figures that are drawn to the crowd lie closer together than their intervals are wide
 TINY = 1e-9  # numerical: an error that is none
 NAMED = 5  # names in one line of words
 WORDS = {
@@ -25,7 +28,9 @@ WORDS = {
     "compressed": ("A small part of the scale", "{dimension}"),
     "stretched": ("Exaggeration", "{dimension}"),
     "unrelated": ("Answers that follow no truth on one dimension", "{dimension}"),
+    "harmful": ("Answers that mislead or tell nothing, in which way is not clear", "{dimension}"),
 }
+HARMFUL = ("flipped", "swapped", "unrelated", "constant")  # styles that make answers useless or worse
 
 
 TRACING = {
@@ -81,7 +86,7 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
         row
         for kind in WORDS
         for d in range(len(annotators.dimensions))
-        for row in _of_dimension(annotators, kind, d, found.of_kind(kind)[:, d], spammer)
+        for row in _of_dimension(annotators, kind, d, _probability(found, kind)[:, d], spammer)
     ]
     return {
         "named_from": NAMED_FROM,
@@ -96,6 +101,14 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
         ],
         "styles": styles,
     }
+
+
+def _probability(found: Diagnosis, kind: str) -> np.ndarray:
+    """(K, D) of a style; of harmful answers the sum of what may be wrong, 0 where it is clear what."""
+    if kind != "harmful":
+        return found.of_kind(kind)
+    parts = np.stack([found.of_kind(name) for name in HARMFUL])
+    return np.asarray(np.where((parts >= NAMED_FROM).any(axis=0), 0.0, parts.sum(axis=0)))
 
 
 def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
@@ -139,9 +152,10 @@ def _differ(x: np.ndarray, low: np.ndarray, high: np.ndarray, chance: float) -> 
     if n < 2:
         return False
     x, low, high = x[told], low[told], high[told]
-    error = np.where(x < np.median(x), high - x, x - low) / half_width(INTERVAL, np.inf)
+    # Ends are those of Student's t, since level and unit of all are uncertain, which makes nobody differ from others.
+    error = np.where(x < np.median(x), high - x, x - low) / half_width(INTERVAL, max(n - 1, 2))
     weight = 1 / np.maximum(error, TINY) ** 2
-    square = weight * (x - weight @ x / weight.sum()) ** 2
+    square = SHRUNKEN * weight * (x - weight @ x / weight.sum()) ** 2
     return bool(chdtrc(n - 1, square.sum()) < chance or n * chdtrc(1, square.max()) < chance)
 
 

@@ -80,7 +80,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """What `unisono evaluate` prints."""
+    """What `unisono cross-validate` prints."""
 
     source: str
     reference: str

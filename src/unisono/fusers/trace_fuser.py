@@ -39,6 +39,7 @@ from unisono.fusers.trace_model import (
     DimensionModel,
     Estimated,
     SeriesModel,
+    correlations_with_truth,
     drawn_truth,
     fused_truth,
     log_density,
@@ -189,6 +190,19 @@ class SeriesFuser(WorksOnParts, Fuser):
         for part in self.parts_:
             paths[:, :, list(part.dims)] = drawn_truth(part.model, _of(self._data, part), count, rng)
         return self.scaling_.restore_mean(paths)
+
+    def reliability_draws(self, fused: Fused) -> np.ndarray | None:
+        self.require_fitted()
+        if self._knows_gold or any(part.model.levels is None or part.model.priors is None for part in self.parts_):
+            return None
+        mean, _ = self._fitted_truth()
+        columns = [np.empty(0)] * len(self.dimensions_)
+        for part in self.parts_:
+            data, dims = _of(self._data, part), list(part.dims)
+            found = correlations_with_truth(part.model, self._parts(data), mean[:, dims], data.length)
+            for d, column in zip(dims, found.T, strict=True):
+                columns[d] = column
+        return np.stack(columns, axis=1)
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
         """What is known of each annotator; of long traces that takes a while, and `on_step` may watch it."""

@@ -17,17 +17,21 @@ from unisono.errors import DataError
 from unisono.fusers.item_estimation import sum_of_traces
 from unisono.maths.em_loop import EmTrace
 from unisono.maths.gold_slope import Slope
-from unisono.maths.series.error_bands import Spread, band_covariance, no_spread
+from unisono.maths.series.error_bands import KnownFrames, Spread, band_covariance, no_spread, trace_correlations
 from unisono.maths.series.left_out_traces import Errors, RatingErrors
 from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.trace_em import rescale, shift, unweighted
 from unisono.maths.series.trace_em_fit import DefaultFit
 from unisono.maths.series.trace_estep import draw_truth, infer, posterior_mean
+from unisono.maths.series.trace_frames import independent_stretch
 from unisono.maths.series.trace_gold import FRAMES_PER_TAP, GoldSettings, calibration, constant_dimensions, most_taps
 from unisono.maths.series.trace_layout import make_layout
+from unisono.maths.series.trace_parts import Parts
+from unisono.maths.series.trace_priors import WIDENING_SD
 from unisono.maths.series.trace_truth import (
     Levels,
     draw_two_scales,
+    part_errors,
     rescaled_levels,
     stretches_of,
     two_scale_mean,
@@ -107,6 +111,29 @@ def drawn_truth(model: SeriesModel, data: SeriesData, draws: int, rng: np.random
     if model.levels is not None:
         return draw_two_scales(data, model.params, model.structure, model.levels, draws, rng)
     return draw_truth(make_layout(data, model.structure), model.params, model.structure, draws, rng)
+
+
+CORRELATIONS = 1000  # draws
+MOST_FRAMES = 1000  # numerical: of more, so many evenly spread ones are looked at
+
+
+def correlations_with_truth(model: SeriesModel, parts: Parts, mean: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """(B, D) draws of the squared correlation of the fused traces with the truth; mean (sum T, D): these."""
+    assert model.levels is not None
+    assert model.priors is not None
+    words = model.params, model.structure, model.levels
+    course, level = np.moveaxis(np.concatenate(parts.map(part_errors, *words)), 1, 0)
+    recording = np.repeat(np.arange(len(length)), length)
+    frame = np.arange(len(recording)) - (np.cumsum(length) - length)[recording]
+    stretch = recording * int(length.max()) + frame // independent_stretch(model.priors.kappa)
+    at = np.unique(np.linspace(0, len(recording) - 1, min(len(recording), MOST_FRAMES)).astype(np.int64))
+    found = []
+    for d in range(mean.shape[1]):
+        annotators = int((~np.isnan(model.noise[:, d])).sum())
+        known = KnownFrames(mean[at, d], course[at, d], level[at, d], stretch[at], recording[at])
+        doubt = WIDENING_SD, float(np.sqrt(2.0 / max(annotators - 1, 1)))
+        found.append(trace_correlations(known, doubt, CORRELATIONS, np.random.default_rng([0, d])))
+    return np.stack(found, axis=1)
 
 
 def with_newcomers(model: SeriesModel, count: int) -> SeriesModel:

@@ -38,7 +38,6 @@ EXPERIMENTS = (
     "dependency",
 )
 ALL = "all"
-EARLIER = {f"global-{data}": f"items-{data}" for data in ("synthetic", "artificial", "real")}  # names once in use
 
 
 def find_experiments(name: str) -> list[Experiment]:
@@ -48,13 +47,12 @@ def find_experiments(name: str) -> list[Experiment]:
 
 
 def known_name(name: str) -> str:
-    """The name as it is today; ValueError with the nearest name if there is no such experiment."""
-    today = EARLIER.get(name, name)
-    if today not in (*EXPERIMENTS, ALL):
+    """The name itself; ValueError with the nearest name if there is no such experiment."""
+    if name not in (*EXPERIMENTS, ALL):
         close = nearest(name, [*EXPERIMENTS, ALL])
         hint = f" Did you mean '{close}'?" if close else ""
         raise ValueError(f"There is no experiment '{name}'.{hint} Experiments: {', '.join(EXPERIMENTS)}; or all.")
-    return today
+    return name
 
 
 def _load(name: str) -> Experiment:

@@ -46,6 +46,7 @@ STYLE_WORDS = {
     "compressed": "uses a small part of the scale of {dimension}",
     "stretched": "exaggerates on {dimension}",
     "unrelated": "gives answers on {dimension} that follow no truth",
+    "harmful": "gives answers on {dimension} that mislead or tell nothing, in which way is not clear",
 }
 TRACING_WORDS = {
     "flipped": "traces the other way round",

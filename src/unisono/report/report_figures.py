@@ -115,22 +115,39 @@ def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: in
     return svg(660, height, label, [*scale.axis(14, height - 20), *marks])
 
 
+MOST_STROKES = 300  # convention: items beyond which strokes would run into a bar
+BINS = 75  # of a density, four units wide
 Ends = tuple[float | None, float | None]  # of the scale of the answers, where they are known
 
 
 def strip_figure(points: Sequence[float], ends: Ends, label: str) -> Markup:
-    """Where estimates lie on the scale of the answers: a stroke each."""
+    """Where estimates lie on the scale of the answers: a stroke each, of many items their density."""
     if not points:
         return Markup("")
     low, high = _whole(points, ends)
     scale = _Scale([low, high], 3, 297)
     marks = [Markup('<line class="grid" x1="3" x2="297" y1="8" y2="8"/>')]
-    for place in sorted({scale(point) for point in points}):  # strokes on the same spot are one
-        marks.append(Markup('<line class="stroke" x1="{0}" x2="{0}" y1="2" y2="14"/>').format(place))
+    if len(points) > MOST_STROKES:
+        marks.append(_density([float(scale(point)) for point in points], 3, 297))
+    else:
+        for place in sorted({scale(point) for point in points}):  # strokes on the same spot are one
+            marks.append(Markup('<line class="stroke" x1="{0}" x2="{0}" y1="2" y2="14"/>').format(place))
     for x, end, side in ((3, low, "start"), (297, high, "end")):
         number = Markup('<text class="edge" x="{}" y="26" text-anchor="{}">{}</text>')
         marks.append(number.format(x, side, as_edge(end)))
     return svg(300, 29, label, marks)
+
+
+def _density(places: Sequence[float], left: float, right: float) -> Markup:
+    """A hill as high as there are many places (n,) within a bin and beside it."""
+    step = (right - left) / BINS
+    counts = [0] * BINS
+    for place in places:
+        counts[min(int((place - left) / step), BINS - 1)] += 1
+    around = [0, *counts, 0]
+    smooth = [around[i] + 2 * around[i + 1] + around[i + 2] for i in range(BINS)]
+    top = [f"{left + step * (i + 0.5):.1f},{14 - 12 * height / max(smooth):.1f}" for i, height in enumerate(smooth)]
+    return Markup('<polygon class="density" points="{},14 {} {},14"/>').format(left, " ".join(top), right)
 
 
 def course_figure(values: Sequence[float | None], ends: Ends, label: str) -> Markup:

@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from unisono.evaluate.agreement_figures import annotator_codes
 from unisono.fusers import Fused
+from unisono.maths.grouped_sums import segment_sum
 from unisono.tables.coverage_and_outliers import coverage
 from unisono.tables.ratings import Ratings
 
@@ -72,8 +74,17 @@ def _extremes(items: Sequence[str], estimate: np.ndarray, dust: float) -> dict[s
 
 
 def correlations(ratings: Ratings, fused: Fused) -> dict[str, Any]:
-    """Between dimensions: of single answers, and of the estimates."""
-    return {"ratings": _matrix(ratings.value), "truth": _matrix(fused.mean)}
+    """Between dimensions: of single answers, everybody's level taken out, and of the estimates."""
+    return {"ratings": _matrix(_without_levels(ratings)), "truth": _matrix(fused.mean)}
+
+
+def _without_levels(ratings: Ratings) -> np.ndarray:
+    """(S, D) answers less the mean of their annotator; else the levels of people would be correlated, too."""
+    who = annotator_codes(ratings)
+    seen = np.isfinite(ratings.value)
+    count = segment_sum(seen.astype(float), who, ratings.K)
+    mean = segment_sum(np.where(seen, ratings.value, 0.0), who, ratings.K) / np.maximum(count, 1)
+    return np.asarray(ratings.value - mean[who])
 
 
 def _of_items(fused: Fused, mean: Fused, dust: np.ndarray) -> np.ndarray:

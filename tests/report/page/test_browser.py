@@ -69,6 +69,26 @@ def test_opens_whole_and_readable(opened, pages, name, size, scheme):
     assert barriers(page) == []
 
 
+def test_tables_are_saved_with_all_digits_and_pictures_as_they_look(opened, pages):
+    page, data = opened("items"), pages["items"][1]
+    bar = page.locator("#annotators .tools").first
+    with page.expect_download() as waiting:
+        bar.get_by_role("button", name="CSV").click()
+    lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
+    assert waiting.value.suggested_filename == "annotators.csv"
+    assert f"{data['dimensions'][0]} bias" in lines[0]
+    row = dict(zip(lines[0].split(","), lines[1].split(","), strict=True))
+    first = data["annotators"]["rows"][0]
+    assert row["annotator"] == first["annotator"]
+    assert float(row[f"{data['dimensions'][0]} gain"]) == first["figures"]["gain"][0]
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as waiting:
+            page.locator("#dimensions .tools").first.get_by_role("button", name=kind).click()
+        content = waiting.value.path().read_bytes()
+        assert content.startswith(start)
+        assert len(content) > 2000
+
+
 def test_a_click_sorts_and_unknown_values_stay_last(opened, pages):
     page = opened("items")
     estimates = [row["values"][0][0] for row in pages["items"][1]["truth"]["rows"]]

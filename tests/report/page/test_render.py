@@ -5,6 +5,7 @@ from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from report_cases import (
@@ -18,10 +19,13 @@ from report_cases import (
 )
 from unisono.evaluate.alerts import ASSUMED, COPIES, FEW_LABELS, NO_REFERENCE, NO_SIGNAL, OTHER_UNITS, USELESS
 from unisono.evaluate.annotator_findings import TRACING
+from unisono.fusers import make_fuser
 from unisono.report.report_alerts import ADVICE, MOST_NAMED, TRACING_WORDS, look_at
-from unisono.report.report_figures import as_interval, as_number, as_probability, as_share, matrix_figure
+from unisono.report.report_figures import as_interval, as_number, as_probability, as_share, matrix_figure, strip_figure
 from unisono.report.report_highlights import STRANGERS, in_short
 from unisono.report.report_page import OF_CATEGORIES, TERMS, render_page, sections_of
+from unisono.report.report_truths import correlations
+from unisono.tables.ratings import Ratings
 
 SECTIONS = ("look", "read", "coverage", "agreement", "truth", "annotators", "dimensions", "model", "again", "words")
 ROOT = Path(__file__).parents[3]
@@ -215,6 +219,28 @@ def test_an_end_names_its_item_or_how_many_share_it():
         "lowest": {"item": "525", "estimate": 0.0, "equal": 3},
     }
     assert in_short(data)[0].lines[0].text == "highest 85.0 (item 576), lowest 0 (3 items)"
+
+
+def test_many_items_are_a_density_and_few_a_stroke_each():
+    points = [0.5 + 0.4 * np.sin(i) for i in range(301)]
+    few, many = strip_figure(points[:300], (0.0, 1.0), "few"), strip_figure(points, (0.0, 1.0), "many")
+    assert few.count('class="stroke"') > 100
+    assert "density" not in few
+    assert many.count('class="stroke"') == 0
+    heights = [float(y) for y in re.findall(r"[\d.]+,([\d.]+)", many.split('points="')[1].split('"')[0])]
+    assert min(heights) == 2.0  # the top of the hill
+    assert heights[1 + 75 // 2] > heights[1 + 75 * 9 // 10]  # a sine is seldom in its middle, often at its ends
+
+
+def test_correlations_of_answers_are_not_those_of_peoples_levels():
+    rng = np.random.default_rng(0)
+    shared, level = rng.normal(size=(200, 1)), np.repeat([-3.0, 3.0], 200)
+    value = np.tile(shared * [1, 1], (2, 1)) + 0.3 * rng.normal(size=(400, 2)) + level[:, None] * [1, -1]
+    labels = {"items": [f"i{m}" for m in range(200)], "annotators": ["a", "b"], "dimensions": ["x", "y"]}
+    ratings = Ratings.from_judgements(value, np.tile(np.arange(200), 2), np.repeat([0, 1], 200), **labels)
+    fused = make_fuser("mean", series=False).fit(ratings).fuse()
+    assert np.corrcoef(value.T)[0, 1] < -0.5  # what levels make of it
+    assert correlations(ratings, fused)["ratings"][0][1] > 0.8
 
 
 def test_numbers_of_certainty_say_what_they_are():

@@ -11,10 +11,9 @@ Classes, dimension by dimension: usual, a spammer, or flipped.
 
 with c = (1, .3, -1) and e = (1, 0, 1): who follows the truth on a small part of the scale, or on all of it, has gains
 as small or as large as the standard deviation of the errors; what a spammer answers has no such scale. t and h_k: how
-far annotators can be told apart, and how strongly each is shrunk towards the others. p(z_kd) is fixed before the first
-step; q(z_kd) has its place in the bound:
-
-    log q(z_kd = z) = log p(z_kd = z) + gain h_k (m_kz E[F_kdd] - 1/2 m_kz^2) + constant                      eq. B22
+far annotators can be told apart, and how strongly each is shrunk towards the others. p(z_kd) is what the diagnosis makes
+of the answers, and stays: gains are shrunk towards what is expected of them, so that classes which followed the gains
+would prove themselves right wherever answers are few.
 
     K annotators, D dimensions, Z classes
 """
@@ -24,7 +23,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import rel_entr
 
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_estep import Stats
@@ -64,22 +62,9 @@ def gain_variance(classes: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return np.asarray((classes * away**2).sum(axis=2))
 
 
-def update_classes(prior: np.ndarray, gains: np.ndarray, centers: np.ndarray, precision: np.ndarray) -> np.ndarray:
-    """(K, D, Z) the q(z) with the highest bound, from gains (K, D) and what is expected of them, `centers` (K, Z).
-
-    `precision` (K,) is that of gains around their centers.                                              eq. B22
-    """
-    at = centers[:, None, :]
-    with np.errstate(divide="ignore"):  # who is something for sure remains so
-        log_q = np.log(prior) + precision[:, None, None] * at * (gains[:, :, None] - 0.5 * at)
-    q = np.exp(log_q - log_q.max(axis=2, keepdims=True))
-    return np.asarray(q / q.sum(axis=2, keepdims=True))
-
-
-def class_term(classes: np.ndarray, prior: np.ndarray, centers: np.ndarray, precision: np.ndarray) -> float:
-    """What not knowing the classes adds to the bound: -KL(q(z) | p(z)), and gains that spread with their centers."""
-    spread = precision @ gain_variance(classes, centers).sum(axis=1)
-    return float(-rel_entr(classes, prior).sum() - 0.5 * spread)
+def class_term(classes: np.ndarray, centers: np.ndarray, precision: np.ndarray) -> float:
+    """What not knowing the classes adds to the bound: gains spread with their centers.                    eq. B22"""
+    return float(-0.5 * precision @ gain_variance(classes, centers).sum(axis=1))
 
 
 PSEUDO_INVERSE_RCOND = 1e-12  # numerical: directions of normal equations below this share are undetermined

@@ -1,7 +1,7 @@
 """State, settings and lower bound of variational EM for items, and the coordinates in which the bound is highest.
 
 bound = E[log p(y*, a | B)] + H[q(a)]  (eq. G6 with expected quadratic forms) + H[q(y*)]
-      + E[log p(B | z)] + H[q(B)] + E[log p(z)] + H[q(z)] + E[log p(theta)] + H[q(theta)]
+      + E[log p(B | z)] + H[q(B)] + E[log p(theta)] + H[q(theta)]
       + log priors of precisions, noise, and Sigma                                                            eq. B8
 
 up to constants that do not depend on any parameter. Units are those of standardised ratings: each dimension has pooled
@@ -57,7 +57,7 @@ class Hyper(NamedTuple):
     r: np.ndarray  # (K,) noise of each annotator relative to the pool, for scaled and shared noise
     pool: np.ndarray  # (D, D) the noise of an annotator with r = 1, or the one that annotators are shrunk to
     unexplained: np.ndarray  # (D,) standard deviations of the target of Sigma relative to that without features
-    classes: np.ndarray  # (K, D, Z) q(z_kd), what annotators are on each dimension
+    classes: np.ndarray  # (K, D, Z) p(z_kd), what annotators are on each dimension
 
     def precisions(self, D: int) -> np.ndarray:
         """(K, D, q) prior precision of every coefficient of [F_k, b_k] by itself."""
@@ -185,13 +185,13 @@ def _rows_term(data: ItemData, state: BayesState, prior: RowPrior, settings: Bay
 
 
 def _classes_term(data: ItemData, state: BayesState, settings: BayesSettings) -> float:
-    """E[log p(z)] + H[q(z)], and what E[log p(B | z)] has beyond E[log p(B | E m_kz)], of those who rated anything."""
+    """What E[log p(B | z)] has beyond E[log p(B | E m_kz)], of those who rated anything."""
     if settings.classes is None:
         return 0.0
     rated, hyper = data.answers().sum(axis=1) > 0, state.hyper
     centers = settings.class_centers(hyper.r)
     precision = hyper.gain * hyper.hold[rated]
-    return class_term(hyper.classes[rated], settings.classes[rated], centers[rated], precision)
+    return class_term(hyper.classes[rated], centers[rated], precision)
 
 
 def _predictor_term(data: ItemData, state: BayesState) -> float:

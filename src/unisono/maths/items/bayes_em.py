@@ -3,10 +3,9 @@
     a_m ~ N(mu + theta'z_m, Sigma)       F_kdd ~ N(g_kd, 1/(gain h_k))   F_kde ~ N(0, 1/leak)   b_k ~ N(0, C)  eq. B1
     theta ~ MN(0, I/ridge, Sigma)        Sigma, the noise and C shrunk towards targets                         eq. B2
 
-q(a) q(theta) q(y*) prod_kd q(B_kd) q(z_kd); everything else is a point estimate under a prior. g_kd = E[m_kz], what is
+q(a) q(theta) q(y*) prod_kd q(B_kd) p(z_kd); everything else is a point estimate under a prior. g_kd = E[m_kz], what is
 expected of the latent classes of annotators (`annotator_rows`). A step is a sweep of updates, each the maximum while
-the rest is held: truths, their mean and covariance, annotators row by row, their classes, noise, how annotators differ,
-coordinates (`bayes_bound`), and, where that is asked for, latent ratings (`latent_ratings`). Latent ratings behind
+the rest is held: truths, their mean and covariance, annotators row by row, noise, how annotators differ, coordinates (`bayes_bound`), and, where that is asked for, latent ratings (`latent_ratings`). Latent ratings behind
 answers at the ends of the scale (`censored_estep`) belong to the truths' update.
 """
 
@@ -26,7 +25,6 @@ from unisono.maths.items.annotator_rows import (
     gain_variance,
     replaced,
     row_by_row,
-    update_classes,
 )
 from unisono.maths.items.bayes_bound import BayesSettings, BayesState, Hyper, best_coordinates, highest, lower_bound
 from unisono.maths.items.item_data import ItemData
@@ -71,7 +69,6 @@ def maximised(
     bound = lower_bound(data, stats, state, prior, settings)
     params, hyper = _truth(data, stats, state, settings)
     params = _annotators(data, stats, params, prior, settings)
-    hyper = _classes(data, params, hyper, settings)
     params, hyper = _noise(data, stats, params, hyper, settings)
     hyper = _between_annotators(data, params, hyper, settings)
     hyper = _biases(data, params, hyper, settings)
@@ -133,16 +130,6 @@ def _annotators(
     else:
         rows = coupled_rows(data, stats, W, free, prior)
     return params._replace(B=rows.B, cov=rows.cov)
-
-
-def _classes(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:
-    """q(z) given the gains; who rated nothing is what was expected."""
-    if settings.classes is None:
-        return hyper
-    gains = np.einsum("kdd->kd", params.F)
-    found = update_classes(settings.classes, gains, settings.class_centers(hyper.r), hyper.gain * hyper.hold)
-    rated = data.answers().sum(axis=1) > 0
-    return hyper._replace(classes=np.where(rated[:, None, None], found, settings.classes))
 
 
 def _noise(

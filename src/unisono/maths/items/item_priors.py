@@ -67,6 +67,7 @@ PANEL = 10.0  # annotators whose mean answer has the variance that the estimate 
 
 # ---- Intervals (eq. B9, B16); coverage .87 to .93 on every set of docs/accuracy.md
 
+LEVEL_ANNOTATORS = 3.0  # convention: imagined behind the error of the level; one is lost to the level itself
 LEAST_FREEDOM = 4.0  # floor of the degrees of freedom of Student's t, where judgements are hardly more than truths
 
 # ---- Known truths (eq. G17, B10, B17, B32)

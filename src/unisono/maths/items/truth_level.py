@@ -10,7 +10,7 @@ C / (C + t noise / n): somebody busy counts for hardly more than anybody whose b
 An average over answers would have the level of whoever answered most. Errors of levels go together as biases do. Of
 biases with nu degrees of freedom on D dimensions, c = (nu + D + 2) / (nu + D), the inverse of Fisher's information of
 the location of Student's t; C is that of those who follow the truth; and behind the error stand as many degrees of
-freedom as there are who follow, one lost and one imagined.
+freedom as there are who follow, one lost and three imagined.
 
     K annotators, D dimensions
 """
@@ -24,7 +24,7 @@ import numpy as np
 from unisono.maths.items.annotator_rows import expected_gain, weight_of_gain
 from unisono.maths.items.bayes_bound import Hyper
 from unisono.maths.items.item_params import ItemParams
-from unisono.maths.items.item_priors import BIAS_FREEDOM, SPAMMER_GAIN
+from unisono.maths.items.item_priors import BIAS_FREEDOM, LEVEL_ANNOTATORS, SPAMMER_GAIN
 
 LEAST_TOLD = 1e-9  # numerical: annotators whose bias is known; fewer tell no level
 
@@ -62,7 +62,7 @@ def population_level(
     share = _of_followers((tie * ((away - told * at) ** 2 + own))[rated], follow[rated])
     error = np.sqrt((bias_freedom + D + 2) / (bias_freedom + D) * share * C / total)
     cov = hyper.bias / np.sqrt(np.outer(C, C)) * np.outer(error, error)
-    return Level(at, cov, max(float(follow.sum(axis=0).min()), 1.0))
+    return Level(at, cov, float(follow.sum(axis=0).min()) + LEVEL_ANNOTATORS - 1)
 
 
 def _of_followers(spread: np.ndarray, follow: np.ndarray) -> np.ndarray:

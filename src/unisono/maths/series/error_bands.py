@@ -221,3 +221,38 @@ def _variance_of_mean(v: np.ndarray, used: np.ndarray) -> np.ndarray:
         if K > 1:
             out[d] = own.var(ddof=1) / K * (K - 1) / max(K - 3, 1)
     return out
+
+
+class KnownFrames(NamedTuple):
+    """What is known of n frames of a fused trace, on one dimension."""
+
+    estimate: np.ndarray  # (n,)
+    course: np.ndarray  # (n,) error variance of the course
+    level: np.ndarray  # (n,) of the level of the recording
+    stretch: np.ndarray  # (n,) frames of one stretch have one error of the course
+    recording: np.ndarray  # (n,)
+
+
+def trace_correlations(
+    known: KnownFrames, doubt: tuple[float, float], draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(B,) squared correlations of a fused trace with truths that its errors leave open; NaN if it does not move.
+
+    doubt: standard deviation of the logarithm of the error variances of courses, and of levels. What all annotators do
+    alike is not in it: a unit and an origin do not matter here, and a delay they share is a convention.
+    """  # eq. S57
+    e = known.estimate - known.estimate.mean()
+    if len(e) < 2 or not e.any():
+        return np.full(draws, np.nan)
+    course, level = (np.exp(sd * rng.standard_normal((draws, 1)) - 0.5 * sd**2) for sd in doubt)
+    error = np.sqrt(course * known.course) * _one_each(known.stretch, draws, rng)
+    error += np.sqrt(level * known.level) * _one_each(known.recording, draws, rng)
+    truth = e + error
+    truth -= truth.mean(axis=1, keepdims=True)
+    return np.asarray((truth @ e) ** 2 / (e @ e) / np.einsum("bn,bn->b", truth, truth))
+
+
+def _one_each(of: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """(B, n) standard normal numbers, the same where `of` (n,) is."""
+    which = np.unique(of, return_inverse=True)[1]
+    return rng.standard_normal((draws, int(which.max()) + 1))[:, which]

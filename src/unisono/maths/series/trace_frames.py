@@ -374,6 +374,11 @@ def _share(rho: np.ndarray) -> float:
     return float(trace_priors.EVIDENCE / (1.0 + 2.0 * np.sum(rho[1:until] ** 2)))
 
 
+def independent_stretch(kappa: float) -> int:
+    """Frames with errors of their own, by Bartlett's number of them."""
+    return max(round(trace_priors.EVIDENCE / trace_priors.INDEPENDENT / kappa), 1)
+
+
 def mean_autocorrelation(parts: Parts, scales: list[TwoScales], most: int) -> np.ndarray:
     """(D, most + 1) autocorrelation of the courses by lag in frames, averaged over traces by their ratings; missing is
     0."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series.error_bands import Spread, shift_variance
+from unisono.maths.series.error_bands import Spread, no_spread, shift_variance
 from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure
 from unisono.maths.series.trace_estep import Truth, draw_truth, infer, posterior_mean
 from unisono.maths.series.trace_layout import Layout, make_layout
@@ -153,6 +153,13 @@ def two_scale_truths(
     """(sum T, D), (sum T, D, D) mean and covariance of all frames, part by part."""
     found = parts.map(part_truth, params, structure, levels, spread)
     return np.concatenate([mean for mean, _ in found]), np.concatenate([cov for _, cov in found])
+
+
+def part_errors(part: Part, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
+    """(n, 2, D) error variances of the course and of the level at every frame of some recordings."""
+    found = two_scale_truth(part.data, params, structure, levels, no_spread(part.data.D))
+    whole = np.diagonal(found.cov, axis1=1, axis2=2)
+    return np.stack([found.inside, whole - found.inside], axis=1)
 
 
 def draw_two_scales(

@@ -37,6 +37,69 @@ function compare(a, b, direction) {
   if (typeof a === "number" && typeof b === "number") return direction * (a - b);
   return direction * String(a).localeCompare(String(b), undefined, { numeric: true });
 }
+// Tables can be copied and saved as CSV, pictures saved as SVG and PNG.
+for (const box of document.querySelectorAll(".scroll")) {
+  const table = box.querySelector("table"), picture = box.querySelector(":scope > svg");
+  const name = box.closest("section")?.id ?? "table";
+  if (table) tools(box, "table", { Copy: () => navigator.clipboard.writeText(textOf(table, "\t")), CSV: () => save(textOf(table, ","), `${name}.csv`, "text/csv") });
+  if (picture) tools(box, "picture", { SVG: () => save(drawn(picture), `${name}.svg`, "image/svg+xml"), PNG: () => saveImage(picture, `${name}.png`) });
+}
+function tools(box, what, actions) {
+  const bar = document.createElement("p");
+  bar.className = "tools";
+  for (const [word, act] of Object.entries(actions)) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = word;
+    button.setAttribute("aria-label", `${word} of this ${what}`);
+    button.addEventListener("click", act);
+    bar.append(button);
+  }
+  box.after(bar);
+}
+// Heads over several columns go before the names below them; numbers have all their digits; hidden rows are left out.
+function textOf(table, mark) {
+  const rows = [...(table.tHead?.rows ?? [])], last = rows.pop(), above = [];
+  for (const cell of rows[0]?.cells ?? []) for (let i = 0; i < cell.colSpan; i++) above.push(cell.textContent.trim());
+  const head = last ? [[...last.cells].map((cell, i) => `${above[i] ?? ""} ${cell.textContent}`.trim())] : [];
+  const body = [...table.tBodies].flatMap((part) => [...part.rows]).filter((row) => !row.hidden);
+  const cells = body.map((row) => [...row.cells].map((cell) => (cell.dataset.v === "None" ? "" : cell.dataset.v) ?? cell.textContent));
+  const quoted = (text) => (text = text.trim().replace(/\s+/g, " "), /[",\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  return [...head, ...cells].map((row) => row.map(quoted).join(mark)).join("\n") + "\n";
+}
+// A copy that looks the same without the page's style sheet.
+function drawn(picture) {
+  const copy = picture.cloneNode(true), from = picture.querySelectorAll("*"), to = copy.querySelectorAll("*");
+  const size = picture.viewBox.baseVal;
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("width", size.width);
+  copy.setAttribute("height", size.height);
+  from.forEach((one, i) => {
+    const seen = getComputedStyle(one);
+    for (const name of ["fill", "stroke", "stroke-width", "stroke-opacity", "font-size", "font-family", "text-anchor"]) to[i].style.setProperty(name, seen.getPropertyValue(name));
+  });
+  return new XMLSerializer().serializeToString(copy);
+}
+function saveImage(picture, name) {
+  const image = new Image(), size = picture.viewBox.baseVal, factor = 3;
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: size.width * factor, height: size.height * factor });
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = getComputedStyle(document.body).backgroundColor;
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => save(blob, name));
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawn(picture))}`;
+}
+function save(content, name, type) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
 window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => (one.open = true)));
 
 // Curves: every trace, the estimate with its band, the mean; one view in time for all dimensions.
