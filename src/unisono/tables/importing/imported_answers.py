@@ -132,7 +132,9 @@ class Answers:
         if frame.get_column("annotator").null_count() and "annotator" in keys:
             raise DataError("Some files hold ratings and others a reference without annotator. Import them one by one.")
         frame = self._once(frame, [key for key in keys if key != "kind"])
-        return Imported(self._described(self._in_words(_wide(frame, keys))), [*self.facts, *self._ranges(frame)], self.dropped)
+        return Imported(
+            self._described(self._in_words(_wide(frame, keys))), [*self.facts, *self._ranges(frame)], self.dropped
+        )
 
     def _described(self, table: pl.DataFrame) -> pl.DataFrame:
         """The table with columns about its items, behind their names."""
