@@ -71,3 +71,22 @@ def test_people_who_are_needed_are_counted_and_a_plan_says_who_is_asked(table):
     assert unisono_here("fuse", "ratings.csv", "--dim", "d0", "--dim", "d1", "--out", "out", cwd=table).returncode == 0
     plan = unisono_here("plan", "out", cwd=table)
     assert "by ratings per item by 'human', beside those of 'judge'" in plan.stdout
+
+
+def test_what_is_too_low_or_has_changed_fails_in_ci(table):
+    command = ("judges", "ratings.csv", "--dim", "d0", "--dim", "d1")
+    assert unisono_here(*command, "--fail-under", "correlation=-1", cwd=table).returncode == 0
+    low = unisono_here(*command, "--fail-under", "correlation=.999", "--json", "--out", "first", cwd=table)
+    assert low.returncode == 1
+    assert "below 0.999" in json.loads(low.stdout)["failed"][0]
+    wrong = unisono_here(*command, "--fail-under", "charm=1", cwd=table)
+    assert wrong.returncode == 2
+    assert "no figure 'charm'" in wrong.stderr
+    same = unisono_here(*command, "--earlier", "first/judges.csv", "--json", cwd=table)
+    assert json.loads(same.stdout)["changed"] == []
+    frame = pl.read_csv(table / "first" / "judges.csv")
+    before = pl.when(pl.col("judge") == "gpt-0").then(-0.9).otherwise("correlation")
+    frame.with_columns(correlation=before).write_csv(table / "before.csv")
+    changed = unisono_here(*command, "--earlier", "before.csv", "--strict", cwd=table)
+    assert changed.returncode == 1
+    assert "Correlation of gpt-0 with people on d0 was -0.90, is " in changed.stdout

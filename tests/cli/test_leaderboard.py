@@ -41,3 +41,13 @@ def test_json_weights_and_words(folder):
     wrong = unisono_here("leaderboard", "scores.csv", "--by", "model", cwd=folder)
     assert wrong.returncode == 3
     assert "no column 'model'" in wrong.stderr
+
+
+def test_strict_fails_where_systems_are_confounded(folder):
+    base = ("--by", "system", "--prompt", "prompt", "--strict")
+    assert unisono_here("leaderboard", "scores.csv", *base, cwd=folder).returncode == 0
+    own = pl.read_csv(folder / "scores.csv").filter(pl.col("annotator") == "h" + pl.col("system").str.slice(1))
+    own.write_csv(folder / "own.csv")
+    done = unisono_here("leaderboard", "own.csv", *base, cwd=folder)
+    assert done.returncode == 1
+    assert "confounded" in done.stdout

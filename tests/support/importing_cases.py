@@ -111,6 +111,27 @@ CASES = {
         "doccano", ["doccano/export.zip"], 10, "item,annotator,kind,label", ["export.zip/ben.jsonl line 6"]
     ),
     "doccano old": Case("doccano", ["doccano/old.jsonl"], 15, "item,annotator,kind,label", ["Dropped nothing"]),
+    "ragas": Case(
+        "ragas",
+        ["ragas/judge-1.csv", "ragas/judge-2.csv"],
+        10,
+        "item,annotator,kind,faithfulness,answer_relevancy",
+        ["Inputs, which are no scores: user_input, retrieved_contexts, response, reference", "called by their file"],
+    ),
+    "openai-evals": Case(
+        "openai-evals",
+        ["openai-evals/alpha.jsonl", "openai-evals/beta.jsonl"],
+        8,
+        "item,correct,bleu",
+        ["Dropped 8: an event of type 'sampling'", "Range: correct 0 to 1 (8 answers)"],
+    ),
+    "potato": Case(
+        "potato",
+        [f"potato/{who}/annotated_instances.jsonl" for who in ("alice", "bob", "cleo")],
+        18,
+        "item,annotator,kind,awkward,calm,emotion",
+        ["Dropped 3: annotations of spans", "Words: emotion ", "Range: awkward 1 to 5"],
+    ),
     "sureal": Case(
         "sureal",
         ["sureal/dataset.json"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.leaderboard_command import show_leaderboard
+from unisono.cli.leaderboard_command import named_numbers, show_leaderboard
 from unisono.cli.model_options import covariate_option, kind_option
 from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import DRAWN, JUDGING, WHO
@@ -38,11 +38,33 @@ TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
     QUESTION, "--items", type=TablePath(), metavar="FILE", help="Table with these columns, if RATINGS has them not."
 )
 @takes("--set", *WHO, *JUDGING)
+@option(
+    RESULT,
+    "--fail-under",
+    metavar="FIGURE=NUMBER",
+    multiple=True,
+    callback=named_numbers,
+    help="Exit with code 1 if this column of judges.csv is lower anywhere: correlation=.5. Repeatable.",
+)
+@option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if a judge is useless or harmful, or has changed.")
+@option(
+    QUESTION,
+    "--earlier",
+    type=TablePath(),
+    metavar="FILE",
+    help="An earlier judges.csv: whose correlation has changed?",
+)
 @option(RESULT, "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the tables.")
 @json_option
+@click.pass_context
 def judges_command(
+    ctx: click.Context,
+    /,
     ratings: str,
     reading: dict[str, Any],
+    fail_under: dict[str, float] | None,
+    strict: bool,
+    earlier: str | None,
     out: Path | None,
     as_json: bool,
     **asked: Any,
@@ -60,12 +82,18 @@ def judges_command(
         found = judges(ratings, reading=reading, on_step=watching, **asked)
     if out is not None:
         found.save(out)
+    low = found.lower_than(fail_under or {})
+    changed = found.changed_since(earlier) if earlier else []
     if as_json:
-        print_json(found.to_dict())
-        return
-    _show(found)
+        print_json(found.to_dict() | {"failed": low, "changed": changed})
+    else:
+        _show(found)
+        for line in (*low, *changed):
+            tell(line)
     if out is not None:
         say(f"Written to {out}: {', '.join(found.tables())}")
+    if low or (strict and (changed or found.doubtful())):
+        ctx.exit(1)
 
 
 def _show(found: JudgesReport) -> None:

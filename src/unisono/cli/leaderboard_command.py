@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from unisono.evaluate.leaderboard_results import Leaderboard
 
 
-def _weights(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, float] | None:
+def named_numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, float] | None:
+    """NAME=NUMBER pairs as a mapping; None when there are none."""
     found: dict[str, float] = {}
     for text in given:
         name, mark, number = text.rpartition("=")
@@ -46,7 +47,7 @@ def _weights(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
     "weights",
     metavar="NAME=NUMBER",
     multiple=True,
-    callback=_weights,
+    callback=named_numbers,
     help="Weight of a dimension in the overall mean. Repeatable.  [default: no overall mean]",
 )
 @option(
@@ -57,9 +58,20 @@ def _weights(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
     help="prompts, people: intervals for these very ones.  [default: for others of the kind]",
 )
 @takes("--set", *WHO[:2], *BOARD)
+@option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if systems are confounded with annotators or prompts.")
 @option(RESULT, "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the tables.")
 @json_option
-def leaderboard_command(ratings: str, reading: dict[str, Any], out: Path | None, as_json: bool, **asked: Any) -> None:
+@click.pass_context
+def leaderboard_command(
+    ctx: click.Context,
+    /,
+    ratings: str,
+    reading: dict[str, Any],
+    strict: bool,
+    out: Path | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
     """Rank the systems whose outputs are scored in RATINGS: means, differences that are clear, ranks they may have.
 
     A row names a system (--by), what it was asked (--prompt, or the item where systems share items) and who scored it,
@@ -76,8 +88,10 @@ def leaderboard_command(ratings: str, reading: dict[str, Any], out: Path | None,
         say(f"Written to {out}: {', '.join(f'{name}.csv' for name in found.tables())}, summary.txt")
     if as_json:
         print_json(found.to_dict())
-        return
-    show_leaderboard(found)
+    else:
+        show_leaderboard(found)
+    if strict and found.confounded:
+        ctx.exit(1)
 
 
 def show_leaderboard(found: Leaderboard) -> None:

@@ -124,7 +124,11 @@ IMPORTING = (
     Setting("records", click.STRING, "json: where the records are.", "the elements of the list"),
     Setting("dimension", click.STRING, "json: where a record names its dimension (with value)."),
     Setting("value", click.STRING, "json: where its number is."),
-    Setting("kind", click.STRING, "json: where it says what the annotator is; =judge for all."),
+    Setting(
+        "kind",
+        click.STRING,
+        "json: where it says what the annotator is; =judge for all. inspect: =judge for scorers of one's own.",
+    ),
     Setting("labels", LABELS, "Numbers of words; nothing behind the equals sign: missing."),
     Setting(
         "duplicates", click.Choice(DUPLICATES), "Which of several answers in one place counts.", "as the tool has it"

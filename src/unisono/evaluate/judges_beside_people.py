@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from scipy import special
 
-from unisono.errors import DataError
+from unisono.errors import DataError, SettingsError
 from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.evaluate.system_leaderboard import measure_leaderboard
 from unisono.fusers.fusion_results import Annotators, Fused
@@ -23,10 +24,13 @@ from unisono.fusers.grouped_annotators import Groups
 from unisono.maths.groups.judge_tests import (
     EPSILON,
     FEWEST_ITEMS,
+    HARMFUL,
+    USELESS,
     Alternative,
     Beside,
     alternative_test,
     beside_people,
+    change_probability,
     verdict,
 )
 from unisono.maths.items.item_estimates import expected_reduction, rating_information
@@ -35,7 +39,7 @@ from unisono.tables.exporting.result_folder import write_results
 from unisono.tables.labels import Introduction, counted, listed
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.data_frames import frame_like
+from unisono.tables.reading.data_frames import frame_like, to_polars
 from unisono.tables.reading.scores_of_systems import SystemScores, labelled_scores
 
 
@@ -87,6 +91,7 @@ def _favoured(of: np.ndarray, judge: np.ndarray, people: np.ndarray) -> int:
     return int(clear.argmax()) if clear.max() > beyond else -1
 
 
+CHANGED = 0.01  # p from which a correlation is not what it was
 TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
 MOST_LETTERS = 18  # of names of dimensions in a line of 80 columns
 MOST_PEOPLE = 5  # ratings by people per item up to which errors are foretold
@@ -218,6 +223,37 @@ class JudgesReport:
             f"Ratings by people per item, counted from none and beside these judges, for a correlation of {target:g}: "
             f"{', '.join(each)}. There are {self.rated:.3g} per item now."
         )
+
+    def doubtful(self) -> list[JudgeRow]:
+        """Where judges are useless or harmful."""
+        return [row for row in self.rows if row.verdict.startswith((USELESS, HARMFUL))]
+
+    def lower_than(self, least: Mapping[str, float]) -> list[str]:
+        """Judges with figures below these, by column of judges.csv, in words."""
+        table, found = self.judge_columns(), []
+        for name, bound in least.items():
+            if name not in table or isinstance(table[name][0], str):
+                raise SettingsError(f"judges have no figure '{name}'; they have correlation, skill, reliability, ...")
+            for judge, dimension, value in zip(table["judge"], table["dimension"], table[name], strict=True):
+                if not value >= bound:
+                    found.append(f"{name} of {judge} on {dimension} is {value:.3g}, below {bound:g}.")
+        return found
+
+    def changed_since(self, earlier: Any) -> list[str]:
+        """Judges whose correlation with people is not what it was in an earlier judges.csv, in words."""
+        frame = to_polars(earlier) if not isinstance(earlier, str | Path) else pl.read_csv(earlier)
+        before = {(row["judge"], row["dimension"]): row for row in frame.iter_rows(named=True)}
+        found = []
+        for row in self.rows:
+            judge, dimension = self.annotators.annotators[row.judge], self.annotators.dimensions[row.dimension]
+            was = before.get((judge, dimension))
+            if was is None or was["correlation"] is None or not np.isfinite(row.beside.correlation):
+                continue
+            p = change_probability(was["correlation"], was["items"], row.beside.correlation, row.beside.items)
+            if p < CHANGED:
+                said = f"was {was['correlation']:.2f}, is {row.beside.correlation:.2f} (p = {p:.2g})"
+                found.append(f"Correlation of {judge} with people on {dimension} {said}.")
+        return found
 
     def save(self, directory: str | Path) -> Path:
         """Writes all tables, summary.json and summary.txt into a folder; all or none."""

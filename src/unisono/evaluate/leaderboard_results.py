@@ -43,6 +43,7 @@ class Leaderboard:
     level: float
     whose: str  # whose scores these are, in words
     notes: tuple[str, ...]
+    confounded: bool  # whether systems are confounded with annotators or prompts
     frame_kind: str | None = None
 
     def __repr__(self) -> str:
@@ -138,6 +139,16 @@ class Leaderboard:
             return float("nan")
         return float(np.median(known) * (1 + special.ndtri(POWER) / self.said.critical))
 
+    def _more(self, d: int) -> str:
+        """What more prompts, and more annotators, would do to this difference: their parts of its variance shrink."""
+        board = self.boards[d]
+        total, people = (float(np.trace(V) - V.sum() / len(V)) for V in (board.means.cov, board.means.by_people))
+        if total <= 0:
+            return ""
+        smallest, share = self.smallest(d), people / total
+        more = f"; with four times the prompts {smallest * np.sqrt(share + (1 - share) / 4):.2g}"
+        return more + (f", and with four times the annotators as well {smallest / 2:.2g}" if people > 0 else "")
+
     def summary(self) -> str:
         """The result in words."""
         lines = [f"{self.source}: {self.whose}"]
@@ -180,7 +191,9 @@ class Leaderboard:
             found.append("Cannot be told apart: " + "; ".join(listed(group) for group in tied[:5]) + ".")
         smallest = self.smallest(d)
         if np.isfinite(smallest):
-            found.append(f"A difference of {smallest:.2g} would be clear with a probability of {POWER:g}.")
+            found.append(
+                f"A difference of {smallest:.2g} would be clear with a probability of {POWER:g}{self._more(d)}."
+            )
         return found
 
     def _introduction(self) -> Introduction:

@@ -79,8 +79,9 @@ def measure_leaderboard(
     said = statements([board.means for board in boards], alike, level, np.random.default_rng(seed))
     whose = _whose(scores, division.names, counts, division.reference)
     notes = (*_notes(boards, scores, said), *_said_fixed(words, scores), *_cut(boards, limits))
-    kind = ratings.frame_kind
-    return Leaderboard(ratings.source, scores.systems, dimensions, boards, said, limits, level, whose, notes, kind)
+    confounded = not scores.paired or any(pair[2] > MOSTLY for board in boards for pair in board.apart)
+    named = ratings.source, scores.systems, dimensions
+    return Leaderboard(*named, boards, said, limits, level, whose, notes, confounded, ratings.frame_kind)
 
 
 def _with_overall(

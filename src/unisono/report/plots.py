@@ -10,6 +10,7 @@
     matrices     what every annotator does to the truth, as heat maps
     filters      how every annotator follows the truth in time
     agreement    figures of agreement with their intervals
+    leaderboard  means of systems with their intervals and the ranks they may have
     objective    the objective from iteration to iteration
 
 Figures are one column wide (3.4 inches) with 8 point letters, in colours that people with any colour vision tell apart.
@@ -27,6 +28,7 @@ from unisono.errors import DataError
 from unisono.evaluate.agreement_figures import Drawing
 from unisono.evaluate.agreement_measure import estimate_of, measure_agreement
 from unisono.evaluate.agreement_results import Agreement
+from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.fusers import Annotators, Fused, Fuser, make_fuser
 from unisono.fusers.fusion_results import by_reliability
 from unisono.tables.labels import nearest
@@ -130,6 +132,28 @@ def agreement(
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(right=1.02)
     axes.set_xlabel(f"agreement, {found.level:.0%} intervals")
+    return axes
+
+
+def leaderboard(found: Leaderboard, dimension: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Means of systems, the best on top, with their intervals; beside them the ranks that they may have.
+
+    Takes the result of `un.leaderboard`.
+    """
+    d = place_of(dimension, found.dimensions, "dimension")
+    table = found.system_columns()
+    rows = [i for i, name in enumerate(table["dimension"]) if name == found.dimensions[d]]
+    mean, low, high = (np.array([table[name][i] for i in rows]) for name in ("mean", "low", "high"))
+    axes = axes_for(ax, 0.8 + 0.17 * len(rows))
+    place = -np.arange(len(rows))
+    axes.errorbar(mean, place, xerr=[mean - low, high - mean], fmt="o", ms=3.5, lw=1, color=ESTIMATE)
+    axes.set_yticks(place, [table["system"][i] for i in rows])
+    axes.set_xlabel(f"{found.dimensions[d]} (mean, {found.level:.0%} interval)")
+    ranks = axes.secondary_yaxis("right")
+    ends = [(table["rank_low"][i], table["rank_high"][i]) for i in rows]
+    ranks.set_yticks(place, [f"{a}" if a == b else f"{a} to {b}" for a, b in ends])
+    ranks.set_ylabel("rank")
+    ranks.spines["right"].set_visible(False)
     return axes
 
 

@@ -229,3 +229,45 @@ def test_groups_that_cannot_be_told_apart_are_largest_ones(board):
     assert all(len(group) >= 1 for group in board.tied(0))
     assert {name for group in board.tied(0) for name in group} == set(board.names)
     assert system_leaderboard.OVERALL not in board.dimensions
+
+
+def test_where_every_item_has_the_same_people_means_are_their_averages():
+    """Whatever judges say, and of every set of items."""
+    frame = rated_by_all(0)
+    people = frame.filter(pl.col("kind") == "human")
+    expected = dict(people.group_by("system").agg(pl.col("quality").mean()).iter_rows())
+    for table in (frame, people):
+        found = un.leaderboard(table, "system", "prompt").systems
+        for system, mean in zip(found["system"], found["mean"], strict=True):
+            assert mean == pytest.approx(expected[system], abs=1e-6)
+
+
+def rated_by_all(seed):
+    """Three people and two judges, who hate the second system, on every output."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for p in range(40):
+        for s in range(3):
+            truth = rng.normal(0.3 * s, 0.7)
+            rows += [(f"p{p}", f"s{s}", f"h{k}", "human", truth + rng.normal(0.2 * k, 0.5)) for k in range(3)]
+            rows += [(f"p{p}", f"s{s}", f"j{k}", "judge", truth - 2 * (s == 1) + rng.normal(0, 0.4)) for k in range(2)]
+    return pl.DataFrame(rows, schema=["prompt", "system", "annotator", "kind", "quality"], orient="row")
+
+
+def test_more_prompts_and_people_would_show_less(board):
+    (line,) = [line for line in board.conclusions(0) if "would be clear" in line]
+    first, prompts, both = (
+        float(line.split(word)[1].split()[0].strip(",.;"))
+        for word in ("A difference of ", "times the prompts ", "annotators as well ")
+    )
+    assert first > prompts >= both
+    assert both == pytest.approx(first / 2, rel=0.05)
+
+
+def test_a_picture_has_a_dot_an_interval_and_ranks(board):
+    pytest.importorskip("matplotlib")
+    axes = un.plot.leaderboard(board)
+    assert [label.get_text() for label in axes.get_yticklabels()] == board.systems["system"].to_list()
+    assert "quality (mean, 90% interval)" in axes.get_xlabel()
+    with pytest.raises(un.DataError, match="no dimension 'qualty'"):
+        un.plot.leaderboard(board, "qualty")

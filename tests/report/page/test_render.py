@@ -20,6 +20,8 @@ from report_cases import (
 from unisono.evaluate.alerts import ASSUMED, COPIES, FEW_LABELS, NO_REFERENCE, NO_SIGNAL, OTHER_UNITS, USELESS
 from unisono.evaluate.annotator_findings import TRACING
 from unisono.fusers import make_fuser
+from unisono.maths.groups.judge_tests import HARMFUL
+from unisono.maths.groups.judge_tests import USELESS as USELESS_JUDGE
 from unisono.report.report_alerts import ADVICE, MOST_NAMED, TRACING_WORDS, look_at
 from unisono.report.report_figures import as_interval, as_number, as_probability, as_share, matrix_figure, strip_figure
 from unisono.report.report_highlights import STRANGERS, in_short
@@ -116,7 +118,7 @@ def test_kinds_in_the_table_are_those_of_the_data():
         assert row[4:] == [*expected, as_share(judges["share"][name]), as_number(judges["effective"][name])]
     first = data["replacements"][0]
     at = cells["replacements-table"].index(first["annotator"])
-    told = f"{as_share(first['advantage'][0])}, {'yes' if first['replaces'][0] else 'no'}"
+    told = f"{first['verdict'][0]} ({as_number(first['correlation'][0], 2)})"
     assert cells["replacements-table"][at + 2] == told
 
 
@@ -278,7 +280,7 @@ def test_the_order_of_differences_is_said_and_one_iteration_is_one():
     text = render_page(data)
     assert "in order of what is unusual on their dimension" in text
     assert "settled after 1 iteration." in text
-    assert "keeps to the middle of the scale" in render_page(dossier_of_judges())
+    assert "Useless: no better than a constant." in render_page(dossier_of_judges())
 
 
 def test_a_likely_spammer_is_neither_passed_over_nor_accused():
@@ -353,14 +355,15 @@ def test_names_stand_upright_where_they_would_run_into_one_another(names, uprigh
 def test_judges_who_fail_the_test_are_told_with_the_dimensions_where_they_do():
     data = deepcopy(dossier_of_judges())
     data["replacements"] = [
-        {"annotator": "mild", "kind": "judge", "advantage": [0.9, 0.4], "replaces": [True, False]},
-        {"annotator": "poor", "kind": "judge", "advantage": [0.1, 0.4], "replaces": [False, False]},
-        {"annotator": "good", "kind": "judge", "advantage": [0.9, None], "replaces": [True, False]},
+        {"annotator": "mild", "kind": "judge", "verdict": ["helps", f"{USELESS_JUDGE}: tells nothing"]},
+        {"annotator": "poor", "kind": "judge", "verdict": [HARMFUL, HARMFUL]},
+        {"annotator": "good", "kind": "judge", "verdict": ["may replace a person", "helps"]},
     ]
     (found,) = [one for one in look_at(data) if one["kind"] == "no-replacement"]
-    assert [message.split()[0] for message in found["messages"]] == ["mild", "poor"]
-    assert found["messages"][0].endswith(f" {data['dimensions'][1]}.")
-    assert found["messages"][1].endswith(" any dimension.")
+    assert found["messages"] == [
+        f"mild is {USELESS_JUDGE} beside people on {data['dimensions'][1]}.",
+        f"poor is {HARMFUL} beside people on every dimension.",
+    ]
 
 
 def test_an_all_clear_does_not_hide_who_always_gives_the_same_answer():

@@ -25,6 +25,8 @@ def test_a_table_is_read_right_or_its_way_out_works(tmp_path, table):
     done = unisono_here("check", "r.csv", *table.say, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     assert table.refusal in done.stderr
+    if "--comparisons FILE" in done.stderr:
+        assert unisono_here("check", "--comparisons", "r.csv", cwd=tmp_path).returncode == 0
     ways = ways_out(done.stderr)
     assert len(ways) == len(table.ways), done.stderr
     for way, outcome in zip(ways, table.ways, strict=True):

@@ -165,3 +165,10 @@ def verdict(found: Beside, test: Alternative, epsilon: float = EPSILON) -> str:
     if test.passes and test.likeness >= 1 - epsilon:
         return REPLACES
     return HELPS if found.skilled else f"{HELPS}, once its level and gain are corrected"
+
+
+def change_probability(first: float, n: int, second: float, m: int) -> float:
+    """p of two correlations, of n and m items, being the same, by Fisher's z."""
+    z = np.arctanh(np.clip([first, second], -0.999999, 0.999999))
+    sd = np.sqrt(1 / max(n - 3, 1) + 1 / max(m - 3, 1))
+    return float(2 * special.ndtr(-abs(z[0] - z[1]) / sd))

@@ -87,7 +87,7 @@ def satterthwaite(theta: np.ndarray, part: np.ndarray, information: np.ndarray) 
     """Degrees of freedom of the mean variance of differences.                                            eq. L8"""
     S = part.shape[1]
     each = np.trace(part, axis1=1, axis2=2) - part.sum(axis=(1, 2)) / S
-    seen = (theta > 0) & (np.diagonal(information) > 0)
+    seen = np.diagonal(information) > 0  # also of what was estimated to be nothing: it may be something
     if not seen.any():
         return float("inf")
     v = float(theta @ each)

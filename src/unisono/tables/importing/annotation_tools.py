@@ -31,7 +31,14 @@ from unisono.tables.importing.located_json import JsonText, Node, label_of
 from unisono.tables.reading.column_roles import takes_no_dimension
 from unisono.tables.reading.open_table import source_name
 
-_TYPES = ("rating", "number", "choices")
+_TYPES = ("rating", "number", "choices", "pairwise")
+_HELD = {"pairwise": "selected"}  # where the value of a type is not under its own name
+# What Label Studio writes of a task or an annotation beside its controls.
+_ABOUT_TASK = {
+    *("agreement", "cancelled_annotations", "comment_count", "draft_exists", "file_upload", "ground_truth", "inner_id"),
+    *("is_labeled", "last_comment_updated_at", "model_version", "overlap", "predictions_score", "project", "reviewed"),
+    *("total_annotations", "total_predictions", "unresolved_comment_count", "was_cancelled", "updated_by", "reviews"),
+}
 _REGION = {"start", "end", "x", "y", "width", "height", "points", "startOffset"}
 
 
@@ -75,7 +82,7 @@ def _add_results(source: Node, item: str, who: str, kind: str, answers: Answers)
         elif _REGION & set(value.value or {}):
             answers.drop(result, "a rating of a region, not of the task")
         else:
-            answers.add(item, who, name, value.need(form).value, result, kind=kind)
+            answers.add(item, who, name, value.need(_HELD.get(form, form)).value, result, kind=kind)
 
 
 def _add_table(file: str, answers: Answers, request: Request) -> None:
@@ -83,6 +90,13 @@ def _add_table(file: str, answers: Answers, request: Request) -> None:
     rows = list(table_rows(file, needed=("annotator", item)))
     columns = list(dict.fromkeys(column for row in rows for column, _ in row.entries()))
     columns = [column for column in columns if column not in answers.rename and not _is_label(column, item)]
+    about = [
+        column for column in dict.fromkeys(name for row in rows for name, _ in row.entries()) if column in _ABOUT_TASK
+    ]
+    if about:
+        answers.say(
+            f"Columns about tasks and annotations, which are no ratings: {', '.join(about)} (--dim takes them)."
+        )
     fields = [column for column in columns if _describes_task(rows, column, item)]
     if fields:
         answers.say(
@@ -96,7 +110,8 @@ def _add_table(file: str, answers: Answers, request: Request) -> None:
 
 def _is_label(column: str, item: str) -> bool:
     # A data field that is called like a control is written as _data_ and its name.
-    return column == item or takes_no_dimension(column) or column.startswith("_data_")
+    about = column in _ABOUT_TASK or column.startswith("_data_")
+    return column == item or about or takes_no_dimension(column)
 
 
 def _describes_task(rows: Sequence[Node], column: str, item: str) -> bool:
@@ -118,7 +133,7 @@ def _cell(text: str) -> Any:
         return text
     found = found[0] if isinstance(found, list) and len(found) == 1 else found
     if isinstance(found, dict):
-        held = [found[form] for form in _TYPES if form in found]
+        held = [found[key] for form in _TYPES if (key := _HELD.get(form, form)) in found]
         return held[0] if held else text
     return found
 
@@ -129,11 +144,14 @@ _RESPONSES = ".responses"
 def read_argilla(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Submitted responses by people and suggestions by models, from flat or nested records."""
     answers.say("Unit: answers as given; no time. A record holds one suggestion per question, so one judge at most.")
-    item = parse_path(request.item or "id")
     for file in files:
-        for record in _argilla_records(file):
-            name = name_at(record, item, "item")
-            if isinstance(record.at("responses").value, dict):
+        for number, record in enumerate(_argilla_records(file), 1):
+            known = request.item or ("external_id" if record.at("id").value is None else "id")
+            numbered = _is_argilla_1(record) and request.item is None and record.at(known).value is None
+            name = f"record {number}" if numbered else name_at(record, parse_path(known), "item")
+            if _is_argilla_1(record):
+                _argilla_1(record, name, answers)
+            elif isinstance(record.at("responses").value, dict):
                 _argilla_nested(record, name, answers)
             else:
                 _argilla_flat(record, name, answers)
@@ -166,6 +184,41 @@ def _argilla_flat(record: Node, item: str, answers: Answers) -> None:
         elif key.endswith(".suggestion") and node.value is not None:
             agent = record.text(f"{key}.agent") or "suggestion"
             answers.add(item, agent, key.removesuffix(".suggestion"), node.value, node, kind="judge")
+
+
+_SUGGESTED = "-suggestion"
+
+
+def _is_argilla_1(record: Node) -> bool:
+    """Whether a record is as version 1 pushed it to the Hugging Face hub: a list of responses under every question."""
+    held = record.value if isinstance(record.value, dict) else {}
+    return any(f"{key}{_SUGGESTED}" in held or _responses_1(value) for key, value in held.items())
+
+
+def _responses_1(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(v, dict) and {"value", "status"} <= v.keys() for v in value)
+    )
+
+
+def _argilla_1(record: Node, item: str, answers: Answers) -> None:
+    for question, node in record.entries():
+        if _responses_1(node.value):
+            for response in node.each():
+                _argilla_add(
+                    answers,
+                    item,
+                    response.first("user_id", "user"),
+                    question,
+                    response.at("value"),
+                    response.text("status"),
+                )
+        elif question.endswith(_SUGGESTED) and node.value is not None:
+            agent = record.at(f"{question}-metadata")
+            judge = agent.text("agent") if isinstance(agent.value, dict) else ""
+            answers.add(item, judge or "suggestion", question.removesuffix(_SUGGESTED), node.value, node, kind="judge")
 
 
 def _argilla_nested(record: Node, item: str, answers: Answers) -> None:
@@ -220,14 +273,29 @@ def read_doccano(files: Sequence[str], answers: Answers, request: Request) -> No
 def _doccano_records(file: str, names: str | None) -> Iterator[tuple[str, Node]]:
     if not is_zip(file):
         user = required(file_facts(file, names, "{annotator}.jsonl"), "annotator", file)
-        for node in json_records(file):
-            yield user, node
+        yield from _of_one_user(user, json_records(file), named=names is not None)
         return
     for member, data in zip_members(file):
         name = f"{source_name(file)}/{member}"
         for number, line in enumerate(data.decode("utf-8-sig", errors="replace").splitlines(), 1):
             if line.strip():
                 yield PurePath(member).stem, parsed(JsonText(name, line, number))
+
+
+def _of_one_user(user: str, records: Iterator[Node], *, named: bool) -> Iterator[tuple[str, Node]]:
+    """The records of a file for one user; a file of all users does not say who answered."""
+    seen: set[str] = set()
+    for node in records:
+        told = isinstance(node.at("annotations").value, list)  # old exports name users inside
+        twice = node.text("id") in seen
+        if not told and (twice or (user.lower() in ("all", "unknown") and not named)):
+            why = f"'{node.text('id')}' is there twice" if twice else f"it is called '{user}'"
+            raise DataError(
+                f"{node}: this looks like an export of all users in one file ({why}), which does not say who answered. "
+                "Export one file per user, or say whose it is: --names '{annotator}.jsonl' takes the name of the file."
+            )
+        seen.add(node.text("id"))
+        yield user, node
 
 
 def _doccano_add(user: str, node: Node, answers: Answers) -> None:

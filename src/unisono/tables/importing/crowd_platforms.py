@@ -33,7 +33,7 @@ def read_mturk(files: Sequence[str], answers: Answers, request: Request) -> None
         header = header_of(file)
         items, groups = _turk_items(file, header, request)
         answers.say(f"Item: {', '.join(items.values())}; annotator: {request.annotator or 'WorkerId'}.")
-        for row in table_rows(file, needed=_TURK_COLUMNS):
+        for row in table_rows(file, needed=_TURK_COLUMNS, may_lack=("Approve", "Reject")):
             if row.text("AssignmentStatus").lower() == "rejected":
                 answers.drop(row, "the assignment was rejected")
                 continue

@@ -146,14 +146,21 @@ def raw_rows(path: str, separator: str | None = None) -> Iterator[tuple[int, lis
         raise DataError(f"{name} row {row}: the quotation marks do not match ({error}).") from None
 
 
-def table_rows(path: str, separator: str | None = None, needed: Sequence[str] = ()) -> Iterator[Node]:
-    """Rows of a table with a header, each as an object of its cells; empty cells are not there."""
+def table_rows(
+    path: str, separator: str | None = None, needed: Sequence[str] = (), may_lack: Sequence[str] = ()
+) -> Iterator[Node]:
+    """Rows of a table with a header, each as an object of its cells; empty cells are not there.
+
+    `may_lack` are columns at the end of the header for which rows may have no cells.
+    """
     name = source_name(path)
     header: list[str] | None = None
     for row, cells in raw_rows(path, separator):
         if header is None:
             header = checked_header(name, cells, needed)
             continue
+        if may_lack and header[-len(may_lack) :] == list(may_lack) and len(cells) == len(header) - len(may_lack):
+            cells = [*cells, *[""] * len(may_lack)]
         if len(cells) != len(header):
             raise DataError(f"{name} row {row} has {len(cells)} cells where the header has {len(header)}.")
         filled = {column: cell for column, cell in zip(header, cells, strict=True) if cell.strip()}

@@ -25,29 +25,69 @@ _GRADED = re.compile(
     r"llm-rubric|search-rubric|g-eval|factuality|model-graded|relevance|faithfulness|recall|select-best"
 )
 _SCORE_KEY = re.compile(r"(.+)_score")
-Entry = tuple[tuple[str, ...], str, str, Node, str]  # parts of the item, annotator, dimension, value, kind
+Entry = tuple[tuple[str, ...], str, str, Node, str | None]  # parts of the item, annotator, dimension, value, kind
 Found = list[Entry]
 
 
 def read_promptfoo(files: Sequence[str], answers: Answers, request: Request) -> None:
-    """Components of every graded output: the assertion's provider judges its metric."""
+    """Components of every graded output: the assertion's provider judges its metric.
+
+    Results of the first versions have numbers neither of the test nor of the prompt: variables and text tell them.
+    """
     answers.say("Unit: scores 0 to 1 as given; no time. namedScores are sums of components and are not read.")
     found: Found = []
     for file in files:
         results = json_document(file).need("results")
-        if results.at("results").value is None and results.at("table").value is not None:
+        if isinstance(results.value, dict) and "results" not in results.value and "table" in results.value:
             raise DataError(
-                f"{results}: the layout of an old version (a table). Write it again with promptfoo 0.90 on."
+                f"{results}: the layout of an old version (a table). Write it again with promptfoo 0.30 on."
             )
-        for result in results.need("results").each():
-            provider = result.at("provider")
-            system = provider.first("label", "id").text() if isinstance(provider.value, dict) else provider.text()
-            parts = (system, f"prompt {result.text('promptIdx')}", f"test {result.label('testIdx')}")
-            components = list(result.each("gradingResult", "componentResults"))
+        outputs = results if isinstance(results.value, list) else results.need("results")
+        numbered = isinstance(results.value, dict) and int(results.text("version") or 1) > 2
+        seen: dict[tuple[str, str], int] = {}
+        for result in outputs.each():
+            system = _named(result.at("provider"), "label", "id")
+            if numbered:
+                parts = (system, f"prompt {result.text('promptIdx')}", f"test {result.label('testIdx')}")
+            else:
+                prompt, test = (_place(seen, what, result.at(what)) for what in ("prompt", "vars"))
+                parts = (system, f"prompt {prompt}", f"test {test}")
+            components = _components(result)
             if not components:
                 answers.drop(result, "no graded components")
-            found += [entry for part in components for entry in _component(part, parts, answers)]
+            found += _apart([entry for part in components for entry in _component(part, parts, answers)])
     _add_all(found, answers, lambda parts: {"system": parts[0], "prompt": "/".join(parts[1:])})
+
+
+def _components(result: Node) -> list[Node]:
+    """The graded assertions of an output; an output with one alone may be it itself."""
+    graded = result.at("gradingResult")
+    if not isinstance(graded.value, dict):
+        return []
+    alone = [graded] if graded.at("assertion").value is not None else []
+    return list(graded.each("componentResults")) or alone
+
+
+def _named(node: Node, *keys: str) -> str:
+    """The first of the names of an object that is not empty, or the text that stands in its place."""
+    if not isinstance(node.value, dict):
+        return node.text()
+    return next((name for key in keys if (name := node.text(key))), "")
+
+
+def _place(seen: dict[tuple[str, str], int], what: str, node: Node) -> int:
+    """The number of what is known by its content alone, counted as it first comes."""
+    return seen.setdefault((what, json.dumps(node.value, sort_keys=True)), sum(key[0] == what for key in seen))
+
+
+def _apart(entries: Found) -> Found:
+    """Assertions of one output with the same judge and name get numbers: two regular expressions are two."""
+    count: dict[tuple[str, str], int] = {}
+    told = []
+    for parts, judge, name, node, kind in entries:
+        n = count[judge, name] = count.get((judge, name), 0) + 1
+        told.append((parts, judge, name if n == 1 else f"{name} {n}", node, kind))
+    return told
 
 
 def _component(part: Node, parts: tuple[str, ...], answers: Answers) -> Iterator[Entry]:
@@ -56,8 +96,7 @@ def _component(part: Node, parts: tuple[str, ...], answers: Answers) -> Iterator
         answers.drop(part, "a component without assertion")
         return
     form = assertion.text("type").removeprefix("not-")
-    provider = assertion.at("provider")
-    judge = provider.first("id", "label").text() if isinstance(provider.value, dict) else provider.text()
+    judge = _named(assertion.at("provider"), "id", "label")
     kind = "human" if form == "human" else "judge" if judge or _GRADED.search(form) else "code"
     criterion = assertion.at("value")
     # The criterion of a judge names what is judged; that of code may be the code.
@@ -146,10 +185,15 @@ def read_inspect(files: Sequence[str], answers: Answers, request: Request) -> No
     answers.say("Unit: scores as given, letters C P I N as 1 0.5 0 0; no time. Epochs are items of their own.")
     answers.usually(words=LETTERS)
     found: list[tuple[tuple[str, str, str, str], Scorer, str, Node]] = []
+    other = (request.kind or "=code").removeprefix("=")
+    if other not in ("code", "judge"):
+        raise ValueError(
+            f"--kind says what scorers are that nothing is known of: =judge or =code, not '{request.kind}'"
+        )
     for file in files:
         header, samples = _inspect_log(file)
         about = header.need("eval")
-        scorers = _scorers(about)
+        scorers = _scorers(about, answers, other)
         for sample in samples:
             epoch = f"epoch {sample.text('epoch') or 1}"
             parts = (about.text("task"), about.text("model"), sample.label("id"), epoch)
@@ -193,8 +237,11 @@ def _inspect_log(file: str) -> tuple[Node, Iterator[Node]]:
     return read.pop("header.json"), iter(read.values())
 
 
-def _scorers(about: Node) -> dict[str, Scorer]:
-    """Scorers by the key under which their scores stand."""
+_OWN_SCORERS = {"match", "includes", "pattern", "answer", "exact", "f1", "choice", "math", "precomputed_scores"}
+
+
+def _scorers(about: Node, answers: Answers, other: str) -> dict[str, Scorer]:
+    """Scorers by the key under which their scores stand; `other` is the kind of those that nothing is known of."""
     names: dict[str, int] = {}
     found: dict[str, Scorer] = {}
     taken: set[tuple[str, str]] = set()
@@ -207,9 +254,20 @@ def _scorers(about: Node) -> dict[str, Scorer]:
         if (judge, name) in taken:  # one model twice under one name: the keys tell the two apart
             judge = f"{judge} {key}".strip()
         taken.add((judge, name))
-        judges = bool(judge) or isinstance(model.value, list) or name.startswith("model_graded")
-        found[key] = Scorer(judge or key, name, "judge" if judges else "code")
+        graded = name.split("/")[-1].startswith("model_graded")
+        judge = judge or (_grader(about) if graded and not isinstance(model.value, list) else "")
+        judges = bool(judge) or isinstance(model.value, list) or graded
+        own = name.split("/")[-1] in _OWN_SCORERS
+        if not judges and not own:
+            answers.say(f"Nothing says what scorer '{name}' is: it counts as {other} (--kind =judge or --kind =code).")
+        found[key] = Scorer(judge or key, name, "judge" if judges else "code" if own else other)
     return found
+
+
+def _grader(about: Node) -> str:
+    """The model that grades where a scorer names none: the role `grader`, else the model that is evaluated."""
+    role = about.at("model_roles", "grader")
+    return _named(role, "model", "name") or about.text("model")
 
 
 def _values(score: Node, scorer: Scorer) -> Iterator[tuple[str, Node]]:
@@ -223,6 +281,16 @@ def _values(score: Node, scorer: Scorer) -> Iterator[tuple[str, Node]]:
 _JUDGE_KEYS = ("model", "judge", "evaluator", "model_name")
 
 
+# As the API and the exports of tables write them, and as exports to blob storage do.
+_AUTHORS = ("authorUserId", "author_user_id", "authorUserName", "author_user_name", "author")
+_RATED = (
+    ("observation_id", "observationId"),
+    ("trace_id", "traceId"),
+    ("session_id", "sessionId"),
+    ("dataset_run_id", "datasetRunId"),
+)
+
+
 def read_langfuse(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Scores: annotators are authors of annotations, or the judge that the metadata name."""
     answers.say("Unit: scores as given, booleans as 1 and 0; no time. userId is the application's user, not the rater.")
@@ -232,11 +300,10 @@ def read_langfuse(files: Sequence[str], answers: Answers, request: Request) -> N
             source = record.text("source").upper()
             kind = {"ANNOTATION": "human", "EVAL": "judge"}.get(source)
             unnamed = {"human": "human", "judge": "judge"}.get(kind or "", source.lower() or "api")
-            who = record.text("authorUserId") if kind == "human" else _model(record)
-            value = record.at("value")
-            if value.value is None:
-                value = record.at("stringValue")
-            item = record.first("observationId", "traceId", "sessionId", "datasetRunId")
+            judge = _model(record) or record.first("evaluatorId", "evaluator_id").text()
+            who = record.first(*_AUTHORS).text() if kind == "human" else judge
+            value = record.first("value", "stringValue", "string_value")
+            item = record.first(*(name for both in _RATED for name in both))
             _add_feedback(record, item, who or unnamed, record.label("name"), value, kind, answers, request)
 
 

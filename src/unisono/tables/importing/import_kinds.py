@@ -52,7 +52,7 @@ KINDS: dict[str, Kind] = {
         _ALL | {"--names"},
     ),
     "sureal": Kind("crowd", "annotation_tools:read_sureal", "sureal dataset (JSON)"),
-    "inspect": Kind("evaluation", "evaluation_tools:read_inspect", "Inspect AI log (JSON or .eval)"),
+    "inspect": Kind("evaluation", "evaluation_tools:read_inspect", "Inspect AI log (JSON or .eval)", _ALL | {"--kind"}),
     "promptfoo": Kind("evaluation", "evaluation_tools:read_promptfoo", "promptfoo output (JSON)"),
     "deepeval": Kind("evaluation", "evaluation_tools:read_deepeval", "DeepEval test run (JSON)"),
     "helm": Kind("evaluation", "evaluation_tools:read_helm", "HELM scenario_state.json with a jury's annotations"),
@@ -72,6 +72,13 @@ KINDS: dict[str, Kind] = {
         "evaluation_tools:read_phoenix",
         "Phoenix span annotations (JSON, JSON lines, CSV)",
         _ALL | _LABELS,
+    ),
+    "ragas": Kind(
+        "evaluation", "tables_of_scores:read_ragas", "Ragas results (CSV, JSON lines), a file per judge", _ALL | _LABELS
+    ),
+    "openai-evals": Kind("evaluation", "tables_of_scores:read_openai_evals", "OpenAI evals log (JSON lines)"),
+    "potato": Kind(
+        "crowd", "tables_of_scores:read_potato", "Potato annotations (JSON lines per user)", _ALL | {"--names"}
     ),
     "carma": Kind("traces", "trace_recorders:read_carma", "CARMA and carma2 (CSV)", _ALL | _FILES),
     "darma": Kind("traces", "trace_recorders:read_darma", "DARMA, two axes of a joystick (CSV)", _ALL | _FILES),

@@ -10,18 +10,25 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.importing.import_request import safe_names
 from unisono.tables.importing.located_json import Node
 from unisono.tables.labels import listed
+from unisono.tables.reading.category_columns import are_categories
+from unisono.tables.reading.column_roles import named_otherwise
+from unisono.tables.reading.likert_scales import families_of, plain_word
 from unisono.tables.reading.problems import LARGEST
 
 MISSING = {"", "na", "nan", "null", "none"}
 REPEATS = ("error", "first", "last", "mean")
 LARGEST_INTEGER = 2.0**53  # up to here whole numbers are exact
 SHOWN = 4  # places named for one reason; the file of --dropped has all of them
+
+
+Label = tuple[str, str | None, str | None, float | None]  # item, annotator, kind, time
 
 
 class Dropped(NamedTuple):
@@ -57,7 +64,8 @@ class Answers:
         self._columns: dict[str, list[Any]] = {name: [] for name in ("item", "annotator", "kind", "time", "dimension")}
         self._value: list[float] = []
         self._place: list[object] = []
-        self._text: dict[str, list[tuple[object, str]]] = {}
+        self._text: dict[str, list[tuple[object, str, Label]]] = {}
+        self._classes: dict[str, list[str]] = {}  # dimension of words -> what its numbers stand for
 
     def say(self, fact: str) -> None:
         """Something the user should know about what was read."""
@@ -94,17 +102,19 @@ class Answers:
         if self.rename and dimension not in self.rename:
             self.drop(place, f"{dimension} was not asked for")
             return
-        number = self._number(value, dimension, place)
-        if number is None:
-            return
         time = None if time is None else time + self.shift
         # A name is kept once, however often it comes.
-        who = None if annotator is None else sys.intern(annotator)
-        row = (sys.intern(item), who, kind, time, sys.intern(self.rename.get(dimension, dimension)))
+        label = (sys.intern(item), None if annotator is None else sys.intern(annotator), kind, time)
+        number = self._number(value, dimension, place, label)
+        if number is not None:
+            self._take(label, dimension, number, _pinned(place))
+
+    def _take(self, label: Label, dimension: str, number: float, place: object) -> None:
+        row = (*label, sys.intern(self.rename.get(dimension, dimension)))
         for column, cell in zip(self._columns.values(), row, strict=True):
             column.append(cell)
         self._value.append(number)
-        self._place.append(_pinned(place))
+        self._place.append(place)
 
     def finish(self) -> Imported:
         """The table: one row per item and annotator (and time), one column per dimension."""
@@ -122,7 +132,9 @@ class Answers:
         if frame.get_column("annotator").null_count() and "annotator" in keys:
             raise DataError("Some files hold ratings and others a reference without annotator. Import them one by one.")
         frame = self._once(frame, [key for key in keys if key != "kind"])
-        return Imported(self._described(_wide(frame, keys)), [*self.facts, *_ranges(frame)], self.dropped)
+        return Imported(
+            self._described(self._in_words(_wide(frame, keys))), [*self.facts, *self._ranges(frame)], self.dropped
+        )
 
     def _described(self, table: pl.DataFrame) -> pl.DataFrame:
         """The table with columns about its items, behind their names."""
@@ -133,12 +145,30 @@ class Answers:
             table.insert_column(at + shift, pl.Series(name, words, dtype=pl.String))
         return table
 
-    def _number(self, value: Any, dimension: str, place: object) -> float | None:
+    def _in_words(self, wide: pl.DataFrame) -> pl.DataFrame:
+        """The table with the words of dimensions that hold some."""
+        words = {name: dict(enumerate(classes)) for name, classes in self._classes.items()}
+        return wide.with_columns(
+            pl.col(name).cast(pl.Int64).replace_strict(words[name], return_dtype=pl.String) for name in words
+        )
+
+    def _ranges(self, frame: pl.DataFrame) -> list[str]:
+        found = frame.group_by("dimension", maintain_order=True).agg(
+            pl.col("value").min().alias("low"), pl.col("value").max().alias("high"), pl.len().alias("n")
+        )
+        return [
+            f"Words: {row['dimension']} {listed(self._classes[row['dimension']], 8)} ({row['n']} answers)"
+            if row["dimension"] in self._classes
+            else f"Range: {row['dimension']} {row['low']:g} to {row['high']:g} ({row['n']} answers)"
+            for row in found.to_dicts()
+        ]
+
+    def _number(self, value: Any, dimension: str, place: object, label: Label) -> float | None:
         """A value as a number; None, with the reason kept, where it is none."""
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if isinstance(value, str):
-            return self._number_of_text(value.strip(), dimension, place)
+            return self._number_of_text(value.strip(), dimension, place, label)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             self.drop(place, f"{dimension} is empty")
         elif isinstance(value, bool | int | float):
@@ -149,7 +179,7 @@ class Answers:
             raise DataError(f"{place}: {dimension} is an object, not a number. Is this the right kind of file?")
         return None
 
-    def _number_of_text(self, text: str, dimension: str, place: object) -> float | None:
+    def _number_of_text(self, text: str, dimension: str, place: object, label: Label) -> float | None:
         if text.casefold() in self.words:
             number = self.words[text.casefold()]
             if number is None:
@@ -163,25 +193,37 @@ class Answers:
         except ValueError as error:
             if isinstance(error, DataError):
                 raise
-            self._text.setdefault(dimension, []).append((_pinned(place), text))
+            self._text.setdefault(dimension, []).append((_pinned(place), text, label))
             return None
 
     def _settle_text(self) -> None:
-        """Text in a dimension of numbers is a mistake; a dimension of text throughout is left out."""
+        """Text among numbers is a mistake; of a dimension of text throughout, words that were chosen are kept."""
         numeric = set(self._columns["dimension"])
         for dimension, cells in self._text.items():
             if self.rename.get(dimension, dimension) in numeric:
-                place, text = cells[0]
+                place, text, _ = cells[0]
                 raise DataError(
                     f"{place}: {dimension} is '{text[:60]}', where others are numbers. "
                     f"Correct it, or say what it means with --labels '{text[:60]}=1' (nothing behind = for missing)."
                 )
-            for place, _ in cells:
+            if not named_otherwise(dimension) and _are_chosen(cells):
+                self._take_words(dimension, cells)
+                continue
+            for place, *_ in cells:
                 self.drop(place, f"{dimension} is text")
+
+    def _take_words(self, dimension: str, cells: Sequence[tuple[object, str, Label]]) -> None:
+        """Answers in words, each as its place among them until the table is made."""
+        named = self.rename.get(dimension, dimension)
+        classes = self._classes.setdefault(safe_names([named])[named], [])
+        for place, text, label in cells:
+            if text not in classes:
+                classes.append(text)
+            self._take(label, dimension, float(classes.index(text)), place)
 
     def _nothing(self) -> str:
         why = [f"{reason} ({count})" for reason, count in counted(self.dropped).items()]
-        words = [text for cells in self._text.values() for _, text in cells]
+        words = [text for cells in self._text.values() for _, text, _ in cells]
         hint = f" Give words numbers with --labels, as in --labels '{words[0][:40]}=1'." if words else ""
         first = f" First: {self.dropped[0].place}." if self.dropped else ""
         return f"No answer could be read as a rating{': ' + '; '.join(why[:6]) if why else ''}.{first}{hint}"
@@ -274,6 +316,16 @@ def _shortened(places: Sequence[str]) -> list[str]:
     return found
 
 
+def _are_chosen(cells: Sequence[tuple[object, str, Label]]) -> bool:
+    """Whether text is words that annotators chose from, as `fuse` recognises them, or those of an answer scale."""
+    texts, items, people = zip(*((text, label[0], label[1] or "") for _, text, label in cells), strict=True)
+    classes = tuple(dict.fromkeys(texts))
+    if len(classes) > 1 and families_of([plain_word(one) for one in classes]):
+        return True
+    codes = [np.unique(column, return_inverse=True)[1] for column in (texts, items, people)]
+    return are_categories(codes[0], codes[1], codes[2], classes)
+
+
 def _pinned(place: object) -> object:
     return place.pinned() if isinstance(place, Node) else place
 
@@ -298,12 +350,3 @@ def _wide(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     whole = [name for name in dimensions if (wide.get_column(name) % 1 == 0).fill_null(True).all()]
     small = [name for name in whole if (wide.get_column(name).abs() < LARGEST_INTEGER).fill_null(True).all()]
     return wide.select(*keys, *dimensions).with_columns(pl.col(small).cast(pl.Int64))
-
-
-def _ranges(frame: pl.DataFrame) -> list[str]:
-    found = frame.group_by("dimension", maintain_order=True).agg(
-        pl.col("value").min().alias("low"), pl.col("value").max().alias("high"), pl.len().alias("n")
-    )
-    return [
-        f"Range: {row['dimension']} {row['low']:g} to {row['high']:g} ({row['n']} answers)" for row in found.to_dicts()
-    ]

@@ -1,0 +1,120 @@
+"""Scores of Ragas, logs of OpenAI evals, and annotations of Potato.
+
+Ragas writes a row per sample with a column per metric, which the model that was set judged; nothing in the file names
+it. OpenAI evals write a line per event, the specification first. Potato writes a folder per annotator, with a line per
+instance, whose schemes hold labels and what was entered for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from unisono.errors import DataError
+from unisono.tables.importing.documents import json_values, records_of
+from unisono.tables.importing.import_request import Request, file_facts, item_names, required
+from unisono.tables.importing.imported_answers import Answers
+from unisono.tables.importing.located_json import Node
+
+# What Ragas takes in, by its names before and since version 0.2.
+_RAGAS_INPUTS = {
+    *("user_input", "response", "retrieved_contexts", "reference", "reference_contexts", "rubrics", "multi_responses"),
+    *("question", "answer", "contexts", "ground_truth", "ground_truths", "retrieved_context_ids", "persona_name"),
+    *("reference_context_ids", "reference_tool_calls", "synthesizer_name", "query_style", "query_length"),
+}
+
+
+def read_ragas(files: Sequence[str], answers: Answers, request: Request) -> None:
+    """A sample per row, a metric per column; several files are several runs, which judge for themselves."""
+    answers.say(
+        "Unit: scores as given; no time. Nothing in the file names the judge: annotators are called by their file."
+    )
+    for file in files:
+        judge = request.annotator or required(file_facts(file, None, "{annotator}.csv"), "annotator", file)
+        left: dict[str, None] = {}
+        for row in records_of(file):
+            name = row.label(request.item) if request.item else row.first("user_input", "question").text()
+            if not name:
+                raise DataError(f"{row}: there is no 'user_input'. Say what names a sample: --item COLUMN.")
+            for metric, score in row.entries():
+                if metric in _RAGAS_INPUTS or metric == request.item:
+                    left.setdefault(metric)
+                else:
+                    answers.add(name, judge, metric, score.value, score, kind="judge")
+        answers.say(f"Inputs, which are no scores: {', '.join(left)}.")
+
+
+_EVENTS = ("match", "metrics")
+
+
+def read_openai_evals(files: Sequence[str], answers: Answers, request: Request) -> None:
+    """Events of type match and metrics: a reference, since nobody judged; items are models and samples."""
+    answers.say("Unit: correct as 1 and 0, metrics as given; no time. Scores of an evaluation have no annotator.")
+    found: list[tuple[tuple[str, ...], str, Node]] = []
+    for file in files:
+        system = ""
+        for event in json_values(file):
+            spec = event.at("spec")
+            if isinstance(spec.value, dict):
+                functions = [one.text() for one in spec.each("completion_fns")]
+                system = ",".join(functions)
+            elif event.text("type") in _EVENTS:
+                data = event.need("data")
+                numbers = [(key, node) for key, node in data.entries() if _is_score(node.value)]
+                found += [((system, event.label("sample_id")), key, node) for key, node in numbers]
+            elif event.at("final_report").value is None:
+                answers.drop(event, f"an event of type '{event.text('type') or 'unknown'}'")
+    names = item_names([parts for parts, *_ in found]) if found else []
+    for item, (_, key, node) in zip(names, found, strict=True):
+        answers.add(item, None, key, node.value, node)
+
+
+def _is_score(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
+
+
+def read_potato(files: Sequence[str], answers: Answers, request: Request) -> None:
+    """`annotated_instances.jsonl` of every annotator; the name is that of the folder, or `user_id` in the line."""
+    answers.say("Unit: answers as given; no time. The answer is the label chosen, or the number entered for one.")
+    lines = [(file, line) for file in files for line in json_values(file)]
+    entered = _entered_schemes(line for _, line in lines)
+    for file, line in lines:
+        named = file_facts(file, request.names, "{annotator}/annotated_instances.jsonl")
+        who = line.text("user_id") or required(named, "annotator", file)
+        item = line.first("id", "instance_id").label()
+        line.need("label_annotations")
+        for scheme, held in line.entries("label_annotations"):
+            for name, value in _potato_answers(scheme, held, numbers=scheme in entered):
+                answers.add(item, who, name, value, held, kind="human")
+        if line.at("span_annotations").value:
+            answers.drop(line, "annotations of spans")
+
+
+def _entered_schemes(lines: Iterable[Node]) -> set[str]:
+    """Schemes under whose labels numbers were entered, not whether they were chosen."""
+    found = set()
+    for line in lines:
+        for scheme, held in line.entries("label_annotations"):
+            values = [str(node.value).lower() for label, node in held.entries() if not _is_number(label)]
+            if any(_is_number(value) and value not in ("0", "1") for value in values):
+                found.add(scheme)
+    return found
+
+
+def _potato_answers(scheme: str, held: Node, *, numbers: bool) -> list[tuple[str, Any]]:
+    """The label that was chosen (`scale_3` is 3), or the number entered for every label."""
+    cells = {label: node.value for label, node in held.entries()}
+    points = {label: point[1] for label in cells if (point := re.fullmatch(r"scale_(-?\d+)", label))}
+    if numbers and not points:
+        return [(scheme if len(cells) == 1 else f"{scheme} {label}", value) for label, value in cells.items()]
+    chosen = [label for label, value in cells.items() if str(value).lower() not in ("false", "0", "", "none")]
+    return [(scheme, [points.get(label, label) for label in chosen])]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
