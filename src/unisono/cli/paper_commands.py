@@ -10,27 +10,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unisono.cli.option_groups import QUESTION, RESULT, WORK, command, option, takes
-from unisono.cli.setting_table import SIMULATED, SIMULATED_ITEMS, SIMULATED_SERIES
+from unisono.cli.setting_table import SIMULATED, SIMULATED_COMPARISONS, SIMULATED_ITEMS, SIMULATED_SERIES
 from unisono.cli.table_options import seed_option
 from unisono.cli.terminal import say, task_progress
 from unisono.errors import in_shell
 from unisono.tables.labels import counted, listed
 
 if TYPE_CHECKING:
+    from unisono.paper.simulated_comparisons import SimulatedComparisons
     from unisono.paper.simulation import Simulation
 
 
-_SIMULATED = {one.name: one for one in (*SIMULATED_ITEMS, *SIMULATED_SERIES)}  # a name of both stands in `SIMULATED`
+_SIMULATED = {
+    one.name: one for one in (*SIMULATED_ITEMS, *SIMULATED_SERIES, *SIMULATED_COMPARISONS)
+}  # a name of both stands in `SIMULATED`
 _OUT_DIR = click.Path(file_okay=False, path_type=Path)
 _COUNT = click.IntRange(min=1)
 
 
 @command("simulate")
-@click.argument("kind", type=click.Choice(("items", "series")))
+@click.argument("kind", type=click.Choice(("items", "series", "comparisons")))
 @option(QUESTION, "--items", type=_COUNT, metavar="M", help="Items.  [default: 100]")
 @option(QUESTION, "--recordings", type=_COUNT, metavar="M", help="Recordings, of series.  [default: 18]")
-@option(QUESTION, "--annotators", type=_COUNT, metavar="K", help="Annotators.  [default: 10; 6 of series]")
-@option(QUESTION, "--dimensions", type=_COUNT, metavar="D", help="Dimensions.  [default: 2]")
+@option(QUESTION, "--annotators", type=_COUNT, metavar="K", help="Annotators.  [default: 10; 6 of series; 30]")
+@option(QUESTION, "--dimensions", type=_COUNT, metavar="D", help="Dimensions.  [default: 2; 1 of comparisons]")
 @option(
     QUESTION,
     "--missing",
@@ -49,18 +52,25 @@ def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) 
     items   ratings of items
     series  traces: features walk at random, hold for 2 to 4 frames and move on in straight lines; the truth is a
             linear map of them
+    comparisons   pairs of items: left, tie or right
 
-    Writes ratings.csv, features.csv, truth.csv and annotators.json into DIR.
+    Writes ratings.csv, features.csv, truth.csv and annotators.json (or comparisons.csv, truth.csv and annotators.json)
+    into DIR.
     """
+    from unisono.paper.simulated_comparisons import simulate_comparisons
     from unisono.paper.simulation import simulate_items, simulate_series
 
-    simulate = simulate_items if kind == "items" else simulate_series
+    simulate: Any = {"items": simulate_items, "series": simulate_series}.get(kind, simulate_comparisons)
     words = inspect.signature(simulate).parameters
     asked = {name: value for name, value in given.items() if value is not None}
     if foreign := sorted(set(asked) - set(words)):
         raise click.UsageError(f"simulate {kind} has no {listed(foreign)}. It has {', '.join(words)}.", ctx)
     settings = {name: word.default for name, word in words.items()} | asked
     drawn = simulate(**settings)
+    if kind == "comparisons":
+        _write_comparisons(drawn, settings, out)
+        say(f"{counted(drawn.comparisons.n, 'comparison')} of {counted(settings['items'], 'item')}; written to {out}.")
+        return
     _write(drawn, settings, out)
     ratings = drawn.ratings
     if kind == "items":
@@ -69,6 +79,19 @@ def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) 
         traces = f"{counted(ratings.J, 'trace')} of {counted(settings['frames'], 'frame')}"
         what = f"{traces}, {counted(ratings.M, 'recording')}"
     say(f"{what} by {counted(ratings.K, 'annotator')}; written to {out}.")
+
+
+def _write_comparisons(drawn: SimulatedComparisons, settings: dict[str, Any], out: Path) -> None:
+    import polars as pl
+
+    from unisono.tables.atomic_files import atomic_directory
+    from unisono.tables.exporting.result_folder import item_columns
+
+    with atomic_directory(out) as folder:
+        pl.DataFrame(drawn.comparisons.columns()).write_csv(folder / "comparisons.csv")
+        pl.DataFrame(item_columns(drawn.truth)).write_csv(folder / "truth.csv")
+        described = {"settings": settings, "annotators": drawn.annotators}
+        (folder / "annotators.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
 
 
 def _write(drawn: Simulation, settings: dict[str, Any], out: Path) -> None:

@@ -277,7 +277,14 @@ SIMULATED_SERIES = (
     Setting("realistic", click.BOOL, "Annotators with a smooth delay, a gain, leakage and a bias.", "false"),
     Setting("correlation", click.FloatRange(-1, 1, min_open=True, max_open=True), "Of the true dimensions.", "0"),
     Setting("autocorrelation", _SHARE, "Of the noise of neighbouring frames.", "0"),
-    Setting("spammers", click.IntRange(min=0), "Annotators who trace random walks.", "0"),
+    Setting("spammers", click.IntRange(min=0), "Annotators who trace random walks, or compare by chance.", "0; 3"),
+)
+SIMULATED_COMPARISONS = (
+    Setting("comparisons", _ONE_UP, "How many.", "4000"),
+    Setting("flipped", click.IntRange(min=0), "Annotators who compare upside down.", "0"),
+    Setting("gains", _FROM_ZERO, "Sd of gains between annotators.", "0.3"),
+    Setting("order", _FROM_ZERO, "Sd of order effects.", "0.3"),
+    Setting("ties", _FROM_ZERO, "Median threshold of ties; 0 for none.", "0.4"),
 )
 PAYING = (
     Setting("max_spammer", click.FloatRange(0, 1), "Spammer probability from which a rater is rejected.", "0.9"),
@@ -315,6 +322,7 @@ PAGE: tuple[tuple[str, str, tuple[Setting, ...]], ...] = (
     ("Simulated ratings: --set", "simulate", SIMULATED),
     ("Simulated ratings of items: --set", "simulate items", SIMULATED_ITEMS),
     ("Simulated traces: --set", "simulate series", SIMULATED_SERIES),
+    ("Simulated comparisons: --set", "simulate comparisons; spammers: see traces", SIMULATED_COMPARISONS),
     ("Files of other tools: --read", "import", IMPORTING),
     ("Lists for payment: --set", "collect pay", PAYING),
 )

@@ -101,6 +101,16 @@ class Comparisons:
             f"Comparisons from {self.source}: {who}", ("dimension", "comparisons", *SIDES), self.counts()
         )
 
+    def columns(self) -> dict[str, list[str]]:
+        """One row per answer, as a table that can be read again."""
+        return {
+            "annotator": [self.annotators[k] for k in self.annotator_of],
+            "left": [self.items[m] for m in self.left],
+            "right": [self.items[m] for m in self.right],
+            "dimension": [self.dimensions[d] for d in self.dimension_of],
+            "answer": [SIDES[a] for a in self.answer],
+        }
+
     def counts(self) -> list[tuple[str, ...]]:
         """By dimension its name, comparisons, and shares of left, tie and right, as text."""
         found = []
