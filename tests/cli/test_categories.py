@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from category_cases import crowd
-from command_line import unisono, unisono_here
+from command_line import unisono_here
 from unisono.api import category_fusion as categories_api
 from unisono.fusers import category_models
 
@@ -26,7 +26,7 @@ def mixed(tmp_path):
 
 @pytest.mark.slow
 def test_mixed_tables_give_both(mixed):
-    done = unisono("fuse", "mixed.csv", "--category-model", "dawid-skene", "--out", "out", cwd=mixed)
+    done = unisono_here("fuse", "mixed.csv", "--category-model", "dawid-skene", "--out", "out", cwd=mixed)
     assert done.returncode == 0
     assert "'feeling' was taken for categories by the words; --categories none leaves them out." in done.stdout
     assert "Categories of 'feeling': 120 answers on 24 items by 6 annotators, 3 classes" in done.stdout

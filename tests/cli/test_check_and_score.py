@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from command_line import unisono, unisono_here
+from command_line import unisono_here
 from unisono.maths.metrics import ccc
 
 RATINGS = "clip,who,comment,v\n" + "".join(
@@ -16,7 +16,7 @@ RATINGS = "clip,who,comment,v\n" + "".join(
 
 
 def test_check_prints_the_overview_and_says_how_the_table_was_read():
-    done = unisono("check", "-", "--annotator", "who", stdin=RATINGS.encode())
+    done = unisono_here("check", "-", "--annotator", "who", stdin=RATINGS.encode())
     assert done.returncode == 0
     assert "standard input: 6 items, 3 annotators, 1 dimension, 18 judgements" in done.stdout
     assert "Nothing looks suspicious" in done.stdout

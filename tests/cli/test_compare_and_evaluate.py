@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from command_line import unisono
+from command_line import unisono_here
 from unisono.paper.simulation import simulate_items
 from unisono.tables.exporting.result_folder import item_columns, rating_columns
 
@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
 
 def test_compare_prints_a_leaderboard_and_an_answer(folder):
     arguments = ["--reference", "truth.csv", "--features", "features.csv", "--models", "auto,mean", "--folds", "3"]
-    done = unisono("compare", "ratings.csv", *arguments, "--out", "found.json", cwd=folder)
+    done = unisono_here("compare", "ratings.csv", *arguments, "--out", "found.json", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "log density" in done.stdout
     assert "CCC" in done.stdout
@@ -35,20 +35,20 @@ def test_compare_prints_a_leaderboard_and_an_answer(folder):
 
 
 def test_compare_speaks_json_without_numbers_that_are_none(folder):
-    done = unisono("compare", "ratings.csv", "--models", "mean", "--folds", "2", "--json", cwd=folder)
+    done = unisono_here("compare", "ratings.csv", "--models", "mean", "--folds", "2", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["rows"][0]["ccc"] is None
 
 
 def test_a_misspelt_model_gets_the_nearest_name(folder):
-    done = unisono("compare", "ratings.csv", "--models", "auto,meen", cwd=folder)
+    done = unisono_here("compare", "ratings.csv", "--models", "auto,meen", cwd=folder)
     assert done.returncode == 2
     assert "Did you mean 'mean'?" in done.stderr
 
 
 def test_evaluate_prints_scores_and_who_is_better(folder):
     arguments = ["--reference", "truth.csv", "--models", "auto,auto+gold,mean", "--folds", "3", "--out", "cv.json"]
-    done = unisono("cross-validate", "ratings.csv", *arguments, cwd=folder)
+    done = unisono_here("cross-validate", "ratings.csv", *arguments, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "auto+gold" in done.stdout
     assert "significant" in done.stdout
@@ -58,9 +58,11 @@ def test_evaluate_prints_scores_and_who_is_better(folder):
 
 
 def test_evaluate_names_what_is_wrong(folder):
-    done = unisono("cross-validate", "ratings.csv", "--reference", "features.csv", cwd=folder)
+    done = unisono_here("cross-validate", "ratings.csv", "--reference", "features.csv", cwd=folder)
     assert done.returncode == 3
     assert "no dimension in common" in done.stderr
-    done = unisono("cross-validate", "ratings.csv", "--reference", "truth.csv", "--models", "autoo+gold", cwd=folder)
+    done = unisono_here(
+        "cross-validate", "ratings.csv", "--reference", "truth.csv", "--models", "autoo+gold", cwd=folder
+    )
     assert done.returncode == 2
     assert "Did you mean 'auto'?" in done.stderr

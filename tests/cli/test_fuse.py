@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from command_line import unisono, unisono_here
+from command_line import unisono_here
 from unisono.fusers import SERIES_MODELS
 
 GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1\n"
@@ -15,7 +15,7 @@ GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1
 
 @pytest.mark.parametrize("command", ["fuse", "compare"])
 def test_help_lists_every_model(command):
-    words = unisono(command, "--help").stdout.replace(",", " ").split()
+    words = unisono_here(command, "--help").stdout.replace(",", " ").split()
     assert set(SERIES_MODELS) <= set(words)
 
 
@@ -27,7 +27,7 @@ def world(tmp_path):
 
 
 def test_fuse_writes_what_it_promises(world):
-    done = unisono("fuse", "sim/ratings.csv", "--features", "sim/features.csv", "--out", "out", cwd=world)
+    done = unisono_here("fuse", "sim/ratings.csv", "--features", "sim/features.csv", "--out", "out", cwd=world)
     assert done.returncode == 0, done.stderr
     assert "40 items by 10 annotators" in done.stdout
     assert sorted(path.name for path in (world / "out").iterdir()) == [
@@ -57,7 +57,7 @@ def test_fuse_writes_what_it_promises(world):
 
 
 def test_fuse_without_out_prints_the_truth(world):
-    done = unisono("fuse", "-", cwd=world, stdin=GOOD.encode())
+    done = unisono_here("fuse", "-", cwd=world, stdin=GOOD.encode())
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].startswith("item,v,v_sd,v_low,v_high,a,")
     assert len(done.stdout.splitlines()) == 4
@@ -65,18 +65,18 @@ def test_fuse_without_out_prints_the_truth(world):
 
 
 def test_json_is_one_object(world):
-    done = unisono("fuse", "sim/ratings.csv", "--json", cwd=world)
+    done = unisono_here("fuse", "sim/ratings.csv", "--json", cwd=world)
     found = json.loads(done.stdout)
     assert (found["items"], len(found["truth"])) == (40, 40)
 
 
 @pytest.mark.slow
 def test_predict_from_a_saved_fit(world):
-    unisono("fuse", "sim/ratings.csv", "--features", "sim/features.csv", "--out", "out", cwd=world)
-    done = unisono("predict", "out", "sim/features.csv", cwd=world)
+    unisono_here("fuse", "sim/ratings.csv", "--features", "sim/features.csv", "--out", "out", cwd=world)
+    done = unisono_here("predict", "out", "sim/features.csv", cwd=world)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 41
-    done = unisono(
+    done = unisono_here(
         "predict", "out/fit", "sim/features.csv", "--ratings", "sim/ratings.csv", "--out", "p.csv", cwd=world
     )
     assert done.returncode == 0, done.stderr
@@ -85,7 +85,7 @@ def test_predict_from_a_saved_fit(world):
 
 
 def test_not_converged_is_exit_code_4_with_the_files_written(world):
-    done = unisono("fuse", "sim/ratings.csv", "--max-iter", "2", "--out", "out", cwd=world)
+    done = unisono_here("fuse", "sim/ratings.csv", "--max-iter", "2", "--out", "out", cwd=world)
     assert done.returncode == 4
     assert "Warning: EM stopped after 2 iterations" in done.stderr
     assert (world / "out" / "truth.csv").exists()
@@ -151,11 +151,11 @@ def test_suspicious_annotators_warn_and_do_not_stop(tmp_path):
 
 @pytest.mark.slow
 def test_next_and_plan_read_a_saved_fit(world):
-    unisono("fuse", "sim/ratings.csv", "--out", "out", cwd=world)
-    done = unisono("next", "out", "--count", "3", "--json", cwd=world)
+    unisono_here("fuse", "sim/ratings.csv", "--out", "out", cwd=world)
+    done = unisono_here("next", "out", "--count", "3", "--json", cwd=world)
     found = json.loads(done.stdout)
     assert (len(found["items"]), len(found["annotators"])) == (3, 3)
-    done = unisono("plan", "out", "--most", "4", cwd=world)
+    done = unisono_here("plan", "out", "--most", "4", cwd=world)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     shown = [line for line in done.stdout.splitlines() if line.strip()]
@@ -164,6 +164,6 @@ def test_next_and_plan_read_a_saved_fit(world):
     assert shown[0].startswith("Correlation")
     assert shown[7].startswith("Standard deviation of the truth that remains")
     assert "Needed: " in done.stdout
-    found = json.loads(unisono("plan", "out", "--target", "1", "--json", cwd=world).stdout)
+    found = json.loads(unisono_here("plan", "out", "--target", "1", "--json", cwd=world).stdout)
     assert found["enough"] is None
     assert set(found["enough_each"].values()) == {None}

@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from command_line import unisono
+from command_line import unisono_here
 from unisono.paper.simulation import simulate_items
 
 pytestmark = pytest.mark.slow
@@ -36,13 +36,13 @@ def world(tmp_path_factory):
     write_table(folder / "other.csv", rows, ("item", "annotator", "dim1", "dim3"))
     known = [(item, *(value + 0.3)) for item, value in zip(drawn.truth.items[:5], drawn.truth.value, strict=False)]
     write_table(folder / "gold.csv", known, ("item", "dim1", "dim2"))
-    done = unisono("fuse", "one.csv", "--out", "first", cwd=folder)
+    done = unisono_here("fuse", "one.csv", "--out", "first", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def spread(world, *options):
-    done = unisono("fuse", "one.csv", *options, cwd=world)
+    done = unisono_here("fuse", "one.csv", *options, cwd=world)
     assert done.returncode == 0, done.stderr
     return pl.read_csv(done.stdout.encode())["dim1"].std()
 
@@ -55,13 +55,13 @@ def test_the_estimate_has_the_scale_that_was_asked_for(world):
 
 def test_a_new_batch_starts_from_an_earlier_fit(world, tmp_path):
     options = ("--panel", "inf", "--out", tmp_path / "second")
-    done = unisono("fuse", "two.csv", "--start", "first", *options, cwd=world)
+    done = unisono_here("fuse", "two.csv", "--start", "first", *options, cwd=world)
     assert done.returncode == 0, done.stderr
     truth = pl.read_csv(tmp_path / "second" / "truth.csv")
     assert truth["item"].to_list() == [f"item{m}" for m in range(41, 61)]
-    alone = pl.read_csv(unisono("fuse", "two.csv", "--panel", "inf", cwd=world).stdout.encode())
+    alone = pl.read_csv(unisono_here("fuse", "two.csv", "--panel", "inf", cwd=world).stdout.encode())
     assert (truth["dim1"] - alone["dim1"]).abs().max() > 1e-3
-    done = unisono("fuse", "one.csv", "--start", tmp_path / "second" / "fit", cwd=world)  # and so on
+    done = unisono_here("fuse", "one.csv", "--start", tmp_path / "second" / "fit", cwd=world)  # and so on
     assert done.returncode == 0, done.stderr
 
 
@@ -79,7 +79,7 @@ def test_a_new_batch_starts_from_an_earlier_fit(world, tmp_path):
     ],
 )
 def test_what_does_not_go_together_is_refused_and_nothing_is_written(world, tmp_path, arguments, code, words):
-    done = unisono("fuse", *arguments, "--out", tmp_path / "out", cwd=world)
+    done = unisono_here("fuse", *arguments, "--out", tmp_path / "out", cwd=world)
     assert (done.returncode, done.stdout) == (code, "")
     assert "Traceback" not in done.stderr
     assert words in " ".join(done.stderr.split())
@@ -87,7 +87,7 @@ def test_what_does_not_go_together_is_refused_and_nothing_is_written(world, tmp_
 
 
 def test_the_summary_says_what_known_truths_changed(world, tmp_path):
-    done = unisono("fuse", "one.csv", "--gold", "gold.csv", "--out", tmp_path / "out", cwd=world)
+    done = unisono_here("fuse", "one.csv", "--gold", "gold.csv", "--out", tmp_path / "out", cwd=world)
     assert done.returncode == 0, done.stderr
     assert "Known truths of 5 items:" in done.stdout
     assert "moved the estimates by +" in done.stdout
@@ -101,11 +101,11 @@ def test_the_summary_says_what_known_truths_changed(world, tmp_path):
 
 
 def test_known_truths_in_another_unit_are_obeyed_if_asked(world, tmp_path):
-    plain = unisono("fuse", "one.csv", "--out", tmp_path / "plain", cwd=world)
+    plain = unisono_here("fuse", "one.csv", "--out", tmp_path / "plain", cwd=world)
     assert plain.returncode == 0, plain.stderr
     rows = pl.read_csv(tmp_path / "plain" / "truth.csv").select("item", "dim1", "dim2").head(20)
     rows.with_columns(pl.col("dim1", "dim2") * -50).write_csv(tmp_path / "gold.csv")
-    refused = unisono("fuse", "one.csv", "--gold", tmp_path / "gold.csv", cwd=world)
+    refused = unisono_here("fuse", "one.csv", "--gold", tmp_path / "gold.csv", cwd=world)
     assert (refused.returncode, refused.stdout) == (3, "")
     for words in (
         "'dim1' look as if they were in another unit and run against the ratings",
@@ -113,6 +113,6 @@ def test_known_truths_in_another_unit_are_obeyed_if_asked(world, tmp_path):
         "--gold-anyway",
     ):
         assert words in " ".join(refused.stderr.split())
-    obeyed = unisono("fuse", "one.csv", "--gold", tmp_path / "gold.csv", "--gold-anyway", cwd=world)
+    obeyed = unisono_here("fuse", "one.csv", "--gold", tmp_path / "gold.csv", "--gold-anyway", cwd=world)
     assert obeyed.returncode == 0, obeyed.stderr
     assert "obeyed as you asked" in obeyed.stderr + obeyed.stdout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from command_line import unisono
+from command_line import unisono_here
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ def noise_table() -> bytes:
 
 
 def test_fuse_warns_on_stderr_and_in_the_summary(tmp_path):
-    done = unisono("fuse", "-", "--model", "mean", "--out", "out", cwd=tmp_path, stdin=noise_table())
+    done = unisono_here("fuse", "-", "--model", "mean", "--out", "out", cwd=tmp_path, stdin=noise_table())
     assert done.returncode == 0, done.stderr
     assert "Warning: standard input: Annotators do not clearly agree on mood" in done.stderr
     assert "size" not in done.stderr
@@ -26,6 +26,6 @@ def test_fuse_warns_on_stderr_and_in_the_summary(tmp_path):
 
 
 def test_check_warns_and_strict_fails():
-    done = unisono("check", "-", "--strict", stdin=noise_table())
+    done = unisono_here("check", "-", "--strict", stdin=noise_table())
     assert done.returncode == 1
     assert "warning: Annotators do not clearly agree on mood: they share 0.0" in done.stdout

@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from command_line import unisono, unisono_here
+from command_line import unisono_here
 
 LIKERT = "item,annotator,valence,arousal\n" + "".join(
     f"c{m},{who},{1 + (m * step) % 7},{1 + (m + step) % 7}\n" for m in range(14) for who, step in (("x", 1), ("y", 3))
@@ -37,7 +37,7 @@ def test_the_scale_is_in_the_json():
 
 
 def test_answers_outside_name_row_column_and_value():
-    done = unisono("check", "-", "--scale", "arousal=1:6", stdin=LIKERT.encode())
+    done = unisono_here("check", "-", "--scale", "arousal=1:6", stdin=LIKERT.encode())
     assert done.returncode == 3
     row = next(n for n, line in enumerate(LIKERT.splitlines(), 1) if line.endswith(",7"))
     assert f"standard input row {row}: arousal is 7, outside the scale 1 to 6." in done.stderr

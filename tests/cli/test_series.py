@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from command_line import unisono, unisono_here
+from command_line import unisono_here
 from trace_world import trace_world
 from unisono.tables.exporting.result_folder import item_columns, rating_columns
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fused(folder):
-    done = unisono("fuse", "ratings.csv", "--features", "features.csv", "--out", "out", cwd=folder)
+    done = unisono_here("fuse", "ratings.csv", "--features", "features.csv", "--out", "out", cwd=folder)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -51,18 +51,18 @@ def test_fuse_writes_what_it_promises(folder, fused):
 
 @pytest.mark.slow
 def test_truth_is_scored_and_predicted(folder, fused):
-    done = unisono("score", "out/truth.csv", "reference.csv", cwd=folder)
+    done = unisono_here("score", "out/truth.csv", "reference.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
     for word in ("at the best lag", "late by (s)", "clip 0", "arousal"):
         assert word in done.stdout
-    found = json.loads(unisono("score", "out/truth.csv", "reference.csv", "--json", cwd=folder).stdout)
+    found = json.loads(unisono_here("score", "out/truth.csv", "reference.csv", "--json", cwd=folder).stdout)
     assert all(row["pearson"] > 0.9 for row in found["at_best_lag"])
     assert len(found["recordings"]) == 4
-    done = unisono("predict", "out", "features.csv", cwd=folder)
+    done = unisono_here("predict", "out", "features.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].startswith("recording,time,valence,valence_sd")
     assert len(done.stdout.splitlines()) == 111
-    done = unisono("predict", "out", "features.csv", "--ratings", "ratings.csv", "--out", "again.csv", cwd=folder)
+    done = unisono_here("predict", "out", "features.csv", "--ratings", "ratings.csv", "--out", "again.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
     again, first = pl.read_csv(folder / "again.csv"), pl.read_csv(folder / "out" / "truth.csv")
     assert (again["valence"] - first["valence"]).abs().max() < 1e-6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unisono as un
-from command_line import unisono
+from command_line import unisono_here
 from unisono.paper.simulation import bump, gaps, held_walks, lasting_noise
 
 SMALL = {"recordings": 3, "frames": 60, "annotators": 3, "features": 4, "window": 5}
@@ -117,7 +117,7 @@ def test_seeds_repeat_and_differ():
 
 def test_command_writes_what_reads_back(tmp_path):
     sizes = ["--recordings", 2, "--frames", 40, "--features", 3, "--missing", 0.2]
-    done = unisono("simulate", "series", *sizes, "--realistic", "--spammers", 1, "--out", "sim", cwd=tmp_path)
+    done = unisono_here("simulate", "series", *sizes, "--realistic", "--spammers", 1, "--out", "sim", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "12 traces of 40 frames" in done.stderr
     same = un.simulate_series(recordings=2, frames=40, features=3, missing=0.2, realistic=True, spammers=1)
@@ -134,7 +134,7 @@ def test_command_writes_what_reads_back(tmp_path):
 
 
 def test_impossible_wishes_are_refused(tmp_path):
-    done = unisono("simulate", "series", "--annotators", 2, "--spammers", 2, "--out", "sim", cwd=tmp_path)
+    done = unisono_here("simulate", "series", "--annotators", 2, "--spammers", 2, "--out", "sim", cwd=tmp_path)
     assert done.returncode == 3
     assert "at least one must rate honestly" in done.stderr
     assert not (tmp_path / "sim").exists()

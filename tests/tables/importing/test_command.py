@@ -9,7 +9,7 @@ import sys
 import polars as pl
 import pytest
 
-from command_line import unisono, unisono_here
+from command_line import unisono_here
 from importing_cases import CASES, SAMPLES, arguments
 from unisono.tables.importing.import_kinds import KINDS
 
@@ -18,7 +18,7 @@ JSON = ("--item", "i", "--annotator", "w", "--dim", "v")
 
 
 def test_the_list_names_every_kind(tmp_path):
-    done = unisono("import", "--list", cwd=tmp_path)
+    done = unisono_here("import", "--list", cwd=tmp_path)
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines()] == list(KINDS)
 
@@ -72,7 +72,7 @@ def test_gzip_and_standard_input(tmp_path):
     (tmp_path / "clips.jsonl.gz").write_bytes(gzip.compress(data))
     plain = unisono_here("import", "prodigy", SAMPLES / "prodigy" / "clips.jsonl", cwd=tmp_path)
     assert unisono_here("import", "prodigy", "clips.jsonl.gz", cwd=tmp_path).stdout == plain.stdout
-    assert unisono("import", "prodigy", "-", cwd=tmp_path, stdin=data).stdout == plain.stdout
+    assert unisono_here("import", "prodigy", "-", cwd=tmp_path, stdin=data).stdout == plain.stdout
     (tmp_path / "cut.gz").write_bytes(gzip.compress(data)[:-40])
     done = unisono_here("import", "prodigy", "cut.gz", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")

@@ -11,9 +11,9 @@ Classes, dimension by dimension: usual, a spammer, or flipped.
 
 with c = (1, .3, -1) and e = (1, 0, 1): who follows the truth on a small part of the scale, or on all of it, has gains
 as small or as large as the standard deviation of the errors; what a spammer answers has no such scale. t and h_k: how
-far annotators can be told apart, and how strongly each is shrunk towards the others. p(z_kd) is what the diagnosis makes
-of the answers, and stays: gains are shrunk towards what is expected of them, so that classes which followed the gains
-would prove themselves right wherever answers are few.
+far annotators can be told apart, and how strongly each is shrunk towards the others. p(z_kd) is what the diagnosis
+makes of the answers, and stays: gains are shrunk towards what is expected of them, so that classes which followed the
+gains would prove themselves right wherever answers are few.
 
     K annotators, D dimensions, Z classes
 """

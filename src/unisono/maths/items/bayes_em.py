@@ -5,8 +5,9 @@
 
 q(a) q(theta) q(y*) prod_kd q(B_kd) p(z_kd); everything else is a point estimate under a prior. g_kd = E[m_kz], what is
 expected of the latent classes of annotators (`annotator_rows`). A step is a sweep of updates, each the maximum while
-the rest is held: truths, their mean and covariance, annotators row by row, noise, how annotators differ, coordinates (`bayes_bound`), and, where that is asked for, latent ratings (`latent_ratings`). Latent ratings behind
-answers at the ends of the scale (`censored_estep`) belong to the truths' update.
+the rest is held: truths, their mean and covariance, annotators row by row, noise, how annotators differ, coordinates
+(`bayes_bound`), and, where that is asked for, latent ratings (`slider_warp`). Latent ratings behind answers at the ends
+of the scale (`censored_estep`) belong to the truths' update.
 """
 
 from __future__ import annotations
