@@ -33,6 +33,7 @@ def test_opens_whole_and_says_what_its_numbers_say(name, tmp_path):
             for row, shown in zip(data["annotators"]["rows"], table(page, "people-table"), strict=True):
                 assert shown[0] == row["annotator"]
                 rest = iter(shown)
-                assert all(cell in rest for cell in personal_cells(row)), row["annotator"]
+                for cell in personal_cells(row):  # behind some of them their interval
+                    assert any(text == cell or text.startswith(f"{cell} ") for text in rest), (row["annotator"], cell)
         browser.close()
     assert wrong == []

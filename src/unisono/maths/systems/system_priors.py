@@ -2,7 +2,7 @@
 
 LEVEL = 0.90  # of every interval
 DRAWS = 10_000  # of the errors of all means at once; the quantile of their maximum then errs by about .015
-PAIR_DRAWS = 40_000_000  # draws times pairs in memory at most
+PAIR_DRAWS = 12_000_000  # draws times pairs in memory at most
 
 REML_STEPS = 40
 REML_GAIN = 1e-6  # in -2 log likelihood, below which steps end

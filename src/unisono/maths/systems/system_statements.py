@@ -106,19 +106,21 @@ def statements(found: Sequence[Means], alike: np.ndarray, level: float, rng: np.
     difference = mean[:, first] - mean[:, second]
     sd = np.stack([np.sqrt(np.maximum(_pair_variance(one.cov, first, second), 0.0)) for one in found])
     known = (sd > 0) & np.isfinite(difference)
-    safe = np.where(known, sd, 1.0)
-    T = np.abs(Z[:, :, first] - Z[:, :, second]) / safe[:, None]
-    T[np.broadcast_to(~known[:, None], T.shape)] = 0.0
-    clear = np.zeros(difference.shape, dtype=bool)
-    critical = 0.0
-    while True:
-        open_pairs = np.where(clear[:, None], 0.0, T)
-        c = float(np.quantile(open_pairs.max(axis=(0, 2)), level)) if not clear.all() else 0.0
+    clear, critical = np.zeros(difference.shape, dtype=bool), 0.0
+    # A row for every draw, a column for every pair of every dimension.
+    T = np.concatenate(
+        [np.abs(z[:, first] - z[:, second])[:, k] / own[k] for z, k, own in zip(Z, known, sd, strict=True)], 1
+    )
+    gap, place = (difference / np.where(known, sd, 1.0))[known], np.flatnonzero(known)
+    while len(place):
+        c = float(np.quantile(T.max(axis=1), level))
         critical = critical or c
-        more = np.abs(np.nan_to_num(difference)) > c * sd
-        if not (more & ~clear).any():
+        more = np.abs(gap) > c
+        clear.flat[place[more]] = True
+        if not more.any():
             break
-        clear |= more
+        T, gap, place = T[:, ~more], gap[~more], place[~more]
+    clear |= (sd == 0) & (np.nan_to_num(difference) != 0)  # nothing is random
     better = np.zeros((D, S, S), dtype=bool)
     better[:, first, second] = clear & (difference > 0)
     better[:, second, first] = clear & (difference < 0)
