@@ -11,7 +11,7 @@ import click
 from unisono.cli.option_groups import RESULT, TABLE, command, option, takes
 from unisono.cli.setting_table import IMPORTING
 from unisono.cli.table_options import TablePath
-from unisono.cli.terminal import say, task_progress
+from unisono.cli.terminal import say, task_progress, tell
 from unisono.errors import DataError, in_shell
 from unisono.tables.labels import counted
 
@@ -26,7 +26,7 @@ def _list_kinds(ctx: click.Context, param: click.Parameter, wanted: bool) -> Non
     from unisono.tables.importing.import_kinds import KINDS
 
     for name, kind in KINDS.items():
-        click.echo(f"{name:<14} {kind.about}")
+        tell(f"{name:<14} {kind.about}")
     ctx.exit()
 
 

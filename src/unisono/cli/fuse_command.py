@@ -119,10 +119,12 @@ def fuse_command(
     fused part by part by an --engine, and truth/ has a file for each; see docs/scale.md.
 
     \b
-    Models: auto, joint, independent, paper-joint, paper-independent,
-            mean, median, zscore-mean, ewe, weighted-mean,
-            aligned-mean (traces alone), groups (several kinds of annotators)
-    Models of categories: auto, glad, mace, dawid-skene, majority
+    Models: auto, joint, independent, paper-joint,
+            paper-independent, mean, median, zscore-mean,
+            ewe, weighted-mean, aligned-mean (traces),
+            groups (several kinds of annotators)
+    Models of categories: auto, glad, mace, dawid-skene,
+            majority
     """
     require_one_table(ctx, ratings, comparisons)
     if out is not None and not overwrite:

@@ -7,6 +7,7 @@ only when it is asked for, so that `--help` answers at once.
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from typing import Any
 
@@ -118,7 +119,9 @@ def run() -> None:
             code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(file=shown)
+        say(shown.getvalue().rstrip("\n"))
         sys.exit(error.exit_code)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)

@@ -12,7 +12,7 @@ import click
 from unisono.cli.option_groups import QUESTION, RESULT, WORK, command, option, takes
 from unisono.cli.setting_table import SIMULATED, SIMULATED_COMPARISONS, SIMULATED_ITEMS, SIMULATED_SERIES
 from unisono.cli.table_options import seed_option
-from unisono.cli.terminal import say, task_progress
+from unisono.cli.terminal import say, task_progress, tell
 from unisono.errors import in_shell
 from unisono.tables.labels import counted, listed
 
@@ -158,8 +158,8 @@ def _list_datasets() -> None:
         click.echo(f"{name}: bundled")
     for name, origin in ORIGINS.items():
         folder = cached(name)
-        click.echo(f"{name}: {f'fetched, in {folder}' if folder else f'to fetch from {origin.url}'}")
-        click.echo(f"  {origin.about}")
+        tell(f"{name}: {f'fetched, in {folder}' if folder else f'to fetch from {origin.url}'}")
+        tell(f"  {origin.about}")
 
 
 def _copy_dataset(name: str, table: str, out: Path | None) -> None:

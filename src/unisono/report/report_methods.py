@@ -21,6 +21,7 @@ MODELS = {  # name -> what it does, as a paper would say it
     "weighted-mean": "the mean weighted by the annotators' precision, biases removed",
     "aligned-mean": "the mean of traces moved onto each other in time",
 }
+ONE = "a model of bias, gain and noise of every annotator"
 CATEGORY_MODELS = {
     "glad": "GLAD (Whitehill et al., 2009)",
     "mace": "MACE (Hovy et al., 2013)",
@@ -90,7 +91,7 @@ def methods_paragraph(data: dict[str, Any]) -> str:
         f"{summary['annotators']:,} annotators gave {summary['judgements']:,} {unit} of {what} on {len(dims)} "
         f"dimension{'s' * (len(dims) != 1)}{named}, {per} per {'item' if data['kind'] == 'items' else 'recording'}; "
         f"{as_share(summary['missing_share'])} of the answers are missing.",
-        f"They were fused with unisono {version} by {MODELS.get(data['model'], data['model'])}.",
+        f"They were fused with unisono {version} by {_model(data['model'], len(dims))}.",
     ]
     if summary.get("response", {}).get("kind") == "ends":
         sentences.append(
@@ -107,11 +108,16 @@ def methods_paragraph(data: dict[str, Any]) -> str:
         count = len(diagnosis["spammers"])
         sentences.append(
             f"{count if count else 'No'} annotator{'s' * (count != 1)} had a probability over "
-            f"{diagnosis['named_from']:g} of answering without regard to the items; nobody was excluded by hand."
+            f"{diagnosis['named_from']:g} of answering without regard to the items."
         )
     sentences += _kind_sentences(summary)
     sentences.append("Estimates are reported with 90% intervals.")
     return " ".join([*sentences, *_class_sentences(data)])
+
+
+def _model(name: str, dimensions: int) -> str:
+    """What a model does; of one dimension nothing is joint."""
+    return ONE if dimensions == 1 and name in ("auto", "joint", "independent") else MODELS.get(name, name)
 
 
 def _kind_sentences(summary: dict[str, Any]) -> list[str]:

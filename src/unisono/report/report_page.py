@@ -7,6 +7,7 @@ docs/glossary.md, where there is more.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from unisono.errors import DataError
 from unisono.report.report_alerts import look_at
@@ -157,6 +158,11 @@ def render_page(data: dict[str, Any]) -> str:
 
 
 @cache
+def _coded(text: str) -> Markup:
+    """What stands between backticks, as commands do in sentences for terminals, as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("unisono.report"),
@@ -170,6 +176,7 @@ def _environment() -> Environment:
         "share": as_share,
         "interval": as_interval,
         "probability": as_probability,
+        "coded": _coded,
         "script_json": _script_json,
         "thousands": "{:,}".format,
     }

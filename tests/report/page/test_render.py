@@ -16,6 +16,7 @@ from report_cases import (
     dossier_of_items,
     dossier_of_judges,
     dossier_of_traces,
+    summaries,
 )
 from unisono.evaluate.alerts import ASSUMED, COPIES, FEW_LABELS, NO_REFERENCE, NO_SIGNAL, OTHER_UNITS, USELESS
 from unisono.evaluate.annotator_findings import TRACING
@@ -221,6 +222,22 @@ def test_an_end_names_its_item_or_how_many_share_it():
         "lowest": {"item": "525", "estimate": 0.0, "equal": 3},
     }
     assert in_short(data)[0].lines[0].text == "highest 85.0 (item 576), lowest 0 (3 items)"
+
+
+@pytest.mark.parametrize("data", [dossier_of_items, dossier_of_traces, dossier_of_judges])
+def test_commands_are_code_and_nobody_is_told_what_was_not_done(data):
+    page = render_page(data() | {"held_out": {"why_not": "Long; `unisono compare` & others do it."}})
+    assert "<code>unisono compare</code> &amp; others" in page
+    seen = re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL)
+    assert "`" not in seen
+    assert "excluded by hand" not in seen
+
+
+def test_one_dimension_is_no_joint_model():
+    data = deepcopy(dossier_of_items())
+    assert "by a joint model of all dimensions" in render_page(data)
+    alone = dossier_of(summaries().select_dimensions(["overall"]))
+    assert "by a model of bias, gain and noise of every annotator" in render_page(alone)
 
 
 def test_many_items_are_a_density_and_few_a_stroke_each():
