@@ -34,7 +34,7 @@ from unisono.maths.em_loop import EmTrace, OnStep, run_em
 GAINS, COUNTS = np.array(CLASS_GAINS), np.array(CLASS_COUNTS)
 PINNED = 1e-8  # numerical: variance of what is not learned
 SHORTEST_XI = 1e-6  # numerical: below it tanh(xi / 2) / (2 xi) is 1/4
-MAX_ITER, TOL = 500, 1e-6  # numerical: the tolerance is nats per comparison
+MAX_ITER, TOL = 500, 3e-6  # numerical: the tolerance is nats per comparison
 NEWTON = 3  # numerical: steps of the thresholds
 
 
