@@ -29,6 +29,7 @@ from unisono.maths.items.item_estimates import (
     panel_rescaling,
     predicted_ratings,
     residual_freedom,
+    squeezed,
     truth_rescaling,
 )
 from unisono.maths.items.item_params import ItemParams, change_of_truth
@@ -259,12 +260,12 @@ def estimated_truth(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The estimate (M, D) and the covariance (M, D, D) of its error, posterior variance and stretching together.
 
-    Stretching ends at the `ends` of the scale. Where the truth is `known` (M, D), it is the estimate, without error.
+    Stretching ends inside the `ends` of the scale. Where the truth is `known` (M, D), it is the estimate, for sure.
     """
     found = honest_posterior(items, calibration)
     estimate, cov = items.answer, found.cov
     if calibration.rescaling is not None:
-        estimate = np.clip(calibration.rescaling.apply(items.answer), *ends)
+        estimate = squeezed(calibration.rescaling.apply(items.answer), ends)
         away = estimate - items.answer
         cov = cov + away[:, :, None] * away[:, None, :]
     variance = np.diagonal(cov, axis1=1, axis2=2)

@@ -27,10 +27,10 @@ import numpy as np
 from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from unisono.maths.items.censored_estep import EndAnswers
-from unisono.maths.items.item_data import ItemData
+from unisono.maths.items.item_data import Bounds, ItemData
 from unisono.maths.items.item_estep import Posterior, left_out_blocks
 from unisono.maths.items.item_params import LOG_2PI, ItemParams, row_spread
-from unisono.maths.items.item_priors import IMAGINARY_ITEMS, LEAST_FREEDOM, SPAMMER_GAIN
+from unisono.maths.items.item_priors import END_SHARE, IMAGINARY_ITEMS, LEAST_FREEDOM, SPAMMER_GAIN
 from unisono.maths.items.item_variances import truth_covariance
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
@@ -251,6 +251,17 @@ def truth_rescaling(data: ItemData, params: ItemParams, found: Posterior) -> Res
     target = np.diagonal(truth_covariance(data, params))
     moments = truth_moments(found, found.mean)
     return _rescaling(data, params, moments, target)
+
+
+def squeezed(estimate: np.ndarray, ends: Bounds) -> np.ndarray:
+    """(M, D) estimates inside the scale, in the order they had.                                          eq. B34
+
+    Over the last share of the scale, w, what goes on is w (1 - exp(-x / w)) of x: from there on less and less.
+    """
+    width = np.where(np.isfinite(ends.high - ends.low), ends.high - ends.low, 1.0)
+    w = END_SHARE * np.where(width > 0, width, 1.0)
+    above, below = (np.maximum(x, 0.0) for x in (estimate - (ends.high - w), (ends.low + w) - estimate))
+    return np.asarray(estimate - (above + w * np.expm1(-above / w)) + (below + w * np.expm1(-below / w)))
 
 
 class TruthMoments(NamedTuple):
