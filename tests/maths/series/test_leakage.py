@@ -85,7 +85,7 @@ def test_the_objective_of_leakage_equals_dense_densities(heard):
         leak, rows = np.swapaxes(now.share.reshape(3, data.K, 3), 0, 1), with_rows_of(tracers, now)
         total, A = log_joint(data, scales, rows, LAG, leak, KAPPA, CORRELATION), told.A
         for one, row, own in zip(scales, rows, tracers, strict=True):
-            for k in np.flatnonzero(one.present):
+            for k in np.flatnonzero(one.levelled):
                 spread = row.bias_variance[k] / row.tau2  # of what is known of the bias
                 held = own.bias_weight[k]  # that the origin is none of their own
                 total += held * (norm(0.0, np.sqrt(row.tau2)).logpdf(row.bias[k]) - 0.5 * spread)
@@ -133,13 +133,13 @@ def test_no_step_falls_and_none_is_left_to_take(heard):
         moved = found._replace(share=found.share + 0.05 * away.reshape(found.share.shape))
         assert objective(told, moved) < best
     for d, (one, now) in enumerate(zip(scales, tracers, strict=True)):
-        held = np.where(one.present, now.bias_weight, 0.0)
+        held = np.where(one.levelled, now.bias_weight, 0.0)
         square = held @ (found.bias.reshape(3, -1)[d] ** 2 + now.bias_variance) + 4 * trace_priors.BIAS_VARIANCE
         assert found.tau2[d] == pytest.approx(square / (held.sum() + 4), rel=1e-12)
     free = found.beta > told.row.least + 1e-6  # who counts for as much as anybody may is held there
     for _ in range(20):
         away = rng.standard_normal(len(found.beta))
-        assert objective(told, found._replace(bias=found.bias + 0.05 * away * told.row.present)) < best
+        assert objective(told, found._replace(bias=found.bias + 0.05 * away * told.row.levelled)) < best
         assert objective(told, found._replace(beta=found.beta + 0.1 * away * (told.row.moving & free))) < best
         assert objective(told, found._replace(tau2=found.tau2 * np.exp(0.1 * away[:3]))) < best
         assert objective(told, found._replace(eta=found.eta * np.exp(0.1 * away[:3]))) < best

@@ -291,7 +291,7 @@ def _leaking(data: Said, now: Leakage, found: Moments) -> tuple[np.ndarray, np.n
     H, h = found.levels / level_noise[:, None, None], found.level_said / level_noise[:, None]
     H[:, :D, :D] += data.kappa / noise[:, None, None] * found.courses
     h[:, :D] += data.kappa / noise[:, None] * found.said
-    H[:, D, D] += data.row.bias_weight / of_rows(data, now.tau2)
+    H[:, D, D] += np.where(data.row.levelled, data.row.bias_weight, 0.0) / of_rows(data, now.tau2)
     share, bias, known = np.zeros((n, D)), np.zeros(n), np.zeros((n, D))
     for d in range(D):
         rows, others = d * K + np.flatnonzero(data.row.moving[d * K : (d + 1) * K]), np.delete(np.arange(D), d)

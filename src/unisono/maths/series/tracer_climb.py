@@ -234,7 +234,8 @@ def with_bias(now: Tracers, k: int, sums: Sums) -> Tracers:
     level, mean, variance = sums.levels(k)
     weight = 1.0 / (now.gain[k] ** 2 * variance + now.level_noise[k])
     new = {name: getattr(now, name).copy() for name in ("bias", "bias_variance")}
-    new["bias_variance"][k] = 1.0 / (weight.sum() + now.bias_weight[k] / now.tau2)
+    usual = now.bias_weight[k] / now.tau2 if sums.scales.levelled[k] else 0.0
+    new["bias_variance"][k] = 1.0 / (weight.sum() + usual)
     new["bias"][k] = new["bias_variance"][k] * float(weight @ (level - now.gain[k] * mean))
     return now._replace(**new)
 
