@@ -126,6 +126,11 @@ def test_few_items_tell_as_much_as_they_can():
     alone = shared_signal(*complete(y[:1]))
     assert not alone.told[0]
     assert not alone.clear[0]
+    with np.errstate(all="raise"):
+        cancelling = shared_signal(
+            np.array([[1.0], [3.0], [4.0], [3.0]]), np.array([0, 0, 1, 2]), np.array([0, 1, 0, 1])
+        )
+    assert not cancelling.told[0]
     nothing = shared_signal(np.full((4, 1), np.nan), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     assert np.isnan(nothing.share[0])
     assert not nothing.told[0]

@@ -98,9 +98,12 @@ def signal_from(sums: SignalSums) -> SharedSignal:
     """Share and what chance makes of it, from sums over all items.                                    eq. Q1, Q13"""
     known = (sums.pairs > 0) & (sums.squares > 0)
     unit = np.where(known, sums.pairs * sums.squares, 1.0) / np.maximum(sums.n, 1)  # mean squares, times pairs
-    means_taken = np.where(sums.items > 1, sums.items / np.maximum(sums.items - 1, 1), np.inf)
+    means_taken = sums.items / np.maximum(sums.items - 1, 1)
     error = np.sqrt(np.where(known, sums.chance, 1.0) * means_taken) / unit
-    return SharedSignal(np.where(known, sums.products / unit, np.nan), np.where(known, error, np.inf))
+    # One item says nothing of its own chance, not even where the two signs happen to cancel.
+    return SharedSignal(
+        np.where(known, sums.products / unit, np.nan), np.where(known & (sums.items > 1), error, np.inf)
+    )
 
 
 def signal_correlation(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) -> np.ndarray:
