@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono.fusers import Fuser, make_fuser
 from unisono.fusers.item_preparation import MOST_LEVELS, answer_kinds
-from unisono.maths.items.item_priors import FEWEST_RATINGS
+from unisono.maths.items.slider_warp import FEWEST_RATINGS
 from unisono.tables.ratings import Ratings
 
 SEVERAL = 2  # dimensions from which there is anything between them
@@ -31,7 +31,7 @@ def several_dimensions(ratings: Ratings) -> bool:
 
 def some_few_kinds(ratings: Ratings) -> bool:
     """Whether the answers on some dimension are of a few kinds, so that those at its ends say "here or beyond"."""
-    return any(own.weight > 0 for own in answer_kinds(ratings.value, ratings.scale))
+    return any(own.weight > 0 for own in answer_kinds(ratings.value, ratings.annotator_of, ratings.K, ratings.scale))
 
 
 def long_served_sliders(ratings: Ratings) -> bool:

@@ -317,12 +317,13 @@ def described(
     """
     K, D = len(annotators), data.D
     F, b = params.F[:K], params.b[:K]
-    signal = np.einsum("kdi,ij,kdj->kd", F, truth_covariance(data, params), F)
+    covariance = truth_covariance(data, params)
+    signal = np.einsum("kdi,ij,kdj->kd", F, covariance, F)
     leakage = scaling.restore_matrix(F) * (1 - np.eye(D))
     bias, reliability = b + (F - np.eye(D)) @ center, signal / (signal + noise)
     ends = None
     if left_out is not None:
-        known = Known(bias, noise, reliability, data.answers(), left_out, center, data.M)
+        known = Known(bias, noise, reliability, data.answers(), left_out, center, np.diagonal(covariance), data.M)
         ends = _restored(annotator_ends(params, known, INTERVAL), scaling)
     return Annotators(
         annotators=annotators,

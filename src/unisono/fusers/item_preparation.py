@@ -27,8 +27,7 @@ from unisono.maths.items.annotator_rows import weight_of_gain
 from unisono.maths.items.censored_estep import EndAnswers, Typical
 from unisono.maths.items.item_data import Bounds, ItemData, prepare
 from unisono.maths.items.item_params import ItemParams, Structure
-from unisono.maths.items.item_priors import FEWEST_RATINGS
-from unisono.maths.items.slider_warp import FittedWarp, Warp, pooled_knots
+from unisono.maths.items.slider_warp import FEWEST_RATINGS, FittedWarp, Warp, pooled_knots
 from unisono.maths.structure_words import ITEM_WORDS, EstimateScale, Noise, Response, Transform, require_word
 from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable

@@ -57,5 +57,5 @@ def test_what_is_promised_is_about_what_subsets_reach():
 def test_models_without_levels_and_averages_give_no_advice():
     world = trace_world(seed=1, lengths=(60, 60), gaps=False)
     for settings in ({"model": "mean"}, {"features": world.features}):
-        with pytest.raises(un.DataError, match=r"fuse with --model auto|without features"):
+        with pytest.raises(un.DataError, match=r"fuse with model=\"auto\"|without features"):
             un.plan(un.fuse(world.ratings, **settings))

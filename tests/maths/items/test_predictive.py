@@ -10,6 +10,7 @@ from reference import naive_items
 from unisono.maths.items.item_data import no_features, prepare
 from unisono.maths.items.item_estep import left_out_blocks, left_out_means
 from unisono.maths.items.item_estimates import (
+    LEAST_FREEDOM,
     Predictive,
     held_out_scores,
     left_out,
@@ -17,7 +18,6 @@ from unisono.maths.items.item_estimates import (
     residual_freedom,
 )
 from unisono.maths.items.item_params import ItemParams, sample_ratings, sample_truths
-from unisono.maths.items.item_priors import LEAST_FREEDOM
 
 
 @pytest.mark.parametrize("with_cov", [False, True])

@@ -12,6 +12,7 @@ PLACE = Path(item_priors.__file__)
 ROOMS = (PLACE.parent, PLACE.parents[1] / "raters")
 # Numbers of a definition rather than choices, and those of a reading of ratings that is not the default.
 ELSEWHERE = {"LOG_2PI", "CLASS_GAINS", "NOISE_EXPONENTS", "STYLE_PRIORS"}
+ELSEWHERE |= {"STRAIGHT_RATINGS", "FEWEST_RATINGS", "SEGMENTS"}
 EVIDENCE = re.compile(r"\[[DA]\]|convention|floor|ceiling|numerical|accuracy\.md")
 
 

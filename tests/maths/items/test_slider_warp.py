@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from unisono.maths.items.item_priors import FEWEST_RATINGS, STRAIGHT_RATINGS
-from unisono.maths.items.slider_warp import Sliders, Warp, pooled_knots
+from unisono.maths.items.slider_warp import FEWEST_RATINGS, STRAIGHT_RATINGS, Sliders, Warp, pooled_knots
 
 KNOTS = np.array([-2.0, -0.8, 0.1, 0.9, 2.0])
 STRAIGHT = np.diff(KNOTS) / 4

@@ -58,7 +58,7 @@ def fingerprint_after(path, change):
         "tables/reading/ratings_reader.py",
         "tables/datasets/__init__.py",
         "tables/datasets/squality/ratings.csv",
-        "collect/stimuli/walks.py",
+        "collect/stimuli/colours.py",
         "maths/em_loop.py",
         "fusers/model_registry.py",
         "evaluate/splits.py",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import re
 
 import pandas as pd
 import polars as pl
 import pytest
 
-from unisono.errors import DataError
+from unisono.errors import DataError, in_shell
 from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 H = "item,annotator,v,a\n"
@@ -72,8 +71,9 @@ def test_mistake(tmp_path, name):
     content, message = BAD[name]
     path = tmp_path / "r.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(DataError, match=re.escape(message)):
+    with pytest.raises(DataError) as caught:
         read_ratings(path)
+    assert message in in_shell(caught.value)
 
 
 def test_rows_are_counted_as_an_editor_counts_lines(tmp_path):
@@ -116,7 +116,7 @@ def test_an_unknown_column_suggests_the_nearest(tmp_path):
 def test_a_column_that_was_asked_for_must_hold_numbers(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("item,annotator,v,c,e\n1,x,1,sweet,\n1,y,1,sour,\n")
-    message = r"row 2: c is 'sweet'. The column holds text throughout; .*: --labels \"sweet=1, sour=2\"."
+    message = r"row 2: c is 'sweet'. The column holds text throughout; .*: labels=\"sweet=1, sour=2\"."
     with pytest.raises(DataError, match=message):
         read_ratings(path, dims=["v", "c"])
     with pytest.raises(DataError, match="column 'e' is empty in every row"):

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from unisono.cli.main import cli
-from unisono.errors import DataError
+from unisono.errors import DataError, in_shell
 
 PAGE = Path(__file__).parents[3] / "docs" / "format.md"
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -36,7 +36,7 @@ def test_example(tmp_path, monkeypatch, command, shown):
     done = CliRunner().invoke(cli, command)
     if shown.startswith("Error: "):
         assert isinstance(done.exception, DataError)
-        assert str(done.exception) == shown.removeprefix("Error: ")
+        assert in_shell(done.exception) == shown.removeprefix("Error: ")
     else:
         assert done.exit_code == 0, done.exception
         assert done.output

@@ -30,10 +30,11 @@ from unisono.maths.items.censored_estep import EndAnswers
 from unisono.maths.items.item_data import Bounds, ItemData
 from unisono.maths.items.item_estep import Posterior, left_out_blocks
 from unisono.maths.items.item_params import LOG_2PI, ItemParams, row_spread
-from unisono.maths.items.item_priors import END_SHARE, IMAGINARY_ITEMS, LEAST_FREEDOM, SPAMMER_GAIN
+from unisono.maths.items.item_priors import END_SHARE, IMAGINARY_ITEMS, SPAMMER_GAIN
 from unisono.maths.items.item_variances import truth_covariance
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
+LEAST_FREEDOM = 4.0  # numerical: floor of Student's t, where judgements are hardly more than truths
 MIXTURE_STEPS = 50  # numerical: towards the half-width of a mixture; a handful suffices
 MIXTURE_TOLERANCE = 1e-9  # numerical: share of the half-width that the last step may add
 

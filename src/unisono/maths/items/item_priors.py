@@ -54,12 +54,6 @@ class Priors(NamedTuple):
 # [D] Five limits for truth, bias and error by themselves had the same results.
 LEAST_SHARE = 0.02  # floor of every share: of truths, of biases, of errors, of what annotators have in common
 
-# ---- Sliders that annotators bend (`response="warp"`; eq. W1, W2)
-
-STRAIGHT_RATINGS = 30.0  # convention: imaginary ratings behind the identity
-FEWEST_RATINGS = 100  # convention: ratings of a dimension that it takes to learn an annotator's function
-SEGMENTS = 5  # convention: of the broken line, as many with equal shares of the ratings
-
 # ---- The scale of the estimate (eq. B15)
 
 # [D] The scale of a panel of six brought CCC from .662 to .694; ten instead of six is a convention.
@@ -69,7 +63,8 @@ PANEL = 10.0  # annotators whose mean answer has the variance that the estimate 
 # ---- Intervals (eq. B9, B16); coverage .87 to .93 on every set of docs/accuracy.md
 
 LEVEL_ANNOTATORS = 3.0  # convention: imagined behind the error of the level; one is lost to the level itself
-LEAST_FREEDOM = 4.0  # floor of the degrees of freedom of Student's t, where judgements are hardly more than truths
+GAINS_WIDER = 2.5  # [A] variance of gains between annotators over the prior's, narrow for the sake of the truth
+NOISE_BEHIND = 2.0  # [A] degrees of freedom that the pool adds to what is known of somebody's noise
 
 # ---- Known truths (eq. G17, B10, B17, B32)
 

@@ -18,8 +18,11 @@ import numpy as np
 
 from unisono.maths.items.item_data import ItemData, profile_sums
 from unisono.maths.items.item_params import ItemParams, noise_precision
-from unisono.maths.items.item_priors import FEWEST_RATINGS, SEGMENTS, STRAIGHT_RATINGS
 
+# A reading of ratings that is not the default (`response="warp"`; eq. W1, W2) has its numbers here.
+STRAIGHT_RATINGS = 30.0  # convention: imaginary ratings behind the identity
+FEWEST_RATINGS = 100  # convention: ratings of a dimension that it takes to learn an annotator's function
+SEGMENTS = 5  # convention: of the broken line, as many with equal shares of the ratings
 SEGMENT_HALVINGS = 8  # numerical: of a Newton step that does not climb
 
 

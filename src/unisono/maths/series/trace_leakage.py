@@ -296,6 +296,8 @@ def _leaking(data: Said, now: Leakage, found: Moments) -> tuple[np.ndarray, np.n
     for d in range(D):
         rows, others = d * K + np.flatnonzero(data.row.moving[d * K : (d + 1) * K]), np.delete(np.arange(D), d)
         still = d * K + np.flatnonzero(~data.row.moving[d * K : (d + 1) * K])
+        said = H[still, D, D] > 0  # who answered nothing has no bias
+        still = still[said]
         bias[still] = (h[still, D] - data.row.gain[still] * H[still, D, d]) / H[still, D, D]
         if not len(rows):
             continue
