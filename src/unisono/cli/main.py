@@ -84,10 +84,9 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from unisono.tables.labels import nearest
+            from unisono.tables.labels import did_you_mean
 
-            close = nearest(args[0], COMMANDS)
-            hint = f" Did you mean '{close}'?" if close else ""
+            hint = did_you_mean(args[0], COMMANDS)
             raise click.UsageError(error.format_message() + hint, ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:

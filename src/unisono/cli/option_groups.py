@@ -122,7 +122,7 @@ def _read(flag: str, text: str, known: dict[str, Setting], ctx: click.Context) -
 
 def _no_setting(flag: str, name: str, known: dict[str, Setting], ctx: click.Context) -> str:
     """What to say of a name that `flag` does not take: where it is taken, or the nearest one that is."""
-    from unisono.tables.labels import nearest
+    from unisono.tables.labels import did_you_mean
 
     for param in ctx.command.params:
         options = [one for one in param.opts if one.lstrip("-").replace("-", "_") == name]
@@ -134,6 +134,5 @@ def _no_setting(flag: str, name: str, known: dict[str, Setting], ctx: click.Cont
     elsewhere = sorted({where for _, where, settings in PAGE if name in {one.name for one in settings}})
     if elsewhere:
         return f"'{name}' is no setting of this command, but of: {'; '.join(elsewhere)}."
-    close = nearest(name, known)
-    hint = f" Did you mean '{close}'?" if close else ""
+    hint = did_you_mean(name, known)
     return f"There is no setting '{name}'.{hint} `unisono settings` lists them all."

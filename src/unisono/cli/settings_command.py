@@ -21,10 +21,9 @@ def settings_command(ctx: click.Context, /, names: tuple[str, ...]) -> None:
     known = {one.name for _, _, settings in PAGE for one in settings}
     for name in wanted:
         if name not in known:
-            from unisono.tables.labels import nearest
+            from unisono.tables.labels import did_you_mean
 
-            close = nearest(name, known)
-            hint = f" Did you mean '{close}'?" if close else ""
+            hint = did_you_mean(name, known)
             raise click.UsageError(f"There is no setting '{name}'.{hint}", ctx)
     for title, where, settings in PAGE:
         shown = [one for one in settings if one.name in wanted or not wanted]

@@ -25,7 +25,6 @@ from unisono.cli.setting_table import LONG_AND_WIDE, READING
 from unisono.errors import InterpretedWarning, LeftOutWarning, taken
 
 if TYPE_CHECKING:
-    from unisono.tables.ratings import Ratings
     from unisono.tables.reading.categories_reader import Answers
 
 
@@ -213,14 +212,6 @@ _CATEGORIES = option(
     help="Dimension whose answers are categories, and its column if that is called differently. Repeatable; none for "
     "none.  [default: columns of words that look like it]",
 )
-
-
-def read_quietly(source: str, reading: dict[str, Any]) -> Ratings:
-    """The ratings; how the table was read is for the command to say instead of a warning."""
-    from unisono.tables.reading.ratings_reader import read_ratings
-
-    with taken(LeftOutWarning, InterpretedWarning):
-        return read_ratings(source, **reading)
 
 
 def read_answers_quietly(source: str, reading: dict[str, Any], categories: dict[str, str] | None) -> Answers:

@@ -73,7 +73,7 @@ class Leaderboard:
         rows: list[dict[str, Any]] = []
         for d, board in enumerate(self.boards):
             mean, low, high = self._intervals(d)
-            for s in np.argsort(-np.nan_to_num(board.means.mean, nan=-np.inf), kind="stable"):
+            for s in self._order(d):
                 figures = {"mean": mean[s], "low": low[s], "high": high[s]}
                 ranks = {"rank_low": int(self.said.rank_low[d, s]), "rank_high": int(self.said.rank_high[d, s])}
                 named = {"dimension": board.name, "system": self.names[s]}
@@ -114,7 +114,7 @@ class Leaderboard:
 
     def tied(self, d: int) -> list[list[str]]:
         """Largest groups of systems, the best first, in which no difference is clear."""
-        order = np.argsort(-np.nan_to_num(self.boards[d].means.mean, nan=-np.inf), kind="stable")
+        order = self._order(d)
         S = len(order)
         clear = np.zeros((S, S), dtype=bool)
         first, second = np.triu_indices(S, 1)
@@ -156,7 +156,7 @@ class Leaderboard:
             lines.append("")
             lines.append(f"{board.name}:")
             mean, low, high = self._intervals(d)
-            for s in np.argsort(-np.nan_to_num(board.means.mean, nan=-np.inf), kind="stable"):
+            for s in self._order(d):
                 lines.append(f"  {self._line(d, int(s), mean, low, high)}")
             lines += [f"  {line}" for line in self.conclusions(d)]
         lines.append("")
@@ -167,6 +167,10 @@ class Leaderboard:
         """Writes systems.csv, differences.csv, variances.csv, summary.json and summary.txt; all or none."""
         write_results(Path(directory), self.tables(), self.to_dict(), {"summary.txt": self.summary()})
         return Path(directory)
+
+    def _order(self, d: int) -> np.ndarray:
+        """(S,) systems, the best first; those that nobody scored last."""
+        return np.argsort(-np.nan_to_num(self.boards[d].means.mean, nan=-np.inf), kind="stable")
 
     def _intervals(self, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean, low and high, cut at the ends of the scale."""
@@ -200,7 +204,7 @@ class Leaderboard:
         rows = []
         for d, board in enumerate(self.boards):
             mean, low, high = self._intervals(d)
-            for s in np.argsort(-np.nan_to_num(board.means.mean, nan=-np.inf), kind="stable"):
+            for s in self._order(d):
                 rank = f"{self.said.rank_low[d, s]} to {self.said.rank_high[d, s]}"
                 figures = f"{mean[s]:.3g}", f"{low[s]:.3g} to {high[s]:.3g}", rank, f"{self.said.best[d, s]:.2f}"
                 rows.append((self.names[s], board.name, *figures))

@@ -38,7 +38,7 @@ from unisono.maths.systems.system_statements import (
     statements,
 )
 from unisono.tables.annotator_kinds import divide
-from unisono.tables.labels import counted, listed, nearest
+from unisono.tables.labels import counted, did_you_mean, listed
 from unisono.tables.reading.scores_of_systems import SystemScores
 
 OVERALL = "overall"
@@ -95,8 +95,7 @@ def _with_overall(
         return value, names, (low, high)
     for name, weight in weights.items():
         if name not in names:
-            close = nearest(name, names)
-            hint = f" Did you mean '{close}'?" if close else ""
+            hint = did_you_mean(name, names)
             raise SettingsError(f"weights: there is no dimension '{name}'.{hint} There are: {listed(names)}.")
         if not (np.isfinite(weight) and weight > 0):
             raise SettingsError(f"weights: '{name}' has the weight {weight}; give positive numbers.")

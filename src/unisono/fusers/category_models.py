@@ -33,7 +33,7 @@ from unisono.maths.category_votes import (
     vote_shares,
 )
 from unisono.tables.categories import Categories, Choices
-from unisono.tables.labels import Introduction, counted, nearest
+from unisono.tables.labels import Introduction, counted, did_you_mean
 
 AUTO, MAJORITY = "auto", "majority"
 LEAST_ANNOTATORS = 3  # two who differ cannot be told apart
@@ -81,8 +81,7 @@ class Chosen(NamedTuple):
 def find_category_model(name: str) -> str:
     """The name, if there is such a model; SettingsError with the nearest one if not."""
     if name != AUTO and name not in CATEGORY_MODELS:
-        close = nearest(name, [AUTO, *CATEGORY_MODELS])
-        hint = f" Did you mean '{close}'?" if close else ""
+        hint = did_you_mean(name, [AUTO, *CATEGORY_MODELS])
         known = ", ".join([AUTO, *CATEGORY_MODELS])
         raise SettingsError(f"There is no model of categories '{name}'.{hint} Models: {known}.")
     return name

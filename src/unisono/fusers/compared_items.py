@@ -30,7 +30,7 @@ from unisono.maths.items.item_params import ItemParams
 from unisono.tables.answer_scale import Scale
 from unisono.tables.comparisons import Comparisons, place_of
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import listed, nearest
+from unisono.tables.labels import did_you_mean, listed
 from unisono.tables.ratings import Ratings
 
 RATED = "rating_fit_"  # before names of arrays of the model of ratings
@@ -180,8 +180,7 @@ class Pairwise(Fuser):
     def _place(self, label: str, labels: Sequence[str], what: str) -> int:
         found = place_of(labels).get(label)
         if found is None:
-            close = nearest(label, labels)
-            raise DataError(f"There is no {what} '{label}'." + (f" Did you mean '{close}'?" if close else ""))
+            raise DataError(f"There is no {what} '{label}'.{did_you_mean(label, labels)}")
         return found
 
     def comparison_columns(self) -> dict[str, Any]:

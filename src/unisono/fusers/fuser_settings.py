@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from unisono.errors import SettingsError
-from unisono.tables.labels import Introduction, nearest
+from unisono.tables.labels import Introduction, did_you_mean
 
 
 class Number(NamedTuple):
@@ -92,8 +92,7 @@ class Parameterised:
         """An error that says which settings there are, unless this is one."""
         known = cls.default_params()
         if name not in known:
-            close = nearest(name, known)
-            hint = f" Did you mean '{close}'?" if close else ""
+            hint = did_you_mean(name, known)
             settings = f"Its settings are {', '.join(known)}." if known else "It has none."
             raise SettingsError(f"{cls._name()} has no setting '{name}'.{hint} {settings}")
 

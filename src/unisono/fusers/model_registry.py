@@ -18,7 +18,7 @@ from unisono.fusers.grouped_annotators import Groups
 from unisono.fusers.joint_items import Joint
 from unisono.maths.structure_words import ITEM_WORDS
 from unisono.tables.annotator_kinds import is_machine, kinds_of, looks_like_model
-from unisono.tables.labels import listed, nearest
+from unisono.tables.labels import did_you_mean, listed
 from unisono.tables.ratings import Ratings
 
 _PAPER: dict[str, Any] = {
@@ -124,8 +124,7 @@ def find_model(name: str) -> Model:
         about = f"{model.about}; ratings as {response}"
         return model._replace(settings={"response": response}, about=about, series=None)
     if name not in ALL_MODELS:
-        close = nearest(name, ALL_MODELS)
-        hint = f" Did you mean '{close}'?" if close else ""
+        hint = did_you_mean(name, ALL_MODELS)
         raise SettingsError(f"There is no model '{name}'.{hint} Models: {', '.join(ALL_MODELS)}.")
     return ALL_MODELS[name]
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from unisono.paper.experiment_claims import Chapter, Experiment, Numbers, Settings, Unit, too_small
 from unisono.scale.parallel_tasks import OnTask, run_tasks
 from unisono.tables.atomic_files import atomic_path, json_text
-from unisono.tables.labels import nearest
+from unisono.tables.labels import did_you_mean
 from unisono.version import __version__
 
 EXPERIMENTS = (
@@ -49,8 +49,7 @@ def find_experiments(name: str) -> list[Experiment]:
 def known_name(name: str) -> str:
     """The name itself; ValueError with the nearest name if there is no such experiment."""
     if name not in (*EXPERIMENTS, ALL):
-        close = nearest(name, [*EXPERIMENTS, ALL])
-        hint = f" Did you mean '{close}'?" if close else ""
+        hint = did_you_mean(name, [*EXPERIMENTS, ALL])
         raise ValueError(f"There is no experiment '{name}'.{hint} Experiments: {', '.join(EXPERIMENTS)}; or all.")
     return name
 

@@ -31,7 +31,7 @@ from unisono.evaluate.agreement_results import Agreement
 from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.fusers import Annotators, Fused, Fuser, make_fuser
 from unisono.fusers.fusion_results import by_reliability
-from unisono.tables.labels import nearest
+from unisono.tables.labels import did_you_mean
 from unisono.tables.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ def place_of(name: str | None, known: tuple[str, ...], what: str) -> int:
     if name is None:
         return 0
     if name not in known:
-        close = nearest(name, known)
-        hint = f" Did you mean '{close}'?" if close else ""
+        hint = did_you_mean(name, known)
         raise DataError(f"There is no {what} '{name}'.{hint} There are: {', '.join(known[:12])}.")
     return known.index(name)
 

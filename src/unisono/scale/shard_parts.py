@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -84,11 +84,6 @@ def make_item_shard(source: Source, loc: np.ndarray, scale: np.ndarray, cuts: Cu
     value = (part.value - loc) / scale
     data = prepare(value, part.item_of, part.annotator_of, no_features(part.M), part.K)
     return ItemShard(data._replace(cuts=cuts), profile_keys(data))
-
-
-def of_part(part: Any, name: str) -> Any:
-    """One attribute of a shard, for small questions."""
-    return getattr(part, name)
 
 
 NAMED = 5  # items of a kind that are named in an alert

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.tables.labels import listed, nearest
+from unisono.tables.labels import did_you_mean, listed
 from unisono.tables.ratings import Ratings
 
 HUMAN, JUDGE = "human", "judge"
@@ -102,8 +102,7 @@ def reference_kind(names: Sequence[str], wanted: str | None, source: str) -> str
     """The kind that defines what a dimension means; None where nobody can be."""
     if wanted is not None:
         if wanted not in names:
-            close = nearest(wanted, names)
-            hint = f" Did you mean '{close}'?" if close else ""
+            hint = did_you_mean(wanted, names)
             there = f"kinds are {listed(list(names))}" if names else "no kinds are given (a column 'kind', or --kind)"
             raise DataError(f"{source}: no annotator is of the reference kind '{wanted}'; {there}.{hint}")
         return wanted

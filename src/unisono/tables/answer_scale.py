@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import DataError, SettingsError
-from unisono.tables.labels import nearest
+from unisono.tables.labels import did_you_mean
 
 Ends = tuple[float, float]  # low, high
 
@@ -165,8 +165,7 @@ def scale_by_dimension(said: Said, dimensions: Sequence[str]) -> dict[int, Ends 
     """What was said of each dimension, by its place; a name that is no dimension is a SettingsError."""
     for name in said:
         if name is not None and name not in dimensions:
-            close = nearest(name, dimensions)
-            hint = f" Did you mean '{close}'?" if close else ""
+            hint = did_you_mean(name, dimensions)
             raise SettingsError(f"scale: there is no dimension '{name}'; there is {', '.join(dimensions)}.{hint}")
     return {d: said.get(name, said.get(None)) for d, name in enumerate(dimensions) if name in said or None in said}
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.tables.item_table import Reading
-from unisono.tables.labels import Introduction, counted, listed, nearest
+from unisono.tables.labels import Introduction, counted, did_you_mean, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +92,7 @@ class Categories:
         """Some of the dimensions, in the given order."""
         for name in names:
             if name not in self.names:
-                close = nearest(name, self.names)
-                hint = f" Did you mean '{close}'?" if close else ""
+                hint = did_you_mean(name, self.names)
                 raise DataError(f"{self.source} has no categories '{name}'; it has {listed(self.names)}.{hint}")
         by_name = {one.name: one for one in self.dimensions}
         return replace(self, dimensions=tuple(by_name[name] for name in names))

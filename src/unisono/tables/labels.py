@@ -36,6 +36,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question that follows a sentence on a name that there is not; nothing where no known one is close."""
+    close = nearest(name, known)
+    return f" Did you mean '{close}'?" if close else ""
+
+
 def listed(labels: Sequence[str], most: int = 5, of: int | None = None) -> str:
     """Labels for a message: `'a', 'b' and 7 more`; `of` how many, where not all are given."""
     shown = [f"'{label}'" for label in labels[:most]]

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import nearest
+from unisono.tables.labels import did_you_mean
 from unisono.tables.ratings import Ratings
 
 BUNDLED = {  # name -> table -> file
@@ -93,6 +93,5 @@ def load_dataset_table(name: str, table: str) -> ItemTable:
 
 def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
-        close = nearest(name, known)
-        hint = f" Did you mean '{close}'?" if close else ""
+        hint = did_you_mean(name, known)
         raise ValueError(f"There is no {what} '{name}'.{hint} There are: {', '.join(known)}.")

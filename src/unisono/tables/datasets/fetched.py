@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from unisono.errors import DataError
 from unisono.tables.atomic_files import atomic_directory
-from unisono.tables.labels import nearest
+from unisono.tables.labels import did_you_mean
 
 AFFECTIVE_TEXT_URL = (
     "https://raw.githubusercontent.com/TrentoCrowdAI/crowdsourced-datasets/e6aa3ffb3c3ef85c220d3f2b480b65101950e54a/"
@@ -241,8 +241,7 @@ def fetch(name: str, origin: Origin | None = None) -> Path:
 
 def _origin(name: str) -> Origin:
     if name not in ORIGINS:
-        close = nearest(name, ORIGINS)
-        hint = f" Did you mean '{close}'?" if close else ""
+        hint = did_you_mean(name, ORIGINS)
         raise DataError(f"There is no data set '{name}' to fetch.{hint} There is: {', '.join(ORIGINS)}.")
     return ORIGINS[name]
 

@@ -23,7 +23,7 @@ from xml.parsers import expat
 
 from unisono.errors import DataError
 from unisono.tables.importing.located_json import JsonText, Node, TableRow
-from unisono.tables.labels import listed, nearest
+from unisono.tables.labels import did_you_mean, listed
 from unisono.tables.reading.open_table import STDIN, source_name
 
 _ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
@@ -181,8 +181,7 @@ def checked_header(name: str, cells: Sequence[str], needed: Sequence[str]) -> li
     header = [cell.strip() for cell in cells]
     for column in needed:
         if column not in header:
-            close = nearest(column, header)
-            hint = f" Did you mean '{close}'?" if close else ""
+            hint = did_you_mean(column, header)
             raise DataError(f"{name} row 1: there is no column '{column}'; there are {listed(header, 12)}.{hint}")
     twice = [column for index, column in enumerate(header) if column and column in header[:index]]
     if twice:

@@ -23,7 +23,6 @@ from unisono.tables.reading.likert_scales import families_of, plain_word
 from unisono.tables.reading.problems import LARGEST
 
 MISSING = {"", "na", "nan", "null", "none"}
-REPEATS = ("error", "first", "last", "mean")
 LARGEST_INTEGER = 2.0**53  # up to here whole numbers are exact
 SHOWN = 4  # places named for one reason; the file of --dropped has all of them
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from unisono.errors import DataError, NoNumbersError
 from unisono.tables.item_table import LeftOut
-from unisono.tables.labels import listed, nearest
+from unisono.tables.labels import did_you_mean, listed, nearest
 
 LARGEST = 1e100  # beyond this a square, and so a variance, overflows
 
@@ -86,8 +86,7 @@ def repeated_header(name: str, column: str, first: int, second: int) -> DataErro
 
 
 def no_such_column(name: str, wanted: str, columns: Sequence[str]) -> DataError:
-    close = nearest(wanted, columns)
-    hint = f" Did you mean '{close}'?" if close else ""
+    hint = did_you_mean(wanted, columns)
     return DataError(f"{name} has no column '{wanted}'; it has {listed(columns, 12)}.{hint}")
 
 
