@@ -41,7 +41,7 @@ def fill_page(named: dict[str, str], page: Path, benchmark: str) -> list[str]:
             raise ValueError(f"{page} has {n} places for the table '{name}'; it needs one.")
         shown += [name, block, ""]
     page.write_text(text, encoding="utf-8")
-    _note_sources(page.parent / "tables" / "sources.csv", sources)
+    note_sources(page.parent / "tables" / "sources.csv", sources)
     return shown
 
 
@@ -52,7 +52,7 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def _note_sources(path: Path, found: dict[str, tuple[str, str]]) -> None:
+def note_sources(path: Path, found: dict[str, tuple[str, str]]) -> None:
     """Says of every table in the folder which benchmark wrote it at which commit, those of other pages as before."""
     rows = {}
     if path.exists():

@@ -14,16 +14,19 @@ import csv
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
 import unisono as un
+from benchmarks.accuracy_page import commit, note_sources
 from unisono.evaluate.system_leaderboard import measure_leaderboard
-from unisono.maths.items.item_estimates import half_width
+from unisono.maths.systems.system_statements import Means, half_widths
 from unisono.tables.reading.scores_of_systems import SystemScores
 
 LEVEL = 0.9
+TABLES = Path(__file__).parent.parent / "docs" / "tables"
 Drawn = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # scores, systems, prompts, annotators
 
 
@@ -126,8 +129,7 @@ def held(means: np.ndarray, world: dict[str, object], draws: int) -> list[object
         said, mean = board.said, board.boards[0].means
         wrong = said.clear[0] & (np.sign(said.difference[0]) != np.sign(true))
         ranks = (said.rank_low[0] <= first).all() and (said.rank_high[0] >= last).all()
-        sd = np.sqrt([mean.cov[i, i] + mean.cov[j, j] - 2 * mean.cov[i, j] for i, j in zip(a, b, strict=True)])
-        cover = np.mean(np.abs(said.difference[0] - true) <= half_width(LEVEL, mean.freedom) * sd)
+        cover = np.mean(np.abs(said.difference[0] - true) <= single(mean, a, b, seed))
         m = paired_means(*drawn[:3])
         apart = true != 0
         powers = [
@@ -139,6 +141,12 @@ def held(means: np.ndarray, world: dict[str, object], draws: int) -> list[object
     mean_of = np.mean(np.array(found, dtype=float), axis=0)
     mean_of[-3:] = np.sqrt(mean_of[-3:])
     return [*mean_of]
+
+
+def single(found: Means, a: np.ndarray, b: np.ndarray, seed: int) -> np.ndarray:
+    """Half widths of single intervals of the differences of systems a and b."""
+    each = np.eye(len(found.mean))
+    return half_widths(found, each[a] - each[b], LEVEL, np.random.default_rng(seed))
 
 
 def _known(drawn: Drawn, S: int) -> np.ndarray:
@@ -188,8 +196,7 @@ def powered(world: tuple[float, float, float], labels: int, draws: int) -> list[
         alone = measure_leaderboard(SystemScores(own, *vars_of(drawn)), seed=seed).boards[0].means
         both = measure_leaderboard(drawn, seed=seed).boards[0].means
         gap = both.mean[a] - both.mean[b]
-        sd = np.sqrt(both.cov[a, a] + both.cov[b, b] - 2 * both.cov[a, b])
-        inside.append(np.abs(gap - SYSTEMS[a] + SYSTEMS[b]) <= half_width(LEVEL, both.freedom) * sd)
+        inside.append(np.abs(gap - SYSTEMS[a] + SYSTEMS[b]) <= single(both, a, b, seed))
         errors.append([np.mean((x.mean - x.mean.mean() - SYSTEMS + SYSTEMS.mean()) ** 2) for x in (both, alone)])
     both_error, alone_error = np.sqrt(np.mean(errors, axis=0))
     return [float(np.mean(inside)), float(both_error), float(alone_error), float(both_error / alone_error)]
@@ -199,29 +206,60 @@ def vars_of(drawn: SystemScores) -> tuple[tuple[str, ...], np.ndarray, np.ndarra
     return drawn.systems, drawn.system, drawn.prompt, drawn.paired
 
 
+BOARD = ["world", "draws", "wrong", "wrong, t-tests", "wrong, Tukey", "ranks", "cover", "power", "power, t-tests"]
+BOARD += ["power, Tukey", "error", "error of means", "error, variances known"]
+JUDGED = ["judges, labels of each system", "draws", "cover", "error", "error of labels alone", "ratio"]
+PANELS = {f"{name}, {labels}": (judge, labels) for name, judge in JUDGES.items() for labels in (10, 30, 100)}
+
+
 def rows(wanted: list[str], draws: int) -> Iterator[list[object]]:
-    names = ["wrong", "wrong one by one", "wrong Tukey", "ranks", "cover", "power", "power one by one", "power Tukey"]
-    yield ["world", *names, "error", "error of means", "error of the oracle"]
     for name, (means, world) in WORLDS.items():
         if not wanted or name in wanted:
-            yield [name, *held(means, world, draws)]
-    yield ["judges, labels of each system", "cover", "error", "error of labels alone", "ratio"]
-    for name, judge in JUDGES.items():
-        for labels in (10, 30, 100):
-            label = f"{name}, {labels}"
-            if not wanted or label in wanted:
-                yield [label, *powered(judge, labels, draws)]
+            yield [name, draws, *held(means, world, draws)]
+    for name, (judge, labels) in PANELS.items():
+        if not wanted or name in wanted:
+            yield [name, draws, *powered(judge, labels, draws)]
+
+
+def shown(cell: object) -> object:
+    """As tables show it."""
+    if not isinstance(cell, float):
+        return cell
+    return "" if np.isnan(cell) else f"{cell:.3f}".replace("0.", ".", 1)
+
+
+def write_tables(parts: list[Path]) -> None:
+    """The tables of docs/leaderboards.md from what runs at one commit printed."""
+    lines = [line for part in parts for line in csv.reader(part.read_text(encoding="utf-8").splitlines())]
+    measured = {line[1] for line in lines if line[0] == "commit"}
+    if len(measured) != 1:
+        raise SystemExit(f"These parts were measured at {len(measured)} commits: {', '.join(sorted(measured))}.")
+    found = {line[0]: line for line in lines}
+    sources = {}
+    for name, header, order in (("worlds", BOARD, WORLDS), ("judges", JUDGED, PANELS)):
+        path = TABLES / f"leaderboards-{name}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *(found[row] for row in order)])
+        sources[path.name] = ("benchmarks.leaderboards", *measured)
+    note_sources(TABLES / "sources.csv", sources)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument(
+        "--tables", type=Path, nargs="+", metavar="PART", help="write tables of what was printed before"
+    )
     parser.add_argument("worlds", nargs="*")
     asked = parser.parse_args()
+    if asked.tables:
+        write_tables(asked.tables)
+        return
     warnings.simplefilter("ignore")
-    write = csv.writer(sys.stdout).writerow
+    write = csv.writer(sys.stdout, lineterminator="\n").writerow
+    write(["commit", commit()])
     for row in rows(asked.worlds, asked.draws):
-        write([f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row])
+        write([shown(cell) for cell in row])
         sys.stdout.flush()
 
 

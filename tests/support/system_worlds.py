@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from unisono.maths.systems.mixed_model import Scores, codes
+from unisono.maths.systems.score_design import Scores, codes
 
 
 def drawn_scores(

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from unisono.maths.items.item_estimates import half_width
 from unisono.maths.systems.system_priors import POWER
 from unisono.maths.systems.system_statements import Means, Statements
 from unisono.tables.exporting.result_folder import write_results
@@ -174,9 +173,8 @@ class Leaderboard:
 
     def _intervals(self, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean, low and high, cut at the ends of the scale."""
-        means, ends = self.boards[d].means, (self.limits[0][d], self.limits[1][d])
-        half = half_width(self.level, means.freedom) * np.sqrt(np.maximum(np.diagonal(means.cov), 0.0))
-        mean, low, high = (np.clip(x, *ends) for x in (means.mean, means.mean - half, means.mean + half))
+        mean, half, ends = self.boards[d].means.mean, self.said.own[d], (self.limits[0][d], self.limits[1][d])
+        mean, low, high = (np.clip(x, *ends) for x in (mean, mean - half, mean + half))
         return mean, low, high
 
     def _line(self, d: int, s: int, mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> str:

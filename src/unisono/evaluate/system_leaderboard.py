@@ -18,17 +18,8 @@ import numpy as np
 
 from unisono.errors import DataError, SettingsError
 from unisono.evaluate.leaderboard_results import Board, Leaderboard
-from unisono.maths.systems.mixed_model import (
-    ANNOTATORS,
-    CELLS,
-    FAVOURITES,
-    OUTPUTS,
-    PROMPTS,
-    MixedFit,
-    Scores,
-    codes,
-    mixed_means,
-)
+from unisono.maths.systems.mixed_model import MixedFit, mixed_means
+from unisono.maths.systems.score_design import ANNOTATORS, CELLS, FAVOURITES, OUTPUTS, PROMPTS, Scores, codes
 from unisono.maths.systems.system_priors import CLEAR_HELP, FEWEST_SCORES, LEVEL, MOSTLY
 from unisono.maths.systems.system_statements import (
     Means,
@@ -183,9 +174,14 @@ def _whole(means: Means, present: np.ndarray, S: int) -> Means:
         return means
     mean, at = np.full(S, np.nan), np.ix_(present, present)
     mean[present] = means.mean
-    cov, people = np.zeros((S, S)), np.zeros((S, S))
-    cov[at], people[at] = means.cov, means.by_people
-    return Means(mean, cov, means.freedom, people)
+
+    def whole(V: np.ndarray) -> np.ndarray:
+        out = np.zeros((*V.shape[:-2], S, S))
+        out[..., at[0], at[1]] = V
+        return out
+
+    sources = tuple(source._replace(part=whole(source.part)) for source in means.sources)
+    return Means(mean, whole(means.cov), whole(means.by_people), sources)
 
 
 def _powered(
@@ -219,13 +215,11 @@ def _powered(
     )
     own = pooled_means(moved, S, fixed)
     theirs = pooled_means(overall, S, fixed)
-    cov = own.cov + slope**2 * theirs.cov
-    mean = belief * own.mean + (1 - belief) * labels.mean
-    mixed = belief * cov + (1 - belief) * labels.cov
-    people = belief * own.by_people + (1 - belief) * labels.by_people
-    freedom = min(own.freedom, labels.freedom)
-    gained = 1 - float(np.trace(mixed) / np.trace(labels.cov)) if np.trace(labels.cov) > 0 else 0.0
-    return (moved if belief > 0 else alone), Means(mean, mixed, freedom, people), gained
+    sources = (*own.sources, *(one._replace(part=slope**2 * one.part) for one in theirs.sources))
+    powered = Means(own.mean, own.cov + slope**2 * theirs.cov, own.by_people, sources)
+    mixed = powered.mixed(belief, labels)
+    gained = 1 - float(np.trace(mixed.cov) / np.trace(labels.cov)) if np.trace(labels.cov) > 0 else 0.0
+    return (moved if belief > 0 else alone), mixed, gained
 
 
 def _within_spread(x: np.ndarray, system: np.ndarray) -> float:

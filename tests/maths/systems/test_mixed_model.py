@@ -8,7 +8,8 @@ from reference.dense_mixed import covariances, dense, dense_moments
 from system_worlds import drawn_scores
 from unisono.maths.linalg.conjugate_gradients import conjugate_gradients
 from unisono.maths.systems import mixed_model
-from unisono.maths.systems.mixed_model import (
+from unisono.maths.systems.mixed_model import mixed_means, moments
+from unisono.maths.systems.score_design import (
     ANNOTATORS,
     CELLS,
     FAVOURITES,
@@ -18,8 +19,8 @@ from unisono.maths.systems.mixed_model import (
     Scores,
     codes,
     effects,
-    mixed_means,
-    moments,
+    indicator,
+    layout_of,
 )
 
 MEANS = (0.0, 0.4, -0.3, 0.1)
@@ -43,7 +44,7 @@ def test_means_and_likelihood_equal_dense_matrices(keep, covariate):
     np.testing.assert_allclose(fit.mean, mean, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(fit.cov, cov, rtol=1e-8, atol=1e-10)
     extra = np.zeros((len(scores.y), 0)) if extra is None else extra
-    layout = mixed_model._layout(scores, found, extra)
+    layout = layout_of(scores, found, extra)
     assert mixed_model._solve(scores.y, fit.theta, layout).objective == pytest.approx(objective, rel=1e-10)
 
 
@@ -54,7 +55,7 @@ def test_slopes_are_those_of_the_likelihood(zero):
     theta = np.array([0.3, 0.2, 0.25, 0.1, 0.4])
     if zero is not None:
         theta[zero] = 0.0
-    layout = mixed_model._layout(scores, found, np.zeros((len(scores.y), 0)))
+    layout = layout_of(scores, found, np.zeros((len(scores.y), 0)))
     score, information = mixed_model._slopes(theta, layout, mixed_model._solve(scores.y, theta, layout))
     for j in range(5):
         up, down = theta.copy(), theta.copy()
@@ -101,7 +102,7 @@ def test_the_likelihood_rises_at_every_step(monkeypatch):
 def test_moments_equal_their_dense_formula():
     scores = drawn_scores(4, MEANS, prompts=25, favourites=0.8, cell=1.0, keep=0.7)
     found, X, parts = designed(scores)
-    layout = mixed_model._layout(scores, found, np.zeros((len(scores.y), 0)))
+    layout = layout_of(scores, found, np.zeros((len(scores.y), 0)))
     theta = moments(scores.y, layout.X, layout.Z)
     left, right = dense_moments(scores.y, X, parts)
     assert (theta > 0).all()
@@ -162,4 +163,4 @@ def test_leniency_that_nothing_shows_is_assumed_to_be_there():
 
 def test_codes_number_combinations():
     assert codes(np.array([5, 5, 2]), np.array([1, 0, 1])).tolist() == [2, 1, 0]
-    assert sparse.issparse(mixed_model._indicator(np.array([0, 2]), 3))
+    assert sparse.issparse(indicator(np.array([0, 2]), 3))

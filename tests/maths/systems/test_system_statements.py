@@ -5,14 +5,16 @@ import pytest
 from scipy import stats
 
 from system_worlds import drawn_scores
-from unisono.maths.systems.mixed_model import Scores, mixed_means
+from unisono.maths.systems.mixed_model import Chance, mixed_means
+from unisono.maths.systems.score_design import Scores, codes
 from unisono.maths.systems.system_statements import (
     Means,
+    Sources,
     dimension_correlation,
     errors,
+    half_widths,
     pooled_means,
     prompt_covariance,
-    satterthwaite,
     statements,
 )
 
@@ -21,7 +23,10 @@ ONE = np.eye(1)
 
 def known(mean, cov, freedom=np.inf):
     mean = np.asarray(mean, dtype=float)
-    return Means(mean, np.asarray(cov), freedom, np.zeros((len(mean), len(mean))))
+    one = np.ones(1)
+    chance = Chance(one, freedom * one, one, 0 * one)
+    sources = (Sources(np.asarray(cov)[None], one < 0, chance),) if np.isfinite(freedom) else ()
+    return Means(mean, np.asarray(cov), np.zeros((len(mean), len(mean))), sources)
 
 
 @pytest.mark.parametrize("freedom", [8.0, np.inf])
@@ -82,7 +87,7 @@ def test_degrees_of_freedom_are_those_of_a_balanced_design():
     y = rng.normal(size=(P, 1)) + rng.normal(size=(P, S))
     prompt, system = (x.ravel() for x in np.meshgrid(range(P), range(S), indexing="ij"))
     fit = mixed_means(Scores(y.ravel(), system, prompt, np.arange(P * S), np.zeros(P * S, dtype=int), S))
-    assert satterthwaite(fit.theta, fit.part, fit.information) == pytest.approx((P - 1) * (S - 1), rel=1e-3)
+    assert fit.chance.freedom.tolist() == [P - 1, (P - 1) * (S - 1)]
     within = y - y.mean(axis=1, keepdims=True) - y.mean(axis=0) + y.mean()
     means = pooled_means(fit, S, ())
     expected = 2 * (within**2).sum() / (P - 1) / (S - 1) / P
@@ -125,6 +130,42 @@ def test_correlation_of_dimensions_is_seen_in_prompts():
     found = dimension_correlation([first, 2 * first, rng.normal(size=(300, 4))])
     assert found[0, 1] == pytest.approx(1, abs=1e-6)
     assert abs(found[0, 2]) < 0.1
+
+
+@pytest.mark.parametrize("freedom", [3.0, 8.0, np.inf])
+def test_intervals_by_themselves_are_students(freedom):
+    cov = np.array([[1.0, 0.6], [0.6, 2.0]])
+    half = half_widths(known([0, 0], cov, freedom), np.array([[1.0, 0.0], [1.0, -1.0]]), 0.9, np.random.default_rng(0))
+    student = stats.t.ppf(0.95, freedom if np.isfinite(freedom) else 1e6)
+    np.testing.assert_allclose(half, student * np.sqrt([1.0, 1.8]), rtol=0.02)
+
+
+def test_variances_that_may_be_are_those_of_a_balanced_design():
+    """Mean squares of analysis of variance, with their degrees of freedom, whether favourites are seen or seem none."""
+    S, P, K = 4, 12, 3
+    p, s, k = (x.ravel() for x in np.meshgrid(range(P), range(S), range(K), indexing="ij"))
+    for seed, favourites in ((0, 0.6), (3, 0.0)):
+        rng = np.random.default_rng(seed)
+        y = rng.normal(0, 1, P)[p] + rng.normal(0, 1, (P, S))[p, s] + rng.normal(0, 1, (K, S))[k, s] * favourites
+        y = (y + rng.normal(0, 1, K)[k] + rng.normal(0, 1, len(y))).reshape(P, S, K)
+        fit = mixed_means(Scores(y.ravel(), s, p, codes(p, s), k, S))
+        f = y.mean(0) - y.mean((0, 2))[:, None] - y.mean((0, 1)) + y.mean()
+        square = P * np.sum(f**2) / (S - 1) / (K - 1)
+        at = fit.names.index("annotators by systems")
+        chance = Chance(*(of[at] for of in fit.chance))
+        assert (chance.theta > 0) == (favourites > 0)
+        assert chance.freedom == (S - 1) * (K - 1)
+        assert P * chance.square == pytest.approx(square, rel=0.05)
+        assert P * chance.floor == pytest.approx(fit.theta[-1], rel=0.05)
+
+
+def test_favourites_of_few_people_widen_even_where_they_seem_none():
+    fit = mixed_means(drawn_scores(2, np.zeros(6), people=3, each=3, favourites=0.0))
+    assert fit.theta[fit.names.index("annotators by systems")] == 0
+    means = pooled_means(fit, 6)
+    told = statements([means], ONE, 0.9, np.random.default_rng(0)).critical
+    certain = statements([means._replace(sources=())], ONE, 0.9, np.random.default_rng(0)).critical
+    assert told > 1.02 * certain
 
 
 @pytest.mark.parametrize("design", [{}, {"prompts": 10}, {"people": 3, "each": 3}, {"keep": 0.5}])

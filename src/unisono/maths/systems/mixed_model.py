@@ -22,7 +22,14 @@ is for large tables:
     sum_k theta_k |Z_j' P_0 Z_k|^2 = |Z_j' r|^2,   r = P_0 y,   P_0 = I - X (X'X)^-1 X'                    eq. L5
 
 With G = (X'V^-1X)^-1 X'V^-1, the estimate G y has the covariance sum_j theta_j U_j, U_j = (G Z_j)(G Z_j)': what every
-source of variance contributes, and the derivatives from which degrees of freedom follow.
+source of variance contributes. What else the variances may be follows from the likelihood of theta_j, the others as
+they are, which is that of a mean square s with m degrees of freedom around tau = theta_j + c. Its slope and average
+information at the estimate, and m counted from the design, say what s and c are:
+
+    theta_j = max(m s / chi2_m - c, 0),  tau = (b + sqrt(b^2 + 4a)) / 2a,  s = a tau^3,  c = tau - theta_j,
+    a = 2 AI_jj / m,  b = 2 score_j / m, 0 inside                                                         eq. L8
+
+an estimate of zero is so no certainty: three people with favourites may seem to have none.
 
     N scores, S systems, F fixed effects (systems first), nu crossed effects, c components
 """
@@ -36,6 +43,15 @@ import numpy as np
 from scipy import linalg, optimize, sparse
 
 from unisono.maths.linalg.conjugate_gradients import conjugate_gradients
+from unisono.maths.systems.score_design import (
+    Effects,
+    Layout,
+    Scores,
+    effects,
+    freedoms,
+    indicator,
+    layout_of,
+)
 from unisono.maths.systems.system_priors import (
     MOST_REML_CELLS,
     MOST_SOLVED,
@@ -47,101 +63,50 @@ from unisono.maths.systems.system_priors import (
     UNSEEN_SHARE,
 )
 
-PROMPTS, CELLS, OUTPUTS = "prompts", "systems by prompts", "outputs"
-ANNOTATORS, FAVOURITES, NOISE = "annotators", "annotators by systems", "noise"
-NESTED, CROSSED = (OUTPUTS, CELLS, PROMPTS), (ANNOTATORS, FAVOURITES)
+
+class Chance(NamedTuple):
+    """What else variances (c,) may be.                                                                   eq. L8"""
+
+    theta: np.ndarray
+    freedom: np.ndarray  # m; 0: the variance is assumed
+    square: np.ndarray  # s
+    floor: np.ndarray  # c
+
+    def draws(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """(n, c)."""
+        shown = self.freedom > 0
+        m = np.where(shown, self.freedom, 1.0)
+        drawn = np.maximum(m * self.square / rng.chisquare(m, (n, len(m))) - self.floor, 0.0)
+        return np.where(shown, drawn, self.theta)
 
 
-class Scores(NamedTuple):
-    """Scores (N,) with the codes of what they are of; every array is (N,)."""
-
-    y: np.ndarray
-    system: np.ndarray
-    prompt: np.ndarray
-    output: np.ndarray
-    annotator: np.ndarray
-    S: int
-
-
-class Effects(NamedTuple):
-    """Codes (N,) of the levels of every random effect that the design can tell apart, from fine to coarse."""
-
-    nested: dict[str, np.ndarray]
-    crossed: dict[str, np.ndarray]
-    merged: tuple[str, ...]  # effects that others stand for here
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All components, the noise last."""
-        return (*self.nested, *self.crossed, NOISE)
+def _chance(theta: np.ndarray, score: np.ndarray, information: np.ndarray, freedom: np.ndarray) -> Chance:
+    m = np.where((freedom > 0) & (np.diagonal(information) > 0), freedom, 0.0)
+    unit = np.where(m > 0, m, 1.0)
+    a = np.where(m > 0, 2 * np.diagonal(information) / unit, 1.0)
+    b = np.where(theta > 0, 0.0, 2 * score / unit)
+    tau = np.maximum((b + np.sqrt(b**2 + 4 * a)) / (2 * a), theta)
+    return Chance(theta, m, np.where(theta > 0, tau, a * tau**3), tau - theta)
 
 
 class MixedFit(NamedTuple):
     """Means of systems, with the covariance of their errors by source."""
 
     mean: np.ndarray  # (F,) systems, then covariates
-    theta: np.ndarray  # (c,) variances of the components
     names: tuple[str, ...]  # c components
     part: np.ndarray  # (c, F, F) U_j
-    information: np.ndarray  # (c, c) about the variances
+    chance: Chance
     influence: np.ndarray  # (prompts, F) what every prompt contributes to the error of the means
+
+    @property
+    def theta(self) -> np.ndarray:
+        """(c,) variances of the components."""
+        return self.chance.theta
 
     @property
     def cov(self) -> np.ndarray:
         """(F, F) of all sources."""
         return np.asarray(np.einsum("c,cst->st", self.theta, self.part))
-
-
-def effects(scores: Scores) -> Effects:
-    """The random effects that the design can tell from each other and from noise."""
-    cell = codes(scores.prompt, scores.system)
-    favourite = codes(scores.annotator, scores.system)
-    nested = dict(zip(NESTED, (scores.output, cell, scores.prompt), strict=True))
-    kept: dict[str, np.ndarray] = {}
-    N, last = len(scores.y), len(scores.y)
-    for name, code in nested.items():
-        levels = int(code.max()) + 1
-        if name == OUTPUTS and levels == int(cell.max()) + 1:
-            continue  # one output of a system on a prompt
-        if levels < last and levels > 1:
-            kept[name], last = code, levels
-    crossed: dict[str, np.ndarray] = {}
-    K, pairs = int(scores.annotator.max()) + 1, int(favourite.max()) + 1
-    if 1 < K < N:
-        crossed[ANNOTATORS] = scores.annotator
-        if max(K, scores.S) < pairs < N:
-            crossed[FAVOURITES] = favourite
-    merged = tuple(name for name in (*NESTED, *CROSSED) if name not in kept and name not in crossed)
-    return Effects(kept, crossed, merged)
-
-
-def codes(*of: np.ndarray) -> np.ndarray:
-    """(N,) one code, from 0, for every combination of codes that occurs."""
-    joined = of[0].astype(np.int64)
-    for code in of[1:]:
-        joined = joined * (int(code.max(initial=0)) + 1) + code
-    return np.unique(joined, return_inverse=True)[1].reshape(-1)
-
-
-class _Layout(NamedTuple):
-    """The design as matrices."""
-
-    X: sparse.csr_array  # (N, F)
-    Z: tuple[sparse.csr_array, ...]  # of nested, then crossed effects
-    levels: int  # nested ones among them
-
-
-def _layout(scores: Scores, found: Effects, covariates: np.ndarray) -> _Layout:
-    X = _indicator(scores.system, scores.S)
-    if covariates.shape[1]:
-        X = sparse.hstack([X, sparse.csr_array(covariates)], format="csr")
-    each = [*found.nested.values(), *found.crossed.values()]
-    return _Layout(X, tuple(_indicator(code, int(code.max(initial=0)) + 1) for code in each), len(found.nested))
-
-
-def _indicator(code: np.ndarray, levels: int) -> sparse.csr_array:
-    N = len(code)
-    return sparse.csr_array((np.ones(N), code, np.arange(N + 1)), shape=(N, levels))
 
 
 class _Nested(NamedTuple):
@@ -186,7 +151,7 @@ class _Nested(NamedTuple):
         return np.asarray(total)
 
 
-def _nested(theta: np.ndarray, layout: _Layout) -> _Nested:
+def _nested(theta: np.ndarray, layout: Layout) -> _Nested:
     noise, N = float(theta[-1]), layout.X.shape[0]
     w, logdet = np.full(N, 1 / noise), N * np.log(noise)
     weight, delta = [], []
@@ -216,7 +181,7 @@ class _Solved(NamedTuple):
         return np.asarray(Rv - self.R.times(self.W @ (self.inverse @ (self.W.T @ Rv))))
 
 
-def _solve(y: np.ndarray, theta: np.ndarray, layout: _Layout) -> _Solved:
+def _solve(y: np.ndarray, theta: np.ndarray, layout: Layout) -> _Solved:
     R = _nested(theta, layout)
     spread = np.sqrt(theta[layout.levels : -1])
     parts = [Z * s for Z, s in zip(layout.Z[layout.levels :], spread, strict=True)]
@@ -233,7 +198,7 @@ def _solve(y: np.ndarray, theta: np.ndarray, layout: _Layout) -> _Solved:
     return _Solved(R, W, square, inverse, effect, Py, R.logdet + logdet + float(y @ Py))
 
 
-def _slopes(theta: np.ndarray, layout: _Layout, at: _Solved) -> tuple[np.ndarray, np.ndarray]:
+def _slopes(theta: np.ndarray, layout: Layout, at: _Solved) -> tuple[np.ndarray, np.ndarray]:
     """Score (c,) and average information (c, c).                                                       eq. L4"""
     F, N = layout.X.shape[1], layout.X.shape[0]
     traces = np.zeros(len(theta))
@@ -286,20 +251,22 @@ def moments(y: np.ndarray, X: sparse.csr_array, Z: Sequence[sparse.csr_array]) -
     return np.asarray(theta)
 
 
-def variances(scores: Scores, found: Effects, covariates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Variances (c,) of the components, and the information (c, c) about them."""
+def variances(scores: Scores, found: Effects, covariates: np.ndarray) -> Chance:
+    """Variances of the components, and what else they may be."""
     unit = float(np.std(scores.y)) or 1.0
-    theta, information = _standard_variances(scores.y / unit, _layout(scores, found, covariates))
-    return theta * unit**2, information / unit**4
+    slopes = _standard_variances(scores.y / unit, layout_of(scores, found, covariates))
+    theta, freedom, square, floor = _chance(*slopes, freedoms(scores, found))
+    return Chance(theta * unit**2, freedom, square * unit**2, floor * unit**2)
 
 
-def _standard_variances(y: np.ndarray, layout: _Layout) -> tuple[np.ndarray, np.ndarray]:
+def _standard_variances(y: np.ndarray, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Variances (c,) of scores in units of their own, with the slope (c,) and the information (c, c) there."""
     least = REML_TOLERANCE
     theta = moments(y, layout.X, layout.Z)
     theta[-1] = max(theta[-1], least)
     unknowns = layout.X.shape[1] + sum(Z.shape[1] for Z in layout.Z[layout.levels :])
     if len(y) * unknowns > MOST_REML_CELLS:
-        return theta, _rough_information(theta, layout)
+        return theta, np.zeros_like(theta), _rough_information(theta, layout)
     at = _solve(y, theta, layout)
     score, information = _slopes(theta, layout, at)
     for _ in range(REML_STEPS):
@@ -310,7 +277,7 @@ def _standard_variances(y: np.ndarray, layout: _Layout) -> tuple[np.ndarray, np.
         if gained < REML_GAIN:
             break
         score, information = _slopes(theta, layout, at)
-    return theta, information
+    return theta, score, information
 
 
 def _climb(
@@ -318,7 +285,7 @@ def _climb(
     theta: np.ndarray,
     score: np.ndarray,
     information: np.ndarray,
-    layout: _Layout,
+    layout: Layout,
     at: _Solved,
     least: float,
 ) -> tuple[np.ndarray, _Solved] | None:
@@ -351,7 +318,7 @@ def _step(theta: np.ndarray, score: np.ndarray, information: np.ndarray) -> np.n
     return step
 
 
-def _rough_information(theta: np.ndarray, layout: _Layout) -> np.ndarray:
+def _rough_information(theta: np.ndarray, layout: Layout) -> np.ndarray:
     """As if the levels of every effect were seen by themselves: half their number over the squared variance."""
     levels = np.array([*(Z.shape[1] for Z in layout.Z), layout.X.shape[0]], dtype=float)
     total = theta.sum()
@@ -362,15 +329,12 @@ def mixed_means(scores: Scores, covariates: np.ndarray | None = None) -> MixedFi
     """Means of systems by generalised least squares at the variances that REML finds.                  eq. L1"""
     extra = np.zeros((len(scores.y), 0)) if covariates is None else covariates
     found = effects(scores)
-    theta, information = variances(scores, found, extra)
-    return estimate(scores, found, extra, theta, information)
+    return estimate(scores, found, extra, variances(scores, found, extra))
 
 
-def estimate(
-    scores: Scores, found: Effects, covariates: np.ndarray, theta: np.ndarray, information: np.ndarray
-) -> MixedFit:
+def estimate(scores: Scores, found: Effects, covariates: np.ndarray, chance: Chance) -> MixedFit:
     """Means, and what every component contributes to their covariance, at given variances."""
-    layout = _layout(scores, found, covariates)
+    layout, theta = layout_of(scores, found, covariates), chance.theta
     R = _nested(theta, layout)
     spread = np.sqrt(theta[layout.levels : -1])
     parts = [Z * s for Z, s in zip(layout.Z[layout.levels :], spread, strict=True)]
@@ -387,8 +351,8 @@ def estimate(
     away = scores.y - layout.X @ mean
     if parts and effect_of is not None:
         away = away - Zc @ effect_of(Zc.T @ R.times(away))
-    influence = _indicator(scores.prompt, int(scores.prompt.max()) + 1).T @ (G * away[:, None])
-    return MixedFit(mean, theta, found.names, np.stack([*part, G.T @ G]), information, influence)
+    influence = indicator(scores.prompt, int(scores.prompt.max()) + 1).T @ (G * away[:, None])
+    return MixedFit(mean, found.names, np.stack([*part, G.T @ G]), chance, influence)
 
 
 def _crossed_solver(R: _Nested, Zc: sparse.csr_array):  # type: ignore[no-untyped-def]

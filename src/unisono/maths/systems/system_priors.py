@@ -2,6 +2,7 @@
 
 LEVEL = 0.90  # of every interval
 DRAWS = 10_000  # of the errors of all means at once; the quantile of their maximum then errs by about .015
+SINGLE_DRAWS = 4_000  # of the variances, for intervals that hold by themselves
 PAIR_DRAWS = 12_000_000  # draws times pairs in memory at most
 
 REML_STEPS = 40
@@ -13,7 +14,6 @@ SOLVE_TOLERANCE = 1e-7
 
 UNSEEN_LENIENCY = 2.0  # variance of leniency over that of scores, where no design shows it: nothing is clear then
 UNSEEN_SHARE = 1e-9  # of an effect's information that is left beside the means, below which it is not shown
-LEAST_FREEDOM = 2.0  # of Student t: below, a variance is not defined
 
 FEWEST_SCORES = 4  # of a dimension below which there is no leaderboard
 CLEAR_HELP = 1.0  # of the squared error of the judges' slope over the slope's square is not believed

@@ -1,6 +1,6 @@
 """What can be said of all differences of systems at once: simultaneous intervals, rank sets, who is best.
 
-With the means' errors Z ~ N(0, V), or Student t with the freedom of V, drawn for all dimensions together,
+With the means' errors Z ~ N(0, V) drawn for all dimensions together, each draw with variances of its own,
 
     c = level-quantile of max over dimensions and pairs |Z_s - Z_t| / se_st                                 eq. L6
 
@@ -13,9 +13,7 @@ psi_p) is mixed with that of the model, by the share a of the squared distance o
 
     W = a W_model + (1 - a) sum_p psi_p psi_p' P / (P - 1),   within contrasts of systems                  eq. L7
 
-Degrees of freedom are Satterthwaite's for the mean variance of differences v = sum_j theta_j v_j:
-
-    nu = 2 v^2 / (v_j' AI^-1 v_k summed)                                                                  eq. L8
+Variances are drawn as well, from what they may be (eq. L8), so that few annotators make intervals wide.
 
     S systems, D dimensions, n draws
 """
@@ -26,9 +24,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
-from unisono.maths.systems.mixed_model import ANNOTATORS, FAVOURITES, MixedFit
-from unisono.maths.systems.system_priors import DRAWS, LEAST_FREEDOM, PAIR_DRAWS, SIDE
+from unisono.maths.systems.mixed_model import Chance, MixedFit
+from unisono.maths.systems.score_design import ANNOTATORS, FAVOURITES
+from unisono.maths.systems.system_priors import DRAWS, PAIR_DRAWS, SIDE, SINGLE_DRAWS
+
+
+class Sources(NamedTuple):
+    """Sources (c,) of the error of means: their covariances at a variance of one, and what their variances may be."""
+
+    part: np.ndarray  # (c, S, S)
+    people: np.ndarray  # (c,) whether it is who rated
+    chance: Chance
 
 
 class Means(NamedTuple):
@@ -36,8 +44,19 @@ class Means(NamedTuple):
 
     mean: np.ndarray  # (S,)
     cov: np.ndarray  # (S, S)
-    freedom: float
     by_people: np.ndarray  # (S, S) the part of the covariance that comes from who rated
+    sources: tuple[Sources, ...] = ()
+
+    def mixed(self, share: float, other: Means) -> Means:
+        """`share` parts of this, the rest of the other."""
+        cov = share * self.cov + (1 - share) * other.cov
+        people = share * self.by_people + (1 - share) * other.by_people
+        sources = (*_times(self.sources, share), *_times(other.sources, 1 - share))
+        return Means(share * self.mean + (1 - share) * other.mean, cov, people, sources)
+
+
+def _times(sources: Sequence[Sources], factor: float) -> tuple[Sources, ...]:
+    return tuple(one._replace(part=factor * one.part) for one in sources if factor)
 
 
 class Statements(NamedTuple):
@@ -52,6 +71,7 @@ class Statements(NamedTuple):
     rank_low: np.ndarray  # (D, S)
     rank_high: np.ndarray  # (D, S)
     best: np.ndarray  # (D, S) probabilities
+    own: np.ndarray  # (D, S) half widths of the means' intervals, each by itself
 
 
 def pooled_means(fit: MixedFit, S: int, these: Sequence[str] = ()) -> Means:
@@ -64,7 +84,8 @@ def pooled_means(fit: MixedFit, S: int, these: Sequence[str] = ()) -> Means:
     by_people = np.einsum("c,cst->st", theta * people, part)
     if counted[~people].all():
         cov = by_people + prompt_covariance(fit.influence[:, :S], cov - by_people)
-    return Means(fit.mean[:S], cov, satterthwaite(theta, part, fit.information), by_people)
+    chance = Chance(*(of[counted] for of in fit.chance))
+    return Means(fit.mean[:S], cov, by_people, (Sources(part[counted], people[counted], chance),))
 
 
 def prompt_covariance(influence: np.ndarray, model: np.ndarray) -> np.ndarray:
@@ -81,19 +102,6 @@ def prompt_covariance(influence: np.ndarray, model: np.ndarray) -> np.ndarray:
     distance = float(np.sum((seen - expected) ** 2))
     share = min(chance / distance, 1.0) if distance > 0 else 1.0
     return np.asarray(model + (1 - share) * (seen - expected))
-
-
-def satterthwaite(theta: np.ndarray, part: np.ndarray, information: np.ndarray) -> float:
-    """Degrees of freedom of the mean variance of differences.                                            eq. L8"""
-    S = part.shape[1]
-    each = np.trace(part, axis1=1, axis2=2) - part.sum(axis=(1, 2)) / S
-    seen = np.diagonal(information) > 0  # also of what was estimated to be nothing: it may be something
-    if not seen.any():
-        return float("inf")
-    v = float(theta @ each)
-    of_theta = np.linalg.pinv(information[np.ix_(seen, seen)], hermitian=True)
-    spread = float(each[seen] @ of_theta @ each[seen])
-    return max(2 * v**2 / spread, LEAST_FREEDOM) if spread > 0 else float("inf")
 
 
 def statements(found: Sequence[Means], alike: np.ndarray, level: float, rng: np.random.Generator) -> Statements:
@@ -131,19 +139,50 @@ def statements(found: Sequence[Means], alike: np.ndarray, level: float, rng: np.
     low, high = difference - half, difference + half
     low = np.where(clear & (difference > 0), np.maximum(low, SIDE * difference), low)
     high = np.where(clear & (difference < 0), np.minimum(high, SIDE * difference), high)
-    return Statements(critical, difference, half, low, high, clear, 1 + ahead, S - behind, share)
+    own = np.stack([half_widths(one, np.eye(S), level, rng) for one in found])
+    return Statements(critical, difference, half, low, high, clear, 1 + ahead, S - behind, share, own)
 
 
 def errors(found: Sequence[Means], alike: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(D, n, S) draws of the errors of all means."""
+    """(D, n, S) draws of the errors of all means, each with variances of its own."""
     D, S = len(found), len(found[0].mean)
     root = _root(alike)
     normal = np.einsum("de,ens->dns", root, rng.standard_normal((D, n, S)))
-    Z = np.stack([normal[d] @ _root(one.cov).T for d, one in enumerate(found)])
+    Z = np.empty((D, n, S))
     for d, one in enumerate(found):
-        if np.isfinite(one.freedom):
-            Z[d] /= np.sqrt(rng.chisquare(one.freedom, n) / one.freedom)[:, None]
+        grown, people = _drawn(one, n, rng)
+        Z[d] = np.sqrt(grown)[:, None] * (normal[d] @ _root(one.cov - one.by_people).T)
+        for part, theta in people:
+            Z[d] += np.sqrt(theta)[:, None] * (rng.standard_normal((n, S)) @ _root(part).T)
     return Z
+
+
+def _drawn(one: Means, n: int, rng: np.random.Generator) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """(n,) draws over the estimate of the variance of differences but for who rated; parts of that, with draws (n,)."""
+    drawn, estimated, people = np.zeros(n), 0.0, []
+    for source in one.sources:
+        theta = source.chance.draws(n, rng)
+        each = np.trace(source.part, axis1=1, axis2=2) - source.part.mean(axis=1).sum(axis=1)
+        rest = ~source.people
+        drawn += theta[:, rest] @ each[rest]
+        estimated += float(source.chance.theta[rest] @ each[rest])
+        people += [(source.part[j], theta[:, j]) for j in np.flatnonzero(source.people)]
+    return (drawn / estimated if estimated > 0 else np.ones(n)), people
+
+
+def half_widths(one: Means, contrasts: np.ndarray, level: float, rng: np.random.Generator) -> np.ndarray:
+    """(q,) of intervals, each by itself, for contrasts (q, S) of the means."""
+    grown, people = _drawn(one, SINGLE_DRAWS, rng)
+    variance = np.einsum("qs,st,qt->q", contrasts, one.cov - one.by_people, contrasts) * grown[:, None]
+    for part, theta in people:
+        variance += theta[:, None] * np.einsum("qs,st,qt->q", contrasts, part, contrasts)
+    sd = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+    low, high = np.zeros(len(contrasts)), 40 * np.sqrt(np.maximum(np.median(variance, axis=0), 0.0))
+    for _ in range(50):
+        half = (low + high) / 2
+        inside = special.erf(half / sd / np.sqrt(2)).mean(axis=0) < level
+        low, high = np.where(inside, half, low), np.where(inside, high, half)
+    return np.asarray(high)
 
 
 def dimension_correlation(influence: Sequence[np.ndarray]) -> np.ndarray:
