@@ -45,6 +45,14 @@ def dossier_of_traces() -> dict[str, Any]:
 
 
 @cache
+def dossier_of_wide_trace() -> dict[str, Any]:
+    """Somebody's traces are twelve times as large as everybody else's."""
+    ratings = un.load_dataset("green_intensity")
+    own = np.repeat(ratings.annotator_of == 3, np.diff(ratings.offset))
+    return dossier_of(ratings.with_value(np.where(own[:, None], 12 * ratings.value, ratings.value)))
+
+
+@cache
 def dossier_of_judges() -> dict[str, Any]:
     """People on a part of the items, judges who err together on all of them."""
     return dossier_of(judged_ratings(3, items=60, labels=24, per_label=3)[0])

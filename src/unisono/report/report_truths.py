@@ -182,7 +182,7 @@ def curves(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
     drawn = _drawn(ratings)
     low, high = fused.interval()
     everything = {"estimate": fused.mean, "low": low, "high": high, "mean": mean.mean}
-    floor, step = _grid([ratings.value, *everything.values()])
+    floor, step = _grid([fused.mean, low, high])
     first = np.cumsum(ratings.length) - ratings.length
     packed = []
     for m in drawn:

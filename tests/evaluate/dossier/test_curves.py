@@ -51,3 +51,12 @@ def test_too_many_recordings_are_drawn_in_part(monkeypatch):
     monkeypatch.setattr(module, "MOST_NUMBERS", 40_000)
     data = curves(ratings, mean, mean)
     assert len(data["recordings"]) == 1 < data["of"] == 2
+
+
+def test_somebody_in_other_units_does_not_make_the_estimate_coarser():
+    ratings = un.load_dataset("green_intensity")
+    mean = un.fuse(ratings, model="mean")
+    own = np.repeat(ratings.annotator_of == 3, np.diff(ratings.offset))
+    wide = ratings.with_value(np.where(own[:, None], 1000 * ratings.value, ratings.value))
+    steps = [curves(one, mean.fused, mean.fused)["step"] for one in (ratings, wide)]
+    np.testing.assert_array_equal(*steps)

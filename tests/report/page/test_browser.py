@@ -1,6 +1,7 @@
 """The report in a real browser: it opens from disk, asks for nothing, reads aloud, sorts, searches, zooms."""
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -14,6 +15,7 @@ from report_cases import (
     dossier_of_items,
     dossier_of_judges,
     dossier_of_traces,
+    dossier_of_wide_trace,
 )
 from report_pages import SIZES, barriers, open_report
 from unisono.report.report_figures import as_number
@@ -35,7 +37,12 @@ def pages(tmp_path_factory):
     """Reports on disk by name, with the data they are made of."""
     folder = tmp_path_factory.mktemp("reports")
     found = {"items": dossier_of_items(), "traces": dossier_of_traces(), "awkward": dossier_of(awkward_ratings())}
-    found |= {"judges": dossier_of_judges(), "both": dossier_of_both(), "categories": dossier_of_categories()}
+    found |= {
+        "wide": dossier_of_wide_trace(),
+        "judges": dossier_of_judges(),
+        "both": dossier_of_both(),
+        "categories": dossier_of_categories(),
+    }
     for name, data in found.items():
         (folder / f"{name}.html").write_text(render_page(data), encoding="utf-8")
     return {name: (folder / f"{name}.html", data) for name, data in found.items()}
@@ -123,6 +130,54 @@ def test_the_cursor_tells_the_estimate(opened, pages):
     assert page.locator("#readout").inner_text() != text
 
 
+def ink_at(canvas, x, y, wide, high):
+    """How many pixels of a part of the canvas are as dark as text."""
+    return canvas.evaluate(
+        """(c, [x, y, w, h]) => { const p = c.getContext("2d").getImageData(x, y, w, h).data; let n = 0;
+        for (let i = 0; i < p.length; i += 4) n += p[i + 3] > 200 && p[i] + p[i + 1] + p[i + 2] < 240; return n; }""",
+        [x, y, wide, high],
+    )
+
+
+def test_the_value_stands_beside_the_pointer(opened):
+    page = opened("traces")
+    canvas = page.locator(".curves canvas").first
+    for x, beside in ((300, 310), (1000, 800)):  # to its right, and near the right edge to its left
+        before = ink_at(canvas, beside, 6, 160, 18)
+        canvas.hover(position={"x": x, "y": 60})
+        assert ink_at(canvas, beside, 6, 160, 18) > before + 50
+
+
+def test_one_annotator_can_be_seen_alone(opened, pages):
+    page = opened("traces")
+    canvas, chosen = page.locator(".curves canvas").first, page.locator("#one-annotator")
+    names = pages["traces"][1]["curves"]["recordings"][0]["annotators"]
+    pictures = []
+    for name in ("everybody", names[0], names[1]):
+        chosen.select_option(label=name)
+        pictures.append(canvas.evaluate("c => c.toDataURL()"))
+    assert len(set(pictures)) == 3
+    canvas.hover(position={"x": 300, "y": 60})
+    assert f"{names[1]} 0." in page.locator("#readout").inner_text()
+
+
+def test_a_trace_in_other_units_does_not_flatten_the_picture(opened, pages):
+    name = pages["wide"][1]["curves"]["recordings"][0]["annotators"][3]
+    shown = {}
+    for case in ("traces", "wide"):
+        page = opened(case)
+        shown[case] = page.locator("#beyond").inner_text()
+        page.evaluate(
+            "() => { const pen = CanvasRenderingContext2D.prototype, write = pen.fillText; window.told = [];"
+            " pen.fillText = function (text, ...at) { told.push(text); write.call(this, text, ...at); }; }"
+        )
+        page.get_by_role("button", name="Show all").click()
+        assert {"0", "1"} <= set(page.evaluate("told"))
+        assert "10" not in page.evaluate("told")
+    assert shown["traces"] == ""
+    assert shown["wide"].endswith(f": {name}.")
+
+
 def test_zooming_draws_another_picture(opened):
     page = opened("traces")
     canvas = page.locator(".curves canvas").first
@@ -141,11 +196,30 @@ def test_terms_lead_to_their_sentence(opened):
         assert page.locator(f"[id='{target}']").count() == 1
 
 
-def test_the_page_prints_with_all_its_tables(opened):
-    page = opened("items")
+@pytest.mark.parametrize("name", ["items", "traces", "awkward", "judges", "both", "categories"])
+def test_paper_has_every_picture_and_every_column_and_no_more_than_twelve_pages(opened, name):
+    page = opened(name)
+    headings = page.locator(".sortable thead").all_inner_texts()
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 12
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("details:not([open])").count() == 0
-    assert len(page.pdf()) > 20_000
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins
+    assert page.locator("details[class]:not([open])").count() == 0
+    assert page.locator("#readout").count() == 0 or not page.locator("#readout").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
+    for whole, parts in zip(headings, page.locator(".paper").all(), strict=True):
+        assert set(whole.split()) == set(" ".join(parts.locator("thead").all_inner_texts()).split())
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".paper").count() == 0
+
+
+def test_paper_says_how_many_rows_it_leaves_out(opened, pages):
+    page, rows = opened("items"), pages["items"][1]["truth"]["rows"]
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    text = page.locator("#truth .paper").evaluate("one => one.textContent")
+    shown = int(re.search(rf"The first (\d+) of {len(rows)} rows", text).group(1))
+    parts = page.locator("#truth .paper table").count()
+    assert page.locator("#truth .paper tbody tr").count() == shown * parts < len(rows) * parts
 
 
 def test_the_numbers_of_the_page_are_in_the_data(opened, pages):

@@ -100,7 +100,54 @@ function save(content, name, type) {
   link.click();
   URL.revokeObjectURL(link.href);
 }
-window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => (one.open = true)));
+// On paper: every picture, without the tables behind pictures, and long and wide tables as parts that fit the page, with what is left out said.
+const PAPER_WIDTH = 1000, PAPER_LINES = 80; // as wide on the screen as a page is, whose letters are smaller
+window.addEventListener("beforeprint", () => {
+  document.querySelectorAll("details[class]").forEach((one) => (one.open = true));
+  document.querySelectorAll("table.sortable").forEach((table) => table.closest(".scroll").after(onPaper(table)));
+});
+window.addEventListener("afterprint", () => document.querySelectorAll(".paper").forEach((one) => one.remove()));
+function onPaper(table) {
+  const paper = document.createElement("div"), rows = [...table.tBodies[0].rows].filter((row) => !row.hidden), parts = partsOf(table);
+  const shown = rows.slice(0, Math.max(Math.floor(PAPER_LINES / parts.length), 3));
+  paper.className = "paper";
+  for (const columns of parts) {
+    const part = document.createElement("table"), body = part.createTBody();
+    const own = (row) => { const copy = row.cloneNode(), cells = [...row.cells]; copy.append(...columns.map((i) => cells[i].cloneNode(true))); return copy; };
+    part.append(document.createElement("thead"));
+    if (table.tHead.rows.length > 1) part.tHead.append(groupHead(table, columns));
+    part.tHead.append(own(table.tHead.rows[table.tHead.rows.length - 1]));
+    body.append(...shown.map(own));
+    paper.append(part);
+  }
+  if (shown.length < rows.length) paper.append(`The first ${shown.length} of ${rows.length} rows; all of them are in the page on a screen and in its files.`);
+  return paper;
+}
+// The name, and as many groups of columns as fit beside it.
+function partsOf(table) {
+  const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells], groups = groupsOf(table), named = groups.shift();
+  const width = (columns) => columns.reduce((sum, i) => sum + heads[i].offsetWidth, 0);
+  const parts = [[...named]];
+  for (const group of groups) {
+    if (parts.at(-1).length > 1 && width([...parts.at(-1), ...group]) > PAPER_WIDTH) parts.push([named[0]]);
+    parts.at(-1).push(...group);
+  }
+  return parts;
+}
+function groupsOf(table) {
+  const groups = [];
+  let first = 0;
+  for (const cell of table.tHead.rows[0].cells) groups.push(Array.from({ length: cell.colSpan }, () => first++));
+  return groups;
+}
+function groupHead(table, columns) {
+  const row = document.createElement("tr"), above = table.tHead.rows[0].cells;
+  groupsOf(table).forEach((group, i) => {
+    const count = group.filter((column) => columns.includes(column)).length;
+    if (count) { const cell = above[i].cloneNode(true); cell.colSpan = count; row.append(cell); }
+  });
+  return row;
+}
 
 // Curves: every trace, the estimate with its band, the mean; one view in time for all dimensions.
 const holder = document.getElementById("curve-data");
@@ -112,7 +159,8 @@ async function startCurves(data) {
   const packed = await new Response(stream).json();
   const canvases = [...document.querySelectorAll(".curves canvas")];
   const select = document.getElementById("recording");
-  const readout = document.getElementById("readout");
+  const readout = document.getElementById("readout"), beyond = document.getElementById("beyond");
+  const people = document.getElementById("one-annotator");
   const view = { from: 0, to: 1, cursor: null, drag: null };
   let curves, frames, start;
 
@@ -134,14 +182,25 @@ async function startCurves(data) {
         mean: floor(read(one.mean, d)), traces: one.traces.map((trace) => floor(read(trace, d, data.trace_step))),
       };
     });
+    const names = data.recordings[index].annotators;
+    people.replaceChildren(new Option("everybody", ""), ...names.map((name, k) => new Option(name, k)));
     curves.forEach((own) => { own.ends = endsOf(own); });
+    const leaves = (own, [low, high]) => low < own.ends[0] || high > own.ends[1];
+    const outside = names.filter((_, k) => curves.some((own) => leaves(own, rangeOf(own.traces[k]))));
+    beyond.textContent = outside.length ? `Traces that leave the picture, which is drawn for the estimate and for most annotators: ${outside.join(", ")}.` : "";
     Object.assign(view, { from: 0, to: frames - 1, cursor: null });
     draw();
   }
-  function endsOf(own) {
+  function rangeOf(values) {
     let low = Infinity, high = -Infinity;
-    for (const line of [own.low, own.high, own.mean, ...own.traces])
-      for (const value of line) { if (value < low) low = value; if (value > high) high = value; }
+    for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
+    return [low, high];
+  }
+  // The band, and as far as three quarters of the annotators go: nobody in other units flattens the picture.
+  function endsOf(own) {
+    const ranges = own.traces.map(rangeOf).filter(([low, high]) => low <= high), band = [rangeOf(own.low)[0], rangeOf(own.high)[1]];
+    const most = (values) => values.sort((a, b) => a - b)[Math.floor(0.75 * (values.length - 1))] ?? -Infinity;
+    const low = Math.min(band[0], -most(ranges.map((range) => -range[0]))), high = Math.max(band[1], most(ranges.map((range) => range[1])));
     return low < high ? [low, high] : [low - 0.5, low + 0.5];
   }
   function draw() { canvases.forEach((canvas, d) => drawOne(canvas, curves[d])); }
@@ -167,8 +226,9 @@ async function startCurves(data) {
       pen.textAlign = "center"; pen.fillText(`${short(second)} s`, x((second - start) * data.rate), height - 4);
     }
     pen.save(); pen.beginPath(); pen.rect(left, 0, width - left - 6, bottom + 1); pen.clip();
+    const alone = people.value === "" ? null : own.traces[Number(people.value)];
     pen.strokeStyle = colour("--grey"); pen.globalAlpha = 0.45;
-    for (const trace of own.traces) line(pen, trace, x, y, width - left);
+    if (!alone) for (const trace of own.traces) line(pen, trace, x, y, width - left);
     pen.globalAlpha = 0.5; pen.fillStyle = colour("--blue-soft");
     band(pen, own.low, own.high, x, y, width - left);
     pen.globalAlpha = 1; pen.strokeStyle = colour("--orange"); pen.lineWidth = 1.2;
@@ -177,12 +237,20 @@ async function startCurves(data) {
     pen.setLineDash([]); pen.strokeStyle = colour("--blue"); pen.lineWidth = 2;
     line(pen, own.estimate, x, y, width - left);
     pen.lineWidth = 1; pen.strokeStyle = colour("--ink");
+    if (alone) { pen.lineWidth = 1.5; line(pen, alone, x, y, width - left); pen.lineWidth = 1; }
     if (view.cursor !== null) { pen.beginPath(); pen.moveTo(x(view.cursor), 0); pen.lineTo(x(view.cursor), bottom); pen.stroke(); }
     if (view.drag) {
       pen.globalAlpha = 0.2; pen.fillStyle = colour("--blue");
       pen.fillRect(x(view.drag[0]), 0, x(view.drag[1]) - x(view.drag[0]), bottom);
     }
+    if (view.cursor !== null) label(pen, valuesAt(own, frame()), x(view.cursor), left, width - 6, colour);
     pen.restore();
+  }
+  // Beside the pointer, on the side where there is room.
+  function label(pen, text, at, left, right, colour) {
+    const wide = pen.measureText(text).width + 10, start = at + 8 + wide < right ? at + 8 : Math.max(at - 8 - wide, left);
+    pen.globalAlpha = 0.92; pen.fillStyle = colour("--paper"); pen.fillRect(start, 6, wide, 18); pen.globalAlpha = 1;
+    pen.fillStyle = colour("--ink"); pen.textAlign = "left"; pen.fillText(text, start + 5, 19);
   }
   // Where a pixel holds many frames, their lowest and highest value are enough to look the same.
   function line(pen, values, x, y, pixels) {
@@ -208,12 +276,14 @@ async function startCurves(data) {
     for (let t = to; t >= from; t -= step) if (!Number.isNaN(low[t])) pen.lineTo(x(t), y(low[t]));
     pen.closePath(); pen.fill();
   }
+  function frame() { return Math.min(Math.max(Math.round(view.cursor), 0), frames - 1); }
+  function valuesAt(own, t) {
+    const alone = people.value === "" ? "" : `, ${people.selectedOptions[0].text} ${short(own.traces[Number(people.value)][t])}`;
+    return `${short(own.estimate[t])} [${short(own.low[t])}, ${short(own.high[t])}], mean ${short(own.mean[t])}${alone}`;
+  }
   function tell() {
-    const t = Math.min(Math.max(Math.round(view.cursor), 0), frames - 1);
-    const names = canvases.map((canvas) => canvas.closest("figure").querySelector("figcaption").textContent);
-    const parts = curves.map((own, d) =>
-      `${names[d]}: ${short(own.estimate[t])} [${short(own.low[t])}, ${short(own.high[t])}], mean ${short(own.mean[t])}`);
-    readout.textContent = `At ${short(start + t / data.rate)} s. ${parts.join(". ")}.`;
+    const names = canvases.map((canvas) => canvas.closest("figure").querySelector("figcaption").textContent), t = frame();
+    readout.textContent = `At ${short(start + t / data.rate)} s. ${curves.map((own, d) => `${names[d]}: ${valuesAt(own, t)}`).join(". ")}.`;
   }
   function zoom(from, to) {
     const least = Math.min(10, frames - 1);
@@ -268,6 +338,7 @@ async function startCurves(data) {
   for (const button of document.querySelectorAll("[data-zoom]"))
     button.addEventListener("click", () => ({ in: () => scale(0.5), out: () => scale(2), all: () => zoom(0, frames - 1) })[button.dataset.zoom]());
   select.addEventListener("change", () => choose(Number(select.value)));
+  people.addEventListener("change", () => { draw(); if (view.cursor !== null) tell(); });
   window.addEventListener("resize", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   choose(0);
