@@ -58,3 +58,27 @@ def test_a_list_of_records_and_columns_of_lists_are_tables():
 def test_seeds_that_are_none_are_refused(seed):
     with pytest.raises(un.SettingsError, match=r"seed=.*: give a whole number from 0 on"):
         un.fuse(FRAME, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: un.fuse(FRAME, max_iter=0), "max_iter=0: give a whole number from 1 on"),
+        (lambda: un.fuse(FRAME, tol=-1), "tol=-1: give a relative change from 0 on"),
+        (lambda: un.fuse(FRAME, tol=float("nan")), "tol=nan: give a relative change from 0 on"),
+        (lambda: un.fuse(FRAME, panel=0), "panel=0: give a number of annotators above 0"),
+        (lambda: un.fuse(FRAME, model="groups", shared=1), "shared=1: give a share of the error from 0"),
+        (lambda: un.agreement(FRAME, level=1), "level=1: give a share between 0 and 1"),
+        (lambda: un.agreement(FRAME, draws=-1), "draws=-1: give a whole number from 0 on"),
+        (lambda: un.compare(FRAME, folds=1), "folds=1: give a whole number from 2 on"),
+        (lambda: un.compare(FRAME, models=["mean"], jobs=1.5), "jobs=1.5: give the number of processes"),
+        (lambda: un.cross_validate(FRAME, FRAME, seed=1.5), "seed=1.5: give a whole number from 0 on"),
+        (lambda: un.leaderboard(FRAME, "item", level=0), "level=0: give a share between 0 and 1"),
+        (lambda: un.judges(FRAME, epsilon=2), "epsilon=2: give a difference from 0 to 1"),
+        (lambda: un.plan(FRAME, most=0), "most=0: give a whole number from 1 on"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused_before_anything_is_computed(ask, words):
+    with pytest.raises(un.SettingsError) as caught:
+        ask()
+    assert words in str(caught.value)

@@ -5,27 +5,34 @@ import pytest
 
 from unisono.errors import SettingsError
 from unisono.fusers import make_fuser, series
+from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.grouped_annotators import Groups
+from unisono.fusers.joint_items import Joint
 from unisono.fusers.fuser_settings import Number, require_numbers
 
-MODELS = ("auto", "independent", "aligned-mean", "paper-joint")
+MODELS = (("auto", "independent", "aligned-mean", "paper-joint"), ("auto", "groups", "pairwise"))
 
 
 def settings():
-    for name in MODELS:
-        fuser = make_fuser(name, series=True)
-        for setting in fuser.numbers:
-            yield type(fuser), setting
+    for names, series_too in zip(MODELS, (True, False), strict=True):
+        for name in names:
+            fuser = make_fuser(name, series=series_too)
+            for setting in fuser.numbers:
+                yield type(fuser), setting
 
 
 @pytest.mark.parametrize(("kind", "setting"), list(settings()))
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -2.5, True, "much", [1.0], np.float64("nan")])
-def test_no_number_of_a_trace_fuser_takes_what_makes_no_sense(kind, setting, value):
+def test_no_number_takes_what_makes_no_sense(kind, setting, value):
+    if (setting, value) == ("panel", np.inf):
+        kind(panel=value).check_settings()  # the scale of the truth itself
+        return
     with pytest.raises(SettingsError, match=rf"^{setting}=.*: give "):
         kind(**{setting: value}).check_settings()
 
 
 def test_every_setting_with_a_number_for_its_default_is_looked_at():
-    for kind in (series.Joint, series.PaperJoint, series.AlignedMean):
+    for kind in (series.Joint, series.PaperJoint, series.AlignedMean, Joint, Groups, Pairwise):
         for name, default in kind.default_params().items():
             if isinstance(default, int | float) and not isinstance(default, bool):
                 assert name in kind.numbers

@@ -96,7 +96,7 @@ def test_tasks_are_done_in_order_with_what_they_have_in_common(executor):
 
 
 def test_no_processes_at_all_is_a_wrong_setting():
-    with pytest.raises(SettingsError, match="jobs is 0"):
+    with pytest.raises(SettingsError, match="jobs=0"):
         run_tasks(float, [(1,)], 0)
 
 

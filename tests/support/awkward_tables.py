@@ -373,6 +373,29 @@ reads(
     ),
     Outcome((3, 5, 30), {"joy": (1, 6), "fear": (2, 7)}, left_out=frozenset({"Q_TotalDuration"})),
 )
+GRID = [f"How much {what}? [clip {n}]" for what in ("joy", "fear") for n in (1, 2, 3)]
+MOMENTS = [f"2024/03/0{k + 1} 10:0{k}:11 AM GMT+1" for k in range(5)]  # as Google Forms writes them
+DEGREES = dict(zip(range(1, 6), ("Not at all", "Slightly", "Moderately", "Very", "Extremely"), strict=True))
+
+
+def form(header: Sequence[str], who: Sequence[Sequence[str]], words: bool = False) -> str:
+    answers = drawn(11, (len(who), 6), 1, 5).tolist()
+    rows = [[*one, *([DEGREES[n] for n in own] if words else own)] for one, own in zip(who, answers, strict=True)]
+    return written([[*header, *GRID], *rows])
+
+
+refuses(
+    "a form that knows nobody but the moment",
+    form(["Timestamp"], [[moment] for moment in MOMENTS]),
+    "--annotator Timestamp --items-in-columns '{dimension} [{item}]'",
+    Outcome((3, 5, 30), {"How much joy?": (1, 5), "How much fear?": (1, 5)}),
+)
+refuses(
+    "a form with addresses, answered in words",
+    form(["Timestamp", "Email Address"], [[moment, f"p{k}@x.org"] for k, moment in enumerate(MOMENTS)], words=True),
+    "--annotator 'Email Address' --items-in-columns '{dimension} [{item}]'",
+    Outcome((3, 5, 30), {"How much joy?": (1, 5), "How much fear?": (1, 5)}, left_out=frozenset({"Timestamp"})),
+)
 refuses(
     "an age and a condition alone",
     written([["item", "age", "condition"], *([f"i{m}", 20 + m, m % 2] for m in range(6))]),

@@ -37,8 +37,9 @@ from unisono.evaluate.alerts import (
 )
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
+from unisono.fusers.fuser_settings import require_asked
 from unisono.fusers.fusion_results import as_frame, dimension_columns, error_arrays, overall_columns
-from unisono.fusers.model_registry import model_for, require_seed
+from unisono.fusers.model_registry import model_for
 from unisono.fusers.saved_fit import load_fit
 from unisono.fusers.trace_data import works_on
 from unisono.fusers.warm_start import prior_fit_of, with_earlier_annotators
@@ -140,7 +141,7 @@ def fuse(
     >>> list(result.truth.columns[:5])
     ['item', 'correctness', 'correctness_sd', 'correctness_low', 'correctness_high']
     """
-    require_seed(seed)
+    require_asked(seed=seed)
     if comparisons is not None:
         refused = {"gold": gold, "start": start, "kinds": kinds, "humans": humans, "covariates": covariates}
         beside: dict[str, Any] = {"features": features, "scale": scale, "refused": refused, "on_step": on_step}
@@ -217,9 +218,8 @@ class Fusion(WithCategories, Saving):
 
     def _introduction(self) -> Introduction:
         title = f"'{self.ratings.source}' fused with the model '{self.model}': truth"
-        return self.fused.introduction(
-            title, "See .truth, .annotators, .annotators_overall, .summary() and .save(directory)."
-        )
+        see = "See .truth, .annotators, .annotators_overall, .summary() and .save(directory)."
+        return self.fused.introduction(title, see)
 
     @cached_property
     def truth(self) -> Any:

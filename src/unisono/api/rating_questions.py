@@ -13,6 +13,7 @@ from unisono.api.input_output import item_table, on_clock, rating_table
 from unisono.errors import DataError
 from unisono.fusers import Fused, Fuser, revive
 from unisono.fusers.crowd import count_copies
+from unisono.fusers.fuser_settings import require_asked
 from unisono.fusers.saved_fit import load_fit
 from unisono.maths.structure_words import Counting
 from unisono.report.notebook_progress import watching_tasks
@@ -151,6 +152,7 @@ def agreement(
     from unisono.evaluate.agreement_figures import Drawing
     from unisono.evaluate.agreement_measure import measure_agreement
 
+    require_asked(draws=draws, level=level, seed=seed)
     table = rating_table(ratings, scale, **reading)
     require_overlap(table)
     drawing = Drawing(draws, level, seed, these_annotators)
@@ -221,6 +223,7 @@ def compare(
     >>> [row.model for row in un.compare(some, models=["mean", "median"], folds=2).rows]
     ['mean', 'median']
     """
+    require_asked(folds=folds, seed=seed)
     if comparisons is not None:
         from unisono.evaluate.held_out_comparisons import compare_left_out
 
@@ -298,6 +301,7 @@ def cross_validate(
     """
     from unisono.evaluate.cross_validation import PROTOCOL, cross_validate_models
 
+    require_asked(folds=folds, seed=seed)
     table = item_table(reference)
     if table is None:
         raise DataError("Cross-validation needs a reference: a table of items whose truth is known.")

@@ -18,6 +18,7 @@ from unisono.errors import DataError, NoNumbersError
 from unisono.evaluate.comparison_results import truth_table
 from unisono.fusers import Fused
 from unisono.fusers.category_models import FusedCategories
+from unisono.fusers.fuser_settings import require_asked
 from unisono.report.notebook_progress import watching_steps
 from unisono.tables.annotator_kinds import with_kinds
 from unisono.tables.item_table import ItemTable
@@ -209,6 +210,7 @@ def leaderboard(
     from unisono.evaluate.system_leaderboard import measure_leaderboard
     from unisono.tables.reading.scores_of_systems import read_scores
 
+    require_asked(level=level, seed=seed)
     scores = read_scores(table, by, prompt, items=items, **reading)
     known = replace(scores, ratings=with_kinds(scores.ratings, kinds, humans))
     return measure_leaderboard(
@@ -283,6 +285,7 @@ def judges(
     """
     from unisono.evaluate.judges_beside_people import measure_judges
 
+    require_asked(epsilon=epsilon, seed=seed)
     how = dict(reading or {})
     table = rating_table(ratings) if isinstance(ratings, Ratings) else rating_table(ratings, **how)
     told = items if items is not None else ratings

@@ -17,6 +17,7 @@ from unisono.evaluate.study_quality import Pieces, Quality, early_quality, quali
 from unisono.fusers import Fit, Fuser, rating_design, revive
 from unisono.fusers import rating_design as series_advice
 from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.fuser_settings import require_asked
 from unisono.fusers.pair_design import next_pairs
 from unisono.fusers.rating_design import TARGET, Plan
 from unisono.fusers.saved_fit import load_fit
@@ -54,6 +55,7 @@ def plan(fit: Any, *, most: int = 20, seed: int = 0, **reading: Any) -> Plan:
     >>> un.plan(un.load_dataset("squality"), most=3).columns()["ratings"].tolist()
     [1, 2, 3]
     """
+    require_asked(most=most, seed=seed)
     fuser, known = _fitted(fit, reading)
     ask = series_advice.plan_annotators if isinstance(fuser, SeriesFuser) else rating_design.plan_ratings
     return ask(fuser, known, most=most, seed=seed)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.errors import DataError, SettingsError
+from unisono.errors import DataError
 from unisono.evaluate.agreement_figures import (
     Drawing,
     Measured,
@@ -94,8 +94,6 @@ def measure_agreement(
     `estimate` is that whose reliability is asked for (of the plain mean without it). `matrices` keeps the figures of
     every pair of annotators.
     """
-    if drawing.draws < 0 or not 0 < drawing.level < 1:
-        raise SettingsError(f"{drawing.draws} draws and the level {drawing.level} give no interval.")
     if matrices and ratings.K > MOST_IN_MATRIX:
         raise DataError(f"{ratings.source}: a matrix of {ratings.K:,} annotators is too large; leave it out.")
     tell = _Steps(ratings.D * (2 if ratings.is_series else 1) + 1, on_task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.fuser import Fuser, Given, Progress
+from unisono.fusers.fuser_settings import ITERATIONS, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.item_posteriors import predicted_answers
 from unisono.fusers.joint_items import Joint
@@ -51,6 +52,10 @@ class Pairwise(Fuser):
     """
 
     kind: ClassVar[str] = "pairwise"
+    numbers: ClassVar[Mapping[str, Number]] = {
+        "tol": Number("give nats above 0", with_least=False),
+        "max_iter": ITERATIONS,
+    }
     items_: tuple[str, ...]
     posterior_: Posterior
     crowd_: Crowd
@@ -62,10 +67,6 @@ class Pairwise(Fuser):
     def __init__(self, *, tol: float = TOL, max_iter: int = MAX_ITER) -> None:
         self.tol = tol
         self.max_iter = max_iter
-
-    def check_settings(self) -> None:
-        if self.tol <= 0 or self.max_iter < 1:
-            raise SettingsError(f"tol={self.tol!r}, max_iter={self.max_iter!r}: give positive numbers.")
 
     def compare(self, comparisons: Comparisons) -> Self:
         """Takes these comparisons into the next fit; returns itself."""

@@ -40,8 +40,24 @@ class Number(NamedTuple):
 
 TOLERANCE = Number("give a relative change from 0 on, or leave it out")
 ITERATIONS = Number("give a whole number from 1 on, or leave it out", least=1, whole=True)
+SHARED = Number("give a share of the error from 0 up to, but not including, 1", below=1)
 SEED = Number("give a whole number from 0 on", whole=True)
 JOBS = Number("give the number of processes, or -1 for one per core", least=1, whole=True, others=(-1,))
+_SHARE = "give a share between 0 and 1"
+ASKED: Mapping[str, Number] = {  # numbers that questions take beside a model
+    "seed": SEED,
+    "folds": Number("give a whole number from 2 on", least=2, whole=True),
+    "draws": Number("give a whole number from 0 on", whole=True),
+    "level": Number(_SHARE, below=1, with_least=False),
+    "epsilon": Number("give a difference from 0 to 1", below=np.nextafter(1, 2)),
+    "most": Number("give a whole number from 1 on", least=1, whole=True),
+    "pairs": Number("give a whole number from 1 on", least=1, whole=True),
+}
+
+
+def require_asked(**given: object) -> None:
+    """The same for numbers of a question, before anything is read; None is what was left out."""
+    require_numbers({**dict.fromkeys(ASKED), **given}, dict.fromkeys(ASKED), ASKED)
 
 
 def require_numbers(

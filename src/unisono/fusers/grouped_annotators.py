@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unisono.errors import SettingsError
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
+from unisono.fusers.fuser_settings import ITERATIONS, SHARED, Number
+from unisono.fusers.fuser_settings import TOLERANCE as RELATIVE
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.group_fit import (
     GroupFit,
@@ -47,6 +49,7 @@ class Groups(Fuser):
     """
 
     kind: ClassVar[str] = "groups"
+    numbers: ClassVar[Mapping[str, Number]] = {"shared": SHARED, "tol": RELATIVE, "max_iter": ITERATIONS}
     fit_: GroupFit
     before_: np.ndarray
     covariates_: RatingNumbers | None = None
@@ -65,10 +68,6 @@ class Groups(Fuser):
         self.shared = shared
         self.tol = tol
         self.max_iter = max_iter
-
-    def check_settings(self) -> None:
-        if self.shared is not None and not 0 <= self.shared < 1:
-            raise SettingsError(f"shared={self.shared!r}: give a share of the error, from 0 to below 1.")
 
     # ---- fitting
 

@@ -64,9 +64,7 @@ def default_transform(inference: str, anchor: str) -> Transform:
     return "gain" if (inference, anchor) == ("bayes", "average") else "full"
 
 
-def check_settings(
-    structure: Structure, inference: str, anchor: str, estimate: EstimateScale | None, panel: float
-) -> None:
+def check_settings(structure: Structure, inference: str, anchor: str, estimate: EstimateScale | None) -> None:
     """Raises a SettingsError that says what there is, or what a choice needs."""
     require_word("inference", inference, ITEM_WORDS["inference"])
     require_word("anchor", anchor, ITEM_WORDS["anchor"])
@@ -76,8 +74,6 @@ def check_settings(
         raise SettingsError("noise='shared' needs inference='bayes'; maximum likelihood has 'scaled' and 'full'.")
     if estimate == "matched" and inference == "ml":
         raise SettingsError("estimate='matched' needs inference='bayes'; maximum likelihood gives the posterior mean.")
-    if not panel > 0:
-        raise SettingsError(f"panel={panel!r}: give a number of annotators above 0.")
     if anchor == "uncorrelated" and (structure.transform, structure.latent) != ("full", "full"):
         raise SettingsError("anchor='uncorrelated' turns the dimensions, so it needs transform='full', latent='full'.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from unisono.errors import DataError
 from unisono.fusers.crowd import crowd_diagnosis, item_signal
 from unisono.fusers.estimate_reliability import reliability_draws
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
+from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
 from unisono.fusers.gold_items import GoldReport, TurnedFit, restored_turned, turned_arrays
 from unisono.fusers.item_estimation import (
@@ -90,6 +91,12 @@ class Joint(Fuser):
     """
 
     kind: ClassVar[str] = "joint"
+    numbers: ClassVar[Mapping[str, Number]] = {
+        "panel": Number("give a number of annotators above 0", with_least=False, others=(np.inf,)),
+        "tol": TOLERANCE,
+        "max_iter": ITERATIONS,
+        "variance_floor": Number("give a variance from 0 on"),
+    }
     gold_: GoldReport | None = None
     turned_: TurnedFit | None = None
     params_: ItemParams
@@ -182,7 +189,8 @@ class Joint(Fuser):
         return () if self.gold_ is None else self.gold_.slopes
 
     def check_settings(self) -> None:
-        check_settings(self.structure(), self.inference, self.anchor, self.estimate, self.panel)
+        super().check_settings()
+        check_settings(self.structure(), self.inference, self.anchor, self.estimate)
         check_response(self.response, self.inference, self.one_by_one)
         require_word("interval", self.interval, ITEM_WORDS["interval"])
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.fuser import OnState
-from unisono.fusers.fuser_settings import ITERATIONS, JOBS, TOLERANCE, Number
+from unisono.fusers.fuser_settings import ITERATIONS, JOBS, SHARED, TOLERANCE, Number
 from unisono.fusers.trace_data import Watcher, in_own_units
 from unisono.fusers.trace_fuser import SeriesFuser
 from unisono.fusers.trace_model import (
@@ -54,7 +54,7 @@ class Joint(SeriesFuser):
         "window": Number("give seconds from 0 on, or leave it out"),
         "lag": Number("give seconds from 0 on, or leave it out"),
         "memory": Number("give seconds above 0, or leave it out: it is then estimated", with_least=False),
-        "shared": Number("give a share from 0 up to, but not including, 1", below=1),
+        "shared": SHARED,
         "tol": TOLERANCE,
         "max_iter": ITERATIONS,
         "jobs": JOBS,

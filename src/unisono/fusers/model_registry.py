@@ -12,7 +12,6 @@ from unisono.fusers import series as of_traces
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fuser import Fuser
-from unisono.fusers.fuser_settings import SEED
 from unisono.fusers.fusion_results import Fit
 from unisono.fusers.grouped_annotators import Groups
 from unisono.fusers.joint_items import Joint
@@ -153,12 +152,6 @@ def revive(fit: Fit) -> Fuser:
 
 
 GROUP_SETTINGS = ("reference_kind", "shared")
-
-
-def require_seed(seed: object) -> None:
-    """Raises a SettingsError for what is no seed, before anything is read."""
-    if seed is not None and not SEED.fits(seed):
-        raise SettingsError(f"seed={seed!r}: {SEED.give}.")
 
 
 def model_for(model: str, ratings: Ratings, settings: dict[str, Any], *, explained: bool = False) -> str:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.errors import SettingsError
 from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.fuser_settings import require_asked
 from unisono.maths.comparisons.comparison_posterior import answer_information
 
 ALL_PAIRS = 400  # numerical: items up to which all pairs are looked at; beyond, neighbours and some at random
@@ -33,8 +33,7 @@ class NextPairs(NamedTuple):
 
 def next_pairs(fuser: Pairwise, count: int, seed: int = 0) -> NextPairs:
     """The `count` disjoint pairs to compare next; fewer where items run out."""
-    if count < 1:
-        raise SettingsError(f"pairs={count}: give the number of pairs.")
+    require_asked(pairs=count)
     fuser.require_fitted()
     rng = np.random.default_rng([seed, count])
     left, right = _candidates(fuser, rng)

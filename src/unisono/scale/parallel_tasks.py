@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -68,8 +69,8 @@ def run_tasks(
 
     jobs: processes at once, -1 for one per core, or an executor. common: what all tasks need; it reaches a worker once.
     """
-    if isinstance(jobs, int) and (jobs == 0 or jobs < -1):
-        raise SettingsError(f"jobs is {jobs}: give the number of processes, or -1 for one per core.")
+    if not isinstance(jobs, Executor) and not (isinstance(jobs, Integral) and (jobs == -1 or jobs > 0)):
+        raise SettingsError(f"jobs={jobs!r}: give the number of processes, or -1 for one per core.")
     results: list[Result] = []
     for result in _results(function, tasks, jobs, common):
         results.append(result)

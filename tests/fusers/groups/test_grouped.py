@@ -104,7 +104,7 @@ def test_one_lab_can_share_its_errors():
     width = [(one.fused.sd / one.fused.mean.std(axis=0)).mean() for one in alone]
     assert width[0] < width[1] < width[2]
     assert "shared to 20% (--shared)" in alone[2].summary().splitlines()[0]
-    with pytest.raises(un.SettingsError, match="from 0 to below 1"):
+    with pytest.raises(un.SettingsError, match="from 0 up to, but not including, 1"):
         un.fuse(world.ratings, shared=1.0)
 
 

@@ -274,7 +274,7 @@ def test_the_band_allows_for_what_all_annotators_do_alike(world, default):
     [
         ({"window": 1.0, "lag": 2.0}, "does not fit into a window"),
         ({"window": "wide"}, "give seconds from 0 on"),
-        ({"shared": 1.0}, "a share from 0 up to"),
+        ({"shared": 1.0}, "a share of the error from 0 up to"),
         ({"memory": 0}, "memory=0: give seconds above 0, or leave it out"),
     ],
 )

@@ -199,7 +199,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 UNIT_OF_NAME = {"timems": "ms", "milliseconds": "ms", "ms": "ms", "minutes": "min"} | dict.fromkeys(
     ("frame", "frameid", "frameindex", "framenumber"), "frames"
 )
-RESPONSES = ("responseid", "submissionid", "responsenumber")  # of forms: an annotator, where each has one row
+# Of forms: an annotator, where each has one row.
+RESPONSES = ("responseid", "submissionid", "responsenumber", "emailaddress", "timestamp")
 KIND = "kind"  # what an annotator is: human, judge, code
 _BOOKKEEPING = {
     *("", "index", "row", "rowid", "unnamed0", "level0", "annotationid", "assignmentid", "session", "sessionid"),
@@ -354,13 +355,14 @@ def candidates(table: Table, roles: Roles, *, companions: bool = False) -> tuple
     for index, column in enumerate(table.columns):
         if index in used or not column or column in roles.parts:
             continue
-        why = _labels_rows(column) or (None if companions else goes_with(column, table.columns))
+        label = _labels_rows(column)
+        why = label or (None if companions else goes_with(column, table.columns))
         if why is None and "annotator" in roles.place:  # durations, counts and years are good features of items
             why = described_by_name(column)
         if why is None:
             kept.append(index)
         else:
-            aside.append(LeftOut(column, why, numeric=True))
+            aside.append(LeftOut(column, why, numeric=label is None))
     return kept, aside
 
 

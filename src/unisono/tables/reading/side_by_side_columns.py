@@ -78,10 +78,24 @@ def likely_pattern(columns: Sequence[str], numeric: Sequence[int], role: str) ->
     if len(numeric) < 2:
         return None
     names = [columns[index] for index in numeric]
+    if (grid := _rows_of_grids(names, role)) is not None:
+        return grid
     whole = crossed(names)
     if whole is None or len(whole.stems) * len(whole.ends) < MOST * len(names):
         return ",".join(names)
     return whole.mark.join(f"{{{part}}}" for part in _parts(whole, role))
+
+
+def _rows_of_grids(names: Sequence[str], role: str) -> str | None:
+    """The form of `Question [Row]`, as grids of forms have it; None unless all names do."""
+    parts = [match.groups() for name in names if (match := re.fullmatch(r"(.+) \[(.+)\]", name))]
+    if len(parts) < len(names):
+        return None
+    questions, rows = (tuple(dict.fromkeys(own)) for own in zip(*parts, strict=True))
+    if len(questions) == 1:
+        return f"{questions[0]} [{{{role}}}]"
+    first, last = _parts(Crossed(" [", questions, rows), role)
+    return f"{{{first}}} [{{{last}}}]"
 
 
 MOST = 0.8  # share of the columns (or of the places of a grid) that a form has to explain

@@ -32,6 +32,7 @@ from unisono.tables.reading.column_roles import (
     plain_name,
 )
 from unisono.tables.reading.label_and_number_columns import as_text
+from unisono.tables.reading.likert_scales import families_of, plain_word
 from unisono.tables.reading.raw_table import Chunk, Table
 from unisono.tables.reading.side_by_side_columns import (
     LABEL,
@@ -245,6 +246,15 @@ def is_numeric(table: Table, index: int) -> bool:
     return False
 
 
+def _holds_answers(table: Table, index: int) -> bool:
+    """Whether the first rows of a column hold numbers, or words of a rating scale, and nothing else."""
+    part = next(iter(table.parts()), None)
+    if part is None or is_numeric(table, index):
+        return part is not None
+    words = as_text(part.column(index)).head(100).drop_nulls().unique().to_list()
+    return len(words) > 1 and bool(families_of([plain_word(word) for word in words if word.strip()]))
+
+
 def _long_options(table: Table, item: int, names: Sequence[int], numeric: Sequence[int]) -> str | None:
     """Somebody, what was rated, and one column of numbers: a table with one row per number."""
     if len(numeric) != 1:
@@ -332,7 +342,7 @@ def _side_by_side(
             free = free_columns(table.columns, {*place.values(), *asked})
             found = by_names(table.columns, free, role, dimension)
             if found is None:
-                numeric = [i for i in free if is_numeric(table, i) and may_rate(table.columns[i])]
+                numeric = [i for i in free if may_rate(table.columns[i]) and _holds_answers(table, i)]
                 pattern = likely_pattern(table.columns, numeric, role)
                 example = naming_option(table, role, place[other], free)
                 columns = [column for column in table.columns if column != made]
@@ -343,7 +353,9 @@ def _side_by_side(
 
 
 def _one_row_each(table: Table) -> int | None:
-    """The column that names the response of a form, where each has one row."""
+    """The column that names the response of a form, where each has one row; times that count are a trace's."""
     names = [plain_name(column) for column in table.columns]
     found = next((names.index(name) for name in RESPONSES if name in names), None)
-    return found if found is not None and tells_apart(table, (found,), ()) else None
+    if found is None or not tells_apart(table, (found,), ()):
+        return None
+    return None if looks_like_times(next(iter(table.parts())).column(found)) else found
