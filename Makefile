@@ -5,6 +5,8 @@ BIN    := $(VENV)/bin
 # Tests wait for browsers and servers as often as they compute: one worker more than there are cores.
 CORES  := $(shell getconf _NPROCESSORS_ONLN)
 PYTEST := $(BIN)/python -m pytest -n $(shell expr $(CORES) + 1) --maxprocesses 4 --dist worksteal
+# Compiled once, not by every worker and every process that tests start.
+unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-fast lint types docs bench bench-studies bench-study-constants bench-accuracy bench-accuracy-series bench-trace-constants clean

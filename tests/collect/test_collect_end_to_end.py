@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import colorsys
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -15,17 +14,16 @@ import pytest
 from playwright.sync_api import Page
 
 from collect_people import Keyboard, Mouse, Person
-from collect_support import COMMAND, Rater, Server, rate_study, trace_study
-from unisono.cli.main import COMMANDS
+from collect_support import Rater, Server, rate_study, trace_study
+from command_line import unisono_here
 
 LIMITS = "\n[limits]\nrequests_per_second = 1000\njoins_per_minute = 6000\n"
-NEEDED = [name for name in ("check", "fuse", "score") if name not in COMMANDS]
 
 
-def unisono(*words: str | Path, codes: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
-    run = subprocess.run([*COMMAND, *map(str, words)], capture_output=True, text=True, check=False)
-    assert run.returncode in codes, run.stderr
-    return run
+def unisono(*words: str | Path) -> str:
+    run = unisono_here(*words)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
 
 
 class Eye:
@@ -61,7 +59,7 @@ def rate_in_browser(page: Page, url: str, kind: type[Person], count: int) -> Non
 
 
 def scores(truth: Path, reference: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(unisono("score", truth, reference, "--json").stdout)
+    found: dict[str, Any] = json.loads(unisono("score", truth, reference, "--json"))
     return found
 
 
@@ -70,7 +68,6 @@ def pearson(found: dict[str, Any], name: str) -> float:
     return value
 
 
-@pytest.mark.skipif(bool(NEEDED), reason=f"command not available: {', '.join(NEEDED)}")
 def test_images_are_rated_checked_fused_and_scored(tmp_path: Path, open_page: Callable[..., Page]) -> None:
     reference = "\n[reference]\nevery = 10\nvalues = { saturation = 50, brightness = 70 }\n"
     rate_study(tmp_path / "study", per_regime=10, extra=reference + LIMITS)
@@ -80,7 +77,7 @@ def test_images_are_rated_checked_fused_and_scored(tmp_path: Path, open_page: Ca
         rate_in_browser(open_page(), server.url, Mouse, 22)
         rate_in_browser(open_page(), server.url, Keyboard, 22)
     out = tmp_path / "export"
-    listed = unisono("collect", "export", tmp_path / "study", "--out", out).stdout.split()
+    listed = unisono("collect", "export", tmp_path / "study", "--out", out).split()
     assert str(out / "ratings.csv") in listed
     unisono("check", out / "ratings.csv")
     unisono("fuse", out / "ratings.csv", "--features", out / "features.csv", "--out", tmp_path / "fused")
@@ -110,7 +107,6 @@ def trace_by_protocol(url: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(NEEDED), reason=f"command not available: {', '.join(NEEDED)}")
 def test_videos_are_traced_checked_fused_and_scored(tmp_path: Path) -> None:
     trace_study(tmp_path / "study", count=4, seconds=20, extra=LIMITS)
     with Server(tmp_path / "study") as server:

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from collect_support import COMMAND, RATE_STUDY, Postgres, Rater, Server, collect, free_port, rate_study
+from collect_support import COMMAND, ENTRY, RATE_STUDY, Postgres, Rater, Server, collect, free_port, rate_study
 from unisono.collect.store.agree import prepare
 from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.studies import load_study, open_folder
@@ -138,7 +138,7 @@ def test_a_port_in_use_is_said_before_anything_is_written(tmp_path: Path) -> Non
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_that_is_stopped_says_what_it_did(how: signal.Signals, tmp_path: Path) -> None:
     rate_study(tmp_path / "s")
-    with Server(tmp_path / "s") as server, httpx.Client(base_url=server.url) as client:
+    with Server(tmp_path / "s", code=ENTRY) as server, httpx.Client(base_url=server.url) as client:
         rater = Rater.join(client)
         rater.rate(rater.slots[0])
         server.process.send_signal(how)

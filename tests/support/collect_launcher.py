@@ -1,7 +1,7 @@
-"""Starts servers quickly, so that one can be killed fifty times: everything is imported once, every start is a fork.
+"""Starts servers quickly: everything is imported once, every start is a fork.
 
-Reads lines from stdin: each is the words of a `unisono` command, set apart by tabs. Answers with the process number
-of a child that runs it. The child is a server like any other; only the time to import is saved.
+Reads lines from stdin: a file for what a server says, and the words of a `unisono` command, set apart by tabs. Answers
+with the process number of a child that runs it. The child is a server like any other; only the time to import is saved.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            sys.argv = ["unisono", *line.rstrip("\n").split("\t")]
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            log, *words = line.rstrip("\n").split("\t")
+            sys.argv = ["unisono", *words]
+            said = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            for place, stream in enumerate((os.open(os.devnull, os.O_RDONLY), said, said)):
+                os.dup2(stream, place)
             run()
             os._exit(0)
         print(child, flush=True)

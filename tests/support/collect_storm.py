@@ -13,8 +13,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -26,7 +24,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from collect_media import png
-from collect_support import free_port
+from collect_support import free_port, start_server
 from unisono.collect.export.summary import summary
 from unisono.collect.export.write import export_study
 from unisono.collect.store.agree import check_meaning
@@ -57,34 +55,6 @@ requests_per_second = 1000
 joins_per_minute = 60000
 """
 CHECK = '\n[[checks]]\nafter = {after}\ntext = "Far left, {after}."\nexpected = {{ valence = 0 }}\n'
-
-
-class Launcher:
-    """Keeps one server alive after another, until told to stop."""
-
-    def __init__(self, folder: Path, database_url: str) -> None:
-        self.port = free_port()
-        self.words = "\t".join(["collect", "serve", str(folder), "--port", str(self.port), "--database", database_url])
-        script = Path(__file__).with_name("collect_launcher.py")
-        self.process = subprocess.Popen(
-            [sys.executable, str(script)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-
-    def start(self) -> int:
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(self.words + "\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
-
-    def close(self) -> None:
-        assert self.process.stdin
-        self.process.stdin.close()
-        self.process.wait(10)
 
 
 class Insistent:
@@ -192,18 +162,16 @@ class Storm:
 
     def blow(self) -> Outcome:
         """Everything at once, then the reckoning."""
-        launcher = Launcher(self.folder, self.database_url)
         beside = [Bystander(work) for work in (self.edit, self.look, self.export)]
         try:
             # In a thread of its own: the browser of other tests has an event loop in this one.
             with ThreadPoolExecutor() as pool:
-                storm = pool.submit(lambda: asyncio.run(self._kill(launcher, beside)))
+                storm = pool.submit(lambda: asyncio.run(self._kill(beside)))
                 storm.result()
             edits, looks, exports = (one.end() for one in beside)
         finally:
             for one in beside:
                 one.over.set()
-            launcher.close()
         self.export(0)
         self.reckon()
         return Outcome(self.kills, self.busy, self.work_done(), edits, looks, exports)
@@ -212,14 +180,16 @@ class Storm:
         """Ratings that were acknowledged."""
         return sum(len(person.acked) for person in self.people)
 
-    async def _kill(self, launcher: Launcher, beside: list[Bystander]) -> None:
+    async def _kill(self, beside: list[Bystander]) -> None:
         rng, stop = Random(7), asyncio.Event()
         limits = httpx.Limits(max_connections=self.raters * 2)
-        address = f"http://127.0.0.1:{launcher.port}"
+        port = free_port()
+        serve = ("collect", "serve", self.folder, "--port", port, "--database", self.database_url)
+        address = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(base_url=address, timeout=20, limits=limits) as client:
             self.people = [Insistent(client, number) for number in range(self.raters)]
             tasks = [asyncio.create_task(person.work(stop)) for person in self.people]
-            child = launcher.start()
+            child = start_server(*serve)
             for one in beside:
                 one.start()
             for life in range(self.kills):
@@ -231,7 +201,7 @@ class Storm:
                 await asyncio.sleep(0.2 * rng.random())
                 os.kill(child, signal.SIGKILL)
                 self.busy += self.work_done() > before
-                child = launcher.start()
+                child = start_server(*serve)
             await asyncio.sleep(0.5)
             stop.set()
             await asyncio.wait_for(asyncio.gather(*tasks), 60)

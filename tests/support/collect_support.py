@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import os
@@ -172,7 +173,8 @@ def free_port() -> int:
         return port
 
 
-COMMAND = [sys.executable, "-c", "from unisono.cli.main import run; run()"]
+ENTRY = "from unisono.cli.main import run; run()"
+COMMAND = [sys.executable, "-c", ENTRY]
 
 
 def collect(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -187,8 +189,59 @@ def collect(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
 
 
+@functools.cache
+def _launcher() -> subprocess.Popen[str]:
+    """One for all servers of a test run; it ends with the run, when nobody writes to it any more."""
+    script = Path(__file__).with_name("collect_launcher.py")
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [sys.executable, str(script)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+    )
+
+
+def start_server(*words: object, log: str | Path = os.devnull) -> int:
+    """The number of a new process that runs this command."""
+    launcher = _launcher()
+    assert launcher.stdin
+    assert launcher.stdout
+    launcher.stdin.write("\t".join(map(str, (log, *words))) + "\n")
+    launcher.stdin.flush()
+    return int(launcher.stdout.readline())
+
+
+class Forked:
+    """A process that the launcher started, with the words of one of our own; how it ended is not known."""
+
+    def __init__(self, number: int) -> None:
+        self.pid = number
+
+    def poll(self) -> int | None:
+        """None while it runs."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return 0
+        return None
+
+    def wait(self, patience: float = 20.0) -> int:
+        """Until it has ended."""
+        end = time.monotonic() + patience
+        while self.poll() is None:
+            assert time.monotonic() < end, "a server goes on"
+            time.sleep(0.01)
+        return 0
+
+    def send_signal(self, number: int) -> None:
+        """To this process."""
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """At once."""
+        self.send_signal(signal.SIGKILL)
+
+
 class Server:
-    """`unisono collect serve` as a process of its own."""
+    """`unisono collect serve` as a process of its own: quickly, or with code or a prefix of its own from the start."""
 
     def __init__(
         self,
@@ -203,10 +256,15 @@ class Server:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder.parent / f"server-{self.port}.log"
-        command = [sys.executable, "-c", code] if code else COMMAND
-        words = [*prefix, *command, "collect", verb, str(folder), "--port", str(self.port), *options]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(words, stdout=log, stderr=log)
+        self.log.touch()
+        words = ("collect", verb, str(folder), "--port", str(self.port), *options)
+        self.process: subprocess.Popen[bytes] | Forked
+        if code or prefix:
+            with self.log.open("ab") as log:
+                own = [*prefix, sys.executable, "-c", code or ENTRY, *words]
+                self.process = subprocess.Popen(own, stdout=log, stderr=log)
+        else:
+            self.process = Forked(start_server(*words, log=self.log.resolve()))
         self.wait()
 
     def wait(self) -> None:
