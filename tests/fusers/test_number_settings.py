@@ -6,9 +6,9 @@ import pytest
 from unisono.errors import SettingsError
 from unisono.fusers import make_fuser, series
 from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.fuser_settings import Number, require_numbers
 from unisono.fusers.grouped_annotators import Groups
 from unisono.fusers.joint_items import Joint
-from unisono.fusers.fuser_settings import Number, require_numbers
 
 MODELS = (("auto", "independent", "aligned-mean", "paper-joint"), ("auto", "groups", "pairwise"))
 
