@@ -192,3 +192,15 @@ def test_help_loads_nothing_heavy(arguments):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_small_fuse_loads_no_part_of_scipy_that_it_does_not_use(tmp_path):
+    (tmp_path / "r.csv").write_text("item,annotator,v\n1,x,1\n1,y,2\n2,x,4\n2,y,3\n3,x,2\n3,y,5\n")
+    code = (
+        "import sys\nfrom unisono.cli.main import cli\n"
+        "cli.main(['fuse', 'r.csv', '--out', 'out'], standalone_mode=False)\n"
+        "heavy = {'stats', 'ndimage', 'optimize', 'interpolate', 'fft', 'signal', 'spatial'}\n"
+        "print(sorted(heavy & {name.removeprefix('scipy.') for name in sys.modules if name.startswith('scipy.')}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]"

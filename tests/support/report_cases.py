@@ -22,7 +22,7 @@ def dossier_of(ratings: Any, **settings: Any) -> dict[str, Any]:
     result = un.fuse(ratings, **settings)
     words = None if result.chosen is None else result.chosen.for_report()
     subject = Subject(
-        *(result.model, result.fuser, result.ratings, result.fused, result.described, result.summary_data, words)
+        *(result.model, result.fuser, result.ratings, result.estimate, result.described, result.summary_data, words)
     )
     return json.loads(json_text(build_dossier(subject, created="2024-05-06", command="unisono fuse ratings.csv")))
 

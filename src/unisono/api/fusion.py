@@ -58,6 +58,7 @@ from unisono.tables.reading.table_layout import split_label, with_parts
 from unisono.version import __version__
 
 if TYPE_CHECKING:
+    from unisono.evaluate.agreement_measure import Estimate
     from unisono.evaluate.leaderboard_results import Leaderboard
 
 
@@ -255,6 +256,13 @@ class Fusion(WithCategories, Saving):
         return replace(each, answered=answers_given(self.ratings))
 
     @cached_property
+    def estimate(self) -> Estimate:
+        """The truth with what the fit says of its reliability."""
+        from unisono.evaluate.agreement_measure import estimate_of
+
+        return estimate_of(self.fuser, self.fused)
+
+    @cached_property
     def alerts(self) -> list[Alert]:
         """What in the ratings deserves a look, the gravest first."""
         notes = self.fuser.notes()
@@ -298,7 +306,7 @@ class Fusion(WithCategories, Saving):
             return {}
         fitted = self.fuser.fitted_ratings()
         given = np.bincount(fitted.annotator_of, minlength=fitted.K)
-        drawn = self.fuser.reliability_draws(self.fused)
+        drawn = self.estimate.correlations
         known = {} if drawn is None else {"reliability_draws": drawn}
         known |= error_arrays(self.fused.level, "item_level")
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
@@ -375,7 +383,7 @@ class Fusion(WithCategories, Saving):
         from unisono.report.report_page import report_files
 
         words = None if self.chosen is None else self.chosen.for_report()
-        whole = Subject(self.model, self.fuser, self.ratings, self.fused, self.described, self.summary_data, words)
+        whole = Subject(self.model, self.fuser, self.ratings, self.estimate, self.described, self.summary_data, words)
         with watching_phases("Writing the report", on_phase) as watcher:
             return report_files(whole, command=command, on_phase=watcher)
 

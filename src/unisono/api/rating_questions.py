@@ -322,13 +322,13 @@ def cross_validate(
 
 def _estimate_of(fit: Any) -> Estimate | None:
     """An estimate with what is known of its reliability."""
-    from unisono.evaluate.agreement_measure import Estimate, estimate_of
+    from unisono.evaluate.agreement_measure import Estimate
 
     if fit is None:
         return None
     if isinstance(fit, Fused):
         return Estimate(fit)
     if isinstance(fit, Fusion):
-        return estimate_of(fit.fuser, fit.fused)
+        return fit.estimate
     saved = load_fit(Path(fit))
     return Estimate(saved.fused(), revive(saved).gives_posterior_means(), saved.arrays.get("reliability_draws"))

@@ -17,9 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 from scipy.special import stdtr
-from scipy.stats import rankdata
 
 
 def ccc(x: np.ndarray, y: np.ndarray) -> float:
@@ -49,7 +48,7 @@ def pearson(x: np.ndarray, y: np.ndarray) -> float:
 def spearman(x: np.ndarray, y: np.ndarray) -> float:
     """Spearman's rank correlation: Pearson's of the ranks, equal numbers sharing their mean rank."""
     x, y = complete_pairs(x, y)
-    return pearson(rankdata(x), rankdata(y))
+    return pearson(scipy.stats.rankdata(x), scipy.stats.rankdata(y))
 
 
 def rmse(x: np.ndarray, y: np.ndarray) -> float:
@@ -94,7 +93,7 @@ def best_switch(estimate: np.ndarray, known: np.ndarray) -> Switch:
         for e in range(E):
             plus, minus = (np.nan_to_num(ccc(s * estimate[:, e], known[:, d]), nan=-1.0) for s in (1, -1))
             score[d, e], sign[d, e] = max(plus, minus), 1 if plus >= minus else -1
-    rows, order = linear_sum_assignment(score, maximize=True)
+    rows, order = scipy.optimize.linear_sum_assignment(score, maximize=True)
     return Switch(order, sign[rows, order])
 
 

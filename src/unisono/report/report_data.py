@@ -1,6 +1,6 @@
 """report.json: every number of the report on a fusion, as plain data; `report_page` makes the page of it.
 
-    data = build_dossier(Subject("auto", fuser, ratings, fused, annotators, summary))
+    data = build_dossier(Subject("auto", fuser, ratings, estimate, annotators, summary))
 
 Large tables are shown in part, by rules that the data state. Includes whether the model predicts held-out ratings
 better than the plain mean does.
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.evaluate.agreement_figures import Drawing
-from unisono.evaluate.agreement_measure import estimate_of, measure_agreement
+from unisono.evaluate.agreement_measure import Estimate, measure_agreement
 from unisono.evaluate.held_out_ratings import score_hidden
 from unisono.evaluate.splits import judgement_folds
-from unisono.fusers import Annotators, Fused, Fuser, make_fuser
+from unisono.fusers import Annotators, Fuser, make_fuser
 from unisono.maths.metrics import standard_error
 from unisono.report.report_annotators import people, replacements
 from unisono.report.report_categories import Chosen, choices
@@ -64,7 +64,7 @@ class Subject(NamedTuple):
     model: str
     fuser: Fuser
     ratings: Ratings
-    fused: Fused
+    estimate: Estimate
     annotators: Annotators
     summary: dict[str, Any]
     chosen: Chosen | None = None  # categories beside the numbers
@@ -85,14 +85,14 @@ def build_dossier(
 ) -> dict[str, Any]:
     """Computes what a report needs beyond the fusion. `command` is how to make it again, `created` its date."""
     tell = on_phase if on_phase is not None else _ignore
-    ratings, fused = subject.ratings, subject.fused
+    ratings, fused = subject.ratings, subject.estimate.fused
     tell("the plain mean")
     mean = make_fuser("mean", series=ratings.is_series).fit(ratings).fuse()
     tell("agreement")
     draws = DRAWS if ratings.value.size <= MOST_TO_RESAMPLE else 0
     if subject.sample is not None and ratings.K > MOST_TO_DRAW:
         draws = 0
-    agreement = measure_agreement(ratings, drawing=Drawing(draws, 0.95, 0), estimate=estimate_of(subject.fuser, fused))
+    agreement = measure_agreement(ratings, drawing=Drawing(draws, 0.95, 0), estimate=subject.estimate)
     tell("annotators")
     described = people(subject.fuser, ratings, fused, subject.annotators)
     tell("held-out ratings")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import DataError
+from unisono.evaluate.agreement_measure import estimate_of
 from unisono.evaluate.alerts import NO_SIGNAL, copy_alerts, how_counted, signal_alerts
 from unisono.fusers import Annotators, Fit, Fused, Joint
 from unisono.fusers.crowd import Copies, everybody_described, named_copies
@@ -276,7 +277,8 @@ class ShardedFusion:
             coverage = coverage_of_counts(per_item, self.look.rated)
             words = f"one in {-(-self.look.items // SHOWN_ITEMS)}, without pattern"
             sample = Sample(self.look.items, words, coverage, "truth.csv" if as_csv else "truth/")
-        whole = Subject(self.model, self.fuser, ratings, fused, self.described, self.summary_data, sample=sample)
+        estimate = estimate_of(self.fuser, fused)
+        whole = Subject(self.model, self.fuser, ratings, estimate, self.described, self.summary_data, sample=sample)
         return report_files(whole, command=command, on_phase=tell)
 
     def _labelled(self, sources: Any) -> list[Shard]:

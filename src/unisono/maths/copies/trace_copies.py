@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import fft
+import scipy
 
 from unisono.maths.copies.copy_sets import NAMED_FROM, joined_sets
 
@@ -130,8 +130,8 @@ def independent_share(course: np.ndarray) -> np.ndarray:
     alone makes the sum about twice as large, which errs on the side of the accused.
     """
     T = course.shape[1]
-    size = fft.next_fast_len(2 * T, real=True)
-    product = fft.irfft(np.abs(fft.rfft(course, size)) ** 2, size)[:, :T]
+    size = scipy.fft.next_fast_len(2 * T, real=True)
+    product = scipy.fft.irfft(np.abs(scipy.fft.rfft(course, size)) ** 2, size)[:, :T]
     square = product[:, :1]
     rho = product[:, 1:] / np.where(square > 0, square, 1.0)
     return np.where(square[:, 0] > 0, 1.0 / (1.0 + 2.0 * np.sum(rho**2, axis=1)), 0.0)

@@ -18,7 +18,7 @@ from itertools import cycle, islice
 from typing import NamedTuple
 
 import numpy as np
-from scipy import fft
+import scipy
 
 from unisono.maths.linalg.block_tridiagonal import Chain, factor_chain, solve_chain
 from unisono.maths.linalg.causal_filters import adjoint_filter
@@ -64,15 +64,15 @@ def advanced(x: np.ndarray, lag: int) -> np.ndarray:
 
 def masked_correlation(x: np.ndarray, y: np.ndarray, max_lag: int) -> tuple[np.ndarray, np.ndarray]:
     """Correlation of x[t + l] with y[t] and the frames both have, for l = -max_lag..max_lag, each (2 max_lag + 1,)."""
-    n = fft.next_fast_len(len(x) + max_lag + 1, real=True)
+    n = scipy.fft.next_fast_len(len(x) + max_lag + 1, real=True)
     mx, my = ~np.isnan(x), ~np.isnan(y)
     zx, zy = np.where(mx, x, 0.0), np.where(my, y, 0.0)
-    left = fft.rfft(np.stack([mx, zx, zx**2]).astype(float), n)
-    right = np.conj(fft.rfft(np.stack([my, zy, zy**2]).astype(float), n))
+    left = scipy.fft.rfft(np.stack([mx, zx, zx**2]).astype(float), n)
+    right = np.conj(scipy.fft.rfft(np.stack([my, zy, zy**2]).astype(float), n))
     pick = np.r_[n - max_lag : n, 0 : max_lag + 1] if max_lag else np.array([0])
 
     def lagged(i: int, j: int) -> np.ndarray:
-        return np.asarray(fft.irfft(left[i] * right[j], n))[pick]
+        return np.asarray(scipy.fft.irfft(left[i] * right[j], n))[pick]
 
     count = np.round(lagged(0, 0))
     size = np.maximum(count, 1.0)

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+import scipy
 from scipy.linalg import solveh_banded
 
 from unisono.maths.series import trace_priors
@@ -140,7 +140,8 @@ def delay_posterior(
     fine = max(int(np.ceil(FINE / rate)), 1)
     frames, grid = np.arange(-most, most + 1), np.arange(-most * fine, most * fine + 1) / fine
     curves = [
-        [CubicSpline(frames, share * looks.at(k, lags[d], (d,))[0]) for d, share in kappa.items()] for k in range(K)
+        [scipy.interpolate.CubicSpline(frames, share * looks.at(k, lags[d], (d,))[0]) for d, share in kappa.items()]
+        for k in range(K)
     ]
     others, whole, off = _others_in(group), np.stack(lags, axis=1), np.zeros((K, D))
     for _ in range(BETWEEN_FRAMES):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import fft
+import scipy
 
 from unisono.maths.series.trace_data import SeriesData, SeriesParams, recordings_of
 from unisono.maths.series.trace_estep import Truth
@@ -65,7 +65,7 @@ def autocorrelation(residual: list[np.ndarray], variance: np.ndarray, max_lag: i
     D = variance.shape[1]
     product, count = np.zeros((D, max_lag + 1)), np.zeros((D, max_lag + 1))
     for trace in residual:
-        n = fft.next_fast_len(trace.shape[1] + max_lag + 1, real=True)
+        n = scipy.fft.next_fast_len(trace.shape[1] + max_lag + 1, real=True)
         seen = ~np.isnan(trace)
         scaled = np.where(seen, trace, 0.0) / np.sqrt(variance)[:, None]
         product += _lagged(scaled, n, max_lag)
@@ -208,8 +208,8 @@ def coverage_loss(data: SeriesData, noise: np.ndarray) -> np.ndarray:
 
 def _lagged(x: np.ndarray, n: int, max_lag: int) -> np.ndarray:
     """(D, max_lag + 1) sum over annotators and frames of x[t] x[t + tau]. x: (K, T, D)."""
-    power = np.abs(fft.rfft(x, n, axis=1)) ** 2
-    return np.asarray(fft.irfft(power.sum(axis=0), n, axis=0)[: max_lag + 1].T)
+    power = np.abs(scipy.fft.rfft(x, n, axis=1)) ** 2
+    return np.asarray(scipy.fft.irfft(power.sum(axis=0), n, axis=0)[: max_lag + 1].T)
 
 
 def _variance_of_mean(v: np.ndarray, used: np.ndarray) -> np.ndarray:

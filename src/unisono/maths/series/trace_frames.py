@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import fft
+import scipy
 
 from unisono.maths.series import trace_priors
 from unisono.maths.series.trace_parts import Courses, Part, Parts, TwoScales
@@ -113,8 +113,8 @@ def _correlation(courses: Courses, hands: Hands, row: int, most: int) -> np.ndar
     """(2 most + 1,) sums over frames of a course, moved by each delay, times what the others expect."""
     T = courses.value.shape[1]
     S = _expected_by_others(courses, hands, row)
-    n = fft.next_fast_len(T + min(most, T - 1), real=True)
-    cross = fft.irfft(fft.rfft(courses.value[row] / hands.unit, n) * np.conj(fft.rfft(S, n)), n)
+    n = scipy.fft.next_fast_len(T + min(most, T - 1), real=True)
+    cross = scipy.fft.irfft(scipy.fft.rfft(courses.value[row] / hands.unit, n) * np.conj(scipy.fft.rfft(S, n)), n)
     reach, total = min(most, T - 1), np.zeros(2 * most + 1)
     total[most : most + reach + 1] = cross[: reach + 1]
     total[most - reach : most] = cross[n - reach : n]
@@ -211,9 +211,9 @@ def autocorrelations(part: Part, flat: tuple[np.ndarray, ...], unit: tuple[float
             T = courses.value.shape[1]
             square = np.einsum("nt,nt->n", courses.value, courses.value)
             use = (square > courses.seen.sum(axis=1) * (FLAT * unit[d]) ** 2) & ~flat[d][courses.who]
-            size, reach = fft.next_fast_len(2 * T, real=True), min(n, T)
+            size, reach = scipy.fft.next_fast_len(2 * T, real=True), min(n, T)
             for i in np.flatnonzero(use).tolist():
-                rho = fft.irfft(np.abs(fft.rfft(courses.value[i], size)) ** 2, size)[:reach] / square[i]
+                rho = scipy.fft.irfft(np.abs(scipy.fft.rfft(courses.value[i], size)) ** 2, size)[:reach] / square[i]
                 given = int(courses.seen[i].sum())
                 out[d, 0, :reach] += given * rho
                 out[d, 1, :reach] += given

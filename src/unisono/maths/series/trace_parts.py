@@ -21,8 +21,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from scipy.ndimage import median_filter
-from scipy.optimize import brentq
+import scipy
 
 from unisono.maths.series.trace_data import SeriesData
 from unisono.maths.series.trace_estep import one_thread
@@ -71,7 +70,7 @@ def _running_medians(data: SeriesData, y: np.ndarray) -> np.ndarray:
     for hi, length in zip(end.tolist(), data.length[data.item_of].tolist(), strict=True):
         rated = hi - length + np.flatnonzero(~np.isnan(y[hi - length : hi]))
         if len(rated) >= WINDOW:
-            found[rated] = median_filter(y[rated], WINDOW)
+            found[rated] = scipy.ndimage.median_filter(y[rated], WINDOW)
     return found
 
 
@@ -298,4 +297,6 @@ def most_levels(level: np.ndarray) -> float:
         return float(np.sum((level - at) / np.sqrt(LEVEL_VARIANCE + (level - at) ** 2)))
 
     low, high = float(level.min()), float(level.max())
-    return low if pull(low) <= 0.0 or low == high else float(brentq(pull, low, high, xtol=1e-13 * max(high - low, 1.0)))
+    if pull(low) <= 0.0 or low == high:
+        return low
+    return float(scipy.optimize.brentq(pull, low, high, xtol=1e-13 * max(high - low, 1.0)))

@@ -40,7 +40,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, optimize, sparse
+import scipy
+from scipy import linalg, sparse
 
 from unisono.maths.linalg.conjugate_gradients import conjugate_gradients
 from unisono.maths.systems.score_design import (
@@ -244,7 +245,7 @@ def moments(y: np.ndarray, X: sparse.csr_array, Z: Sequence[sparse.csr_array]) -
     F[c, c] = N - np.linalg.matrix_rank(Q)
     q = np.array([*(float(np.sum((one.T @ r) ** 2)) for one in Z), float(r @ r)])
     unit = np.sqrt(np.maximum(np.diagonal(F), np.finfo(float).tiny))
-    theta = optimize.nnls(F / unit / unit[:, None], q / unit)[0] / unit
+    theta = scipy.optimize.nnls(F / unit / unit[:, None], q / unit)[0] / unit
     whole = np.array([*(float(((one.T @ np.ones(N)) ** 2).sum()) for one in Z), N])
     unseen = np.diagonal(F) < UNSEEN_SHARE * whole
     theta[unseen] = UNSEEN_LENIENCY * (theta[~unseen].sum() + np.var(y - r))
