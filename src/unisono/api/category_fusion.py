@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from unisono.api.input_output import Saving, rating_table
+from unisono.api.input_output import OnPhase, Saving, provenance, rating_table
 from unisono.errors import DataError, DataWarning, warn
 from unisono.fusers.category_models import FusedCategories, find_category_model, fuse_categories, installed
 from unisono.report.category_summary import category_lines, reading_line, recognised_line, summarise_categories
 from unisono.tables.categories import Categories
-from unisono.tables.exporting.result_folder import csv_text, rounded_figures
+from unisono.tables.exporting.result_folder import rounded_figures
 from unisono.tables.labels import Introduction, listed
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.categories_reader import Answers, read_answers
 from unisono.tables.reading.data_frames import frame_with_ids
 from unisono.tables.reading.table_layout import with_parts
-from unisono.version import __version__
 
 if TYPE_CHECKING:
     from unisono.report.report_categories import Chosen
@@ -145,7 +142,7 @@ class WithCategories:
         return {} if self.chosen is None else self.chosen.tables()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CategoryFusion(WithCategories, Saving):
     """A finished fusion of a table that holds categories alone; the tables are those of `Fusion`.
 
@@ -162,12 +159,6 @@ class CategoryFusion(WithCategories, Saving):
     chosen: ChosenClasses
     seed: int = 0
 
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
-
     def _introduction(self) -> Introduction:
         hint = "See .truth, .categories, .annotators, .confusion, .summary() and .save(directory)."
         return self.chosen.fused.introduction(f"'{self.chosen.answers.source}': fused categories", hint)
@@ -175,7 +166,7 @@ class CategoryFusion(WithCategories, Saving):
     @cached_property
     def truth(self) -> Any:
         """One row per item: the most probable class and its probability; the kind of frame that came in."""
-        return self.chosen.frame(self.truth_columns)
+        return self.chosen.frame(self._truth_columns())
 
     @cached_property
     def annotators(self) -> Any:
@@ -190,10 +181,9 @@ class CategoryFusion(WithCategories, Saving):
     def _overall_columns(self) -> dict[str, Any]:
         return self.with_overall_accuracy({"annotator": list(self.chosen.fused.annotators)})
 
-    @cached_property
-    def truth_columns(self) -> dict[str, Any]:
-        """The columns of truth.csv."""
-        return {"item": list(self.chosen.fused.items)} | self.chosen.fused.truth_columns()
+    def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:
+        columns = {"item": list(self.chosen.fused.items)} | self.chosen.fused.truth_columns()
+        return with_parts(columns, self.chosen.answers.reading) if rounded else columns
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
@@ -205,38 +195,22 @@ class CategoryFusion(WithCategories, Saving):
             "annotators": len(answers.annotators),
             "dimensions": [],
             "categories": self.chosen.summary_data,
-            "provenance": {
-                "unisono": __version__,
-                "seed": self.seed,
-                "source": answers.source,
-                "data_sha256": answers.data_hash,
-            },
+            "provenance": provenance(answers, self.seed),
         }
 
     def summary(self) -> str:
         """The result in words."""
         return "\n".join([*reading_line(self.chosen.answers), self.chosen.summary()])
 
-    def truth_csv(self) -> str:
-        """The text of truth.csv."""
-        return csv_text(with_parts(self.truth_columns, self.chosen.answers.reading))
-
-    def fused_rows(self) -> list[dict[str, Any]]:
-        """The rows of truth.csv as plain values."""
-        return pl.DataFrame(self.truth_columns).to_dicts()
-
     def files(self) -> dict[str, dict[str, Any]]:
         """The tables of the folder that `save` writes, by name."""
-        truth, annotators = self.truth_columns, rounded_figures(self.chosen.fused.annotator_columns())
         return {
-            "truth": with_parts(truth, self.chosen.answers.reading),
-            "annotators": annotators,
+            "truth": self._truth_columns(rounded=True),
+            "annotators": rounded_figures(self.chosen.fused.annotator_columns()),
             "annotators_overall": rounded_figures(self._overall_columns()),
         } | self.chosen.tables()
 
-    def _report_files(
-        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
-    ) -> dict[str, str]:
+    def _report_files(self, command: str | None = None, on_phase: OnPhase | None = None) -> dict[str, str]:
         from unisono.report.report_page import category_report_files
 
         if on_phase is not None:

@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from unisono.api.input_output import READING, Saving, item_table, rating_table
+from unisono.api.input_output import READING, OnPhase, Saving, item_table, provenance, rating_table
 from unisono.errors import DataError, SettingsError
 from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_overview
 from unisono.fusers import Annotators, Fit, Fused, Pairwise
@@ -21,12 +20,11 @@ from unisono.fusers.model_registry import make_fuser
 from unisono.report.comparison_summary import summarise_comparisons, summary_lines
 from unisono.report.notebook_progress import watching_steps
 from unisono.tables.comparisons import SIDES, Comparisons
-from unisono.tables.exporting.result_folder import csv_text, rounded_figures
+from unisono.tables.exporting.result_folder import rounded_figures
 from unisono.tables.labels import Introduction, listed
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.comparisons_reader import read_comparisons, rows_to_predict
 from unisono.tables.reading.data_frames import frame_like, kind_of
-from unisono.version import __version__
 
 
 class WithComparisons:
@@ -89,7 +87,7 @@ def fuse_comparisons(
     return ComparisonFusion(fuser, pairs, fuser.fuse(), seed, rated)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComparisonFusion(WithComparisons, Saving):
     """A finished fusion of comparisons, alone or with ratings.
 
@@ -123,12 +121,6 @@ class ComparisonFusion(WithComparisons, Saving):
     fused: Fused
     seed: int = 0
     ratings: Ratings | None = None
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         hint = "See .truth, .annotators, .probability(left, right), .predict_comparisons(table) and .save(directory)."
@@ -192,12 +184,7 @@ class ComparisonFusion(WithComparisons, Saving):
             features=self.fuser.feature_columns,
             arrays=self.fuser.arrays() | {"item_mean": self.fused.mean, "item_cov": self.fused.cov},
             trace=self.fuser.trace_,
-            provenance={
-                "unisono": __version__,
-                "seed": self.seed,
-                "source": self.comparisons.source,
-                "data_sha256": self.comparisons.data_hash,
-            },
+            provenance=provenance(self.comparisons, self.seed),
         )
 
     @cached_property
@@ -209,14 +196,6 @@ class ComparisonFusion(WithComparisons, Saving):
         """The result in words."""
         return "\n".join(summary_lines(self.summary_data))
 
-    def truth_csv(self) -> str:
-        """The text of truth.csv."""
-        return csv_text(self._truth_columns(rounded=True))
-
-    def fused_rows(self) -> list[dict[str, Any]]:
-        """The rows of truth.csv as plain values."""
-        return pl.DataFrame(self._truth_columns()).to_dicts()
-
     def files(self) -> dict[str, dict[str, Any]]:
         """The tables of the folder that `save` writes, by name."""
         compared, truth = rounded_figures(self.fuser.comparison_columns()), self._truth_columns(rounded=True)
@@ -225,9 +204,7 @@ class ComparisonFusion(WithComparisons, Saving):
         rated = rounded_figures(dimension_columns(self.described))
         return {"truth": truth, "annotators": rated, "comparison_annotators": compared}
 
-    def _report_files(
-        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
-    ) -> dict[str, str]:
+    def _report_files(self, command: str | None = None, on_phase: OnPhase | None = None) -> dict[str, str]:
         return {}
 
     def report(self, path: Any = "report.html") -> Any:

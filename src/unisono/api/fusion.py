@@ -24,7 +24,16 @@ from unisono.api.category_fusion import (
     refuse_beside_categories,
 )
 from unisono.api.comparison_fusion import ComparisonFusion, fuse_comparisons
-from unisono.api.input_output import READING, Saving, covariate_table, item_table, on_clock, without_covariates
+from unisono.api.input_output import (
+    READING,
+    OnPhase,
+    Saving,
+    covariate_table,
+    item_table,
+    on_clock,
+    provenance,
+    without_covariates,
+)
 from unisono.errors import DataError, DataWarning, SettingsError, warn
 from unisono.evaluate.alerts import (
     DOUBTED,
@@ -49,13 +58,12 @@ from unisono.report.summary import summarise, summary_text
 from unisono.scale.executors import Executor
 from unisono.tables.annotator_kinds import with_kinds
 from unisono.tables.coverage_and_outliers import answers_given
-from unisono.tables.exporting.result_folder import csv_text, rounded_figures
+from unisono.tables.exporting.result_folder import rounded_figures
 from unisono.tables.labels import Introduction
 from unisono.tables.rating_checks import Alert, require_overlap
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.table_layout import split_label, with_parts
-from unisono.version import __version__
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement_measure import Estimate
@@ -189,7 +197,7 @@ def fuse(
     return result
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fusion(WithCategories, Saving):
     """A finished fusion: the truth, the annotators, and the fitted model behind them.
 
@@ -210,12 +218,6 @@ class Fusion(WithCategories, Saving):
     copies: Counting = "merge"
     origin: Any = None  # the table that ratings were read from, for columns that are no ratings
     watching: Callable[[int, float], None] | None = None  # who watched the fit, and the description of annotators
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         title = f"'{self.ratings.source}' fused with the model '{self.model}': truth"
@@ -291,13 +293,8 @@ class Fusion(WithCategories, Saving):
             features=self.fuser.feature_columns,
             arrays=self.fuser.arrays() | self._posterior(),
             trace=self.fuser.trace_,
-            provenance={
-                "unisono": __version__,
-                "seed": self.seed,
-                "source": self.ratings.source,
-                "data_sha256": self.ratings.data_hash,
-                "unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL],
-            },
+            provenance=provenance(self.ratings, self.seed)
+            | {"unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL]},
         )
 
     def _posterior(self) -> dict[str, Any]:
@@ -311,10 +308,10 @@ class Fusion(WithCategories, Saving):
         known |= error_arrays(self.fused.level, "item_level")
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
 
-    def _rounded(self) -> dict[str, Any]:
-        """The columns of truth.csv; names made of several columns are there in one piece and in parts."""
-        columns = self.with_classes(self.fused.rounded_columns(), self.fused.items)
-        return with_parts(columns, self.ratings.reading)
+    def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:
+        """Names made of several columns are there in one piece and in parts."""
+        columns = self.fused.rounded_columns() if rounded else self.fused.columns()
+        return with_parts(self.with_classes(columns, self.fused.items), self.ratings.reading)
 
     def leaderboard(
         self, by: str | Mapping[str, str], prompt: str | Mapping[str, str] | None = None, **how: Any
@@ -354,21 +351,12 @@ class Fusion(WithCategories, Saving):
         name = None if reading is None or items is not None else list(reading.item_parts) or reading.item
         return read_item_labels(told, column, item=name)
 
-    def truth_csv(self) -> str:
-        """The text of truth.csv."""
-        return csv_text(self._rounded())
-
-    def fused_rows(self) -> list[dict[str, Any]]:
-        """The rows of truth.csv as plain values."""
-        columns = self.with_classes(self.fused.columns(), self.fused.items)
-        return pl.DataFrame(with_parts(columns, self.ratings.reading)).to_dicts()
-
     def files(self) -> dict[str, dict[str, Any]]:
         """The tables of the folder that `save` writes, by name; where annotators are of several kinds, groups too."""
         more = {name: rounded_figures(columns) for name, columns in self.fuser.tables().items()}
         return (
             {
-                "truth": self._rounded(),
+                "truth": self._truth_columns(rounded=True),
                 "annotators": self.with_accuracy(rounded_figures(dimension_columns(self.described))),
                 "annotators_overall": rounded_figures(self.with_overall_accuracy(overall_columns(self.described))),
             }
@@ -376,9 +364,7 @@ class Fusion(WithCategories, Saving):
             | more
         )
 
-    def _report_files(
-        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
-    ) -> dict[str, str]:
+    def _report_files(self, command: str | None = None, on_phase: OnPhase | None = None) -> dict[str, str]:
         from unisono.report.report_data import Subject
         from unisono.report.report_page import report_files
 

@@ -10,11 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from unisono.errors import DataError, SettingsError
 from unisono.fusers import Fit
 from unisono.fusers.saved_fit import in_folder
-from unisono.tables.exporting.result_folder import write_results
+from unisono.tables.exporting.result_folder import csv_text, write_results
 from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import Introduced
 from unisono.tables.rating_checks import require_known_items
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
@@ -22,6 +25,7 @@ from unisono.tables.reading.clock_alignment import align_to
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 from unisono.tables.reading.side_information import read_covariates
+from unisono.version import __version__
 
 # Keyword arguments that say how to read a table of ratings, wherever one may be given.
 READING = (
@@ -87,8 +91,28 @@ def on_clock(table: ItemTable | None, ratings: Ratings, *, complete: bool = Fals
     return align_to(table, ratings)
 
 
-class Saving:
+OnPhase = Callable[[str], None]  # hears what begins
+
+
+def provenance(table: Any, seed: int) -> dict[str, Any]:
+    """Where a result comes from: the version, the seed and the data."""
+    return {"unisono": __version__, "seed": seed, "source": table.source, "data_sha256": table.data_hash}
+
+
+class Saving(Introduced):
     """A result that has tables, a summary and a report, and perhaps a fit that can be used again."""
+
+    def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:
+        """The columns of truth.csv, which are rounded there."""
+        raise NotImplementedError
+
+    def truth_csv(self) -> str:
+        """The text of truth.csv."""
+        return csv_text(self._truth_columns(rounded=True))
+
+    def fused_rows(self) -> list[dict[str, Any]]:
+        """The rows of truth.csv as plain values."""
+        return pl.DataFrame(self._truth_columns()).to_dicts()
 
     @property
     def summary_data(self) -> dict[str, Any]:
@@ -104,9 +128,7 @@ class Saving:
         """What fit/ keeps, if there is anything."""
         return None
 
-    def _report_files(
-        self, command: str | None = None, on_phase: Callable[[str], None] | None = None
-    ) -> dict[str, str]:
+    def _report_files(self, command: str | None = None, on_phase: OnPhase | None = None) -> dict[str, str]:
         raise NotImplementedError
 
     def report(self, path: str | Path = "report.html") -> Path:
@@ -121,7 +143,7 @@ class Saving:
         *,
         report: bool = True,
         command: str | None = None,
-        on_phase: Callable[[str], None] | None = None,
+        on_phase: OnPhase | None = None,
         overwrite: bool = False,
     ) -> Path:
         """Writes truth.csv, annotators.csv, annotators_overall.csv, summary.json and the report; all or none.

@@ -15,7 +15,7 @@ import numpy as np
 from unisono.maths.agreement.agreement_bootstrap import Interval
 from unisono.maths.agreement.intraclass_reliability import NAMES
 from unisono.maths.agreement.rater_agreement import Spread
-from unisono.tables.labels import Introduction, counted
+from unisono.tables.labels import Introduced, Introduction, counted
 
 DOMINANT = 0.8  # share of one answer from which chance-corrected figures collapse
 FIRST = ("ICC(A,1)", "ICC(A,k)")
@@ -210,8 +210,8 @@ class DimensionAgreement:
 _NOT_PLAIN = ("figures", "pairs", "matrices")
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Introduced):
     """What `unisono agreement` prints. See `.columns()`, `.annotator_columns()`, `.apa()`, `.heds()`, `.notes`."""
 
     source: str
@@ -236,12 +236,6 @@ class Agreement:
     these_annotators: bool = False  # intervals as if nobody else could have rated
     lag_corrected: tuple[DimensionAgreement, ...] = ()  # traces alone
     delay: np.ndarray | None = None  # (K, D) seconds taken out for that
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         things = counted(self.items, "item" if self.kind == "items" else "recording")

@@ -19,7 +19,7 @@ from unisono.fusers import Fused
 from unisono.maths.items.item_estimates import HeldOut
 from unisono.maths.metrics import SIGNIFICANT, PairedT, standard_error
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import Introduction, counted
+from unisono.tables.labels import Introduced, Introduction, counted
 
 Question = Literal["joint", "default"]
 NOISE = (
@@ -148,7 +148,7 @@ class ModelRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Introduced):
     """What `unisono compare` prints; the best model comes first."""
 
     source: str
@@ -163,12 +163,6 @@ class Comparison:
     contrasts: tuple[Contrast, ...]
     answer: str
     unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         rows = [

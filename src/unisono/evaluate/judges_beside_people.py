@@ -36,7 +36,7 @@ from unisono.maths.groups.judge_tests import (
 from unisono.maths.items.item_estimates import expected_reduction, rating_information
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.exporting.result_folder import write_results
-from unisono.tables.labels import Introduction, counted, listed
+from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.rating_covariates import RatingNumbers
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.data_frames import frame_like, to_polars
@@ -97,8 +97,8 @@ MOST_LETTERS = 18  # of names of dimensions in a line of 80 columns
 MOST_PEOPLE = 5  # ratings by people per item up to which errors are foretold
 
 
-@dataclass(frozen=True, eq=False)
-class JudgesReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgesReport(Introduced):
     """Judges beside people."""
 
     source: str
@@ -115,12 +115,6 @@ class JudgesReport:
     effects: dict[str, Any]  # of covariates, as columns; empty without any
     systems: Leaderboard | None = None
     frame_kind: str | None = None
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     @property
     def judges(self) -> Any:

@@ -20,7 +20,7 @@ from unisono.maths.agreement.rater_agreement import leave_one_out
 from unisono.maths.category_votes import Votes, agreement_with_others, vote_counts
 from unisono.tables.categories import Categories, Choices
 from unisono.tables.coverage_and_outliers import coverage
-from unisono.tables.labels import Introduction, counted, listed
+from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.rating_checks import CONSTANT_FROM, Alert
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading_words import category_reading_data, reading_data
@@ -128,7 +128,7 @@ class DimensionOverview:
 
 
 @dataclass(frozen=True, repr=False)
-class Overview:
+class Overview(Introduced):
     """What `unisono check` prints."""
 
     source: str
@@ -145,12 +145,6 @@ class Overview:
     reading: dict[str, Any] | None = None  # how the table was read
     copies: tuple[CopySet, ...] = ()  # annotators who look like one opinion
     categories: tuple[CategoryOverview, ...] = ()  # dimensions whose answers are categories
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         things = counted(self.items, "recording" if self.kind == "series" else "item")

@@ -26,7 +26,7 @@ from unisono.maths.metrics import (
 )
 from unisono.maths.series.delay_search import advanced
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import Introduction, counted, listed, sort_labels
+from unisono.tables.labels import Introduced, Introduction, counted, listed, sort_labels
 from unisono.tables.ratings import Ratings
 
 
@@ -119,7 +119,7 @@ class LagScore:
 
 
 @dataclass(frozen=True, repr=False)
-class Scores:
+class Scores(Introduced):
     """Scores, and what the two tables do not share."""
 
     dimensions: tuple[DimensionScore, ...]
@@ -135,12 +135,6 @@ class Scores:
     def with_categories(self, found: tuple[CategoryScore, ...]) -> Scores:
         """The same with the scores of classes."""
         return replace(self, categories=found) if found else self
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         title = f"Truth against reference on {counted(self.items, 'item' if not self.at_best_lag else 'recording')}"

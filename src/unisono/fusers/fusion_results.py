@@ -24,7 +24,7 @@ from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.response_styles import KINDS
 from unisono.maths.series.tracer_diagnosis import KINDS as TRACING
 from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.labels import Introduction, counted, listed
+from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.ratings import Ratings
 
 FigureEnds = dict[str, tuple[np.ndarray, np.ndarray]]  # lower and upper ends, (K, D) each
@@ -212,8 +212,8 @@ class Fused:
         return {"": self.mean, "_sd": self.sd, "_low": low, "_high": high}
 
 
-@dataclass(frozen=True, eq=False)
-class Annotators:
+@dataclass(frozen=True, eq=False, repr=False)
+class Annotators(Introduced):
     """What is known of every annotator; per-dimension figures are (K, D). `annotator_columns` makes tables of it."""
 
     annotators: tuple[str, ...]
@@ -235,12 +235,6 @@ class Annotators:
     ends: FigureEnds | None = None  # of 90 % intervals of figures, by name
     answered: np.ndarray | None = None  # (K, D) judgements with an answer on the dimension; None: not counted
     kind: tuple[str, ...] | None = None  # (K,) what each of them is: human, judge, ...; None: nobody said
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         known = np.isfinite(self.reliability)

@@ -26,7 +26,7 @@ from unisono.maths.series.trace_truth import (
     trace_design,
     typical,
 )
-from unisono.tables.labels import Introduction, counted
+from unisono.tables.labels import Introduced, Introduction, counted
 
 SHOWN = 3  # annotators named in an introduction
 SHOWN_RATINGS = (1, 2, 3, 5, 10)  # per item, in an introduction
@@ -45,7 +45,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NextRatings:
+class NextRatings(Introduced):
     """Items and annotators, the most worthwhile first."""
 
     items: tuple[str, ...]
@@ -57,12 +57,6 @@ class NextRatings:
     unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree; they are left out
     stretches: tuple[Stretch, ...] = ()  # of recordings, the most worthwhile first
     traces: bool = False  # whether the items are recordings
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         rows = [
@@ -98,7 +92,7 @@ class NextRatings:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Introduced):
     """The error to expect by the number of ratings per item."""
 
     ratings: np.ndarray  # (n,) 1, 2, ...
@@ -113,12 +107,6 @@ class Plan:
     def by(self) -> str:
         """What the numbers count, in words."""
         return "annotators per recording" if self.traces else f"ratings per item{self.asked}"
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         most = int(self.ratings[-1])

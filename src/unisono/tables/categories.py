@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.tables.item_table import Reading
-from unisono.tables.labels import Introduction, counted, did_you_mean, listed
+from unisono.tables.labels import Introduced, Introduction, counted, did_you_mean, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +40,8 @@ class Choices:
         return [self.classes[c] for c in np.argsort(-count, kind="stable")[:most]]
 
 
-@dataclass(frozen=True, eq=False)
-class Categories:
+@dataclass(frozen=True, eq=False, repr=False)
+class Categories(Introduced):
     """Answers on one or more dimensions of categories by the same annotators on the same items."""
 
     items: tuple[str, ...]
@@ -107,12 +107,6 @@ class Categories:
             for column in (one.item_of, one.annotator_of, one.answer):
                 digest.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
         return digest.hexdigest()
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         who = f"{counted(len(self.items), 'item')} by {counted(len(self.annotators), 'annotator')}"

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.tables.labels import Introduction, counted, listed
+from unisono.tables.labels import Introduced, Introduction, counted, listed
 
 SIDES = ("left", "tie", "right")
 LEFT, TIE, RIGHT = range(3)
 ALL_LEFT = 20  # decided answers, every one of them left, that are no chance
 
 
-@dataclass(frozen=True, eq=False)
-class Comparisons:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparisons(Introduced):
     """Answers on one or more dimensions about pairs of the same items by the same annotators."""
 
     items: tuple[str, ...]
@@ -88,12 +88,6 @@ class Comparisons:
         for column in (self.left, self.right, self.annotator_of, self.dimension_of, self.answer):
             digest.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
         return digest.hexdigest()
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         who = f"{counted(len(self.items), 'item')} by {counted(len(self.annotators), 'annotator')}"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.tables.labels import Introduction, counted, listed
+from unisono.tables.labels import Introduced, Introduction, counted, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,8 @@ class Reading:
     part_ids: tuple[Identifiers, ...] = field(default=(), compare=False, repr=False)  # of the item's parts
 
 
-@dataclass(frozen=True, eq=False)
-class ItemTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemTable(Introduced):
     """Validated per-item (or per-frame) numbers with their labels; read them with `unisono.read_item_table`.
 
     Examples
@@ -134,12 +134,6 @@ class ItemTable:
         value.setflags(write=False)
         lengths.setflags(write=False)
         return cls(value, lengths, tuple(items), tuple(columns), clock, source)
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         things = counted(self.M, "item" if self.clock is None else "recording")

@@ -99,6 +99,19 @@ class Introduction:
         return "".join(parts) + "</div>"
 
 
+class Introduced:
+    """Something that shows itself by an introduction."""
+
+    def _introduction(self) -> Introduction:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._introduction().text()
+
+    def _repr_html_(self) -> str:
+        return self._introduction().html()
+
+
 def counted(n: int, what: str, many: str | None = None) -> str:
     """'1 item', '2 items', '12,000 items'."""
     return f"{n:,} {what if n == 1 else many or what + 's'}"

@@ -20,12 +20,12 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.tables.answer_scale import Scale, ScaleWords, said_scale, scale_by_dimension, span
 from unisono.tables.item_table import Clock, Reading
-from unisono.tables.labels import Introduction, counted, listed
+from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.scale_inference import for_origins, infer_scale
 
 
-@dataclass(frozen=True, eq=False)
-class Ratings:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratings(Introduced):
     """Validated ratings. Build them with `Ratings.from_judgements`, or read them with `unisono.read_ratings`.
 
     Examples
@@ -113,12 +113,6 @@ class Ratings:
         """The same judgements with more annotators to know of, those who judged first and in the same order."""
         # Of those who did not judge nobody knows the kind.
         return replace(self, annotators=tuple(annotators), kinds=None)
-
-    def __repr__(self) -> str:
-        return self._introduction().text()
-
-    def _repr_html_(self) -> str:
-        return self._introduction().html()
 
     def _introduction(self) -> Introduction:
         what = counted(self.J, "trace" if self.is_series else "judgement")
