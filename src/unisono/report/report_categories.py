@@ -12,7 +12,7 @@ from unisono.evaluate.agreement_figures import Drawing
 from unisono.evaluate.overview import CategoryOverview, category_overview
 from unisono.fusers.category_models import FusedCategories, FusedChoices
 from unisono.maths.agreement.agreement_bootstrap import Interval
-from unisono.report.report_figures import short_name, svg
+from unisono.report.report_figures import broad, short_name
 from unisono.tables.categories import Categories
 
 MOST_CELLS = 30_000  # numbers in the table of items: what a page of 3 MB holds beside those of other dimensions
@@ -136,4 +136,4 @@ def class_figure(classes: Sequence[str], items: Sequence[int], answers: Sequence
         )
         number = Markup('<text class="after" x="{:.1f}" y="{}">{:,}</text>')
         marks.append(number.format(LEFT + max(wide, thin) + 6, y + 13, items[c]))
-    return svg(660, 24 * len(order) + 4, f"{name}: items and answers by class", marks)
+    return broad(24 * len(order) + 4, f"{name}: items and answers by class", marks)

@@ -112,7 +112,7 @@ def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: in
         marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3.2"/></g>').format(scale(estimate), y))
     height = 22 + ROW * len(ordered) + 22
     label = f"{dimension}: estimates of {len(ordered)} items with 90 % intervals, beside the plain mean"
-    return svg(660, height, label, [*scale.axis(14, height - 20), *marks])
+    return broad(height, label, [*scale.axis(14, height - 20), *marks])
 
 
 MOST_STROKES = 300  # convention: items beyond which strokes would run into a bar
@@ -200,7 +200,7 @@ def agreement_figure(dimensions: Sequence[dict[str, Any]], names: Sequence[str])
                 marks.append(Markup('<line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(*ends, y, y))
             marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="4"/>').format(scale(figure["value"]), y))
         y += 8
-    return svg(660, y + 32, "Agreement by dimension with 95 % intervals", [*scale.axis(16, y + 10), *marks])
+    return broad(y + 32, "Agreement by dimension with 95 % intervals", [*scale.axis(16, y + 10), *marks])
 
 
 def coverage_figure(counts: Sequence[Sequence[int]], unit: str, of: str) -> Markup:
@@ -228,7 +228,7 @@ def coverage_figure(counts: Sequence[Sequence[int]], unit: str, of: str) -> Mark
         marks.append(number.format(x + wide / 2, 108 - height, times))
         marks.append(Markup('<text class="tick" x="{:.1f}" y="128">{}</text>').format(x + wide / 2, label))
     marks.append(Markup('<text class="tick" x="{:.1f}" y="146">{}</text>').format(40 + wide * len(bars) / 2, unit))
-    return svg(660, 152, f"How many {of} have how many {unit}", marks)
+    return broad(152, f"How many {of} have how many {unit}", marks)
 
 
 def matrix_figure(
@@ -295,7 +295,7 @@ def objective_figure(objective: Sequence[float]) -> Markup:
         ),
         Markup('<text class="tick" x="340" y="128">iteration</text>'),
     ]
-    return svg(660, 134, f"Objective from {as_number(objective[0], 6)} to {as_number(objective[-1], 6)}", marks)
+    return broad(134, f"Objective from {as_number(objective[0], 6)} to {as_number(objective[-1], 6)}", marks)
 
 
 class _Scale:
@@ -338,6 +338,12 @@ def _cell(x: float, y: float, size: float, value: float | None, about: str) -> M
     lit = " on" if strength > 0.55 else ""
     number = Markup('<text class="tick{}" x="{}" y="{}">{}</text></g>')
     return square + number.format(lit, x + size / 2, y + size / 2 + 4, as_coefficient(value))
+
+
+def broad(height: float, label: str, marks: Sequence[Markup]) -> Markup:
+    """A figure as wide as the page, which scrolls where the window is too narrow for its letters."""
+    box = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>')
+    return box.format(f"Picture: {label}", svg(660, height, label, marks))
 
 
 def svg(width: float, height: float, label: str, marks: Sequence[Markup], wide: bool = True) -> Markup:

@@ -196,7 +196,21 @@ def test_terms_lead_to_their_sentence(opened):
         assert page.locator(f"[id='{target}']").count() == 1
 
 
-@pytest.mark.parametrize("name", ["items", "traces", "awkward", "judges", "both", "categories"])
+ALL = ["items", "traces", "awkward", "judges", "both", "categories"]
+LETTERS = """() => [...document.querySelectorAll("svg text")].filter((text) => text.checkVisibility()).map((text) =>
+  parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getBoundingClientRect().width
+  / text.ownerSVGElement.viewBox.baseVal.width)"""
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_phone_shows_the_first_answer_at_once_and_letters_that_can_be_read(opened, name):
+    page = opened(name, "phone")
+    assert min(page.evaluate(LETTERS)) >= 11
+    first = page.locator("#look h3").first
+    assert first.bounding_box()["y"] < 844
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_paper_has_every_picture_and_every_column_and_no_more_than_twelve_pages(opened, name):
     page = opened(name)
     headings = page.locator(".sortable thead").all_inner_texts()
