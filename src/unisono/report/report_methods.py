@@ -150,17 +150,46 @@ def _class_sentences(data: dict[str, Any]) -> list[str]:
     return found
 
 
+PAPER = {
+    "author": "Ramakrishna, Anil and Gupta, Rahul and Narayanan, Shrikanth",
+    "title": "Joint Multi-Dimensional Model for Global and Time-Series Annotations",
+    "year": "2020",
+    "eprint": "2005.03117",
+    "archivePrefix": "arXiv",
+}
+
+
 def citation(data: dict[str, Any]) -> tuple[str, ...]:
-    """What to cite: the software with its version, and the paper of the model."""
-    version = data["summary"]["provenance"].get("unisono", "")
-    software = f"The unisono developers. unisono: many raters, one truth. Version {version}. Software."
-    if data["kind"] == "categories":
-        return (software,)
-    return (
-        software,
-        "Ramakrishna, A., Gupta, R., and Narayanan, S. (2020). Joint Multi-Dimensional Model for Global and "
-        "Time-Series Annotations. arXiv:2005.03117.",
+    """What to cite, in the style of the APA: the software with its version, and the paper of the model."""
+    software = (
+        f"The unisono developers. ({_year(data)}). unisono: many raters, one truth (Version {_version(data)}) "
+        "[Computer software]."
     )
+    paper = f"Ramakrishna, A., Gupta, R., & Narayanan, S. ({PAPER['year']}). {PAPER['title']}. arXiv:{PAPER['eprint']}."
+    return (software,) if data["kind"] == "categories" else (software, paper)
+
+
+def bibtex(data: dict[str, Any]) -> str:
+    """The same as entries of BibTeX."""
+    software = {
+        "author": "{The unisono developers}",
+        "title": "unisono: many raters, one truth",
+        "year": _year(data),
+        "note": f"Computer software, version {_version(data)}",
+    }
+    entries = {"unisono": software} | ({} if data["kind"] == "categories" else {"ramakrishna2020joint": PAPER})
+    return "\n".join(
+        f"@misc{{{key},\n" + "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items()) + "}"
+        for key, fields in entries.items()
+    )
+
+
+def _version(data: dict[str, Any]) -> str:
+    return str(data["summary"]["provenance"].get("unisono", ""))
+
+
+def _year(data: dict[str, Any]) -> str:
+    return str(data["created"])[:4]
 
 
 def python_lines(data: dict[str, Any]) -> str:

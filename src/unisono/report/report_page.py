@@ -35,7 +35,7 @@ from unisono.report.report_figures import (
     transform_figure,
 )
 from unisono.report.report_highlights import in_short
-from unisono.report.report_methods import assumptions, citation, methods_paragraph, python_lines
+from unisono.report.report_methods import assumptions, bibtex, citation, methods_paragraph, python_lines
 from unisono.tables.atomic_files import atomic_path, json_text
 
 TERMS = {
@@ -151,6 +151,7 @@ def render_page(data: dict[str, Any]) -> str:
         methods=methods_paragraph(data),
         assumed=assumptions(data),
         cite=citation(data),
+        bibtex=bibtex(data),
         python=python_lines(data),
         style=_source("report.css"),
         script=_source("report.js"),

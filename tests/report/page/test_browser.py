@@ -96,6 +96,24 @@ def test_tables_are_saved_with_all_digits_and_pictures_as_they_look(opened, page
         assert len(content) > 2000
 
 
+def test_tables_and_citations_are_copied_for_papers(opened, pages):
+    page, data = opened("awkward"), pages["awkward"][1]
+    page.evaluate("() => { navigator.clipboard.writeText = (text) => { window.copied = text; }; }")
+    page.locator("#annotators .tools").first.get_by_role("button", name="LaTeX").click()
+    lines = page.evaluate("copied").splitlines()
+    width = lines[1].count("r", lines[1].index("{l")) + 1
+    rows = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
+    assert len(rows) == len(data["annotators"]["rows"])
+    assert {len(re.split(r"(?<!\\)&", row)) for row in rows} == {width}
+    assert not [row for row in rows if "\u2212" in row]
+    page.get_by_role("button", name="Copy as BibTeX").click()
+    assert re.findall(r"@misc\{(\w+),", page.evaluate("copied")) == ["unisono", "ramakrishna2020joint"]
+    page.get_by_role("button", name="Copy as APA").click()
+    assert f"({data['created'][:4]}). unisono" in page.evaluate("copied")
+    page.get_by_role("button", name="Copy the paragraph").click()
+    assert page.evaluate("copied") == page.locator("#methods").inner_text().strip()
+
+
 def test_a_click_sorts_and_unknown_values_stay_last(opened, pages):
     page = opened("items")
     estimates = [row["values"][0][0] for row in pages["items"][1]["truth"]["rows"]]

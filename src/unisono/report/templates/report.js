@@ -37,11 +37,13 @@ function compare(a, b, direction) {
   if (typeof a === "number" && typeof b === "number") return direction * (a - b);
   return direction * String(a).localeCompare(String(b), undefined, { numeric: true });
 }
-// Tables can be copied and saved as CSV, pictures saved as SVG and PNG.
+for (const button of document.querySelectorAll("[data-copy]"))
+  button.addEventListener("click", () => navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent.trim()));
+// Tables can be copied, also for LaTeX, and saved as CSV, pictures saved as SVG and PNG.
 for (const box of document.querySelectorAll(".scroll")) {
   const table = box.querySelector("table"), picture = box.querySelector(":scope > svg");
   const name = box.closest("section")?.id ?? "table";
-  if (table) tools(box, "table", { Copy: () => navigator.clipboard.writeText(textOf(table, "\t")), CSV: () => save(textOf(table, ","), `${name}.csv`, "text/csv") });
+  if (table) tools(box, "table", { Copy: () => navigator.clipboard.writeText(textOf(table, "\t")), LaTeX: () => navigator.clipboard.writeText(latexOf(table)), CSV: () => save(textOf(table, ","), `${name}.csv`, "text/csv") });
   if (picture) tools(box, "picture", { SVG: () => save(drawn(picture), `${name}.svg`, "image/svg+xml"), PNG: () => saveImage(picture, `${name}.png`) });
 }
 function tools(box, what, actions) {
@@ -57,15 +59,26 @@ function tools(box, what, actions) {
   }
   box.after(bar);
 }
-// Heads over several columns go before the names below them; numbers have all their digits; hidden rows are left out.
-function textOf(table, mark) {
+// Heads over several columns go before the names below them; hidden rows are left out.
+function rowsOf(table, read) {
   const rows = [...(table.tHead?.rows ?? [])], last = rows.pop(), above = [];
   for (const cell of rows[0]?.cells ?? []) for (let i = 0; i < cell.colSpan; i++) above.push(cell.textContent.trim());
   const head = last ? [[...last.cells].map((cell, i) => `${above[i] ?? ""} ${cell.textContent}`.trim())] : [];
   const body = [...table.tBodies].flatMap((part) => [...part.rows]).filter((row) => !row.hidden);
-  const cells = body.map((row) => [...row.cells].map((cell) => (cell.dataset.v === "None" ? "" : cell.dataset.v) ?? cell.textContent));
-  const quoted = (text) => (text = text.trim().replace(/\s+/g, " "), /[",\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  return [...head, ...cells].map((row) => row.map(quoted).join(mark)).join("\n") + "\n";
+  return [...head, ...body.map((row) => [...row.cells].map(read))].map((row) => row.map((text) => text.trim().replace(/\s+/g, " ")));
+}
+function textOf(table, mark) {
+  const rows = rowsOf(table, (cell) => (cell.dataset.v === "None" ? "" : cell.dataset.v) ?? cell.textContent); // all digits
+  const quoted = (text) => /[",\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return rows.map((row) => row.map(quoted).join(mark)).join("\n") + "\n";
+}
+const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "\u2212": "$-$", "\u2013": "--" };
+function latexOf(table) {
+  const shown = (cell) => [...cell.childNodes].filter((part) => part.nodeName !== "svg").map((part) => part.textContent).join(" ");
+  const safe = (text) => text.replace(/[\\{}&%$#_~^\u2212\u2013]/g, (sign) => LATEX[sign] ?? `\\${sign}`);
+  const rows = rowsOf(table, shown), columns = rows[0].length;
+  const [head, ...body] = rows.map((row) => `${row.map(safe).join(" & ")} \\\\`);
+  return ["% \\usepackage{booktabs}", `\\begin{tabular}{l${"r".repeat(columns - 1)}}`, "\\toprule", head, "\\midrule", ...body, "\\bottomrule", "\\end{tabular}"].join("\n") + "\n";
 }
 // A copy that looks the same without the page's style sheet.
 function drawn(picture) {
