@@ -83,7 +83,11 @@ CASES = {
         ("--item", "data.name"),
     ),
     "label-studio table": Case(
-        "label-studio", ["label-studio/export.csv"], 15, "item,annotator,kind,arousal,valence", ["data: year"]
+        "label-studio",
+        ["label-studio/export.csv"],
+        15,
+        "item,annotator,kind,arousal,valence",
+        ["its data, which --dim takes: year (15)"],
     ),
     "argilla": Case(
         "argilla", ["argilla/flat.json"], 20, "item,annotator,kind,quality,style", ["is a draft (flat.json line 88)"]
@@ -116,7 +120,10 @@ CASES = {
         ["ragas/judge-1.csv", "ragas/judge-2.csv"],
         10,
         "item,annotator,kind,faithfulness,answer_relevancy",
-        ["Inputs, which are no scores: user_input, retrieved_contexts, response, reference", "called by their file"],
+        [
+            "Inputs, which are no scores: user_input (10), retrieved_contexts (10), response (10)",
+            "called by their file",
+        ],
     ),
     "openai-evals": Case(
         "openai-evals",
@@ -179,7 +186,11 @@ CASES = {
         ["mt-bench/human.jsonl", "mt-bench/judge-1_single.jsonl", "mt-bench/judge-2_single.jsonl"],
         44,
         "item,system,prompt,annotator,kind,score",
-        ["a comparison of two models", "the score is -1", "(judge-2_single.jsonl line 4)"],
+        [
+            "Dropped 1: a comparison, no rating (--dim winner takes comparisons alone)",
+            "the score is -1",
+            "(judge-2_single.jsonl line 4)",
+        ],
     ),
     "alt-test": Case(
         "alt-test",

@@ -151,26 +151,142 @@ def test_label_studio_metadata_are_no_ratings(imported):
     rows = [f"{50 + 10 * k},{m}{k},{k},{m},4.2,{1 + (m + k) % 5},2" for m in range(4) for k in range(3)]
     table, said = imported("label-studio", {"export.csv": "\n".join([header, *rows])})
     assert table.columns == ["item", "annotator", "kind", "quality"]
-    assert "no ratings: agreement, total_annotations" in said
+    assert "tasks and annotations, which --dim takes: agreement (12), total_annotations (12)" in said
 
 
-def test_label_studio_pairwise_and_choices_are_kept_as_words(imported):
-    # labelstud.io/tags/pairwise: {"type": "pairwise", "value": {"selected": "left"}}
-    def result(form: str, value: dict) -> dict:
-        return {"from_name": form, "to_name": "x", "type": form, "value": value}
+def pairwise(data: dict, *chosen: str, to_name: str = "text1,text2", moods: tuple[str, ...] = ()) -> dict:
+    # labelstud.io/templates/pairwise_comparison; the result is {"type": "pairwise", "value": {"selected": "left"}}
+    about = {"from_name": "pw", "to_name": to_name, "type": "pairwise"}
+    results = [[{**about, "value": {"selected": one}}] for one in chosen]
+    for own, mood in zip(results, moods, strict=False):
+        own.append({"from_name": "mood", "to_name": "x", "type": "choices", "value": {"choices": [mood]}})
+    return {"data": data, "annotations": [{"completed_by": k, "result": own} for k, own in enumerate(results)]}
 
+
+def test_label_studio_pairs_are_comparisons_of_what_the_task_holds(imported, tmp_path):
     tasks = [
-        {"id": m, "data": {}, "annotations": [
-            {"completed_by": k, "result": [
-                result("pairwise", {"selected": ["left", "right"][(m + (m == k)) % 2]}),
-                result("choices", {"choices": [["calm", "loud"][(m // 2 + (m == k)) % 2]]}),
-            ]} for k in range(3)]}
-        for m in range(6)
-    ]  # fmt: skip
+        {"id": 7, **pairwise({"text1": "a cat", "text2": "a dog", "topic": "pets"}, "left", "right", "both")},
+        {"id": 8, **pairwise({"text1": "a dog", "text2": "a fish", "topic": "pets"}, "right", "right")},
+    ]
     table, said = imported("label-studio", {"tasks.json": json.dumps(tasks)})
-    assert set(table.get_column("pairwise")) == {"left", "right"}
-    assert set(table.get_column("choices")) == {"calm", "loud"}
-    assert "Words: pairwise" in said
+    assert table.columns == ["annotator", "kind", "left", "right", "pw"]
+    assert table.row(1) == (1, "human", "a cat", "a dog", "right")
+    assert "Comparisons: pw left 1, tie 0, right 3 (4 answers)" in said
+    assert "Dropped 1: pw is 'both', neither left nor right" in said
+    assert unisono_here("check", "--comparisons", "out.csv", cwd=tmp_path).returncode == 0
+    table, _ = imported("label-studio", {"tasks.json": json.dumps(tasks)}, "--item", "data.topic,data.text1")
+    assert table.select("left", "right").row(0) == ("pets", "a cat")
+    unnamed = [{"id": 7, **pairwise({"html": "<b>"}, "left", to_name="x,y")}]
+    table, said = imported("label-studio", {"tasks.json": json.dumps(unnamed)})
+    assert table.row(0) == (0, "human", "7/left", "7/right", "left")
+    assert "they have no names in the task but its own (--item data.A,data.B names others)" in said
+
+
+def test_label_studio_pairs_beside_choices_are_taken_by_name(imported):
+    # labelstud.io/tags/choices: {"type": "choices", "value": {"choices": ["calm"]}}
+    moods = [tuple(("calm", "loud")[(m // 2 + (m == k)) % 2] for k in range(3)) for m in range(6)]
+    tasks = [
+        {"id": m, **pairwise({"text1": f"t{m}", "text2": f"t{m + 1}"}, "left", "right", "left", moods=moods[m])}
+        for m in range(6)
+    ]
+    table, said = imported("label-studio", {"tasks.json": json.dumps(tasks)})
+    assert set(table.get_column("mood")) == {"calm", "loud"}
+    assert "Dropped 18: a comparison, no rating (--dim pw takes comparisons alone)" in said
+    table, said = imported("label-studio", {"tasks.json": json.dumps(tasks)}, "--dim", "pw")
+    assert table.height == 18
+    assert "Dropped 18: mood was not asked for" in said
+
+
+def played(question: int, first: str, second: str) -> dict:
+    # lm-sys/FastChat fastchat/llm_judge/common.py, play_a_match_pair: the second game has the models swapped
+    about = {"question_id": question, "model_1": "alpha", "model_2": "beta", "turn": 1, "tstamp": 1.0}
+    return {**about, "judge": ["gpt-4", "pair-v2"], "g1_winner": first, "g2_winner": second}
+
+
+def test_mt_bench_pairs_are_two_games_each_and_fuse_reads_them(imported, tmp_path):
+    rows = [played(81, "model_1", "model_1"), played(82, "model_2", "tie"), played(83, "model_1", "model_2")]
+    rows += [played(84, "error", "model_2"), played(85, "tie", "model_1")]
+    # huggingface.co/datasets/lmsys/mt_bench_human_judgments: people say who won, and contradictions are ties
+    people = [
+        {"question_id": 81, "model_a": a, "model_b": b, "winner": winner, "judge": "author_1", "turn": 1}
+        for a, b, winner in (("beta", "gamma", "model_a"), ("gamma", "alpha", "tie (inconsistent)"))
+    ]
+    files = {"gpt-4_pair.jsonl": rows, "human.jsonl": people}
+    table, said = imported("mt-bench", {name: "\n".join(map(json.dumps, own)) for name, own in files.items()})
+    assert table.columns == ["annotator", "kind", "prompt", "left", "right", "winner"]
+    one = table.filter(pl.col("prompt") == "question 85/turn 1")
+    assert one.select("left", "right", "winner").rows() == [("alpha", "beta", "tie"), ("beta", "alpha", "right")]
+    assert "Dropped 1: g1_winner is 'error', which is no winner (gpt-4_pair.jsonl line 4)" in said
+    assert "'tie (inconsistent)' counts as a tie." in said
+    assert set(table.select("annotator", "kind").unique().rows()) == {("gpt-4", "judge"), ("author_1", "human")}
+    fused = unisono_here("fuse", "--comparisons", "out.csv", "--out", "fused", cwd=tmp_path)
+    assert fused.returncode == 0, fused.stderr
+    assert set(pl.read_csv(tmp_path / "fused" / "truth.csv").get_column("item")) == {"alpha", "beta", "gamma"}
+
+
+RANKED = [["one", "two", "three"], ["three", "one", "two"], ["two", "one", "three"]]
+
+
+def argilla_2(order: list[str]) -> object:
+    # argilla-io/argilla, argilla/responses.py: rankings are given back as the list of values, the best first
+    return order
+
+
+def argilla_1(order: list[str]) -> object:
+    # docs.v1.argilla.io, RankingQuestion: a list of {"rank", "value"}
+    return [{"rank": order.index(name) + 1, "value": name} for name in sorted(order)]
+
+
+def argilla_pushed(order: list[str]) -> object:
+    # the same as datasets of the Hugging Face hub hold sequences of objects: an object of lists
+    return {"rank": [order.index(name) + 1 for name in sorted(order)], "value": sorted(order)}
+
+
+@pytest.mark.parametrize("form", [argilla_2, argilla_1, argilla_pushed])
+def test_argilla_rankings_are_comparisons_of_options(imported, tmp_path, form):
+    rows = [
+        {"id": f"r{m}", "responses": {
+            "best": [{"value": form(order), "user_id": f"u{k}"} for k, order in enumerate(RANKED)],
+            "tags": [{"value": ["x", "y"][: 1 + k % 2], "user_id": f"u{k}"} for k in range(3)]}}
+        for m in range(2)
+    ]  # fmt: skip
+    table, said = imported("argilla", {"records.json": json.dumps(rows)}, "--dim", "best")
+    assert table.columns == ["ranking", "annotator", "kind", "item", "rank"]
+    own = table.filter((pl.col("ranking") == "r0") & (pl.col("annotator") == "u1"))
+    assert dict(own.select("item", "rank").rows()) == {"r0/three": 1, "r0/one": 2, "r0/two": 3}
+    assert "Rankings: best 2 rankings of items." in said
+    assert "Dropped 6: tags was not asked for" in said
+    done = unisono_here("check", "--comparisons", "out.csv", cwd=tmp_path)
+    assert "18 comparisons of 6 items by 3 annotators" in done.stdout + done.stderr
+
+
+def test_langsmith_experiments_are_read_as_to_pandas_writes_them(imported):
+    # langchain-ai/langsmith-sdk, python/langsmith/evaluation/_runner.py, _flatten_experiment_results: inputs.*,
+    # outputs.*, error, reference.*, feedback.*, execution_time, example_id, id
+    header = "inputs.question,outputs.answer,error,reference.answer,feedback.correct,feedback.note,execution_time,"
+    files = {
+        f"{system}.csv": header + "example_id,id\n" + "".join(
+            f"q{m},a{m},,b{m},{(m + shift) % 3 / 2},text {m} {system},0.{m},e{m},run-{system}{m}\n" for m in range(4)
+        )
+        for shift, system in enumerate(("alpha", "beta"))
+    }  # fmt: skip
+    table, said = imported("langsmith", files)
+    assert table.columns == ["item", "system", "prompt", "annotator", "correct"]
+    assert table.row(0) == ("alpha/e0", "alpha", "e0", "evaluators", 0.0)
+    assert table.height == 8
+    assert "inputs.question (8), outputs.answer (8), reference.answer (8), execution_time (8)" in said
+    assert "Dropped 8: note is text" in said
+
+
+def test_langsmith_experiments_of_the_interface_are_read_by_what_is_left(imported):
+    # docs.langchain.com/langsmith/analyze-an-experiment#download-experiment-results-as-a-csv does not list the columns;
+    # the view has inputs, outputs, reference outputs, feedback, cost, tokens, latency and status, under plain names
+    header = "id,inputs,outputs,reference_outputs,status,latency,total_tokens,total_cost,correctness"
+    rows = [f'r{m},"{{""q"": {m}}}",a,b,success,1.2,300,0.01,{m % 2}' for m in range(4)]
+    table, said = imported("langsmith", {"experiment.csv": "\n".join([header, *rows])}, "--annotator", "gpt-judge")
+    assert table.columns == ["item", "system", "prompt", "annotator", "correctness"]
+    assert set(table.get_column("annotator")) == {"gpt-judge"}
+    assert "latency (4), total_tokens (4), total_cost (4)" in said
 
 
 def test_prodigy_words_are_kept(imported):

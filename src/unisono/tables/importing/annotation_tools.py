@@ -1,4 +1,4 @@
-"""Annotation tools and published panels: Label Studio, Argilla, Prodigy, doccano; sureal, alt-test, MT-Bench.
+"""Annotation tools and published panels: Label Studio, Prodigy, doccano; sureal, alt-test, MT-Bench.
 
 In Label Studio the value of a control lies under its type: `{"type": "rating", "value": {"rating": 4}}`. In its table
 controls and data fields stand side by side under their own names, so a column that never varies within a task counts
@@ -7,9 +7,10 @@ as a data field.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -28,7 +29,8 @@ from unisono.tables.importing.import_request import Request, file_facts, item_na
 from unisono.tables.importing.imported_answers import Answers
 from unisono.tables.importing.json_mapper import name_at, only, parse_path
 from unisono.tables.importing.located_json import JsonText, Node, label_of
-from unisono.tables.reading.column_roles import takes_no_dimension
+from unisono.tables.reading.column_roles import plain_name, takes_no_dimension
+from unisono.tables.reading.comparison_layouts import two_sides
 from unisono.tables.reading.open_table import source_name
 
 _TYPES = ("rating", "number", "choices", "pairwise")
@@ -43,7 +45,10 @@ _REGION = {"start", "end", "x", "y", "width", "height", "points", "startOffset"}
 
 
 def read_label_studio(files: Sequence[str], answers: Answers, request: Request) -> None:
-    """Ratings, numbers and single choices; `--item data.FIELD` (JSON) or a column (CSV) names the item."""
+    """Ratings, numbers, single choices, pairs; `--item data.FIELD` (JSON) or a column (CSV) names the item.
+
+    Of pairs `--item data.FIELD,data.FIELD` names what was left and right.
+    """
     answers.say("Unit: answers as given; no time. Stars count from 1.")
     for file in files:
         if looks_like_json(file):
@@ -54,17 +59,19 @@ def read_label_studio(files: Sequence[str], answers: Answers, request: Request) 
 
 
 def _add_task(task: Node, answers: Answers, wanted: str | None) -> None:
-    item = name_at(task, parse_path(wanted or "id"), "item")
+    pair = wanted.split(",") if wanted is not None and "," in wanted else None
+    item = name_at(task, parse_path("id" if wanted is None or pair else wanted), "item")
+    sides = functools.partial(_sides, task, item, pair, answers)
     task.need("annotations")
     for annotation in task.each("annotations"):
         if annotation.at("was_cancelled").value is True:
             answers.drop(annotation, "the annotation was cancelled (skipped)")
             continue
-        _add_results(annotation, item, _person(annotation.need("completed_by")), "human", answers)
+        _add_results(annotation, item, (_person(annotation.need("completed_by")), "human"), answers, sides)
     for prediction in task.each("predictions"):
         if isinstance(prediction.value, dict):  # some exports hold the numbers of predictions alone
             judge = prediction.text("model_version") or "prediction"
-            _add_results(prediction, item, judge, "judge", answers)
+            _add_results(prediction, item, (judge, "judge"), answers, sides)
 
 
 def _person(node: Node) -> str:
@@ -73,7 +80,10 @@ def _person(node: Node) -> str:
     return node.label()
 
 
-def _add_results(source: Node, item: str, who: str, kind: str, answers: Answers) -> None:
+Sides = Callable[[Node], tuple[str, str]]  # the items on the left and on the right of a result
+
+
+def _add_results(source: Node, item: str, who: tuple[str, str], answers: Answers, sides: Sides) -> None:
     for result in source.each("result"):
         name, form = result.text("from_name"), result.text("type")
         value = result.at("value")
@@ -81,8 +91,28 @@ def _add_results(source: Node, item: str, who: str, kind: str, answers: Answers)
             answers.drop(result, f"a result of type '{form or 'unknown'}', which is no rating")
         elif _REGION & set(value.value or {}):
             answers.drop(result, "a rating of a region, not of the task")
+        elif form != "pairwise":
+            answers.add(item, who[0], name, value.need(form).value, result, kind=who[1])
+        elif (chosen := value.need("selected").text()) in ("left", "right"):
+            answers.compare(sides(result), (*who, None), name, chosen, result)
         else:
-            answers.add(item, who, name, value.need(_HELD.get(form, form)).value, result, kind=kind)
+            answers.drop(result, f"{name} is '{chosen}', neither left nor right")
+
+
+def _sides(task: Node, item: str, pair: Sequence[str] | None, answers: Answers, result: Node) -> tuple[str, str]:
+    """What was left and right, by the user's word, or by the data that the control is about."""
+    if pair is None:
+        data = {key: node for key, node in task.entries("data") if isinstance(node.value, str | int | float)}
+        named = result.text("to_name").split(",")
+        plain = {plain_name(key): key for key in data}
+        pair = named if set(named) <= data.keys() else [plain[name] for name in two_sides(plain) or ()]
+        pair = [f"data.{name}" for name in pair]
+        said = f"are {' and '.join(pair)} of the task" if len(pair) == 2 else "have no names in the task but its own"
+        answers.say(f"What was left and right: they {said} (--item data.A,data.B names others).")
+    if len(pair) != 2:
+        return f"{item}/left", f"{item}/right"
+    left, right = (name_at(task, parse_path(path), "item") for path in pair)
+    return left, right
 
 
 def _add_table(file: str, answers: Answers, request: Request) -> None:
@@ -90,21 +120,14 @@ def _add_table(file: str, answers: Answers, request: Request) -> None:
     rows = list(table_rows(file, needed=("annotator", item)))
     columns = list(dict.fromkeys(column for row in rows for column, _ in row.entries()))
     columns = [column for column in columns if column not in answers.rename and not _is_label(column, item)]
-    about = [
-        column for column in dict.fromkeys(name for row in rows for name, _ in row.entries()) if column in _ABOUT_TASK
-    ]
-    if about:
-        answers.say(
-            f"Columns about tasks and annotations, which are no ratings: {', '.join(about)} (--dim takes them)."
-        )
     fields = [column for column in columns if _describes_task(rows, column, item)]
-    if fields:
-        answers.say(
-            f"Columns that do not vary within a task, taken for its data: {', '.join(fields)} (--dim takes them)."
-        )
     for row in rows:
         for column, cell in row.entries():
-            if column in answers.rename or (column in columns and column not in fields):
+            if column in _ABOUT_TASK and column not in answers.rename:
+                answers.pass_over(column, "Columns about tasks and annotations, which --dim takes")
+            elif column in fields:
+                answers.pass_over(column, "Columns that do not vary within a task, its data, which --dim takes")
+            elif column in answers.rename or column in columns:
                 answers.add(row.label(item), row.label("annotator"), column, _cell(cell.text()), row, kind="human")
 
 
@@ -136,106 +159,6 @@ def _cell(text: str) -> Any:
         held = [found[key] for form in _TYPES if (key := _HELD.get(form, form)) in found]
         return held[0] if held else text
     return found
-
-
-_RESPONSES = ".responses"
-
-
-def read_argilla(files: Sequence[str], answers: Answers, request: Request) -> None:
-    """Submitted responses by people and suggestions by models, from flat or nested records."""
-    answers.say("Unit: answers as given; no time. A record holds one suggestion per question, so one judge at most.")
-    for file in files:
-        for number, record in enumerate(_argilla_records(file), 1):
-            known = request.item or ("external_id" if record.at("id").value is None else "id")
-            numbered = _is_argilla_1(record) and request.item is None and record.at(known).value is None
-            name = f"record {number}" if numbered else name_at(record, parse_path(known), "item")
-            if _is_argilla_1(record):
-                _argilla_1(record, name, answers)
-            elif isinstance(record.at("responses").value, dict):
-                _argilla_nested(record, name, answers)
-            else:
-                _argilla_flat(record, name, answers)
-
-
-def _argilla_records(file: str) -> Iterator[Node]:
-    """Records, also where they were written as one list per column."""
-    for node in json_records(file, "records"):
-        columns = node.value if isinstance(node.value, dict) else {}
-        if isinstance(columns.get("id"), list):
-            for index in range(len(columns["id"])):
-                row = {key: column[index] for key, column in columns.items() if index < len(column)}
-                yield Node(row, node.origin, (*node.path, "id", index))
-        else:
-            yield node
-
-
-def _argilla_flat(record: Node, item: str, answers: Answers) -> None:
-    """`quality.responses`, `.responses.users` and `.responses.status` are parallel lists."""
-    for key, node in record.entries():
-        if key.endswith(_RESPONSES):
-            values, people = list(node.each()), list(record.each(f"{key}.users"))
-            states = [state.text() for state in record.each(f"{key}.status")] or ["submitted"] * len(values)
-            if not len(values) == len(people) == len(states):
-                raise DataError(
-                    f"{node}: {key} has {len(values)} answers, {len(people)} users and {len(states)} states."
-                )
-            for value, person, state in zip(values, people, states, strict=True):
-                _argilla_add(answers, item, person, key.removesuffix(_RESPONSES), value, state)
-        elif key.endswith(".suggestion") and node.value is not None:
-            agent = record.text(f"{key}.agent") or "suggestion"
-            answers.add(item, agent, key.removesuffix(".suggestion"), node.value, node, kind="judge")
-
-
-_SUGGESTED = "-suggestion"
-
-
-def _is_argilla_1(record: Node) -> bool:
-    """Whether a record is as version 1 pushed it to the Hugging Face hub: a list of responses under every question."""
-    held = record.value if isinstance(record.value, dict) else {}
-    return any(f"{key}{_SUGGESTED}" in held or _responses_1(value) for key, value in held.items())
-
-
-def _responses_1(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(v, dict) and {"value", "status"} <= v.keys() for v in value)
-    )
-
-
-def _argilla_1(record: Node, item: str, answers: Answers) -> None:
-    for question, node in record.entries():
-        if _responses_1(node.value):
-            for response in node.each():
-                _argilla_add(
-                    answers,
-                    item,
-                    response.first("user_id", "user"),
-                    question,
-                    response.at("value"),
-                    response.text("status"),
-                )
-        elif question.endswith(_SUGGESTED) and node.value is not None:
-            agent = record.at(f"{question}-metadata")
-            judge = agent.text("agent") if isinstance(agent.value, dict) else ""
-            answers.add(item, judge or "suggestion", question.removesuffix(_SUGGESTED), node.value, node, kind="judge")
-
-
-def _argilla_nested(record: Node, item: str, answers: Answers) -> None:
-    for question, node in record.entries("responses"):
-        for response in node.each():
-            person = response.first("user_id", "user", "username")
-            _argilla_add(answers, item, person, question, response.at("value"), response.text("status") or "submitted")
-    for question, node in record.entries("suggestions"):
-        agent = node.text("agent") or "suggestion"
-        answers.add(item, agent, question, node.at("value").value, node, kind="judge")
-
-
-def _argilla_add(answers: Answers, item: str, person: Node, question: str, value: Node, state: str) -> None:
-    if state != "submitted":
-        answers.drop(value, f"the response is a {state}" if state == "draft" else f"the response is {state}")
-    else:
-        answers.add(item, person.label(), question, value.value, value, kind="human")
 
 
 def read_prodigy(files: Sequence[str], answers: Answers, request: Request) -> None:
@@ -358,15 +281,24 @@ def _dimensions_behind(names: set[str]) -> bool:
     return len(ends) < len({name.rsplit("__", 1)[0] for name in names})
 
 
+_GAMES = (("winner", "model_a", "model_b"), ("g1_winner", "model_1", "model_2"), ("g2_winner", "model_2", "model_1"))
+
+
 def read_mt_bench(files: Sequence[str], answers: Answers, request: Request) -> None:
-    """Single judgments: question, model and turn make the item, the judge's model the annotator."""
+    """Single judgments, whose items are question, model and turn; or comparisons, whose items are the models.
+
+    A pair is judged twice, with the second model first in the second game.
+    """
     answers.say("Unit: scores 1 to 10 as given; -1 means that no score was found in the judge's answer; no time.")
     found: list[tuple[tuple[str, str, str], str, Node]] = []
     for file in files:
         for record in json_values(file):
-            if record.at("winner").value is not None or record.at("g1_winner").value is not None:
-                answers.drop(record, "a comparison of two models, not a rating")
-            elif record.need("score").value == -1:
+            games = [game for game in _GAMES if record.at(game[0]).value is not None]
+            for game in games:
+                _add_game(record, game, answers)
+            if games:
+                continue
+            if record.need("score").value == -1:
                 answers.drop(record, "the score is -1: none was found in the judge's answer")
             else:
                 parts = (record.label("model"), f"turn {record.text('turn') or 1}", record.label("question_id"))
@@ -375,8 +307,26 @@ def read_mt_bench(files: Sequence[str], answers: Answers, request: Request) -> N
         names = item_names([parts for parts, _, _ in found])
         for item, ((model, turn, question), judge, record) in zip(names, found, strict=True):
             answers.describe(item, system=model, prompt=f"question {question}/{turn}")
-            person = re.match(r"(expert|author|human)", judge)
-            answers.add(item, judge, "score", record.at("score").value, record, kind="human" if person else "judge")
+            answers.add(item, judge, "score", record.at("score").value, record, kind=_judge_kind(judge))
+
+
+def _add_game(record: Node, game: tuple[str, str, str], answers: Answers) -> None:
+    said, *sides = game
+    winner, judge = record.label(said), _judge_name(record.need("judge"))
+    answer = dict(zip(sides, ("left", "right"), strict=True)).get(winner, winner)
+    if winner.startswith("tie ("):  # a judge who said otherwise when sides were swapped
+        answers.say(f"'{winner}' counts as a tie.")
+        answer = "tie"
+    if answer not in ("left", "tie", "right"):
+        answers.drop(record, f"{said} is '{winner}', which is no winner")
+        return
+    prompt = f"question {record.label('question_id')}/turn {record.text('turn') or 1}"
+    models = tuple(record.label(side) for side in sides)
+    answers.compare(models, (judge, _judge_kind(judge), prompt), "winner", answer, record)
+
+
+def _judge_kind(judge: str) -> str:
+    return "human" if re.match(r"(expert|author|human)", judge) else "judge"
 
 
 def _judge_name(node: Node) -> str:

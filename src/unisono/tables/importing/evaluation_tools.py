@@ -19,6 +19,7 @@ from unisono.tables.importing.import_request import Request, item_names
 from unisono.tables.importing.imported_answers import Answers
 from unisono.tables.importing.json_mapper import kind_named, name_at, parse_path
 from unisono.tables.importing.located_json import JsonText, Node
+from unisono.tables.importing.tables_of_scores import is_experiment, read_experiment
 from unisono.tables.reading.open_table import source_name
 
 _GRADED = re.compile(
@@ -308,10 +309,13 @@ def read_langfuse(files: Sequence[str], answers: Answers, request: Request) -> N
 
 
 def read_langsmith(files: Sequence[str], answers: Answers, request: Request) -> None:
-    """Feedback on runs; of several entries for one key by one source the newest counts."""
+    """Feedback on runs, of which the newest counts by key and source; or experiments, a file per system."""
+    experiments = [file for file in files if is_experiment(file)]
+    for file in experiments:
+        read_experiment(file, len(experiments) > 1, answers, request)
     answers.say("Unit: scores as given; no time. Of several entries for one key and source the newest counts.")
     answers.usually(repeats="last")
-    records = [record for file in files for record in records_of(file, "feedback")]
+    records = [record for file in files if file not in experiments for record in records_of(file, "feedback")]
     for record in sorted(records, key=lambda record: record.text("created_at")):
         source = _object(record, "feedback_source")
         form = source.text("type")

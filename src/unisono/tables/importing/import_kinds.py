@@ -37,7 +37,7 @@ KINDS: dict[str, Kind] = {
         "crowd", "annotation_tools:read_label_studio", "Label Studio export (JSON, CSV, TSV)", _ALL | {"--item"}
     ),
     "argilla": Kind(
-        "crowd", "annotation_tools:read_argilla", "Argilla records (JSON, flat or nested)", _ALL | {"--item"}
+        "crowd", "argilla_records:read_argilla", "Argilla records (JSON, flat or nested)", _ALL | {"--item"}
     ),
     "toloka": Kind("crowd", "crowd_platforms:read_toloka", "Toloka assignments (TSV)", _ALL | {"--item"}),
     "prolific": Kind(
@@ -56,7 +56,9 @@ KINDS: dict[str, Kind] = {
     "promptfoo": Kind("evaluation", "evaluation_tools:read_promptfoo", "promptfoo output (JSON)"),
     "deepeval": Kind("evaluation", "evaluation_tools:read_deepeval", "DeepEval test run (JSON)"),
     "helm": Kind("evaluation", "evaluation_tools:read_helm", "HELM scenario_state.json with a jury's annotations"),
-    "mt-bench": Kind("evaluation", "annotation_tools:read_mt_bench", "MT-Bench single judgments (JSON lines)"),
+    "mt-bench": Kind(
+        "evaluation", "annotation_tools:read_mt_bench", "MT-Bench judgments: scores or pairs (JSON lines)"
+    ),
     "alt-test": Kind(
         "evaluation", "annotation_tools:read_alt_test", "alt-test annotations {annotator: {item: value}} (JSON)"
     ),

@@ -15,6 +15,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.importing.import_request import safe_names
+from unisono.tables.importing.imported_comparisons import Compared, comparison_table
 from unisono.tables.importing.located_json import Node
 from unisono.tables.labels import listed
 from unisono.tables.reading.category_columns import are_categories
@@ -65,11 +66,18 @@ class Answers:
         self._place: list[object] = []
         self._text: dict[str, list[tuple[object, str, Label]]] = {}
         self._classes: dict[str, list[str]] = {}  # dimension of words -> what its numbers stand for
+        self._compared: list[Compared] = []
+        self._unread: dict[str, dict[str, int]] = {}  # why -> column -> cells
 
     def say(self, fact: str) -> None:
         """Something the user should know about what was read."""
         if fact not in self.facts:
             self.facts.append(fact)
+
+    def pass_over(self, column: str, why: str = "Inputs, which are no scores") -> None:
+        """A cell of a column that is not read: the column is named when the table is made, with how many it had."""
+        cells = self._unread.setdefault(why, {})
+        cells[column] = cells.get(column, 0) + 1
 
     def usually(self, *, repeats: str | None = None, words: Mapping[str, float] | None = None) -> None:
         """What holds for a kind of file unless the user says otherwise."""
@@ -108,6 +116,22 @@ class Answers:
         if number is not None:
             self._take(label, dimension, number, _pinned(place))
 
+    def compare(
+        self,
+        items: tuple[str, ...],
+        who: tuple[str, str | None, str | None],
+        dimension: str,
+        answer: str | int,
+        place: object,
+        ranking: str | None = None,
+    ) -> None:
+        """Takes a comparison of two items (left, tie or right), or the rank of an item; `who`: also kind and prompt."""
+        if self.rename and dimension not in self.rename:
+            self.drop(place, f"{dimension} was not asked for")
+        else:
+            named = self.rename.get(dimension, dimension)
+            self._compared.append(Compared(_pinned(place), named, who, items, answer, ranking))
+
     def _take(self, label: Label, dimension: str, number: float, place: object) -> None:
         row = (*label, sys.intern(self.rename.get(dimension, dimension)))
         for column, cell in zip(self._columns.values(), row, strict=True):
@@ -118,6 +142,13 @@ class Answers:
     def finish(self) -> Imported:
         """The table: one row per item and annotator (and time), one column per dimension."""
         self._settle_text()
+        for why, cells in self._unread.items():
+            self.say(f"{why}: {', '.join(f'{name} ({count})' for name, count in cells.items())}.")
+        if self._compared and not self._value:
+            table, said = comparison_table(self._compared)
+            return Imported(table, [*self.facts, *said], self.dropped)
+        for one in self._compared:
+            self.drop(one.place, f"a comparison, no rating (--dim {one.dimension} takes comparisons alone)")
         if not self._value:
             raise DataError(self._nothing())
         names = dict.fromkeys(self._columns, pl.String) | {"time": pl.Float64}

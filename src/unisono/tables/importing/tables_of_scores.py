@@ -1,7 +1,7 @@
-"""Scores of Ragas, logs of OpenAI evals, and annotations of Potato.
+"""Scores of Ragas and of LangSmith's experiments, logs of OpenAI evals, and annotations of Potato.
 
-Ragas writes a row per sample with a column per metric, which the model that was set judged; nothing in the file names
-it. OpenAI evals write a line per event, the specification first. Potato writes a folder per annotator, with a line per
+Ragas and LangSmith write a row per sample with a column per metric; nothing in the file names who judged.
+OpenAI evals write a line per event, the specification first. Potato writes a folder per annotator, with a line per
 instance, whose schemes hold labels and what was entered for them.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from unisono.errors import DataError
-from unisono.tables.importing.documents import json_values, records_of
-from unisono.tables.importing.import_request import Request, file_facts, item_names, required
+from unisono.tables.importing.documents import header_of, json_values, looks_like_json, records_of
+from unisono.tables.importing.import_request import Request, file_facts, item_names, required, stem
 from unisono.tables.importing.imported_answers import Answers
 from unisono.tables.importing.located_json import Node
 
@@ -32,17 +32,47 @@ def read_ragas(files: Sequence[str], answers: Answers, request: Request) -> None
     )
     for file in files:
         judge = request.annotator or required(file_facts(file, None, "{annotator}.csv"), "annotator", file)
-        left: dict[str, None] = {}
         for row in records_of(file):
             name = row.label(request.item) if request.item else row.first("user_input", "question").text()
             if not name:
                 raise DataError(f"{row}: there is no 'user_input'. Say what names a sample: --item COLUMN.")
             for metric, score in row.entries():
                 if metric in _RAGAS_INPUTS or metric == request.item:
-                    left.setdefault(metric)
+                    answers.pass_over(metric)
                 else:
                     answers.add(name, judge, metric, score.value, score, kind="judge")
-        answers.say(f"Inputs, which are no scores: {', '.join(left)}.")
+
+
+_EXPERIMENT = re.compile(
+    r"(inputs?|outputs?|reference(_outputs?)?)([._].*)?|error|status|name|(execution|start|end)_time|latency|.*tokens"
+    r"|.*cost|metadata|tags|(\w+_)?id|attachments|.*comment"
+)
+
+
+def is_experiment(file: str) -> bool:
+    """Whether a table is an experiment of LangSmith, and no feedback."""
+    names = [] if looks_like_json(file) else header_of(file)
+    return "key" not in names and any(name.startswith(("feedback.", "inputs")) for name in names)
+
+
+def read_experiment(file: str, several: bool, answers: Answers, request: Request) -> None:
+    """A sample per row; scores are `feedback.*` (as `to_pandas` calls them), else what is no input, output or cost."""
+    answers.say("Nothing in an experiment names who scored: the annotator is 'evaluators' (--annotator NAME).")
+    system = stem(file)
+    for row in records_of(file):
+        asked = row.label(request.item) if request.item else row.first("example_id", "id").text()
+        if not asked:
+            raise DataError(f"{row}: there is no 'example_id'. Say what names a sample: --item COLUMN.")
+        who = request.annotator or "evaluators"
+        name = f"{system}/{asked}" if several else asked
+        answers.describe(name, system=system, prompt=asked)
+        named = any(metric.startswith("feedback.") for metric, _ in row.entries())
+        for metric, score in row.entries():
+            other = not (named or _EXPERIMENT.fullmatch(metric) or metric == request.item)
+            if other or metric.startswith("feedback."):
+                answers.add(name, who, metric.removeprefix("feedback."), score.value, score)
+            else:
+                answers.pass_over(metric)
 
 
 _EVENTS = ("match", "metrics")

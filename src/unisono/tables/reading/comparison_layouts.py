@@ -16,6 +16,7 @@ its row; an empty one is a missing answer.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -137,12 +138,17 @@ def sides_of(cells: Cells, words: Words) -> tuple[str | None, str, str] | None:
     if words.left is not None and words.right is not None:
         left, right = (table.columns[find_column(table, name)] for name in (words.left, words.right))
         return who, left, right
+    two = two_sides(plain)
+    return None if two is None else (who, plain[two[0]], plain[two[1]])
+
+
+def two_sides(plain: Collection[str]) -> tuple[str, str] | None:
+    """The plain names, among these, of what is on the left and on the right."""
     for a, b in _SIDES:
-        stems = [*_STEMS, *(name.removesuffix(a) for name in plain if name.endswith(a))]
-        for stem in stems:
+        for stem in (*_STEMS, *(name.removesuffix(a) for name in plain if name.endswith(a))):
             for one, two in ((f"{stem}{a}", f"{stem}{b}"), (f"{a}{stem}", f"{b}{stem}")):
                 if one in plain and two in plain:
-                    return who, plain[one], plain[two]
+                    return one, two
     return None
 
 
