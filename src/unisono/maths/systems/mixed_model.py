@@ -36,7 +36,8 @@ an estimate of zero is so no certainty: three people with favourites may seem to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -117,15 +118,22 @@ class _Nested(NamedTuple):
     weight: tuple[np.ndarray, ...]  # w_(l-1), (N,) each
     delta: tuple[np.ndarray, ...]
     Z: tuple[sparse.csr_array, ...]
+    up: tuple[sparse.csr_array, ...]  # from every level to the next, coarser one
+    shrink: tuple[np.ndarray, ...]  # w_l / w_(l-1), likewise
     logdet: float  # of R^-1
 
     def times(self, v: np.ndarray) -> np.ndarray:
-        """R v for (N,) or (N, n)."""
+        """R v for (N,) or (N, n): sums go up from level to level, and what is taken away comes down."""
+        if not self.Z:
+            return np.asarray(v / self.noise)
         column = (slice(None), None) if v.ndim == 2 else slice(None)
-        out = v / self.noise
-        for w, delta, Z in zip(self.weight, self.delta, self.Z, strict=True):
-            out -= w[column] * (Z @ (delta[column] * (Z.T @ (w[column] * v))))
-        return np.asarray(out)
+        total = [self.Z[0].T @ v / self.noise]
+        for up, shrink in zip(self.up, self.shrink, strict=True):
+            total.append(up.T @ (shrink[column] * total[-1]))
+        taken = self.delta[-1][column] * total.pop()
+        for up, shrink, delta in zip(self.up[::-1], self.shrink[::-1], self.delta[-2::-1], strict=True):
+            taken = delta[column] * total.pop() + shrink[column] * (up @ taken)
+        return np.asarray((v - self.Z[0] @ taken) / self.noise)
 
     def square(self, W: sparse.csr_array) -> np.ndarray:
         """W'RW, dense."""
@@ -152,17 +160,27 @@ class _Nested(NamedTuple):
         return np.asarray(total)
 
 
+def _square(R: _Nested, W: sparse.csr_array, who: sparse.csr_array | None) -> np.ndarray:
+    """W'RW, dense; rows of W that are alike, by who scored what, are added up first."""
+    if who is None:
+        return R.square(W)
+    rows = W[np.unique(who.indices, return_index=True)[1]]
+    return np.asarray(rows.T @ (rows.T @ R.square(who)).T)
+
+
 def _nested(theta: np.ndarray, layout: Layout) -> _Nested:
     noise, N = float(theta[-1]), layout.X.shape[0]
     w, logdet = np.full(N, 1 / noise), N * np.log(noise)
-    weight, delta = [], []
+    weight, delta, shrink = [], [], []
     for variance, Z in zip(theta[: layout.levels], layout.Z[: layout.levels], strict=True):
         grown = 1 + variance * (Z.T @ w)
         weight.append(w)
         delta.append(variance / grown)
+        shrink.append(1 / grown)
         logdet += float(np.log(grown).sum())
         w = w / (Z @ grown)
-    return _Nested(noise, tuple(weight), tuple(delta), layout.Z[: layout.levels], float(logdet))
+    nested = layout.Z[: layout.levels]
+    return _Nested(noise, tuple(weight), tuple(delta), nested, layout.up, tuple(shrink[:-1]), float(logdet))
 
 
 class _Solved(NamedTuple):
@@ -188,7 +206,7 @@ def _solve(y: np.ndarray, theta: np.ndarray, layout: Layout) -> _Solved:
     parts = [Z * s for Z, s in zip(layout.Z[layout.levels :], spread, strict=True)]
     W = sparse.hstack([layout.X, *parts], format="csr") if parts else layout.X
     F = layout.X.shape[1]
-    square = R.square(W)
+    square = _square(R, W, layout.who)
     C = square + np.diag(np.r_[np.zeros(F), np.ones(W.shape[1] - F)])
     factor = linalg.cho_factor(C, lower=True)
     inverse = linalg.cho_solve(factor, np.eye(len(C)))
@@ -336,31 +354,34 @@ def mixed_means(scores: Scores, covariates: np.ndarray | None = None) -> MixedFi
 def estimate(scores: Scores, found: Effects, covariates: np.ndarray, chance: Chance) -> MixedFit:
     """Means, and what every component contributes to their covariance, at given variances."""
     layout, theta = layout_of(scores, found, covariates), chance.theta
-    R = _nested(theta, layout)
+    R, X, F = _nested(theta, layout), layout.X, layout.X.shape[1]
     spread = np.sqrt(theta[layout.levels : -1])
     parts = [Z * s for Z, s in zip(layout.Z[layout.levels :], spread, strict=True)]
-    RX = R.times(layout.X.toarray())
-    RX_free, effect_of = RX, None
-    if parts:
-        Zc = sparse.hstack(parts, format="csr")
-        effect_of = _crossed_solver(R, Zc)
-        RX_free = RX - R.times(Zc @ effect_of(Zc.T @ RX))  # V^-1 X
-    cov = np.linalg.inv(layout.X.T @ RX_free)
-    G = RX_free @ cov  # (N, F), transposed
+    W = sparse.hstack([X, *parts], format="csr")
+    Zc = W[:, F:]
+    if Zc.shape[1] <= MOST_SOLVED:
+        square = _square(R, W, layout.who)
+        effect_of, own, across = _by_cholesky(square[F:, F:]), square[:F, :F], square[F:, :F]
+    else:
+        RX, effect_of = R.times(X.toarray()), _by_conjugate_gradients(R, Zc)
+        own, across = X.T @ RX, Zc.T @ RX
+    effect = effect_of(across)
+    cov = np.linalg.inv(own - across.T @ effect)
+    G = R.times(W @ np.vstack([cov, -effect @ cov]))  # (N, F), transposed
     mean = G.T @ scores.y
     part = [(lambda t: t.T @ t)(Z.T @ G) for Z in layout.Z]
-    away = scores.y - layout.X @ mean
-    if parts and effect_of is not None:
-        away = away - Zc @ effect_of(Zc.T @ R.times(away))
+    away = scores.y - X @ mean
+    away -= Zc @ effect_of(Zc.T @ R.times(away))
     influence = indicator(scores.prompt, int(scores.prompt.max()) + 1).T @ (G * away[:, None])
     return MixedFit(mean, found.names, np.stack([*part, G.T @ G]), chance, influence)
 
 
-def _crossed_solver(R: _Nested, Zc: sparse.csr_array):  # type: ignore[no-untyped-def]
-    """(I + Zc'RZc)^-1 times a matrix or vector: by Cholesky, or where there are many by conjugate gradients."""
-    if Zc.shape[1] <= MOST_SOLVED:
-        factor = linalg.cho_factor(R.square(Zc) + np.eye(Zc.shape[1]), lower=True)
-        return lambda rhs: linalg.cho_solve(factor, rhs)
+def _by_cholesky(ZRZ: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    return partial(linalg.cho_solve, linalg.cho_factor(ZRZ + np.eye(len(ZRZ)), lower=True))
+
+
+def _by_conjugate_gradients(R: _Nested, Zc: sparse.csr_array) -> Callable[[np.ndarray], np.ndarray]:
+    """(I + Zc'RZc)^-1 times a matrix or vector."""
     scale = 1 + Zc.power(2).T @ np.full(Zc.shape[0], 1 / R.noise)
 
     def solved(rhs: np.ndarray) -> np.ndarray:

@@ -103,6 +103,8 @@ class Layout(NamedTuple):
     X: sparse.csr_array  # (N, F)
     Z: tuple[sparse.csr_array, ...]  # of nested, then crossed effects
     levels: int  # nested ones among them
+    who: sparse.csr_array | None  # (N, pairs) of systems and annotators, which tell X and crossed Z; None: covariates
+    up: tuple[sparse.csr_array, ...]  # which level of the next, coarser effect those of a nested one belong to
 
 
 def layout_of(scores: Scores, found: Effects, covariates: np.ndarray) -> Layout:
@@ -110,7 +112,12 @@ def layout_of(scores: Scores, found: Effects, covariates: np.ndarray) -> Layout:
     if covariates.shape[1]:
         X = sparse.hstack([X, sparse.csr_array(covariates)], format="csr")
     each = [*found.nested.values(), *found.crossed.values()]
-    return Layout(X, tuple(indicator(code, int(code.max(initial=0)) + 1) for code in each), len(found.nested))
+    nested = list(found.nested.values())
+    first = [np.unique(fine, return_index=True)[1] for fine in nested[:-1]]
+    up = tuple(indicator(coarse[at], _levels(coarse)) for at, coarse in zip(first, nested[1:], strict=True))
+    pair = codes(scores.system, scores.annotator)
+    who = None if covariates.shape[1] else indicator(pair, _levels(pair))
+    return Layout(X, tuple(indicator(code, _levels(code)) for code in each), len(nested), who, up)
 
 
 def indicator(code: np.ndarray, levels: int) -> sparse.csr_array:

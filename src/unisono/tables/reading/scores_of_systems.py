@@ -50,20 +50,23 @@ class SystemScores:
 
 def labelled_scores(ratings: Ratings, system: Mapping[str, str], prompt: Mapping[str, str] | None) -> SystemScores:
     """From ratings and the words that their items have."""
-    systems, of = _coded(ratings, system, "system")
-    prompts = np.arange(ratings.M) if prompt is None else _coded(ratings, prompt, "prompt")[1]
-    pairs = len(np.unique(prompts.astype(np.int64) * len(systems) + of))
+    words = _words_of(ratings, system, "system")
+    systems = sort_labels(words.unique())
+    of = words.replace_strict({name: s for s, name in enumerate(systems)}, return_dtype=pl.Int64).to_numpy()
+    prompts = np.arange(ratings.M)
+    if prompt is not None:
+        prompts = (_words_of(ratings, prompt, "prompt").rank("dense") - 1).cast(pl.Int64).to_numpy()
+    pairs = len(np.unique(prompts * len(systems) + of))
     return SystemScores(ratings, systems, of, prompts, pairs > len(np.unique(prompts)))
 
 
-def _coded(ratings: Ratings, of: Mapping[str, str], what: str) -> tuple[tuple[str, ...], np.ndarray]:
-    """The labels that items have, and the place (M,) of each item's among them."""
-    missing = [item for item in ratings.items if not of.get(item)]
+def _words_of(ratings: Ratings, of: Mapping[str, str], what: str) -> pl.Series:
+    """(M,) the labels that items have."""
+    words = [of.get(item) for item in ratings.items]
+    missing = [item for item, word in zip(ratings.items, words, strict=True) if not word]
     if missing:
         raise DataError(f"{ratings.source}: item {listed(missing)} has no {what}.")
-    names = sort_labels(of[item] for item in ratings.items)
-    place = {name: i for i, name in enumerate(names)}
-    return names, np.array([place[of[item]] for item in ratings.items], dtype=np.int64)
+    return pl.Series(words, dtype=pl.String)
 
 
 def read_scores(source: Any, by: Labels, prompt: Labels = None, *, items: Any = None, **reading: Any) -> SystemScores:
