@@ -14,6 +14,7 @@ import csv
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -96,9 +97,14 @@ def tukey(m: np.ndarray) -> np.ndarray:
     rest = m - m.mean(axis=1, keepdims=True) - m.mean(axis=0) + m.mean()
     freedom = (P - 1) * (S - 1)
     sd = np.sqrt((rest**2).sum() / freedom / P)
-    reach = stats.studentized_range.ppf(LEVEL, S, freedom) * sd
+    reach = _range(S, freedom) * sd
     gap = m.mean(axis=0)
     return np.abs(gap[a] - gap[b]) > reach
+
+
+@cache
+def _range(S: int, freedom: int) -> float:
+    return float(stats.studentized_range.ppf(LEVEL, S, freedom))
 
 
 EQUAL6, EQUAL18 = np.zeros(6), np.zeros(18)
