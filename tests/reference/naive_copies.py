@@ -13,13 +13,17 @@ LEVELS, STEPS = 9, 4
 def answer_chance(y, item, who, K):
     """Two lists as `answer_chances` has them, for answers without missing ones."""
     n, values = len(y), sorted(set(y))
-    low, high = min(y), max(y)
+    aside = math.ceil(0.005 * len(y)) if len(y) > 2 else 0
+    low, high = sorted(y)[aside], sorted(y)[-1 - aside]
+    if low == high:
+        low, high = min(y), max(y)
+    inner = [min(max(v, low), high) for v in y]
 
     def level(j, less):
-        rest = [y[i] for i in range(n) if item[i] == item[j]]
+        rest = [inner[i] for i in range(n) if item[i] == item[j]]
         if len(rest) <= less:
             return LEVELS
-        mean = (sum(rest) - less * y[j]) / (len(rest) - less)
+        mean = (sum(rest) - less * inner[j]) / (len(rest) - less)
         return min(max(math.floor((mean - low) / (high - low) * (LEVELS - 1) + 0.5 + 1e-9), 0), LEVELS - 1)
 
     own_level = [level(j, 1) for j in range(n)]

@@ -161,3 +161,16 @@ def test_bounded_work_finds_the_same_copies(monkeypatch, enough):
     assert not looks[0].every_item
     assert looks[0].every_pair == (enough == 1)
     assert len(looks[0].meetings.of) * 2 <= 40_000
+
+
+def test_one_typing_error_makes_nobody_a_copy():
+    """Levels of items are steps of the answers' range: one wild answer is no reason to see one level in all items."""
+    for seed in range(4):
+        value, item_of, who, _ = crowd(
+            np.random.default_rng(seed), items=250, annotators=12, per_item=3, dims=2, noise=0.5, skew=2.0
+        )
+        before = copy_pairs(value, item_of, who, 12)
+        value[np.random.default_rng(seed).integers(len(value)), 0] = value[:, 0].max() + 20 * np.ptp(value[:, 0])
+        after = copy_pairs(value, item_of, who, 12)
+        np.testing.assert_array_equal(after.pair, before.pair)
+        assert np.median(np.abs(after.expected - before.expected)) < 1e-3

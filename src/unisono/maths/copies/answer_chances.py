@@ -24,6 +24,7 @@ from unisono.maths.rating_values import sorted_codes
 
 SMOOTHING = 1.0  # convention: imaginary answers, as common as in the whole crowd, beside those that were counted
 LEVELS = 9  # convention: steps of the others' mean; half steps of a scale with five
+OUTERMOST = 0.005  # convention: share of the answers, on either side, whose steps are those of the next ones
 HALFWAY = 1e-9  # numerical: halfway between two steps is the upper one, however the sum was rounded
 HABIT_ANSWERS = 1.0  # convention: imaginary answers of an annotator that come from each part of the mixture
 HABIT_STEPS = 4  # numerical: EM steps for its weights
@@ -84,8 +85,8 @@ class _Levels(NamedTuple):
 
 
 def _levels(y: np.ndarray, item: np.ndarray) -> _Levels:
-    low, high = float(y.min()), float(y.max())
-    part = (y - low) / (high - low) if high > low else np.zeros(len(y))
+    low, high = _usual_range(y)
+    part = np.clip((y - low) / (high - low), 0.0, 1.0) if high > low else np.zeros(len(y))
     n, total = np.bincount(item).astype(np.float64)[item], np.bincount(item, part)[item]
 
     def step(less: int) -> np.ndarray:
@@ -95,6 +96,14 @@ def _levels(y: np.ndarray, item: np.ndarray) -> _Levels:
         return np.where(n > less, place, LEVELS).astype(np.int64)
 
     return _Levels(step(1), step(2))
+
+
+def _usual_range(y: np.ndarray) -> tuple[float, float]:
+    """Lowest and highest answer (n,) without the rarest on either side: one typing error is no end of the scale."""
+    aside = int(np.ceil(OUTERMOST * len(y))) if len(y) > 2 else 0
+    ordered = np.partition(y, sorted({0, aside, len(y) - 1 - aside, len(y) - 1}))
+    low, high = float(ordered[aside]), float(ordered[-1 - aside])
+    return (low, high) if high > low else (float(ordered[0]), float(ordered[-1]))
 
 
 class _Table:
