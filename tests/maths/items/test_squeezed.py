@@ -6,7 +6,7 @@ import polars as pl
 import unisono as un
 from unisono.maths.items.item_data import Bounds
 from unisono.maths.items.item_estimates import squeezed
-from unisono.maths.items.item_priors import END_SHARE
+from unisono.maths.items.item_priors import END_MARGIN
 
 ENDS = Bounds(np.array([-2.0, -np.inf, -np.inf]), np.array([3.0, 1.0, np.inf]))
 
@@ -23,13 +23,26 @@ def test_the_order_stays_and_no_estimate_leaves_the_scale_nor_lies_on_its_end():
 
 
 def test_only_what_is_beside_an_end_moves_and_never_by_more_than_it_has_to():
-    x, w = np.linspace(-2.0, 3.0, 501)[:, None] * np.ones(3), 5 * END_SHARE
+    x, w = np.linspace(-2.0, 3.0, 501)[:, None] * np.ones(3), END_MARGIN
     found = squeezed(x, ENDS)[:, 0]
     inside = (x[:, 0] >= -2 + w) & (x[:, 0] <= 3 - w)
     np.testing.assert_allclose(found[inside], x[inside, 0], rtol=0, atol=1e-12)
     assert np.abs(found - x[:, 0]).max() <= w / np.e * (1 + 1e-9)
     turned = squeezed(-x[:, :1], Bounds(np.array([-3.0]), np.array([2.0])))
     np.testing.assert_allclose(turned[:, 0], -found, atol=1e-12)
+
+
+def test_where_one_end_is_says_nothing_of_estimates_beside_the_other():
+    """Answers from 0 to 100 are on that scale; the same times a thousand have no end where nobody has been."""
+    x = np.linspace(0.5, 1.4, 91)[:, None]
+    near, far, none = (squeezed(x, Bounds(np.array([low]), np.array([1.0]))) for low in (-2.0, -20.0, -np.inf))
+    np.testing.assert_array_equal(near, far)
+    np.testing.assert_array_equal(near, none)
+
+
+def test_a_scale_narrower_than_two_margins_keeps_the_order():
+    x = np.linspace(-0.1, 0.2, 301)[:, None]
+    assert (np.diff(squeezed(x, Bounds(np.array([0.0]), np.array([0.12]))), axis=0) >= -1e-15).all()
 
 
 def test_the_best_of_a_fit_do_not_all_get_the_highest_value():

@@ -30,7 +30,7 @@ from unisono.maths.items.censored_estep import EndAnswers
 from unisono.maths.items.item_data import Bounds, ItemData
 from unisono.maths.items.item_estep import Posterior, left_out_blocks
 from unisono.maths.items.item_params import LOG_2PI, ItemParams, row_spread
-from unisono.maths.items.item_priors import END_SHARE, IMAGINARY_ITEMS, SPAMMER_GAIN
+from unisono.maths.items.item_priors import END_MARGIN, IMAGINARY_ITEMS, SPAMMER_GAIN
 from unisono.maths.items.item_variances import truth_covariance
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
@@ -257,10 +257,10 @@ def truth_rescaling(data: ItemData, params: ItemParams, found: Posterior) -> Res
 def squeezed(estimate: np.ndarray, ends: Bounds) -> np.ndarray:
     """(M, D) estimates inside the scale, in the order they had.                                          eq. B34
 
-    Over the last share of the scale, w, what goes on is w (1 - exp(-x / w)) of x: from there on less and less.
+    From w before an end on, of x goes on what is w (1 - exp(-x / w)): less and less, wherever the other end is.
     """
-    width = np.where(np.isfinite(ends.high - ends.low), ends.high - ends.low, 1.0)
-    w = END_SHARE * np.where(width > 0, width, 1.0)
+    half = (ends.high - ends.low) / 2
+    w = np.minimum(END_MARGIN, np.where(half > 0, half, 1.0))
     above, below = (np.maximum(x, 0.0) for x in (estimate - (ends.high - w), (ends.low + w) - estimate))
     return np.asarray(estimate - (above + w * np.expm1(-above / w)) + (below + w * np.expm1(-below / w)))
 

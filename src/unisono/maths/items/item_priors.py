@@ -57,7 +57,7 @@ LEAST_SHARE = 0.02  # floor of every share: of truths, of biases, of errors, of 
 # ---- The scale of the estimate (eq. B15)
 
 # [D] The scale of a panel of six brought CCC from .662 to .694; ten instead of six is a convention.
-END_SHARE = 0.02  # convention: of the scale beside an end, where stretched estimates are squeezed instead of cut
+END_MARGIN = 0.1  # convention: standard deviations of the ratings beside an end, where stretched estimates are squeezed
 PANEL = 10.0  # annotators whose mean answer has the variance that the estimate is given
 
 # ---- Intervals (eq. B9, B16); coverage .87 to .93 on every set of docs/accuracy.md
