@@ -1,4 +1,4 @@
-"""Databases, servers and a browser for the tests of the collection tool."""
+"""Databases, Firefox and pages of browsers for the tests of the collection tool."""
 
 from __future__ import annotations
 
@@ -9,20 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
-import chromium
 from collect_support import Postgres
 from firefox import Firefox
 from unisono.collect.store.database import Database
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that asks for a browser or a database server, directly or through a fixture, has their marker."""
-    for item in items:
-        for name, marker in (("browser", "browser"), ("firefox", "browser"), ("postgres", "postgres")):
-            if name in getattr(item, "fixturenames", ()):
-                item.add_marker(marker)
 
 
 @pytest.fixture(scope="session")
@@ -50,18 +41,6 @@ def database(database_url: str) -> Iterator[Database]:
     found.create()
     yield found
     found.close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert program, "Chromium is missing; tools/install-system-packages installs it"
-    # Generous, since a busy machine is no failure; what is there is seen at once.
-    expect.set_options(timeout=30_000)
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=program, args=chromium.OPTIONS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Everybody can use every page: an automated accessibility check of each, in light, dark and on a phone.
+"""Everybody can use every page: an automated accessibility check of each, in light, and in dark on a phone.
 
 And nobody can abuse one: texts of a study that look like script are shown, never run.
 """
@@ -18,8 +18,7 @@ from collect_support import RATE_STUDY, Server, rate_study, trace_study
 
 OpenPage = Callable[..., Page]
 LIGHT: dict[str, Any] = {"color_scheme": "light"}
-DARK: dict[str, Any] = {"color_scheme": "dark"}
-PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"}
+DARK: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 EXTRA = """
 [practice]
 play = true
@@ -53,7 +52,7 @@ def is_accessible(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-@pytest.mark.parametrize("options", [LIGHT, DARK, PHONE], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize("options", [LIGHT, DARK], ids=["light", "dark phone"])
 def test_every_page_of_the_image_task(items: Server, open_page: OpenPage, options: dict[str, Any]) -> None:
     page = open_page(**options)
     person = Mouse(page)
@@ -116,7 +115,7 @@ def test_every_page_of_the_video_task(tmp_path: Path, open_page: OpenPage) -> No
         is_accessible(page)
 
 
-@pytest.mark.parametrize("options", [LIGHT, DARK, PHONE], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize("options", [LIGHT, DARK], ids=["light", "dark phone"])
 def test_the_researchers_pages(items: Server, open_page: OpenPage, options: dict[str, Any]) -> None:
     page = open_page(**options)
     page.goto(f"{items.url}/admin")

@@ -20,7 +20,8 @@ from firefox_people import FirefoxKeyboard, FirefoxMouse
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STUDY = asking_consent(FILMS)
-PEOPLE = pytest.mark.parametrize(("kind", "source"), [(FirefoxMouse, "mouse"), (FirefoxKeyboard, "key")])
+# Who answers, how the log calls it, and its code in samples; one after the other, on one page.
+PEOPLE = [(FirefoxMouse, "mouse", 1), (FirefoxKeyboard, "key", 2)]
 # What is shown and the first scale, and whether one covers the other or is out of sight.
 _SEEN = """() => {
   const [shown, scale] = [".stimulus > *, .stage video", "input[type=range]"].map((words) =>
@@ -92,42 +93,38 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-@PEOPLE
-def test_images_from_door_to_code(firefox: Firefox, server: Server, kind: type[FirefoxMouse], source: str) -> None:
+def test_images_from_door_to_code(firefox: Firefox, server: Server) -> None:
     firefox.complaints.clear()
-    person = begin(firefox, server, kind)
+    person = begin(firefox, server, FirefoxKeyboard)
     given = [(10.0, 80.0), (35.0, 60.0), (52.0, 41.0), (97.0, 3.0)]
-    for values in given:
+    for values, (kind, *_) in zip(given, 2 * PEOPLE, strict=True):
         person.sliders()
         assert person.page.see(_SEEN)
-        person.rate(*values)
+        kind(person.page).rate(*values)
     assert len(person.code()) == 8
     ratings, log = exported(server.folder)
     assert [row["item"] for row in ratings] == ["0.png", "1.png", "2.png", "3.png"]
     for row, values in zip(ratings, given, strict=True):
         assert [float(row["valence"]), float(row["arousal"])] == pytest.approx(list(values), abs=1.5)
     answers = [line["data"] for line in log if line["kind"] == "rating"]
-    assert {used for one in answers for used in one["sources"].values()} == {source}
+    assert [set(one["sources"].values()) for one in answers] == 2 * [{source} for _, source, _ in PEOPLE]
     assert firefox.complaints == []
 
 
-@PEOPLE
-def test_films_from_door_to_code(firefox: Firefox, tmp_path: Path, kind: type[FirefoxMouse], source: str) -> None:
+def test_films_from_door_to_code(firefox: Firefox, tmp_path: Path) -> None:
     study = write_study(tmp_path / "study", "trace", "video")
     firefox.complaints.clear()
     blank = firefox.open()
     (film,) = blank.see(RECORD, [[SHAPES["9x16"]], 1500])
     (study / "media" / "clip.webm").write_bytes(base64.b64decode(film))
     with Server(study) as server:
-        person = begin(firefox, server, kind)
-        for _ in ("valence", "arousal"):
-            person.trace()
+        person = begin(firefox, server, FirefoxMouse)
+        for kind, *_ in PEOPLE:
+            kind(person.page).trace()
         assert len(person.code()) == 8
         ratings, log = exported(study)
     ends = [line["data"] for line in log if line["kind"] == "pass"]
-    assert len(ends) == 2
-    code = {"mouse": 1, "key": 2}[source]
-    for end in ends:
+    for end, (*_, code) in zip(ends, PEOPLE, strict=True):
         parts = [one["data"] for one in log if one["kind"] == "samples" and one["data"]["attempt"] == end["attempt"]]
         rows = [row for part in parts for row in part["rows"]]
         times = [row[0] for row in rows]

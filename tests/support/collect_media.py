@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import struct
 import wave
 import zlib
@@ -34,12 +35,17 @@ RECORD = """async ([sizes, ms]) => Promise.all(sizes.map(async ([width, height])
 def write_films(folder: Path, browser: Browser, ms: int = 600) -> None:
     """One film of every shape, recorded by the browser itself."""
     folder.mkdir(parents=True, exist_ok=True)
+    for name, film in zip(SHAPES, _films(browser, ms), strict=True):
+        (folder / f"{name}.webm").write_bytes(base64.b64decode(film))
+
+
+@functools.cache
+def _films(browser: Browser, ms: int) -> list[str]:
     page = browser.new_page()
     page.goto("about:blank")
-    films = page.evaluate(RECORD, [[list(size) for size in SHAPES.values()], ms])
+    films: list[str] = page.evaluate(RECORD, [[list(size) for size in SHAPES.values()], ms])
     page.close()
-    for name, film in zip(SHAPES, films, strict=True):
-        (folder / f"{name}.webm").write_bytes(base64.b64decode(film))
+    return films
 
 
 def write_wav(path: Path, seconds: float) -> None:

@@ -1,12 +1,9 @@
 """The page escapes what is not its own, links what is there, and shows it in a browser without a complaint."""
 
 import re
-import shutil
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 from unisono.paper.experiment_claims import Chapter, ClaimPart, Experiment, Picture, Settings, Table, judge, untestable
 from unisono.paper.experiment_page import Bar, Heat, heat_row, score_bars, sweep_lines
@@ -85,30 +82,19 @@ def test_pictures_are_png_and_pdf_and_equal_bytes_when_drawn_again(written, tmp_
             assert content == (tmp_path / "figures" / f"{name}.{kind}").read_bytes()
 
 
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_browser_shows_it_whole(written, width):
-    # In a thread of its own: another test's browser may still have its event loop running in this one.
-    with ThreadPoolExecutor(1) as thread:
-        complaints = thread.submit(complaints_of_a_browser, (written / "index.html").as_uri(), width).result()
-    assert complaints == []
-
-
-def complaints_of_a_browser(address, width):
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert program, "Chromium is missing; tools/install-system-packages installs it"
+def test_a_browser_shows_it_whole(written, browser):
     complaints = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": width, "height": 800})
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.goto(address)
-        for image in page.locator("img").all():
-            image.scroll_into_view_if_needed()
-            image.evaluate("image => image.decode()")
-            assert image.evaluate("image => image.naturalWidth") > 0
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto((written / "index.html").as_uri())
+    for image in page.locator("img").all():
+        image.scroll_into_view_if_needed()
+        image.evaluate("image => image.decode()")
+        assert image.evaluate("image => image.naturalWidth") > 0
+    for width in (1280, 390):
         # Wide tables scroll in their own boxes; the page itself never does.
+        page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        browser.close()
-    return complaints
+    page.close()
+    assert complaints == []

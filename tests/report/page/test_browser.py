@@ -4,9 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import sync_playwright
 
-from chromium import OPTIONS, PROGRAM
 from report_cases import (
     awkward_ratings,
     dossier_of,
@@ -17,19 +15,9 @@ from report_cases import (
     dossier_of_traces,
     dossier_of_wide_trace,
 )
-from report_pages import SIZES, barriers, open_report
+from report_pages import barriers, open_report
 from unisono.report.report_figures import as_number
 from unisono.report.report_page import render_page, sections_of
-
-pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=PROGRAM, args=OPTIONS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +37,12 @@ def pages(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(chromium, pages):
+def opened(browser, pages):
     """Opens a report and collects what goes wrong; every page is checked for it at the end."""
     wrong, made = [], []
 
     def open_one(name, size="desktop", scheme="light"):
-        made.append(open_report(chromium, pages[name][0], wrong, size, scheme))
+        made.append(open_report(browser, pages[name][0], wrong, size, scheme))
         return made[-1]
 
     yield open_one
@@ -63,13 +51,8 @@ def opened(chromium, pages):
     assert not wrong
 
 
-SCREENS = [
-    *((name, size, scheme) for name in ("items", "traces") for size in SIZES for scheme in ("light", "dark")),
-    *((name, size, "light") for name in ("awkward", "judges", "both", "categories") for size in SIZES),
-]
-
-
-@pytest.mark.parametrize(("name", "size", "scheme"), SCREENS)
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize("name", ["items", "traces", "awkward", "judges", "both", "categories"])
 def test_opens_whole_and_readable(opened, pages, name, size, scheme):
     page = opened(name, size, scheme)
     assert page.locator("main > section").count() == len(sections_of(pages[name][1]))
