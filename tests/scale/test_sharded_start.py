@@ -10,7 +10,6 @@ from sharded_cases import crowd_table, written
 from unisono.api import fuse, load
 from unisono.errors import DataError
 from unisono.scale.executors import SerialExecutor
-from unisono.scale.parallel_tasks import open_engine
 from unisono.scale.shard_writer import write_shards
 from unisono.scale.sharded_fusion import fuse_shards
 
@@ -69,10 +68,9 @@ def test_an_earlier_fit_counts(batches):
     assert found.fuser.judgements_.sum() > 2 * alone.fuser.judgements_.sum()
 
 
-def test_engines_give_the_same_bytes(batches):
+def test_engines_give_the_same_bytes(batches, executor):
     serial = fuse_shards(shards_of(batches), SerialExecutor(), start=batches / "first")
-    with open_engine("processes", workers=2) as executor:
-        found = fuse_shards(shards_of(batches), executor, start=batches / "first")
+    found = fuse_shards(shards_of(batches), executor, start=batches / "first")
     a, b = serial.fuser.arrays(), found.fuser.arrays()
     assert {name: value.tobytes() for name, value in a.items()} == {name: value.tobytes() for name, value in b.items()}
 

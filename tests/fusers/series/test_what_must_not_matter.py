@@ -72,10 +72,9 @@ def moved(name, constant):
 
 
 @pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("constant", [-20.0, 1e4])
-def test_the_origin_of_one_annotator(name, constant):
+def test_the_origin_of_one_annotator(name):
     table, dims = study(name)
-    for annotator in sorted(table.annotator.unique())[:3]:
+    for annotator, constant in zip(sorted(table.annotator.unique())[:3], (-20.0, 1e4, 300.0), strict=True):
         found = fused(moved(name, {annotator: constant}))
         assert alike(before(name), found, dims) > 0.999
         now, then = found.annotators.flipped, before(name).annotators.flipped
@@ -83,7 +82,7 @@ def test_the_origin_of_one_annotator(name, constant):
 
 
 @pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("sd", [3.0, 10.0, 1000.0])
+@pytest.mark.parametrize("sd", [3.0, 1000.0])
 def test_the_origins_of_all_annotators(name, sd):
     table, dims = study(name)
     rng = np.random.default_rng(1)
@@ -93,10 +92,9 @@ def test_the_origins_of_all_annotators(name, sd):
 
 
 @pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("factor", [10.0, 1000.0])
-def test_the_unit_of_one_annotator(name, factor):
+def test_the_unit_of_one_annotator(name):
     table, dims = study(name)
-    for annotator in sorted(table.annotator.unique())[:2]:
+    for annotator, factor in zip(sorted(table.annotator.unique())[:2], (10.0, 1000.0), strict=True):
         out = table.copy()
         out.loc[out.annotator == annotator, dims] *= factor
         assert alike(before(name), fused(out), dims) > 0.98
