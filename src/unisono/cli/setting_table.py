@@ -168,6 +168,12 @@ ITEMS = (
         "true",
         "--censored/--uncensored",
     ),
+    Setting(
+        "slips",
+        click.BOOL,
+        "Whether judgements and items may differ in precision, where the ratings say so.",
+        "true",
+    ),
     _word(
         "estimate",
         "matched: on the scale of the mean of a panel of annotators; posterior: the posterior mean, which is shrunk.",

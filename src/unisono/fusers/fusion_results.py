@@ -90,6 +90,7 @@ class Fused:
     uncut: np.ndarray | None = None  # (S, D) the estimates before they were cut at the ends
     origin: Ratings | ItemTable | None = None  # that it was fused or predicted from: `truth` is a frame like theirs
     level: SharedError | None = None  # an error that all items share, beside `cov`; None: there is none
+    unclear: np.ndarray | None = None  # (S,) probability that errors about an item are larger than usual; None: alike
 
     @property
     def variance(self) -> np.ndarray:
@@ -177,11 +178,15 @@ class Fused:
     def columns(self) -> dict[str, Any]:
         """The columns of the truth: labels, then for each dimension estimate, sd and the ends of the interval."""
         figures = self._figures()
-        return self._labels() | {
-            f"{name}{suffix}": column[:, d]
-            for d, name in enumerate(self.dimensions)
-            for suffix, column in figures.items()
-        }
+        return (
+            self._labels()
+            | {
+                f"{name}{suffix}": column[:, d]
+                for d, name in enumerate(self.dimensions)
+                for suffix, column in figures.items()
+            }
+            | self._last()
+        )
 
     def decimals(self) -> list[int]:
         """How many decimals each dimension deserves: a thousandth of its typical sd."""
@@ -199,13 +204,16 @@ class Fused:
                 if suffix != "_sd" and self.ends is not None:  # rounding must not carry anything over an end
                     rounded = np.clip(rounded, self.ends[0][d], self.ends[1][d])
                 table[f"{name}{suffix}"] = rounded
-        return table
+        return table | {name: np.round(column, 3) for name, column in self._last().items()}
 
     def _labels(self) -> dict[str, Any]:
         if self.clock is None:
             return {"item": list(self.items)}
         recordings = [item for item, T in zip(self.items, self.length, strict=True) for _ in range(T)]
         return {"recording": recordings, "time": self.clock.seconds(self.length)}
+
+    def _last(self) -> dict[str, np.ndarray]:
+        return {} if self.unclear is None else {"unclear": self.unclear}
 
     def _figures(self) -> dict[str, np.ndarray]:
         low, high = self.interval()

@@ -42,6 +42,7 @@ from unisono.maths.items.item_params import (
     weighted_rows,
 )
 from unisono.maths.items.item_priors import Priors
+from unisono.maths.items.judgement_weights import equal_weights, long_tails
 from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
 from unisono.maths.items.slider_warp import FittedWarp, Warp
 from unisono.maths.items.truth_level import population_level
@@ -133,6 +134,9 @@ def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
     return found(params, trace)
 
 
+Found = Callable[[BayesState, EmTrace], Estimate]
+
+
 def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimate:
     """Variational EM without known truths; beside it what these turn, where that is better."""
     blind = data._replace(gold=None)
@@ -142,7 +146,7 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimat
 
     state, trace = _climb(blind, bayes_start(blind, settings), settings, run, found)
     if data.gold is None:
-        return found(state, trace)
+        return found(*_weighed(blind, state, trace, settings, run, found))
 
     def climb(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
         return _climb(part, start, how, run._replace(on_estimate=None), found)
@@ -156,7 +160,7 @@ def _climb(
     start: BayesState,
     settings: BayesSettings,
     run: Run,
-    found: Callable[[BayesState, EmTrace], Estimate],
+    found: Found,
 ) -> tuple[BayesState, EmTrace]:
     return run_em(
         lambda s: bayes_step(data, s, settings),
@@ -165,6 +169,20 @@ def _climb(
         max_iter=run.max_iter,
         on_step=reporter(run, found),
     )
+
+
+def _weighed(
+    data: ItemData, plain: BayesState, trace: EmTrace, settings: BayesSettings, run: Run, found: Found
+) -> tuple[BayesState, EmTrace]:
+    """The same model with precisions of judgements and items, where normal errors do not describe the ratings.
+
+    From the start, not from the normal fit, whose truths and noise have come to terms with slips.
+    """
+    if not settings.slips or settings.warp is not None or not long_tails(data, plain.params):
+        return plain, trace
+    start = bayes_start(data, settings)._replace(weights=equal_weights(data))
+    state, weighed = _climb(data, start, settings, run, found)
+    return (state, weighed) if weighed.objective[-1] > trace.objective[-1] else (plain, trace)
 
 
 def _turned_estimate(turned: Turned, settings: BayesSettings) -> TurnedEstimate:

@@ -35,6 +35,7 @@ from unisono.maths.items.item_estimates import (
 from unisono.maths.items.item_params import ItemParams, change_of_truth
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.item_variances import own_noise, truth_covariance
+from unisono.maths.items.judgement_weights import Weights, cautious, settled, unclear
 from unisono.maths.items.slider_warp import FittedWarp, unbend
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.rater_signal import SharedSignal
@@ -54,8 +55,22 @@ class ItemPosteriors:
         self.warp = warp
 
     @cached_property
+    def weights(self) -> Weights | None:
+        """Precisions of judgements and items; None where errors are normal."""
+        return settled(self.data, self.params)
+
+    @property
+    def unclear(self) -> np.ndarray | None:
+        """(M,) probability that answers about an item lie further from its truth than usual; None: all are alike."""
+        if self.weights is None or np.isinf(self.weights.tails[1]):
+            return None
+        return unclear(self.data, self.weights)
+
+    @cached_property
     def _completed(self) -> tuple[Posterior, ItemData]:
         data = self.data if self.warp is None else unbend(self.data, self.warp).of(self.data)
+        if self.weights is not None:
+            data = cautious(data, self.weights).of(data)
         return completed_posterior(data, self.params)
 
     @cached_property
@@ -66,7 +81,7 @@ class ItemPosteriors:
     @cached_property
     def uncertainty(self) -> np.ndarray:
         """(M, D, D) what not knowing the annotators exactly adds to the covariance of the truth."""
-        return annotator_uncertainty(self.data, self.params, self.posterior)
+        return annotator_uncertainty(self._completed[1], self.params, self.posterior)
 
     @cached_property
     def answer(self) -> np.ndarray:
@@ -96,7 +111,13 @@ class ItemPosteriors:
     def left_out_variance(self) -> np.ndarray:
         """(K, D) mean variance of the truths of everybody's items as the others alone give them."""
         variance = np.diagonal(self.posterior.cov, axis1=1, axis2=2)
-        return np.asarray(left_out_variances(self.data, self.params, variance) / np.maximum(self.data.answers(), 1))
+        return np.asarray(
+            left_out_variances(self._completed[1], self.params, variance) / np.maximum(self.data.answers(), 1)
+        )
+
+    def log_density(self) -> float:
+        """Of all ratings, or a bound of it where judgements are weighed."""
+        return float(self.posterior.loglik.sum()) + (0.0 if self.weights is None else self.weights.log_density)
 
     def densities(self) -> np.ndarray:
         """(D,) answers whose log density is part of the posterior's; those at an end have a probability."""
@@ -114,6 +135,8 @@ class ItemPosteriors:
         ends = None if self.ends is None else self.ends.mapped(scale, offset)
         moved = ItemPosteriors(self.data, params, ends, self.warp)
         known = vars(self)
+        if "weights" in known:
+            moved.weights = self.weights
         if "_completed" in known:
             own, answers = self._completed  # answers, and what they leave open, do not move
             cov = own.cov * scale[:, None] * scale

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -82,7 +83,8 @@ class Joint(Fuser):
     `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
     `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
     posterior mean. `censored`: where answers are kinds, one at an end of the scale says "half a step
-    inside, or beyond"; False reads all as numbers.
+    inside, or beyond"; False reads all as numbers. `slips`: where the ratings say so, judgements and items differ in
+    precision; False takes all errors of an annotator for equally large.
     `gold_anyway`: known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
     `interval="absolute"`, the default, allows for the level of all items, which annotators' biases leave open;
     "relative" does not. `response="warp"` has a monotone function of sliders for every annotator.
@@ -128,6 +130,7 @@ class Joint(Fuser):
         paper: bool = False,
         priors: dict[str, Any] | None = None,
         censored: bool = True,
+        slips: bool = True,
         response: Response = "linear",
         gold_anyway: bool = False,
         interval: IntervalKind = "absolute",
@@ -146,6 +149,7 @@ class Joint(Fuser):
         self.paper = paper
         self.priors = priors
         self.censored = censored
+        self.slips = slips
         self.response = response
         self.gold_anyway = gold_anyway
         self.interval = interval
@@ -227,7 +231,7 @@ class Joint(Fuser):
         settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, warp=warp)
         if given.earlier is not None:
             settings = continued(settings, given.earlier, given.ratings.annotators)
-        return estimate_bayes(data, settings, run)
+        return estimate_bayes(data, settings._replace(slips=self.slips and not self.one_by_one), run)
 
     def _diagnosis(self, data: ItemData) -> Diagnosis:
         """Who the annotators of these data look like before any model."""
@@ -259,8 +263,10 @@ class Joint(Fuser):
     # ---- results
 
     def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
-        mean, cov, shown = self._truth(ratings, features)
-        return self.on_scale(mean, cov, shown, self.calibration_.freedom, self._shared_error())
+        items, shown = self._items_for(ratings, features)
+        mean, cov = self._truth(items, ratings, features)
+        fused = self.on_scale(mean, cov, shown, self.calibration_.freedom, self._shared_error())
+        return replace(fused, unclear=items.unclear)
 
     def _shared_error(self) -> SharedError | None:
         """That of the level; None where intervals are those of items beside each other."""
@@ -271,16 +277,17 @@ class Joint(Fuser):
         open_[self.turned_.places] = 0.0  # their known truths have the level
         return level.scaled(open_)
 
-    def _truth(self, ratings: Ratings | None, features: ItemTable | None) -> tuple[np.ndarray, np.ndarray, Ratings]:
-        """Estimates (M, D), covariances (M, D, D) of their errors, and the ratings they are of; standardised units."""
-        items, shown = self._items_for(ratings, features)
+    def _truth(
+        self, items: ItemPosteriors, ratings: Ratings | None, features: ItemTable | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Estimates (M, D) and covariances (M, D, D) of their errors; standardised units."""
         known = self._known if ratings is None else None
         mean, cov = estimated_truth(items, self.calibration_, standardised_ends(self.scale_, self.scaling_), known)
         if self.turned_ is not None:
             own = self.turned_.fuser
             part = None if ratings is None else own.known_ratings(ratings)
-            mean, cov = self.turned_.truths(mean, cov, *own._truth(part, features)[:2])
-        return mean, cov, shown
+            mean, cov = self.turned_.truths(mean, cov, *own._truth(own._items_for(part, features)[0], part, features))
+        return mean, cov
 
     def reliability_draws(self, fused: Fused) -> np.ndarray | None:
         here = hasattr(self, "_items")  # those of shards lie elsewhere
@@ -306,7 +313,7 @@ class Joint(Fuser):
         if self.turned_ is not None and self.turned_.everything(len(self.dimensions_)):
             return self.turned_.fuser.score(ratings, features)
         items, shown = self._items_for(ratings, features)
-        total = items.posterior.loglik.sum() - items.densities() @ np.log(self.scaling_.scale)
+        total = items.log_density() - items.densities() @ np.log(self.scaling_.scale)
         return float(total / max(int((~np.isnan(shown.value)).sum()), 1))
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:

@@ -101,15 +101,20 @@ def _arrays(progress: Progress) -> dict[str, np.ndarray]:
     return {
         "objective": np.array(objective),
         "probe": state.mean,
-        **{f"params_{name}": np.asarray(value) for name, value in state.params._asdict().items()},
-        **{f"before_{name}": np.asarray(value) for name, value in before._asdict().items()},
+        **{
+            f"{which}_{name}": value
+            for which, params in (("params", state.params), ("before", before))
+            for name, value in params._asdict().items()
+            if value is not None
+        },
         **{f"hyper_{name}": np.asarray(value) for name, value in state.hyper._asdict().items()},
     }
 
 
 def _progress(arrays: dict[str, np.ndarray]) -> Progress:
     params, before = (
-        ItemParams(**{name: arrays[f"{which}_{name}"] for name in ItemParams._fields}) for which in ("params", "before")
+        ItemParams(**{name: arrays.get(f"{which}_{name}") for name in ItemParams._fields})  # type: ignore[arg-type]
+        for which in ("params", "before")
     )
     numbers = {name: arrays[f"hyper_{name}"] for name in Hyper._fields}
     hyper = Hyper(**{name: float(value) if value.ndim == 0 else value for name, value in numbers.items()})  # type: ignore[arg-type]

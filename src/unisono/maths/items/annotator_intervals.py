@@ -79,7 +79,8 @@ def left_out_variances(data: ItemData, params: ItemParams, variance: np.ndarray)
     """(K, D) sums over everybody's answers of their item's variance (M, D) as the others alone give it."""
     who, dims = data.annotator_of.astype(np.intp), np.arange(data.D)
     told = params.F[:, dims, dims] ** 2 / params.N[:, dims, dims]
-    precision = np.maximum(1 / variance[data.item_of] - told[who], 1 / np.diagonal(params.Sigma))
+    own = told[who] if data.weight is None else data.weight[:, None] * told[who]
+    precision = np.maximum(1 / variance[data.item_of] - own, 1 / np.diagonal(params.Sigma))
     left = np.where(data.answered[data.profile_of], 1 / precision, 0.0)
     return np.stack([np.bincount(who, column, minlength=data.K) for column in left.T], axis=1)
 

@@ -28,6 +28,7 @@ from unisono.maths.items.item_estep import Stats
 from unisono.maths.items.item_params import ItemParams, Structure, allowed, change_of_truth, free_coefficients
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.item_variances import distance_of_scales, log_pooling_prior
+from unisono.maths.items.judgement_weights import Weights
 from unisono.maths.items.slider_warp import FittedWarp, Unbent, Warp
 from unisono.maths.linalg.small_spd import logdets
 
@@ -80,9 +81,12 @@ class BayesState(NamedTuple):
     hyper: Hyper
     mean: np.ndarray  # (M, D) NaN before the first step
     unbent: Unbent | None = None  # ratings of sliders that annotators bend; None: nobody does
+    weights: Weights | None = None  # precisions of judgements; None: all are one
 
     def seen(self, data: ItemData) -> ItemData:
         """The ratings with the latent ones in their place."""
+        if self.weights is not None:
+            return self.weights.of(data)
         return data if self.unbent is None else self.unbent.of(data)
 
     def fitted(self, warp: Warp) -> FittedWarp:
@@ -113,6 +117,7 @@ class BayesSettings(NamedTuple):
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
     earlier: KnownAnnotators | None = None
     earlier_judgements: float = 0.0  # behind the target of the errors' covariance
+    slips: bool = False  # whether judgements and items may differ in precision
 
     def class_centers(self, r: np.ndarray) -> np.ndarray:
         """(K, Z) gains expected of every class, from noise scales r (K,): both follow the scale used."""
@@ -147,7 +152,7 @@ def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior
     """The bound at a state whose E-step gave `stats`; `prior` is that of the rows under its hyper-parameters."""
     return (
         stats.loglik
-        + (0.0 if state.unbent is None else state.unbent.log_density)
+        + sum(part.log_density for part in (state.unbent, state.weights) if part is not None)
         + _rows_term(data, state, prior, settings)
         + _classes_term(data, state, settings)
         + _predictor_term(data, state)

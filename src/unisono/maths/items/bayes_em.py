@@ -44,6 +44,7 @@ from unisono.maths.items.item_variances import (
     update_scaled,
     update_shared,
 )
+from unisono.maths.items.judgement_weights import reweighed
 from unisono.maths.items.slider_warp import relearn
 
 MOST_MIXED = 6  # numerical: dimensions up to which rows that mix all of them are found together
@@ -56,6 +57,9 @@ def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> t
     after, bound = maximised(data, stats, mean, state, settings)
     if settings.warp is not None:
         after = after._replace(unbent=relearn(data, given, state.fitted(settings.warp), after.params, after.mean))
+    if state.weights is not None:
+        weights = reweighed(given, after.params, state.weights)
+        after = after._replace(weights=weights, params=after.params._replace(tails=weights.tails))
     return after, bound
 
 
@@ -73,7 +77,7 @@ def maximised(
     params, hyper = _noise(data, stats, params, hyper, settings)
     hyper = _between_annotators(data, params, hyper, settings)
     hyper = _biases(data, params, hyper, settings)
-    after = BayesState(params, hyper, mean, state.unbent)
+    after = BayesState(params, hyper, mean, state.unbent, state.weights)
     if settings.anchored:
         after = best_coordinates(data, after, row_prior(data, hyper, settings), settings)
     return after, bound

@@ -257,7 +257,8 @@ class Behind(NamedTuple):
     y: np.ndarray  # (D, j) ratings with those at the ends replaced by their expectations
     push: np.ndarray  # (D, m) sum_n G_n (y* - y)_n
     own: np.ndarray  # (m,) what they change of the ratings' own part of eq. G6, and their entropy
-    Dyy: np.ndarray  # (U, D, D) what they add to the profiles' sums of outer products
+    Dyy: np.ndarray  # (U, D, D) what they add to the profiles' weighted sums of outer products
+    variance: np.ndarray  # (D, j) of ratings, 0 where they are no end
 
 
 class AtEnds(NamedTuple):
@@ -300,7 +301,8 @@ def numbers_behind(
     judgements = slice(int(data.item_ptr[start]), int(data.item_ptr[stop]))
     given, profile_of = np.ascontiguousarray(data.y[judgements].T), data.profile_of[judgements]
     item_of = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
-    found = (_at_ends(data, info, given, profile_of, item_of, d) for d in range(data.D))
+    weighed = np.ones(len(profile_of)) if data.weight is None else data.weight[judgements]
+    found = (_at_ends(data, info, given, profile_of, item_of, weighed, d) for d in range(data.D))
     ends = {d: own for d, own in enumerate(found) if len(own.row)}
     if not ends:
         return None
@@ -313,17 +315,24 @@ def numbers_behind(
         variance[d, at.row] = open_
         both = 0.5 * (y.take(at.row, axis=1) + given.take(at.row, axis=1))
         # (y*'W y* - y'W y) / 2 - b'W (y* - y), in units of W_dd
-        pulled = _products(at.tie, both) + both[d] - info.Wb[at.profile, d] * at.sd**2
+        pulled = _products(at.tie, both) + both[d] - info.Wb[at.profile, d] / info.W[at.profile, d, d]
         said = weight * cut.entropy - (0.5 * open_ + change[d].take(at.row) * pulled) / at.sd**2
         own += np.bincount(at.item, said, minlength=len(own))
     touched = np.flatnonzero(variance.any(axis=0))
     own_y, own_given, open_ = (part.take(touched, axis=1) for part in (y, given, variance))
-    Dyy = _added(own_y, own_given, open_, profile_of[touched], len(data.annotator))
-    return Behind(y, _pushed(ends, change, mean.shape), own, Dyy)
+    heavy = np.ones(len(touched)) if data.weight is None else data.weight[judgements][touched]
+    Dyy = _added(own_y, own_given, open_, heavy, profile_of[touched], len(data.annotator))
+    return Behind(y, _pushed(ends, change, mean.shape), own, Dyy, variance)
 
 
 def _at_ends(
-    data: ItemData, info: Information, given: np.ndarray, profile_of: np.ndarray, item_of: np.ndarray, d: int
+    data: ItemData,
+    info: Information,
+    given: np.ndarray,
+    profile_of: np.ndarray,
+    item_of: np.ndarray,
+    weighed: np.ndarray,
+    d: int,
 ) -> AtEnds:
     assert data.cuts is not None
     cuts = data.cuts.of([d])
@@ -340,7 +349,8 @@ def _at_ends(
     tie[d] = 0.0
     room = side * (np.where(answer <= low, low, high) - answer)
     weight = np.broadcast_to(cuts.weight, row.shape)
-    return AtEnds(row, item_of[row], profile, side, weight, np.sqrt(variance), room, rest, slope, tie)
+    sd = np.sqrt(variance / weighed[row])
+    return AtEnds(row, item_of[row], profile, side, weight, sd, room, rest, slope, tie)
 
 
 def _settled_together(ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray) -> Numbers:
@@ -392,14 +402,16 @@ def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(np.einsum("in,in->n", a, b))
 
 
-def _added(y: np.ndarray, given: np.ndarray, variance: np.ndarray, profile: np.ndarray, U: int) -> np.ndarray:
-    """(U, D, D) sums of y y' - given given' + diag(variance) by profile, from (D, n) each."""
+def _added(
+    y: np.ndarray, given: np.ndarray, variance: np.ndarray, weight: np.ndarray, profile: np.ndarray, U: int
+) -> np.ndarray:
+    """(U, D, D) weighted sums of y y' - given given' + diag(variance) by profile, from (D, n) each."""
     D = len(y)
     added = np.empty((U, D, D))
     change, both = y - given, 0.5 * (y + given)
     for d in range(D):
         for e in range(d + 1):
             own = change[d] * both[e] + both[d] * change[e]
-            added[:, d, e] = added[:, e, d] = np.bincount(profile, own, minlength=U)
-        added[:, d, d] += np.bincount(profile, variance[d], minlength=U)
+            added[:, d, e] = added[:, e, d] = np.bincount(profile, weight * own, minlength=U)
+        added[:, d, d] += np.bincount(profile, weight * variance[d], minlength=U)
     return added

@@ -151,6 +151,7 @@ class ItemData(NamedTuple):
     K: int
     gold: np.ndarray | None = None  # (M, D) truths that are known, NaN elsewhere
     cuts: Cuts | None = None  # answers beyond say no more than that; None: every answer is a number
+    weight: np.ndarray | None = None  # (J,) precision of each judgement beside its annotator's, in Sy and Syy; None: 1
 
     @property
     def M(self) -> int:
@@ -181,6 +182,13 @@ class ItemData(NamedTuple):
             return per_profile.astype(np.float64)
         flat = per_profile.reshape(len(self.annotator), -1)
         return np.asarray(self._annotator_sum() @ flat).reshape(self.K, *per_profile.shape[1:])
+
+    def weights(self) -> np.ndarray:
+        """(U,) sums of the judgements' weights."""
+        if self.weight is None:
+            return self.judgements
+        total = np.bincount(self.profile_of, self.weight, minlength=len(self.annotator))
+        return np.asarray(total * (self.judgements > 0))
 
     def shares(self) -> np.ndarray:
         """(K,) share of all judgements that each annotator gave."""
@@ -313,6 +321,13 @@ def profile_sums(y: np.ndarray, profile_of: np.ndarray, U: int) -> tuple[np.ndar
     to_profile = sparse.csc_array((np.ones(J), profile_of, np.arange(J + 1)), shape=(U, J))
     pairs = np.stack([to_profile @ (y * y[:, [d]]) for d in range(D)], axis=1) if D else np.zeros((U, 0, 0))
     return np.asarray(to_profile @ y), pairs
+
+
+def weighted_sums(data: ItemData, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same sums of ratings with weights (J,)."""
+    U = len(data.annotator)
+    Sy, _ = profile_sums(data.y * weight[:, None], data.profile_of, U)
+    return Sy, profile_sums(data.y * np.sqrt(weight)[:, None], data.profile_of, U)[1]
 
 
 def _places(code: np.ndarray, limit: int) -> np.ndarray:

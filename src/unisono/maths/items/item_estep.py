@@ -66,8 +66,8 @@ class Posterior(NamedTuple):
 class _Block(NamedTuple):
     """Posteriors of a block of items, with the pieces that several users need."""
 
-    rows: sparse.csr_array  # (m, U) how often each profile rated each item
-    weighted: list[sparse.csr_array]  # D of (m, U): the same with the ratings of one dimension as entries
+    rows: sparse.csr_array  # (m, U) weights of the judgements of each item by each profile: one each, as a rule
+    weighted: list[sparse.csr_array]  # D of (m, U): these times the ratings of one dimension
     mean: np.ndarray  # (D, m) entries of one place next to each other, as in everything here
     cov: np.ndarray  # (D, D, m)
     gain: np.ndarray  # (m,) everything in eq. G6 but the own constants of ratings that are numbers
@@ -112,8 +112,42 @@ def completed_posterior(data: ItemData, params: ItemParams) -> tuple[Posterior, 
     found = Posterior(mean, cov, loglik)
     if data.cuts is None:
         return found, data
-    Sy, _ = profile_sums(y, data.profile_of, len(data.annotator))
+    weighted = y if data.weight is None else y * data.weight[:, None]
+    Sy, _ = profile_sums(weighted, data.profile_of, len(data.annotator))
     return found, data._replace(y=y, Sy=Sy, Syy=Syy, cuts=None)
+
+
+def squared_distances(data: ItemData, params: ItemParams) -> tuple[np.ndarray, np.ndarray]:
+    """(J,) E[r'W r] of the errors r of every judgement, whatever its own weight, and truths (M, D).      eq. B35"""
+    info = information(data, params)
+    found, mean = np.empty(len(data.y)), np.empty((data.M, data.D))
+    for start, stop in item_blocks(data.M):
+        block = _posterior(data, params, info, start, stop)
+        judgements = slice(int(data.item_ptr[start]), int(data.item_ptr[stop]))
+        mean[start:stop] = block.mean.T
+        own = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
+        found[judgements] = _block_distances(data, info, block, judgements, own)
+    return found, mean
+
+
+def _block_distances(
+    data: ItemData, info: Information, block: _Block, judgements: slice, item: np.ndarray
+) -> np.ndarray:
+    profile = data.profile_of[judgements].astype(np.intp)
+    y = np.ascontiguousarray(data.y[judgements].T) if block.behind is None else block.behind.y
+    total = info.bb[profile]
+    for i in range(data.D):
+        toward, truth = -info.g[:, i][profile], block.mean[i][item]  # (G y - g)_i
+        for d in range(data.D):
+            toward += info.G[:, i, d][profile] * y[d]
+        total -= 2 * (truth * toward + info.Wb[:, i][profile] * y[i])
+        for j in range(i + 1):
+            twice = 1.0 if j == i else 2.0
+            second = (block.mean[i] * block.mean[j] + block.cov[i, j])[item]
+            total += twice * (info.Q[:, i, j][profile] * second + info.W[:, i, j][profile] * y[i] * y[j])
+        if block.behind is not None:
+            total += info.W[:, i, i][profile] * block.behind.variance[i]
+    return np.asarray(total)
 
 
 def item_blocks(M: int) -> Iterator[tuple[int, int]]:
@@ -141,7 +175,7 @@ def _posterior(data: ItemData, params: ItemParams, info: Information, start: int
         linear, h, own_numbers = linear + behind.push, h + behind.push, behind.own
         e = np.einsum("ijm,jm->im", V, h)
         for d, entries in enumerate(weighted):
-            entries.data = behind.y[d]
+            entries.data = rows.data * behind.y[d]
     logdets += np.linalg.slogdet(params.Sigma)[1]
     # r'Wr summed over judgements is y'Wy - 2 m0'(Gy - g) + m0'Q m0 + ...; the ratings' own part is added elsewhere.
     gain = -0.5 * (own + logdets - np.einsum("im,im->m", m0, h + linear) - np.einsum("im,im->m", h, e))
@@ -162,13 +196,14 @@ def add_gold(data: ItemData, start: int, stop: int, seen: np.ndarray, linear: np
 
 
 def sparse_rows(data: ItemData, start: int, stop: int) -> tuple[sparse.csr_array, list[sparse.csr_array]]:
-    """Items by profiles: how often each rated each, and, per dimension, the ratings as entries."""
+    """Items by profiles: weights of judgements, one as a rule, and, per dimension, these times the ratings."""
     low, high = data.item_ptr[start], data.item_ptr[stop]
     ptr = data.item_ptr[start : stop + 1] - low
     profile = data.profile_of[low:high]
     shape = (stop - start, len(data.annotator))
-    rows = sparse.csr_array((np.ones(high - low), profile, ptr), shape=shape)
-    y = data.y[low:high]
+    weight = np.ones(high - low) if data.weight is None else data.weight[low:high]
+    rows = sparse.csr_array((weight, profile, ptr), shape=shape)
+    y = data.y[low:high] * weight[:, None]
     weighted = [sparse.csr_array((y[:, d].copy(), profile, ptr), shape=shape) for d in range(data.D)]
     return rows, weighted
 
@@ -202,22 +237,23 @@ def statistics(
 
 def _rating_constants(data: ItemData, info: Information) -> float:
     """-1/2 sum over all judgements of log|2 pi N| + E[(y - b)'W (y - b)], from the profiles' sums."""
-    own = data.judgements @ (info.logdet + info.bb) + np.sum(info.W * data.Syy) - 2 * np.sum(info.Wb * data.Sy)
+    own = data.judgements @ info.logdet + data.weights() @ info.bb
+    own += np.sum(info.W * data.Syy) - 2 * np.sum(info.Wb * data.Sy)
     return float(-0.5 * own)
 
 
 def _rating_constants_by_item(data: ItemData, info: Information, block: _Block, start: int, stop: int) -> np.ndarray:
     """(m,) the same, item by item."""
-    own = block.rows @ (info.logdet + info.bb)
+    weight, entries = block.rows.data, block.rows.copy()
+    entries.data = np.ones_like(weight)
+    own = entries @ info.logdet + block.rows @ info.bb
     y = data.y[data.item_ptr[start] : data.item_ptr[stop]]
-    entries = (
-        block.rows.copy()
-    )  # they stand in the order of the judgements, so ratings and products can take their place
+    # Entries stand in the order of the judgements, so ratings and products can take their place.
     for d in range(data.D):
-        entries.data = y[:, d].copy()
+        entries.data = weight * y[:, d]
         own -= 2 * (entries @ info.Wb[:, d])
         for c in range(data.D):
-            entries.data = y[:, c] * y[:, d]
+            entries.data = weight * y[:, c] * y[:, d]
             own += entries @ info.W[:, c, d]
     return np.asarray(-0.5 * own)
 
@@ -240,6 +276,8 @@ def annotator_uncertainty(data: ItemData, params: ItemParams, found: Posterior) 
         profile = data.profile_of[judgements].astype(np.intp)
         truth = np.ascontiguousarray(found.mean[start:stop].T)[:, own]
         spread = row_spread(params.cov, data.annotator[profile].astype(np.intp), truth)
+        if data.weight is not None:
+            spread = spread * data.weight[judgements] ** 2
         P = np.zeros((m, D, D))
         for i, j in zip(*np.nonzero(np.tril(follows.T @ follows)), strict=True):
             # What the variance of an answer adds to P, in turn for all dimensions.
@@ -288,15 +326,17 @@ def _systems(data: ItemData, params: ItemParams) -> Iterator[_Systems]:
         judgements, m = slice(int(data.item_ptr[start]), int(data.item_ptr[stop])), stop - start
         item = np.repeat(np.arange(m), np.diff(data.item_ptr[start : stop + 1]))
         profile, y = data.profile_of[judgements].astype(np.intp), np.ascontiguousarray(data.y[judgements].T)
+        weight = 1.0 if data.weight is None else data.weight[judgements]
         precision, linear = np.empty((D, D, len(item))), np.empty((D, len(item)))
         of_item, together = np.empty((D, D, m)), np.empty((D, m))
         for i in range(D):
             linear[i] = -g[i][profile]
             for j in range(D):
                 linear[i] += G[i, j][profile] * y[j]
+            linear[i] *= weight
             together[i] = np.bincount(item, linear[i], minlength=m)
             for j in range(i + 1):
-                precision[i, j] = Q[i, j][profile]
+                precision[i, j] = Q[i, j][profile] * weight
                 of_item[i, j] = of_item[j, i] = np.bincount(item, precision[i, j], minlength=m)
         add_gold(data, start, stop, of_item.transpose(2, 0, 1), together.T)
         of_item += prior_precision[:, :, None]

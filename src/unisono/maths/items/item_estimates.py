@@ -74,11 +74,15 @@ def predicted_ratings(
 
 
 def _predicted(
-    params: ItemParams, truth: np.ndarray, V: np.ndarray, annotator: np.ndarray
+    params: ItemParams, truth: np.ndarray, V: np.ndarray, annotator: np.ndarray, precision: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances (D, j) of answers to truths with these means (D, j) and covariances (D, D, j)."""
+    """Means and variances (D, j) of answers to truths with these means (D, j) and covariances (D, D, j).
+
+    `precision` (j,) of the judgements beside what their annotators' usually is, where it is known.
+    """
     B, F = np.ascontiguousarray(params.B.transpose(1, 2, 0)), params.F
     variance = np.diagonal(params.N, axis1=1, axis2=2).T[:, annotator]
+    variance = variance * (params.spread_by_tails if precision is None else 1 / precision)
     if params.cov is not None:
         variance = variance + row_spread(params.cov, annotator, truth)
     centre = B[:, -1][:, annotator]
@@ -109,7 +113,8 @@ def left_out(
     for judgements, mean, cov in left_out_blocks(data, params):
         means[judgements] = mean.T
         profile = data.profile_of[judgements]
-        answer, variance = _predicted(params, mean, cov, data.annotator[profile].astype(np.intp))
+        precision = None if data.weight is None else data.weight[judgements]
+        answer, variance = _predicted(params, mean, cov, data.annotator[profile].astype(np.intp), precision)
         answer = answer.T if ends is None else ends.kept(answer.T, answers[judgements])
         ratio = (answers[judgements] - answer) ** 2 / variance.T
         seen = data.answered[profile]

@@ -82,6 +82,12 @@ class ItemParams(NamedTuple):
     mu: np.ndarray  # (D,) mean of the truth
     Sigma: np.ndarray  # (D, D) covariance of the truth given its features
     cov: np.ndarray | None = None  # (K, D, q, q) posterior covariances of the rows of B; None under `ml`
+    tails: np.ndarray | None = None  # (2,) degrees of freedom of judgements and of items; None: errors are normal
+
+    @property
+    def spread_by_tails(self) -> float:
+        """Variance of errors over their squared scale, of judgements and items of which nothing is known."""
+        return 1.0 if self.tails is None else float(np.prod(1 / (1 - 2 / self.tails)))
 
     @property
     def F(self) -> np.ndarray:
@@ -200,6 +206,10 @@ def sample_ratings(
     roots = np.linalg.cholesky(params.N)
     abar = np.hstack([truth, np.ones((len(truth), 1))])[item_of]
     noise = rng.standard_normal((len(item_of), truth.shape[1]))
+    if params.tails is not None:
+        nu, kappa = np.minimum(params.tails, ALMOST_NORMAL)
+        precision = rng.chisquare(nu, len(item_of)) / nu * (rng.chisquare(kappa, len(truth)) / kappa)[item_of]
+        noise /= np.sqrt(precision)[:, None]
     return np.asarray(
         np.einsum("ndi,ni->nd", B[annotator_of], abar) + np.einsum("ndi,ni->nd", roots[annotator_of], noise)
     )
@@ -212,6 +222,7 @@ def _row_noise(cov: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.asarray(np.einsum("kdij,kdj->kdi", roots, rng.standard_normal(cov.shape[:3])))
 
 
+ALMOST_NORMAL = 1e9  # numerical: degrees of freedom that stand for infinitely many when errors are drawn
 ILL_CONDITIONED = 1e3  # numerical: average annotator matrices with a larger condition number are no coordinates
 
 

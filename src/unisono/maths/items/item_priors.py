@@ -41,7 +41,7 @@ class Priors(NamedTuple):
     estimated: bool = False  # [D] whether both are estimated: with known truths, where annotators mix dimensions
     bias_annotators: float = IMAGINARY_ANNOTATORS  # behind the target of the biases' covariance
     bias_freedom: float = BIAS_FREEDOM
-    noise_numbers: float = 8.0  # convention: imaginary answers per annotator and dimension at the pool's noise
+    noise_numbers: float = BIAS_FREEDOM  # convention: imaginary answers per annotator and dimension at the pool's noise
     # [D] None: Pearson +.008 over the mean on six studies; a third of the judgements +.034, as many +.039.
     noise_share: float = 0.5  # imaginary judgements with uncorrelated errors, as a share of the real ones
     latent_items: float = IMAGINARY_ITEMS  # behind the target of Sigma
@@ -59,6 +59,11 @@ LEAST_SHARE = 0.02  # floor of every share: of truths, of biases, of errors, of 
 # [D] The scale of a panel of six brought CCC from .662 to .694; ten instead of six is a convention.
 END_MARGIN = 0.1  # convention: standard deviations of the ratings beside an end, where stretched estimates are squeezed
 PANEL = 10.0  # annotators whose mean answer has the variance that the estimate is given
+
+# ---- Slips and unclear items (eq. B35)
+
+# [D] Of the variance of items' log spread that levels explain; .3 to .8 where scales have ends.
+LEVEL_SHARE = 0.1
 
 # ---- Intervals (eq. B9, B16); coverage .87 to .93 on every set of docs/accuracy.md
 

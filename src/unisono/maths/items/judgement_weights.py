@@ -1,0 +1,166 @@
+"""Slips and unclear items: how precise every judgement is, beside what its annotator's judgements usually are.
+
+    errors of judgement n of item m by annotator k ~ N(0, N_k / (u_n v_m))                                   eq. B35
+    u_n ~ Gamma(nu/2, nu/2),  v_m ~ Gamma(kappa/2, kappa/2)
+
+so that errors are Student's t twice over: of judgements, of which one may be a slip, and of items, some of which are
+unclear. q(u_n) and q(v_m) are gammas, whose means weigh the judgements, of d_n answers each:
+
+    u_n = (nu + d_n) / (nu + v_m s_n),   v_m = (kappa + sum d_n) / (kappa + sum u_n s_n),   s_n = E[r_n' W r_n]
+
+truths, annotators and latent ratings with their variances. To the bound, precisions w of d answers and their errors add
+
+    d/2 log w - 1/2 w s - nu/2 (w - log w - 1) + c(nu, d)                                                    eq. B36
+    c = log G((nu + d)/2) - log G(nu/2) - (nu + d)/2 log((nu + d)/2) + nu/2 log(nu/2) + d/2
+
+which is the normal's -1/2 s for infinitely many degrees of freedom. At its maximum over w it is the log density of
+Student's t, by which nu and kappa are chosen.
+
+Where a scale ends, answers about items near the end lie close together, and those in between look like slips. So all
+precisions are one where the spread of an item's answers goes with its level: where levels and their squares explain
+more than `LEVEL_SHARE` of the variance of log((sum s_n + 1) / (sum d_n + 1)) over items, beyond chance.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammainc, gammaln
+
+from unisono.maths.items.item_data import ItemData, weighted_sums
+from unisono.maths.items.item_estep import squared_distances
+from unisono.maths.items.item_params import ItemParams
+from unisono.maths.items.item_priors import CLEAR_ERRORS, LEVEL_SHARE
+
+FREEDOMS = (3.0, 4.0, 6.0, 8.0, 12.0, 18.0, 27.0, 40.0, 80.0, 200.0, np.inf)  # numerical: those that are tried
+LEAST_GAIN = 0.5  # numerical: nats by which tails must be longer than the normal's for weights to be found at all
+SETTLING = 8  # numerical: rounds in which weights under known parameters settle
+
+
+class Weights(NamedTuple):
+    """Precisions of judgements and of items, with what the model of ratings needs of them."""
+
+    judgement: np.ndarray  # (J,) u
+    item: np.ndarray  # (M,) v
+    tails: np.ndarray  # (2,) degrees of freedom of both
+    Sy: np.ndarray  # (U, D) weighted sums of ratings ...
+    Syy: np.ndarray  # (U, D, D) ... and of their outer products
+    log_density: float  # what they add to the bound beside the errors that they weigh
+
+    def of(self, data: ItemData) -> ItemData:
+        """The same ratings, weighted."""
+        return data._replace(weight=self.judgement * self.item[data.item_of], Sy=self.Sy, Syy=self.Syy)
+
+
+def equal_weights(data: ItemData) -> Weights:
+    """Where everything is as precise as usual."""
+    return Weights(np.ones(len(data.y)), np.ones(data.M), np.full(2, np.inf), data.Sy, data.Syy, 0.0)
+
+
+def reweighed(data: ItemData, params: ItemParams, weights: Weights, tails: np.ndarray | None = None) -> Weights:
+    """Precisions found anew, of judgements and then of items, with the best degrees of freedom or with these (2,).
+
+    `data` are the ratings without weights.                                                              eq. B35
+    """
+    square, _ = squared_distances(weights.of(data), params)
+    answers, item_of = _answers(data), data.item_of
+    nu, kappa = (None, None) if tails is None else tails
+    weighed = weights.item[item_of] * square
+    nu = best_freedom(weighed, answers) if nu is None else nu
+    judgement = precisions(weighed, answers, nu)
+    together, number = (np.bincount(item_of, part, minlength=data.M) for part in (judgement * square, answers))
+    kappa = best_freedom(together, number) if kappa is None else kappa
+    item = precisions(together, number, kappa)
+    own = log_density(judgement, answers, nu) + log_density(item, number, kappa)
+    return Weights(judgement, item, np.array([nu, kappa]), *weighted_sums(data, judgement * item[item_of]), own)
+
+
+def settled(data: ItemData, params: ItemParams) -> Weights | None:
+    """Those of ratings under known parameters and degrees of freedom; None where all are one."""
+    if params.tails is None or np.isinf(params.tails).all():
+        return None
+    weights = equal_weights(data)
+    for _ in range(SETTLING):
+        weights = reweighed(data, params, weights, params.tails)
+    return weights
+
+
+def cautious(data: ItemData, weights: Weights) -> Weights:
+    """The same with 1 / E[1 / v] for items: that not even their precision is known makes intervals wider."""
+    item = weights.item * (1 - 2 / item_freedom(data, weights))
+    Sy, Syy = weighted_sums(data, weights.judgement * item[data.item_of])
+    return weights._replace(item=item, Sy=Sy, Syy=Syy)
+
+
+def unclear(data: ItemData, weights: Weights) -> np.ndarray:
+    """(M,) probability that errors about an item are larger than about a typical one, P(v < 1)."""
+    half = item_freedom(data, weights) / 2
+    return np.asarray(gammainc(half, half / weights.item))
+
+
+def item_freedom(data: ItemData, weights: Weights) -> np.ndarray:
+    """(M,) degrees of freedom behind the precisions of items."""
+    return np.asarray(weights.tails[1] + np.bincount(data.item_of, _answers(data), minlength=data.M))
+
+
+def long_tails(data: ItemData, params: ItemParams) -> bool:
+    """Whether judgements slip or items are unclear under the parameters of normal errors, as far as one can tell."""
+    square, truth = squared_distances(data, params)
+    answers = _answers(data)
+    together, number = (np.bincount(data.item_of, part, minlength=data.M) for part in (square, answers))
+    gain = max(_gain(square, answers), _gain(together, number))
+    return gain > LEAST_GAIN and explained_by_level(together, number, truth) <= LEVEL_SHARE
+
+
+def explained_by_level(square: np.ndarray, answers: np.ndarray, truth: np.ndarray) -> float:
+    """Least share of the variance of items' log spread that their truths (M, D) explain, as far as chance allows.
+
+    The adjusted share varies by chance as chi-squared over n does.
+    """
+    rated = answers > 0
+    spread, level = np.log((square + 1) / (answers + 1))[rated], truth[rated] - truth[rated].mean(axis=0)
+    X = np.column_stack([np.ones(len(level)), level, level**2])
+    n, q = X.shape
+    if n <= q:
+        return 0.0
+    left = spread - X @ np.linalg.lstsq(X, spread, rcond=None)[0]
+    share = 1 - (left @ left / (n - q)) / max(float(spread.var(ddof=1)), np.finfo(float).tiny)
+    return float(share - CLEAR_ERRORS * np.sqrt(2 * (q - 1)) / n)
+
+
+def precisions(square: np.ndarray, answers: np.ndarray, freedom: float) -> np.ndarray:
+    """Posterior means, from squared errors in units of the noise and how many answers have them."""
+    return np.ones_like(square) if np.isinf(freedom) else (freedom + answers) / (freedom + square)
+
+
+def log_density(w: np.ndarray, answers: np.ndarray, freedom: float) -> float:
+    """What precisions add to the bound beside the errors that they weigh.                                 eq. B36"""
+    own = 0.5 * float(answers @ np.log(w))
+    if np.isinf(freedom):
+        return own
+    d, times = np.unique(answers, return_counts=True)
+    half, both = freedom / 2, (freedom + d) / 2
+    constants = gammaln(both) - gammaln(half) - both * np.log(both) + half * np.log(half) + d / 2
+    return own - half * float(np.sum(w - np.log(w) - 1)) + float(times @ constants)
+
+
+def marginal(square: np.ndarray, answers: np.ndarray, freedom: float) -> float:
+    """The bound's part at the best precisions: the log density of errors, but for that of the noise itself."""
+    w = precisions(square, answers, freedom)
+    return log_density(w, answers, freedom) - 0.5 * float(w @ square)
+
+
+def _gain(square: np.ndarray, answers: np.ndarray) -> float:
+    """Nats by which Student's t is more likely than the normal."""
+    return marginal(square, answers, best_freedom(square, answers)) - marginal(square, answers, np.inf)
+
+
+def best_freedom(square: np.ndarray, answers: np.ndarray) -> float:
+    """The degrees of freedom that errors are most likely under."""
+    return max(FREEDOMS, key=lambda freedom: marginal(square, answers, freedom))
+
+
+def _answers(data: ItemData) -> np.ndarray:
+    """(J,)"""
+    return np.asarray(data.answered.sum(axis=1)[data.profile_of].astype(float))
