@@ -137,7 +137,6 @@ def test_choosing_on_recordings_never_touches_the_test_labels():
     honest, blind = (
         race_fold(Traced(world.ratings, truth, None), part, model=JOINT, restarts=1)
         for truth in (world.truth, nonsense)
-        for truth in (world.truth, nonsense)
     )
     assert honest["chosen"] == blind["chosen"]
     # n, sum and sum of squares of the predictions
