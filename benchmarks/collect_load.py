@@ -165,7 +165,7 @@ def run() -> dict[str, Any]:
         for mode, text in STUDIES.items():
             folders[mode].mkdir()
             (folders[mode] / "study.toml").write_text(text)
-        servers = {mode: _start(folder) for mode, folder in folders.items()}
+        servers = {mode: start(folder) for mode, folder in folders.items()}
         try:
             tallies = asyncio.run(_load({mode: port for mode, (_, port) in servers.items()}))
             cpu = {mode: _cpu_seconds(process.pid) for mode, (process, _) in servers.items()}
@@ -191,28 +191,31 @@ def _report(folder: Path, tally: Tally) -> dict[str, Any]:
         "lost": len(tally.acked - set(stored)),
         "doubled": len(stored) - len(set(stored)),
         "refused": tally.refused,
-        "ack_ms": _percentiles(tally.latency),
-        "arrival_ms": _percentiles(tally.arrival),
-        "p95_of_goal": round(_percentile(tally.latency, 0.95) * 1000 / GOAL_MS, 3),
+        "ack_ms": percentiles(tally.latency),
+        "arrival_ms": percentiles(tally.arrival),
+        "p95_of_goal": round(percentile(tally.latency, 0.95) * 1000 / GOAL_MS, 3),
         "items_within": max(loads) - min(loads),
     }
 
 
-def _percentiles(seconds: list[float]) -> dict[str, float]:
-    return {f"p{share}": round(1000 * _percentile(seconds, share / 100), 1) for share in (50, 95, 99, 100)}
+def percentiles(seconds: list[float]) -> dict[str, float]:
+    """Milliseconds that some shares stay below."""
+    return {f"p{share}": round(1000 * percentile(seconds, share / 100), 1) for share in (50, 95, 99, 100)}
 
 
-def _percentile(values: list[float], share: float) -> float:
+def percentile(values: list[float], share: float) -> float:
+    """What this share of the values stays below."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def _start(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+def start(folder: Path, *options: str) -> tuple[subprocess.Popen[bytes], int]:
+    """A server of this study, and its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     words = [sys.executable, "-c", "from unisono.cli.main import run; run()", "collect", "serve", str(folder)]
-    process = subprocess.Popen([*words, "--port", str(port)], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*words, "--port", str(port), *options], stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         with socket.socket() as probe:

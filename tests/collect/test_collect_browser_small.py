@@ -29,7 +29,8 @@ def test_from_the_door_to_the_items_with_little_effort(server: Server, browser: 
     page.goto(server.url)
     person = Mouse(page)
     person.press("Begin")
-    # The code may not be left empty.
+    # The code may not be left empty, nor look so.
+    page.get_by_label("Your code").fill("\u200b ")
     person.press("I agree")
     expect(page.get_by_text("it cannot be left empty")).to_be_visible()
     page.get_by_label("Your code").fill("P-17")

@@ -167,13 +167,14 @@ def test_a_trace_of_a_clip_that_played_four_times_as_fast_is_refused(tmp_path: P
         cheat = Rater.join(client)
         ids = {"slot": cheat.slots[0]["id"]}
 
-        def trace(attempt: str, speed: float) -> list[str]:
-            rows = [[40.0 * n, 40.0 * n / speed, 0, 50.0] for n in range(100)]
+        def trace(attempt: str, speed: float, value: float | None = 50.0) -> list[str]:
+            rows = [[40.0 * n, 40.0 * n / speed, 0, value] for n in range(100)]
             cheat.do("samples", attempt=attempt, first=0, rows=rows, **ids)
             receipt = cheat.do("pass", attempt=attempt, samples=100, seconds=4.0, start={}, **ids)
             return [one["why"] for one in receipt["rejected"]]
 
         assert trace("fast", 4) == ["it was played faster than it is"]
+        assert trace("away", 1, None) == ["the handle was never touched"]
         # Faster clocks than that do not exist; one that is a little off does.
         assert trace("true", 1.005) == []
         cheat.look()
@@ -226,6 +227,20 @@ def test_waiting_first_and_sending_all_at_once_is_looked_at(server: Server, clie
     lists = pay(server.folder)
     assert lists["approve"] == []
     assert "10 of 11 pages came in one go" in lists["look"][0][-1]
+
+
+def test_correcting_one_page_at_leisure_makes_up_for_no_other(server: Server, client: httpx.Client) -> None:
+    cheat = Rater.join(client)
+    for slot in cheat.slots:
+        ask(cheat, slot)
+    for _ in range(12):
+        time.sleep(0.3)
+        cheat.send(cheat.rating(cheat.slots[0], 50) | {"shown_ms": 300})
+    rest = [cheat.rating(slot, 100) | {"shown_ms": 300} for slot in cheat.slots[1:]]
+    assert cheat.send(*rest, cheat.event("finish")).json()["state"] == "finished"
+    lists = pay(server.folder)
+    assert lists["approve"] == []
+    assert "of 11 pages came in one go" in lists["look"][0][-1]
 
 
 def test_a_file_that_nobody_can_see_is_held_against_nobody(server: Server, client: httpx.Client) -> None:

@@ -49,7 +49,8 @@ def test_a_code_that_is_asked_for_is_not_left_empty(tmp_path: Path) -> None:
     with TestClient(make_app(folder), base_url="http://127.0.0.1") as client:
         rater = Rater.join(client)
         assert rater.state["state"] == "joined"
-        assert rater.do("consent", code="  ")["rejected"][0]["why"] == "the code is missing"
+        for empty in ("  ", "\u200b", "\u2800", "-"):
+            assert rater.do("consent", code=empty)["rejected"][0]["why"] == "the code is missing"
         assert rater.do("consent", code="P-17")["state"] == "active"
 
 

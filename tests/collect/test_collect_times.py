@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from types import SimpleNamespace
 from typing import Any
@@ -11,13 +12,16 @@ import pytest
 from unisono.collect.export import times
 from unisono.collect.export.doubts import Evidence, Limits, doubts
 
+_PAGES = itertools.count()
 
-def end(arrived: float, seconds: float | None = None, kind: str = "rating") -> Any:
-    """Something that ended a page: when it came in, and how long the page claims to have been there."""
+
+def end(arrived: float, seconds: float | None = None, kind: str = "rating", page: int | None = None) -> Any:
+    """Something that ended a page, one of its own or that one: when it came in, and how long the page claims."""
     if seconds is None:
         return SimpleNamespace(id=1, rater_id=1, kind="consent", slot_id=None, stored_at=1000 * arrived, payload="{}")
     payload = {"shown_ms": 1000 * seconds} if kind == "rating" else {"seconds": seconds}
-    known = {"id": 1, "rater_id": 1, "kind": kind, "slot_id": 7, "stored_at": 1000 * arrived}
+    slot_id = next(_PAGES) if page is None else page
+    known = {"id": 1, "rater_id": 1, "kind": kind, "slot_id": slot_id, "stored_at": 1000 * arrived}
     return SimpleNamespace(**known, payload=json.dumps(payload))
 
 
@@ -66,3 +70,27 @@ def test_a_delayed_answer_costs_nobody_the_trust(monkeypatch: pytest.MonkeyPatch
     found = seen(monkeypatch, end(9, 4), end(10.5, 4), end(14, 4), end(18, 4))
     assert found.confirmed == pytest.approx(4 + 1.5 + 3.5 + 4)
     assert doubted(found) == []
+
+
+def test_corrections_make_no_page_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One page is answered again and again, at leisure, and the others in one go."""
+    slowly = [end(5 * n, 5, page=-1) for n in range(1, 20)]
+    found = seen(monkeypatch, *slowly, *(end(96, 5) for _ in range(9)))
+    assert (found.pages, found.together, found.impossible) == (10, 9, 9)
+    assert found.median is not None
+    assert found.median < 0.2
+    # Looking again at a page takes time, and does no harm.
+    again = seen(monkeypatch, end(5, 5), end(10, 5, page=-1), end(15, 5), end(20, 5, page=-1))
+    assert (again.pages, again.claimed, again.confirmed) == (3, 20, 20)
+    assert doubted(again) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [(6, "4 of 10 pages claim times that are not possible"), (0.01, "4 of 10 pages in less than 0.2 seconds")],
+)
+def test_part_of_the_pages_in_no_time_is_looked_at(claim: float, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = [end(6 * n, 6) for n in range(1, 7)]
+    found = doubted(seen(monkeypatch, *honest, *(end(37.5 + n / 100, claim) for n in range(4))))
+    assert any(said in doubt for doubt in found)
+    assert doubted(seen(monkeypatch, *honest, *(end(37.5 + n / 100, claim) for n in range(1)))) == []

@@ -306,7 +306,7 @@ def find_program(name: str) -> str | None:
 class Postgres:
     """A PostgreSQL server of our own in a temporary folder, reached by a socket file."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fsync: bool = False) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
         # PostgreSQL refuses to run as root.
@@ -315,7 +315,8 @@ class Postgres:
             shutil.chown(folder, "postgres", "postgres")
         data = str(folder / "data")
         self.run("initdb", "--no-sync", "-A", "trust", "-U", "tester", "-D", data)
-        options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off -c max_connections=60"
+        safe = f"-c fsync={'on' if fsync else 'off'}"
+        options = f"-c listen_addresses= -c unix_socket_directories={folder} {safe} -c max_connections=60"
         self.run("pg_ctl", "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
         self.numbers = itertools.count()
 

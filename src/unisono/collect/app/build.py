@@ -53,7 +53,7 @@ def build(
             Route("/health", health),
             Mount("/static", HashedFiles()),
         ],
-        middleware=[Middleware(Guard, source=site.study.raters.source, hosts=hosts)],
+        middleware=[Middleware(Guard, source=site.study.raters.source, hosts=hosts, public_url=site.public_url)],
         exception_handlers={
             NotSavedError: not_saved,
             TooLargeError: too_large,

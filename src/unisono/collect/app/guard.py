@@ -45,9 +45,11 @@ def policy(source: str) -> str:
 class Guard:
     """Refuses what must not come in and puts headers on what goes out."""
 
-    def __init__(self, app: ASGIApp, source: str, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, source: str, hosts: frozenset[str], public_url: str = "") -> None:
         self._app = app
         self._hosts = hosts
+        # Proxies may pass the host on without its port.
+        self._origin = urlsplit(public_url).netloc
         self._headers = {
             "content-security-policy": policy(source),
             "x-content-type-options": "nosniff",
@@ -84,7 +86,7 @@ class Guard:
         headers = Headers(scope=scope)
         if self._hosts and _host(headers.get("host", "")) not in self._hosts:
             await JSONResponse({"error": "unknown host"}, 421)(scope, receive, send)
-        elif scope["method"] in _UNSAFE and is_cross_site(headers):
+        elif scope["method"] in _UNSAFE and is_cross_site(headers, self._origin):
             await JSONResponse({"error": "cross-site request"}, 403)(scope, receive, send)
         elif _length(headers) > MOST_BODY:
             await JSONResponse({"error": "too large"}, 413)(scope, receive, send)
@@ -96,12 +98,15 @@ class TooLargeError(Exception):
     """The body grew beyond the limit while it came in."""
 
 
-def is_cross_site(headers: Headers) -> bool:
-    """Whether a browser sends this on behalf of another site. Programs that are no browsers send neither header."""
+def is_cross_site(headers: Headers, public: str = "") -> bool:
+    """Whether a browser sends this on behalf of a site that is neither the one that is asked nor our public one.
+
+    Programs that are no browsers send neither header.
+    """
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return True
     origin = headers.get("origin")
-    return origin is not None and origin.partition("://")[2] != headers.get("host")
+    return origin is not None and origin.partition("://")[2] not in (headers.get("host"), public or None)
 
 
 def masked(path: str) -> str:

@@ -62,7 +62,9 @@ class Judge:
         if isinstance(event, messages.Practice):
             return self._not_offered(event.values.items())
         if isinstance(event, messages.Consent):
-            return "the code is missing" if self._study.raters.ask_code and not event.code.strip() else None
+            # Marks that nobody sees are no answer either.
+            is_empty = not any(sign.isalnum() for sign in event.code)
+            return "the code is missing" if self._study.raters.ask_code and is_empty else None
         if isinstance(event, messages.Answers):
             return questionnaire_fault(self._study, event.when, event.values)
         if isinstance(event, messages.Note) and event.name == "broken":

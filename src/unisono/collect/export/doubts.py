@@ -13,11 +13,8 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
-from unisono.collect.export.times import Spent
+from unisono.collect.export.times import FASTEST, Spent
 from unisono.collect.store import reading
-
-# Seconds. It takes a person longer than this to answer a sight or a sound at all, before any judgement.
-FASTEST = 0.2
 
 
 class Evidence(NamedTuple):
@@ -45,6 +42,9 @@ class Limits(NamedTuple):
     least_confirmed: float = 50.0
     # Percent of pages that may come in one go with others: after an outage, but also from a script.
     most_together: float = 50.0
+    # Percent of pages that may be faster than anybody is, or whose claimed time may be impossible, one in any case: a
+    # line that is now slow and now fast makes few such pages, and a rater may press Enter too soon.
+    most_hasty: float = 20.0
 
 
 def doubts(seen: Evidence, limits: Limits) -> list[str]:
@@ -66,8 +66,13 @@ def _about_time(time: Spent, limits: Limits) -> list[str]:
         found.append(f"claims {time.claimed:.1f} seconds, of which {time.confirmed:.1f} are possible")
     if time.pages > 1 and 100 * time.together > limits.most_together * time.pages:
         found.append(f"{time.together} of {time.pages} pages came in one go with others")
-    if time.median is not None and time.median < FASTEST:
-        found.append(f"{time.median:.2f} seconds per page, faster than anybody reacts")
+    most_hasty = max(1, limits.most_hasty * time.pages / 100)
+    if time.impossible > most_hasty and not found:
+        found.append(f"{time.impossible} of {time.pages} pages claim times that are not possible")
+    if time.instant > most_hasty:
+        found.append(
+            f"{time.instant} of {time.pages} pages in less than {FASTEST:g} seconds, faster than anybody reacts"
+        )
     return found
 
 

@@ -7,7 +7,7 @@ how long all of it can have taken, and shares that among its pages as they claim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from statistics import median
 from typing import Any, NamedTuple
@@ -19,6 +19,8 @@ from unisono.collect.store import reading
 
 # Requests that follow one another faster than this are one delivery: nobody answers page upon page in less.
 _DELIVERY_MS = 1000
+# Seconds. It takes a person longer than this to answer a sight or a sound at all, before any judgement.
+FASTEST = 0.2
 
 
 class Visit(NamedTuple):
@@ -34,13 +36,17 @@ class Visit(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """The visits of one rater together."""
+    """The pages of one rater together, each with all its visits: corrections make no page more."""
 
     pages: int = 0
     claimed: float = 0.0
     confirmed: float = 0.0
     median: float | None = None
     together: int = 0
+    # Pages of whose claimed time less than half is possible.
+    impossible: int = 0
+    # Pages answered before anybody can have reacted to what was there.
+    instant: int = 0
 
     @property
     def percent(self) -> float | None:
@@ -61,16 +67,32 @@ def visits(connection: Connection) -> list[Visit]:
 
 def spent(found: Sequence[Visit]) -> dict[int, Spent]:
     """What each rater's visits come to."""
-    return {
-        rater_id: Spent(
-            len(mine := list(rows)),
-            sum(one.claimed for one in mine),
-            sum(one.confirmed for one in mine),
-            median(one.confirmed for one in mine),
-            sum(one.together for one in mine),
-        )
-        for rater_id, rows in groupby(found, key=lambda one: one.rater_id)
-    }
+    by_rater = groupby(found, key=lambda one: one.rater_id)
+    return {rater_id: _spent(_pages(rows)) for rater_id, rows in by_rater}
+
+
+def _pages(rows: Iterable[Visit]) -> list[Visit]:
+    """One visit per page: whoever corrects an answer has looked again, at the same page."""
+    found: dict[int, Visit] = {}
+    for row in rows:
+        first = found.get(row.slot_id)
+        if first is not None:
+            row = first._replace(claimed=first.claimed + row.claimed, confirmed=first.confirmed + row.confirmed)
+        found[row.slot_id] = row
+    return list(found.values())
+
+
+def _spent(pages: list[Visit]) -> Spent:
+    confirmed = [one.confirmed for one in pages]
+    return Spent(
+        len(pages),
+        sum(one.claimed for one in pages),
+        sum(confirmed),
+        median(confirmed),
+        sum(one.together for one in pages),
+        sum(one.confirmed < one.claimed / 2 for one in pages),
+        sum(seconds < FASTEST for seconds in confirmed),
+    )
 
 
 def _deliveries(rows: list[Any]) -> Iterator[list[Any]]:

@@ -203,9 +203,12 @@ def claim_fault(connection: Connection, slot_id: int, claim: Claim) -> str | Non
         received += len(batch.rows)
     if received != claim.samples:
         return "samples of this pass are missing"
-    if _is_too_fast([row for batch in mine for row in batch.rows]):
+    rows = [row for batch in mine for row in batch.rows]
+    if not all(any(value is not None for value in column) for column in zip(*(row[3:] for row in rows), strict=True)):
+        return "the handle was never touched"
+    if _is_too_fast(rows):
         return "it was played faster than it is"
-    moments = [row[0] or 0.0 for batch in mine for row in batch.rows]
+    moments = [row[0] or 0.0 for row in rows]
     if _widest_hole([0.0, *moments, 1000 * claim.seconds]) > _LONGEST_HOLE_MS:
         return "the samples do not cover the recording"
     return None

@@ -27,7 +27,8 @@ export function consentPage(study, { onAgree, onDecline }) {
   const texts = study.texts.consent;
   function goOn() {
     const given = asks ? code.value.trim() : "";
-    if (!asks || given) return onAgree(given);
+    // Marks that nobody sees are no answer.
+    if (!asks || /[\p{L}\p{N}]/u.test(given)) return onAgree(given);
     hint.className = "hint bad";
     hint.textContent = sentence("code_missing");
     return code.focus();
