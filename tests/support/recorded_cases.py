@@ -29,6 +29,7 @@ MODELS = (
     *("auto", "independent", "paper-joint", "paper-independent"),
     *("mean", "median", "zscore-mean", "ewe", "weighted-mean"),
 )
+TRACE_MODELS = ("aligned-mean", "lag-mi", "dtw-mean", "windowed-ewe", "rank-mean", "fpca", "dpcca", "dpctw")
 ITEM_STRUCTURES: dict[str, dict[str, Any]] = {
     "ml": {"inference": "ml", "max_iter": 20},
     "ml diagonal": {"inference": "ml", "transform": "gain", "noise": "diagonal", "latent": "diagonal", "max_iter": 20},
@@ -118,6 +119,11 @@ def traces_with_features() -> Any:
     return un.fuse(world.ratings, features=world.features)
 
 
+def neighbour_with_features(model: str) -> Any:
+    world = trace_world(seed=2)
+    return un.fuse(world.ratings, features=world.features, model=model)
+
+
 def traces_with_gold() -> Any:
     world = trace_world(seed=3)
     return un.fuse(world.ratings, gold=first_items(world.truth, 1))
@@ -131,9 +137,11 @@ CASES: dict[str, Callable[[], Any]] = {
     "squality warp": partial(on_bundled, "auto+warp"),
     "items with gold": with_gold,
     "items in two batches": in_two_batches,
-    **{f"traces {model}": partial(on_traces, model) for model in (*MODELS, "aligned-mean")},
+    **{f"traces {model}": partial(on_traces, model) for model in (*MODELS, *TRACE_MODELS)},
     "traces shared": partial(traces_with, shared=0.3),
     "traces with features": traces_with_features,
+    "traces lag-mi with features": partial(neighbour_with_features, "lag-mi"),
+    "traces dpcca with features": partial(neighbour_with_features, "dpcca"),
     "traces with gold": traces_with_gold,
     **{f"green {model}": partial(on_film, "green_intensity", 120, model) for model in ("auto", "ewe")},
     **{f"forrest gump {model}": partial(on_film, "forrest_gump", 300, model) for model in ("auto", "aligned-mean")},

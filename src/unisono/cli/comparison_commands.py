@@ -75,7 +75,8 @@ def compare_command(
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
             mean, median, zscore-mean, ewe, weighted-mean,
-            aligned-mean (traces alone)
+            traces alone: aligned-mean, lag-mi, dtw-mean,
+            windowed-ewe, rank-mean, fpca, dpcca, dpctw
     """
     from unisono.api import compare
     from unisono.tables.reading.ratings_reader import read_item_table, read_ratings

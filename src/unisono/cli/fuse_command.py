@@ -121,7 +121,9 @@ def fuse_command(
     \b
     Models: auto, joint, independent, paper-joint,
             paper-independent, mean, median, zscore-mean,
-            ewe, weighted-mean, aligned-mean (traces),
+            ewe, weighted-mean,
+            aligned-mean, lag-mi, dtw-mean, windowed-ewe,
+            rank-mean, fpca, dpcca, dpctw (traces),
             groups (several kinds of annotators)
     Models of categories: auto, glad, mace, dawid-skene,
             majority

@@ -27,7 +27,8 @@ from unisono.maths.em_loop import EmTrace
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.series.delay_search import advanced, relative_lags
-from unisono.maths.series.trace_data import SeriesData
+from unisono.maths.series.trace_averages import informative_lag, known_mean
+from unisono.maths.series.trace_data import SeriesData, recordings_of
 from unisono.tables.coverage_and_outliers import frame_index
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
@@ -51,8 +52,8 @@ class SeriesAverage(Fuser):
         ratings = given.ratings
         self.rate_ = require_series(ratings)
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
-        self.lag_ = self._lags(ratings)
-        self.inner_ = self.average().fit(as_frames(self._moved(ratings)), _frames_of(given.features, ratings))
+        self.lag_ = self._lags(ratings, given.features)
+        self.inner_ = self.average().fit(as_frames(self._moved(ratings)), frame_table(given.features, ratings))
         self.trace_, self._ratings = EmTrace(np.zeros(0), "none"), ratings
         self.scaling_ = self.inner_.scaling_
         # Moving traces may take the answers on an end away, not the end.
@@ -60,7 +61,7 @@ class SeriesAverage(Fuser):
         if given.on_state is not None:
             given.on_state(0, copy(self))
 
-    def _lags(self, ratings: Ratings) -> np.ndarray:
+    def _lags(self, ratings: Ratings, features: ItemTable | None) -> np.ndarray:
         """(K, D) frames by which each annotator's traces are moved towards the past."""
         return np.zeros((ratings.K, ratings.D), dtype=np.int64)
 
@@ -68,7 +69,8 @@ class SeriesAverage(Fuser):
         """The traces moved by their annotators' lags (`back` = -1: moved again to where they were)."""
         if not self.lag_.any():
             return ratings
-        lag = np.concatenate([self.lag_, np.zeros((1, ratings.D), dtype=np.int64)])
+        usual = np.round(np.median(self.lag_, axis=0, keepdims=True)).astype(np.int64)
+        lag = np.concatenate([self.lag_, usual])
         place, value = places_by_label(ratings, self.annotators_), ratings.value.copy()
         for j in range(ratings.J):
             rows = slice(ratings.offset[j], ratings.offset[j + 1])
@@ -85,7 +87,7 @@ class SeriesAverage(Fuser):
         return _series(fused, shown)
 
     def _predict(self, features: ItemTable) -> Fused:
-        return _series(self.inner_.predict(_items(features)), features)
+        return _series(self.inner_.predict(of_recordings(features)), features)
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         return self.inner_.score(as_frames(self._moved(ratings)))
@@ -95,7 +97,7 @@ class SeriesAverage(Fuser):
         shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
         if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
             raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
-        order = _frame_order(shown)
+        order = frame_order(shown)
         found = self.inner_.predict_ratings(as_frames(shown))
 
         def at_its_time(of_frame: np.ndarray) -> np.ndarray:
@@ -167,7 +169,7 @@ class AlignedMean(SeriesAverage):
         self.window = window
         self.lag = lag
 
-    def _lags(self, ratings: Ratings) -> np.ndarray:
+    def _lags(self, ratings: Ratings, features: ItemTable | None) -> np.ndarray:
         window = WINDOW if self.window is None else self.window
         max_lag = min(round(window * self.rate_ / 2), max(int(ratings.length.max()) - 1, 0))
         data = in_own_units(ratings)
@@ -184,7 +186,47 @@ class AlignedMean(SeriesAverage):
         return NOTES | {"delay_convention": "aligned"} | given
 
 
-def _frame_order(ratings: Ratings) -> np.ndarray:
+INFORMED_WINDOW = 6.0  # seconds: the longest delays that Mariooryad and Busso (2015) found
+
+
+class LagByInformation(AlignedMean):
+    """The mean of traces moved to where they have the greatest mutual information with the features.
+
+    One delay per annotator and dimension, within 6 s (`window`). Without features the mean of the other annotators
+    takes their place, and delays are relative to it.
+    """
+
+    kind: ClassVar[str] = "lag-mi"
+    numbers: ClassVar[Mapping[str, Number]] = {"window": AlignedMean.numbers["window"]}
+
+    lag = None  # known from nowhere: information tells it
+
+    def __init__(self, *, window: float | None = None) -> None:
+        self.window = window
+
+    def _lags(self, ratings: Ratings, features: ItemTable | None) -> np.ndarray:
+        most = round((INFORMED_WINDOW if self.window is None else self.window) * self.rate_)
+        most = min(most, max(int(ratings.length.max()) - 1, 0))
+        table, traces = frame_table(features, ratings), recordings_of(in_own_units(ratings))
+        ends, lag = np.cumsum(ratings.length)[:-1], np.zeros((ratings.K, ratings.D), dtype=np.int64)
+        for d in range(ratings.D):
+            for k in range(ratings.K):
+                own = [trace[k, :, d] for trace in traces]
+                if np.isnan(np.concatenate(own)).all():
+                    continue
+                if table is not None:
+                    lag[k, d] = informative_lag(own, np.split(table.value, ends), 0, most)
+                else:
+                    others = [known_mean(np.delete(trace[:, :, d], k, axis=0))[:, None] for trace in traces]
+                    lag[k, d] = informative_lag(own, others, -(most // 2), most // 2)
+        return lag
+
+    def notes(self) -> dict[str, Any]:
+        told = {"delay_convention": "features", "mean_delay": float(self.lag_.mean() / self.rate_)}
+        return NOTES | (told if self.feature_columns else {"delay_convention": "aligned"})
+
+
+def frame_order(ratings: Ratings) -> np.ndarray:
     """(S,) the rows of the traces by frame, then annotator: the order that `as_frames` brings them into."""
     who = np.repeat(ratings.annotator_of, ratings.length[ratings.item_of])
     return np.lexsort((who, frame_index(ratings)))
@@ -205,17 +247,17 @@ def as_frames(ratings: Ratings) -> Ratings:
     )
 
 
-def _frames_of(features: ItemTable | None, ratings: Ratings) -> ItemTable | None:
+def frame_table(features: ItemTable | None, ratings: Ratings) -> ItemTable | None:
     """Features on the clock of the ratings, every frame an item of its own."""
     if features is None:
         return None
     table = features.select_items(ratings.items)
     if not np.array_equal(table.length, ratings.length):
         raise DataError(f"{table.source} is not on the clock of the ratings. Use unisono.align_to.")
-    return _items(table)
+    return of_recordings(table)
 
 
-def _items(features: ItemTable) -> ItemTable:
+def of_recordings(features: ItemTable) -> ItemTable:
     names = [str(t) for t in range(len(features.value))]
     return ItemTable.from_rows(features.value, items=names, columns=features.columns, source=features.source)
 

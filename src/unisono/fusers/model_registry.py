@@ -57,9 +57,16 @@ MODELS: dict[str, Model] = {
     "ewe": Model(EvaluatorWeighted, {}, False, "evaluator-weighted estimator", of_traces.EvaluatorWeighted),
     "weighted-mean": Model(WeightedMean, {}, False, "bias removed, inverse-variance weights", of_traces.WeightedMean),
 }
-# The same names work on traces, with one more.
+# The same names work on traces, with more.
 SERIES_MODELS = MODELS | {
-    "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other", of_traces.AlignedMean)
+    "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other", of_traces.AlignedMean),
+    "lag-mi": Model(None, {}, True, "mean of traces moved to say most about features", of_traces.LagByInformation),
+    "dtw-mean": Model(None, {}, False, "mean of traces warped onto it (DTW barycentre)", of_traces.Barycentre),
+    "windowed-ewe": Model(None, {}, False, "evaluators weighted by windows of ten seconds", of_traces.WindowedEWE),
+    "rank-mean": Model(None, {}, False, "mean of annotators' ranks", of_traces.RankMean),
+    "fpca": Model(None, {}, False, "functional principal components on splines", of_traces.FunctionalPCA),
+    "dpcca": Model(None, {}, True, "dynamic probabilistic CCA", of_traces.SharedDynamics),
+    "dpctw": Model(None, {}, True, "dynamic probabilistic CCA with time warping", of_traces.WarpedDynamics),
 }
 
 # What `auto` becomes where annotators are of several kinds.

@@ -20,6 +20,13 @@ MODELS = {  # name -> what it does, as a paper would say it
     "ewe": "the evaluator-weighted estimator",
     "weighted-mean": "the mean weighted by the annotators' precision, biases removed",
     "aligned-mean": "the mean of traces moved onto each other in time",
+    "lag-mi": "the mean of traces moved by mutual information with the features (Mariooryad and Busso, 2015)",
+    "dtw-mean": "the dynamic time warping barycentre of the traces (Petitjean et al., 2011)",
+    "windowed-ewe": "the evaluator-weighted estimator by windows of ten seconds",
+    "rank-mean": "the mean of the annotators' ranks",
+    "fpca": "the mean of spline curves without those far out in functional principal components (Sharma et al., 2019)",
+    "dpcca": "dynamic probabilistic CCA (Nicolaou, Pavlovic and Pantic, 2014)",
+    "dpctw": "dynamic probabilistic CCA with time warping (Nicolaou, Pavlovic and Pantic, 2014)",
 }
 ONE = "a model of bias, gain and noise of every annotator"
 CATEGORY_MODELS = {
@@ -46,7 +53,12 @@ TRACES_ASSUMED = (
 AVERAGE_ASSUMED = (
     "An average: every annotator is believed as the formula says, and no model of annotators is fitted.",
 )
-
+DYNAMICS_ASSUMED = (
+    "Every trace is a linear map of one course that all annotators share, plus a course of the annotator's own, plus "
+    "noise; courses are linear and Gaussian in time.",
+    "Courses and errors of different annotators are independent of each other.",
+    "A dimension means what the average annotator shows of the shared course.",
+)
 
 GROUPS_ASSUMED = (
     "One kind of annotators, the reference, defines the truth: it is what they would say on average.",
@@ -64,6 +76,8 @@ def assumptions(data: dict[str, Any]) -> tuple[str, ...]:
     """Sentences about what the estimates rest on."""
     if data["kind"] == "categories":
         return ()
+    if data["model"] in ("dpcca", "dpctw"):
+        return DYNAMICS_ASSUMED
     if data["model"] in MODELS and data["model"] not in JOINT:
         return AVERAGE_ASSUMED
     if "kinds" in data["summary"]:

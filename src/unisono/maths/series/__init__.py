@@ -11,6 +11,9 @@ left_out_traces                   what annotators who were left out say of the w
 tracer_diagnosis, tracer_fit      what is unusual about annotators; the whole fit
 trace_priors                      every constant of the default, with its evidence
 
+shared_dynamics                   methods of others: dynamic probabilistic CCA, on trace_warping
+trace_averages                    and averages: windows, ranks, curves on splines, delays by information
+
 By EM, for features, gold and every other structure: trace_em_fit on trace_moments, filter_rows, trace_em, delay_search
 and error_bands; trace_features, trace_gold.
 """

@@ -1,0 +1,348 @@
+"""Neighbours of the default for traces: the course of every recording by a published method, annotators beside it.
+
+Functional PCA on splines, and averages that laboratories use: evaluators weighted by windows, DTW barycentres, ranks;
+dynamic probabilistic CCA is in `dynamic_cca`. A method says what the course of a recording is, from its traces
+and from what was learned of annotators. How annotators relate to the course (bias, gain, noise) is the same for all:
+regression of their answers on it, so that held-out ratings have a density and averages an interval.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import copy
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.fusers.baseline_traces import NOTES, as_frames, frame_order, frame_table, of_recordings
+from unisono.fusers.fuser import Fuser, Given, Progress
+from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.standardisation import (
+    Scaling,
+    learn_space,
+    places_by_label,
+    pooled_scaling,
+    restore_space,
+    restored_scale,
+    scale_arrays,
+)
+from unisono.fusers.trace_data import require_rated, require_series, to_known_series
+from unisono.maths.em_loop import EmTrace
+from unisono.maths.grouped_sums import grouped_correlation, grouped_regression, segment_sum
+from unisono.maths.items.item_data import Ridge, empirical_ridge, no_features, prepare
+from unisono.maths.items.item_estep import posterior
+from unisono.maths.items.item_estimates import Predictive, predicted_ratings
+from unisono.maths.items.item_params import ItemParams
+from unisono.maths.series import trace_averages as averages
+from unisono.maths.series.trace_data import SeriesData, recordings_of
+from unisono.maths.series.trace_warping import barycentre
+from unisono.tables.item_table import ItemTable
+from unisono.tables.ratings import Ratings
+
+WINDOW_SECONDS = 10.0  # of weights by windows: what a rater needs to be followed or not
+REACH_SECONDS = 1.5  # that a trace is warped at most: half the window of delays
+LEAST_NOISE = 1e-6  # numerical: variance, in squared standard deviations of the ratings
+
+
+class Courses(NamedTuple):
+    """Of all frames, recordings end to end."""
+
+    mean: np.ndarray  # (sum T, D) NaN where nothing is known
+    cov: np.ndarray  # (sum T, D, D) of its error; of averages over the variance of one annotator's error
+
+
+class CourseFuser(Fuser):
+    """A course of every recording, and what annotators make of it."""
+
+    namespace = "series."
+
+    rate_: float
+    learnt_: dict[str, np.ndarray]  # of annotators, by the method
+    noise_: np.ndarray  # (D,) unit of the courses' errors
+    prior_: ItemParams  # bias, gain and noise of annotators, newcomers last; mean and spread of frames
+    ridge_: Ridge  # of courses on features
+
+    @abstractmethod
+    def _learn(self, data: SeriesData, given: Given) -> tuple[dict[str, np.ndarray], EmTrace]:
+        """What the method learns of annotators, who are numbered as in the ratings."""
+
+    @abstractmethod
+    def _courses(self, data: SeriesData) -> Courses:
+        """Every recording by itself; annotators beyond those of the fit are newcomers."""
+
+    def refuses_gold(self) -> str:
+        return f"The model '{self.kind}' cannot use gold frames; 'joint' can."
+
+    # ---- fitting
+
+    def _fit(self, given: Given) -> None:
+        ratings = given.ratings
+        self.rate_ = require_series(ratings)
+        require_rated(ratings)
+        self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.truth_scale
+        self.dimensions_, self.annotators_, self._ratings = ratings.dimensions, ratings.annotators, ratings
+        features = frame_table(given.features, ratings)
+        items = tuple(str(t) for t in range(int(ratings.length.sum())))
+        self.space_, self._scores = learn_space(features, items, intercept=True, standardise=True)
+        self._data = self._known(ratings, given.features)
+        self.learnt_, trace = self._learn(self._data, given)
+        self._settle()
+        self.trace_ = trace
+        if given.on_state is not None and not trace.iterations:
+            given.on_state(0, copy(self))
+
+    def _settle(self) -> None:
+        """From what was learned to the courses of the fitted recordings, and to how annotators relate to them."""
+        found, frames = self._courses(self._data), as_frames(self._ratings)
+        z, x = self.scaling_.standardise(frames.value), found.mean[frames.item_of]
+        self.noise_ = self._unit_of_error(z - x, found)
+        known = np.isfinite(found.mean)
+        center = np.where(known, found.mean, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        mean = np.where(known, found.mean, center)
+        self.prior_ = _related(z, x, frames.annotator_of, len(self.annotators_), mean)
+        self.ridge_ = empirical_ridge(self._scores, mean)
+        self._fitted = self._finished(found)
+
+    def _unit_of_error(self, residual: np.ndarray, found: Courses) -> np.ndarray:
+        """(D,) variance of one annotator's answers around the courses."""
+        squares = np.nansum(residual**2, axis=0)
+        freedom = (~np.isnan(residual)).sum(axis=0) - np.isfinite(found.mean).sum(axis=0)
+        return np.maximum(np.where(freedom > 0, squares / np.maximum(freedom, 1), 0.5), LEAST_NOISE)
+
+    def _finished(self, found: Courses) -> Courses:
+        """Frames that nobody rated are anywhere that frames are; errors in units of the ratings."""
+        known, sd = np.isfinite(found.mean), np.sqrt(self.noise_)
+        anywhere = (self.noise_ + np.diagonal(self.prior_.Sigma))[:, None] * np.eye(len(sd))
+        cov = np.where(known.all(axis=1)[:, None, None], found.cov * sd[:, None] * sd, anywhere)
+        for d in np.flatnonzero(~known.all(axis=0)).tolist():
+            some = known[:, d] & ~known.all(axis=1)
+            cov[some, d, d] = found.cov[some, d, d] * self.noise_[d]
+        return Courses(np.where(known, found.mean, self.prior_.mu), cov)
+
+    def _known(self, shown: Ratings, features: ItemTable | None) -> SeriesData:
+        """Traces in standardised units, annotators by their place in the fit, newcomers behind them."""
+        X = np.zeros((int(shown.length.sum()), 0))
+        if self.space_.columns:
+            table = frame_table(features, shown)
+            if table is None:
+                raise DataError("The model was fitted with features: give those of these recordings too.")
+            X = self.space_.scores(table, table.items).Z
+        return to_known_series(shown, self.scaling_, X, self.annotators_)[0]
+
+    # ---- results
+
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
+        if ratings is None:
+            return self.on_scale(*self._fitted_courses(), self.fitted_ratings())
+        require_series(ratings)
+        return self.on_scale(*self._finished(self._courses(self._known(ratings, features))), ratings)
+
+    def _fitted_courses(self) -> Courses:
+        self.fitted_ratings()
+        return self._fitted
+
+    def _predict(self, features: ItemTable) -> Fused:
+        Z = self.space_.scores(table := of_recordings(features), table.items).Z
+        mean = self.ridge_.mu + Z @ self.ridge_.theta
+        spread = 1 + (Z**2) @ self.ridge_.theta_var
+        return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, features)
+
+    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
+        frames, K = as_frames(ratings), len(self.annotators_) + 1
+        z = self.scaling_.standardise(frames.value)
+        data = prepare(z, frames.item_of, places_by_label(frames, self.annotators_), no_features(frames.M), K)
+        numbers = (~np.isnan(frames.value)).sum(axis=0)
+        total = posterior(data, self.prior_).loglik.sum() - numbers @ np.log(self.scaling_.scale)
+        return float(total / max(numbers.sum(), 1))
+
+    def predict_ratings(self, ratings: Ratings) -> Predictive:
+        self.require_fitted()
+        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
+        if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
+            raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
+        frames, order = as_frames(shown), frame_order(shown)
+        places = frames.item_of, places_by_label(frames, self.annotators_)
+        found = self.restored_prediction(predicted_ratings(self.prior_, *self._fitted_courses(), *places))
+        mean, variance = np.empty_like(shown.value), np.empty_like(shown.value)
+        mean[order], variance[order] = found.mean, found.variance
+        return found._replace(mean=mean, variance=variance)
+
+    def describe(self, on_step: Progress | None = None) -> Annotators:
+        """Bias, gain and noise from regressing each annotator's answers on the course found without them."""
+        self.require_fitted()
+        ratings, frames = self.fitted_ratings(), as_frames(self.fitted_ratings())
+        z, K = self.scaling_.standardise(frames.value), len(self.annotators_)
+        left_out = np.full_like(z, np.nan)
+        for k in np.unique(frames.annotator_of).tolist():
+            own = frames.annotator_of == k
+            left_out[own] = self._courses(_without(self._data, k)).mean[frames.item_of[own]]
+        agreement = grouped_correlation(z, left_out, frames.annotator_of, K)
+        bias, gain, noise = grouped_regression(z, left_out, frames.annotator_of, K)
+        return Annotators(
+            annotators=ratings.annotators,
+            dimensions=ratings.dimensions,
+            ratings=np.bincount(ratings.annotator_of, minlength=K),
+            bias=bias * self.scaling_.scale,
+            gain=gain,
+            leakage=np.zeros((K, ratings.D, ratings.D)),
+            noise=noise * self.scaling_.scale,
+            reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
+            agreement=agreement,
+        )
+
+    def notes(self) -> dict[str, Any]:
+        return dict(NOTES)
+
+    def parameters(self) -> ItemParams:
+        raise DataError("This model of traces has no parameters of ratings of items.")
+
+    # ---- saving
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        self.require_fitted()
+        known = {name: value for name, value in self.prior_._asdict().items() if value is not None}
+        return {
+            **{f"learnt_{name}": value for name, value in self.learnt_.items()},
+            **{f"prior_{name}": value for name, value in known.items()},
+            **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
+            "noise": self.noise_,
+            "rate": np.array(self.rate_),
+            "rating_loc": self.scaling_.loc,
+            "rating_scale": self.scaling_.scale,
+            **scale_arrays(self.scale_),
+            **self.space_.arrays(),
+        }
+
+    def restore(self, fit: Fit) -> Self:
+        arrays = fit.arrays
+
+        def of(prefix: str) -> dict[str, np.ndarray]:
+            return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
+
+        self.learnt_, self.prior_ = of("learnt_"), ItemParams(**of("prior_"))
+        self.ridge_, self.noise_ = Ridge(**of("ridge_")), arrays["noise"]
+        self.rate_ = float(arrays["rate"])
+        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
+        self.scale_ = restored_scale(arrays, len(fit.dimensions))
+        self.space_ = restore_space(fit.features, arrays)
+        self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
+        return self
+
+
+def _related(z: np.ndarray, x: np.ndarray, annotator_of: np.ndarray, K: int, mean: np.ndarray) -> ItemParams:
+    """Annotators' answers z as bias + gain * course + noise, newcomers last; mean: (sum T, D) of all frames."""
+    D = z.shape[1]
+    _, gain, noise = grouped_regression(z, x, annotator_of, K)
+    gain = np.where(np.isnan(gain), 1.0, gain)
+    left = z - gain[annotator_of] * x
+    count = segment_sum((~np.isnan(left)).astype(float), annotator_of, K)
+    bias = segment_sum(np.nan_to_num(left), annotator_of, K) / np.maximum(count, 1)
+    known = ~np.isnan(noise)
+    usual = np.where(known, np.nan_to_num(noise) ** 2, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    variance = np.maximum(np.where(known, np.nan_to_num(noise) ** 2, usual), LEAST_NOISE)
+    gain, bias = np.vstack([gain, np.ones(D)]), np.vstack([bias, np.zeros(D)])
+    variance = np.vstack([variance, np.maximum(usual, LEAST_NOISE)])
+    B = np.concatenate([gain[:, :, None] * np.eye(D), bias[:, :, None]], axis=2)
+    spread = np.maximum(mean.var(axis=0), LEAST_NOISE) * np.eye(D)
+    return ItemParams(B, variance[:, :, None] * np.eye(D), np.zeros((0, D)), mean.mean(axis=0), spread)
+
+
+def _without(data: SeriesData, k: int) -> SeriesData:
+    """The traces without those of one annotator."""
+    own = np.repeat(data.annotator_of == k, data.length[data.item_of])
+    return data._replace(y=np.where(own[:, None], np.nan, data.y))
+
+
+class _Average(CourseFuser):
+    """The mean over annotators of each recording's traces, changed and weighted by the method."""
+
+    def _learn(self, data: SeriesData, given: Given) -> tuple[dict[str, np.ndarray], EmTrace]:
+        return {}, EmTrace(np.zeros(0), "none")
+
+    @abstractmethod
+    def _changed(self, y: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Traces of one recording, and weights that are not all 0 where something was rated. y: (p, T, D)."""
+
+    def _courses(self, data: SeriesData) -> Courses:
+        means, shares = [], []
+        for y in recordings_of(data):
+            who = np.flatnonzero(~np.isnan(y).all(axis=(1, 2)))
+            value, weight = (y, np.zeros_like(y)) if not len(who) else self._changed(y[who], who)
+            weight = np.where(np.isnan(value), 0.0, weight)
+            total = weight.sum(axis=0)
+            rated = total > 0
+            safe = np.where(rated, total, 1.0)
+            means.append(np.where(rated, (weight * np.nan_to_num(value)).sum(axis=0) / safe, np.nan))
+            shares.append((weight**2).sum(axis=0) / safe**2)
+        share = np.concatenate(shares)
+        return Courses(np.concatenate(means), share[:, :, None] * np.eye(data.D))
+
+
+class WindowedEWE(_Average):
+    """Evaluator-weighted estimator with weights that change over time.
+
+    Annotators weigh as much as they correlate with the mean of the others in windows of ten seconds.
+    """
+
+    kind: ClassVar[str] = "windowed-ewe"
+
+    def _changed(self, y: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        weight = averages.window_weights(y, max(round(WINDOW_SECONDS * self.rate_), 2))
+        nobody = np.where(np.isnan(y), 0.0, weight).sum(axis=0) <= 0
+        return y, np.where(nobody, 1.0, weight)
+
+
+class Barycentre(_Average):
+    """The mean of traces warped onto it in time (DTW barycentre), by at most 1.5 seconds."""
+
+    kind: ClassVar[str] = "dtw-mean"
+
+    def _changed(self, y: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        moved = barycentre(y, round(REACH_SECONDS * self.rate_))
+        return np.where(np.isnan(y).all(axis=1, keepdims=True), np.nan, moved), np.ones_like(y)
+
+    def notes(self) -> dict[str, Any]:
+        return NOTES | {"delay_convention": "aligned"}
+
+
+class RankMean(_Average):
+    """The mean of annotators' ranks instead of their values, in units in which ranks have the ratings' spread."""
+
+    kind: ClassVar[str] = "rank-mean"
+
+    def _learn(self, data: SeriesData, given: Given) -> tuple[dict[str, np.ndarray], EmTrace]:
+        who = np.repeat(data.annotator_of, data.length[data.item_of])
+        return {"quantiles": averages.quantiles_of(data.y, who, data.K)}, EmTrace(np.zeros(0), "none")
+
+    def _courses(self, data: SeriesData) -> Courses:
+        quantiles = self.learnt_["quantiles"]
+        if len(quantiles) < data.K:  # newcomers: by what they answered here
+            who = np.repeat(data.annotator_of, data.length[data.item_of])
+            own = averages.quantiles_of(data.y, who, data.K)
+            quantiles = np.concatenate([quantiles, own[len(quantiles) :]])
+        y, first = data.y.copy(), 0
+        for k, T in zip(data.annotator_of.tolist(), data.length[data.item_of].tolist(), strict=True):
+            for d in range(data.D):
+                y[first : first + T, d] = averages.ranks(data.y[first : first + T, d], quantiles[k, :, d])
+            first += T
+        return super()._courses(data._replace(y=y))
+
+    def _changed(self, y: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return y, np.ones_like(y)
+
+
+class FunctionalPCA(_Average):
+    """The mean of traces as splines, over annotators whose principal component scores are not far from the others'.
+
+    Curves of all dimensions together, recording by recording.
+    """
+
+    kind: ClassVar[str] = "fpca"
+
+    def _changed(self, y: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        curve, scaled = averages.smooth_curves(y, averages.CURVE_SECONDS * self.rate_)
+        usual = averages.usual_curves(scaled)[:, None, None]
+        own = ~np.isnan(y).all(axis=1, keepdims=True)  # a dimension that was left out says nothing
+        counted = np.broadcast_to(usual & own, y.shape).astype(float)
+        return curve, np.where((counted.sum(axis=0) > 0) | ~own, counted, 1.0)
