@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
-from unisono.cli.setting_table import DRAWS
+from unisono.cli.option_groups import FOLDER, QUESTION, RESULT, command, option, takes
+from unisono.cli.setting_table import DRAWS, LEVEL
 from unisono.cli.table_options import (
     RatingsTable,
     TablePath,
@@ -170,18 +170,10 @@ WORST = 10  # annotators shown, those with the largest misfit first
     "draws",
     type=click.IntRange(min=0),
     default=1000,
-    show_default=True,
     metavar="N",
     help="Bootstrap draws for the confidence intervals; 0 for none.",
 )
-@option(
-    QUESTION,
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level.",
-)
+@option(QUESTION, "--level", type=LEVEL, default=0.95, help="Confidence level.")
 @option(
     QUESTION,
     "--these-annotators",
@@ -191,7 +183,7 @@ WORST = 10  # annotators shown, those with the largest misfit first
 @option(
     QUESTION,
     "--fit",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="DIR",
     help="A saved fusion of these ratings, whose estimate's reliability is told.  [default: of the mean]",
 )

@@ -6,18 +6,13 @@ import csv
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from unisono.cli.option_groups import takes
+from unisono.cli.option_groups import NEW_FILE, NEW_FOLDER, takes
+from unisono.cli.rating_folders import open_to_read
 from unisono.cli.setting_table import PAYING
 from unisono.errors import DataError
-
-if TYPE_CHECKING:
-    from unisono.collect.store.database import Database
-    from unisono.collect.studies import StudyFolder
-
 
 try:
     from unisono.collect.languages.sentences import INCLUDED
@@ -26,7 +21,7 @@ except ModuleNotFoundError as missing:
     raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
 
 
-_folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+_folder = click.argument("folder", metavar="DIR", type=NEW_FOLDER)
 _database = click.option(
     "--database",
     metavar="URL",
@@ -106,7 +101,7 @@ def preview(folder: Path, port: int) -> None:
 
 
 @command.command()
-@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=NEW_FOLDER)
 @click.option(
     "--database",
     "databases",
@@ -143,12 +138,7 @@ def serve(
 @_database
 @click.argument("names", nargs=-1)
 @click.option("--count", type=click.IntRange(1, 10_000), help="So many links, without names.")
-@click.option(
-    "--from",
-    "source",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="A CSV file whose column `name` has the names.",
-)
+@click.option("--from", "source", type=NEW_FILE, help="A CSV file whose column `name` has the names.")
 @click.option(
     "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
 )
@@ -174,12 +164,7 @@ def invite(
 @command.command()
 @_folder
 @click.argument("ids", nargs=-1)
-@click.option(
-    "--from",
-    "source",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="A CSV file whose column `id` has the ids.",
-)
+@click.option("--from", "source", type=NEW_FILE, help="A CSV file whose column `id` has the ids.")
 @click.option("--key", is_flag=True, help="Print the key that a platform signs ids with, and nothing else.")
 @click.option(
     "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
@@ -205,12 +190,12 @@ def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, pu
 @command.command()
 @_folder
 @_database
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/export]")
+@click.option("--out", type=NEW_FOLDER, help="Where to write.  [default: DIR/export]")
 def export(folder: Path, database: str | None, out: Path | None) -> None:
     """Write ratings, truth, features, raters and the complete log as files."""
     from unisono.collect.export.write import export_study
 
-    study, store = _open(folder, database)
+    study, store = open_to_read(folder, database)
     for path in export_study(study, store, out or folder / "export"):
         click.echo(path)
 
@@ -223,7 +208,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     """Show how the study is doing."""
     from unisono.collect.export.summary import summary
 
-    study, store = _open(folder, database)
+    study, store = open_to_read(folder, database)
     found = store.read(lambda connection: summary(connection, study))
     if as_json:
         click.echo(json.dumps(found, indent=2))
@@ -248,7 +233,7 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
     """Show what the ratings are worth so far: agreement, ratings still needed, raters to look at, the truth."""
     from unisono.cli.collect_reports import quality_of_study, show_quality
 
-    study, store = _open(folder, database)
+    study, store = open_to_read(folder, database)
     found = quality_of_study(study, store, target)
     store.close()
     show_quality(found, as_json)
@@ -257,18 +242,14 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
 @command.command()
 @_folder
 @_database
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Where to write.  [default: DIR/pay]")
+@click.option("--out", type=NEW_FOLDER, help="Where to write.  [default: DIR/pay]")
 @click.option("--max-failed", type=click.IntRange(0), help="Reject who failed more attention checks than this.")
 @click.option(
     "--min-seconds",
     type=click.FloatRange(0),
     help="Reject whose confirmed seconds per item or trace (median) are below this.",
 )
-@click.option(
-    "--annotators",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="annotators_overall.csv of `unisono fuse`: reject likely spammers.",
-)
+@click.option("--annotators", type=NEW_FILE, help="annotators_overall.csv of `unisono fuse`: reject likely spammers.")
 @takes("--set", *PAYING, title="Options")
 @click.option("--bonus", type=click.FloatRange(0), default=0.0, help="A bonus for everybody who is approved ...")
 @click.option("--bonus-error", type=click.FloatRange(0), help="... and within so many percent of the references.")
@@ -290,7 +271,7 @@ def pay(
     from unisono.collect.export.doubts import Limits
     from unisono.collect.export.pay import Rules
 
-    study, store = _open(folder, database)
+    study, store = open_to_read(folder, database)
     rules = Rules(max_failed, min_seconds, max_spammer, Limits(max_broken, min_confirmed), bonus, bonus_error)
     write_pay(study, store, out or folder / "pay", rules, annotators)
 
@@ -305,15 +286,3 @@ def _words_in(path: Path, column: str) -> list[str]:
             raise DataError(f"{where}: {column} is '{word}'. Every row needs one of its own.")
         seen.add(word)
     return [word for _, word in found]
-
-
-def _open(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:
-    """The study and its database to look at, beside a running server or without one; nothing is changed."""
-    from unisono.collect.store.agree import check_meaning
-    from unisono.collect.store.database import Database
-    from unisono.collect.studies import open_folder
-
-    study = open_folder(folder, all_there=False)
-    store = Database.to_read(database or study.database_url)
-    check_meaning(store, study)
-    return study, store

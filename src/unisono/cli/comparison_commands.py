@@ -21,11 +21,11 @@ from unisono.cli.table_options import (
     item_options,
     json_option,
     models_option,
-    of_items,
     out_option,
     ratings_argument,
     reading_options,
     require_one_table,
+    side_table,
     table_argument,
 )
 from unisono.cli.terminal import deliver, number, print_json, print_table, say, task_progress, tell
@@ -79,7 +79,7 @@ def compare_command(
             windowed-ewe, rank-mean, fpca, dpcca, dpctw
     """
     from unisono.api import compare
-    from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
+    from unisono.tables.reading.ratings_reader import read_ratings
 
     require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
@@ -87,8 +87,7 @@ def compare_command(
         deliver(compare(comparisons=comparisons, **split), out, as_json, click.echo)
         return
     table = read_ratings(ratings, **reading)
-    known = read_item_table(reference, **of_items(reading)) if reference else None
-    described = read_item_table(features, **of_items(reading), complete=True) if features else None
+    known, described = side_table(reference, reading), side_table(features, reading, complete=True)
     with jobs.open() as workers, task_progress("Comparing") as on_task:
         found = compare(table, reference=known, features=described, jobs=workers, on_task=on_task, **settings)
     deliver(found, out, as_json, _print_comparison)
@@ -150,11 +149,11 @@ def cross_validate_command(
     fused with fixed parameters. A model's name followed by +gold gets the validation labels as known truths.
     """
     from unisono.api import cross_validate
-    from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
+    from unisono.tables.reading.ratings_reader import read_ratings
 
     table = read_ratings(ratings, **reading)
-    known = read_item_table(reference, **of_items(reading))
-    described = read_item_table(features, **of_items(reading), complete=True) if features else None
+    known, described = side_table(reference, reading), side_table(features, reading, complete=True)
+    assert known is not None
     with jobs.open() as workers, task_progress("Cross-validating") as on_task:
         found = cross_validate(table, known, features=described, jobs=workers, on_task=on_task, **settings)
     deliver(found, out, as_json, _print_cross_validation)

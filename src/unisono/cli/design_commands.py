@@ -9,8 +9,8 @@ import click
 
 from unisono.cli.leaderboard_command import named_numbers, show_leaderboard
 from unisono.cli.model_options import covariate_option, kind_option
-from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
-from unisono.cli.setting_table import DRAWN, JUDGING, WHO
+from unisono.cli.option_groups import FOLDER, NEW_FOLDER, QUESTION, RESULT, command, option, takes
+from unisono.cli.setting_table import DRAWN, FROM_ONE, JUDGING, WHO
 from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options
 from unisono.cli.terminal import estimation_progress, number, print_json, print_table, say, tell
 from unisono.errors import LeftOutWarning, taken
@@ -54,7 +54,7 @@ TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
     metavar="FILE",
     help="An earlier judges.csv: whose correlation has changed?",
 )
-@option(RESULT, "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the tables.")
+@option(RESULT, "--out", type=NEW_FOLDER, metavar="DIR", help="Folder for the tables.")
 @json_option
 @click.pass_context
 def judges_command(
@@ -122,40 +122,21 @@ def _show_effects(effects: dict[str, Any]) -> None:
     click.echo(f"{shown}: change of the answer per unit, with 90 % intervals" if clear else f"{shown}.")
     if clear:
         names = ("annotator", "dimension", "covariate", "effect", "low", "high")
-        _print({name: [effects[name][row] for row in clear] for name in names}, *names)
-
-
-def _print(columns: dict[str, Any], *names: str) -> None:
-    rows = zip(*(list(columns[name]) for name in names), strict=True)
-    print_table(list(names), [[cell if isinstance(cell, str) else _figure(cell) for cell in row] for row in rows])
+        print_table(names, [[_figure(effects[name][row]) for name in names] for row in clear])
 
 
 def _figure(value: Any) -> str:
-    """Counts as they are, everything else with three digits."""
-    return number(float(value)) if isinstance(value, float) else str(int(value))
+    """Words and counts as they are, everything else with three digits."""
+    return number(float(value)) if isinstance(value, float) else str(value)
 
 
 NO_PLAN = "how many ratings would be enough there cannot be told from these."
 
 
 @command("plan")
-@click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@option(
-    QUESTION,
-    "--most",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Ratings per item, or annotators per recording, at most.",
-)
-@option(
-    QUESTION,
-    "--target",
-    type=click.FloatRange(0, 1),
-    default=TARGET,
-    show_default=True,
-    help="Correlation with the truth to reach.",
-)
+@click.argument("fit", type=FOLDER)
+@option(QUESTION, "--most", type=FROM_ONE, default=20, help="Ratings per item, or annotators per recording, at most.")
+@option(QUESTION, "--target", type=click.FloatRange(0, 1), default=TARGET, help="Correlation with the truth to reach.")
 @takes("--set", *DRAWN, title=QUESTION)
 @json_option
 def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings: Any) -> None:
@@ -210,16 +191,9 @@ TRACE_UNITS = (
 
 
 @command("next")
-@click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@option(
-    QUESTION,
-    "--count",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Items and annotators shown.",
-)
-@option(QUESTION, "--pairs", type=click.IntRange(min=1), metavar="N", help="Of comparisons: so many pairs.")
+@click.argument("fit", type=FOLDER)
+@option(QUESTION, "--count", type=FROM_ONE, default=10, help="Items and annotators shown.")
+@option(QUESTION, "--pairs", type=FROM_ONE, metavar="N", help="Of comparisons: so many pairs.")
 @json_option
 def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> None:
     """Say which items to rate next, and whose ratings tell most.

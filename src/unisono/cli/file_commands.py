@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.option_groups import RESULT, TABLE, command, option, takes
-from unisono.cli.setting_table import IMPORTING
+from unisono.cli.option_groups import NEW_FILE, RESULT, TABLE, command, option, takes
+from unisono.cli.setting_table import IMPORTING, POSITIVE
 from unisono.cli.table_options import TablePath
 from unisono.cli.terminal import say, task_progress, tell
 from unisono.errors import DataError, in_shell
@@ -41,9 +41,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -
     return tuple(found)
 
 
-_OUT = option(
-    RESULT, "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write."
-)
+_OUT = option(RESULT, "-o", "--out", type=NEW_FILE, metavar="FILE", help="CSV file to write.")
 
 
 @command("import")
@@ -63,13 +61,7 @@ _OUT = option(
 @option(TABLE, "--time", metavar="PATH", help="json: where its time is; makes traces.")
 @option(TABLE, "--names", metavar="TEMPLATE", help="What paths of files say, as in '{dimension}/{item}.csv'.")
 @takes("--read", *IMPORTING, title=TABLE)
-@option(
-    RESULT,
-    "--dropped",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="CSV of what was left out.",
-)
+@option(RESULT, "--dropped", type=NEW_FILE, metavar="FILE", help="CSV of what was left out.")
 @_OUT
 @option(RESULT, "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_kinds, help="Name all kinds.")
 @click.pass_context
@@ -145,12 +137,7 @@ EXPORT_KINDS = ("label-studio", "inspect", "crowd-kit", "nova", "elan")
 @click.option(
     "--as", "form", type=click.Choice(("number", "rating")), help="label-studio: the control.  [default: number]"
 )
-@click.option(
-    "--rate",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="HZ",
-    help="elan: intervals per second.  [default: 1]",
-)
+@click.option("--rate", type=POSITIVE, metavar="HZ", help="elan: intervals per second.  [default: 1]")
 @click.pass_context
 def export_command(
     ctx: click.Context, /, kind: str, fused: Path, out: Path, dims: tuple[str, ...], **options: Any
@@ -177,31 +164,25 @@ def export_command(
 
 
 MEDIA = ("text", "image", "audio", "video")
-_POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 @command("features")
 @click.argument("kind", type=click.Choice(MEDIA))
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@option(TABLE, "--item", default="item", show_default=True, metavar="COLUMN", help="text: column that names the item.")
-@option(TABLE, "--text", default="text", show_default=True, metavar="COLUMN", help="text: column that holds the text.")
+@option(TABLE, "--item", default="item", metavar="COLUMN", help="text: column that names the item.")
+@option(TABLE, "--text", default="text", metavar="COLUMN", help="text: column that holds the text.")
 @option(
-    TABLE, "--rate", type=_POSITIVE, default=4.0, show_default=True, metavar="HZ",
+    TABLE,
+    "--rate",
+    type=POSITIVE,
+    default=4.0,
+    metavar="HZ",
     help="audio, video: rows per second; any clock will do, `fuse` brings features onto that of the ratings.",
-)  # fmt: skip
-@option(
-    TABLE, "--window", type=_POSITIVE, default=5.0, show_default=True, metavar="SECONDS",
-    help="audio, video: how far back every row looks.",
-)  # fmt: skip
-@option(
-    RESULT,
-    "-o",
-    "--out",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="CSV to write.",
 )
+@option(
+    TABLE, "--window", type=POSITIVE, default=5.0, metavar="SECONDS", help="audio, video: how far back every row looks."
+)
+@option(RESULT, "-o", "--out", required=True, type=NEW_FILE, metavar="FILE", help="CSV to write.")
 def features_command(
     kind: str, files: tuple[Path, ...], item: str, text: str, rate: float, window: float, out: Path
 ) -> None:

@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.model_options import (
-    Engine,
-    covariate_option,
-    engine_options,
-    kind_option,
-    ratings_or_shards_argument,
-)
-from unisono.cli.option_groups import MODEL, RESULT, TABLE, command, option, takes
+from unisono.cli.model_options import Engine, covariate_option, engine_options, kind_option, ratings_or_shards_argument
+from unisono.cli.option_groups import FOLDER, MODEL, NEW_FILE, NEW_FOLDER, RESULT, TABLE, command, option, takes
 from unisono.cli.setting_table import CATEGORIES, CLUSTER, COPIES
 from unisono.cli.setting_table import MODEL as MODEL_SETTINGS
 from unisono.cli.table_options import (
@@ -26,11 +20,11 @@ from unisono.cli.table_options import (
     features_option,
     item_options,
     json_option,
-    of_items,
     read_answers_quietly,
     reading_options,
     require_one_table,
     seed_option,
+    side_table,
     table_argument,
 )
 from unisono.cli.terminal import estimation_progress, print_json, say, tell
@@ -51,13 +45,13 @@ OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "sh
 @comparisons_option
 @reading_options
 @category_option
-@option(MODEL, "--model", default="auto", show_default=True, metavar="NAME", help="Model; see the list above.")
+@option(MODEL, "--model", default="auto", metavar="NAME", help="Model; see the list above.")
 @features_option
 @option(MODEL, "--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
 @option(
     MODEL,
     "--start",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FIT",
     help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
 )
@@ -66,15 +60,9 @@ OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "sh
 @takes("--set", *MODEL_SETTINGS, *COPIES, *CATEGORIES, *CLUSTER)
 @seed_option
 @engine_options
-@option(RESULT, "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder to write.")
+@option(RESULT, "--out", type=NEW_FOLDER, metavar="DIR", help="Folder to write.")
 @option(RESULT, "--overwrite", is_flag=True, help="Replace files in DIR that no fusion wrote.")
-@option(
-    RESULT,
-    "--report/--no-report",
-    default=True,
-    show_default=True,
-    help="With --out, write report.html as well.",
-)
+@option(RESULT, "--report/--no-report", default=True, help="With --out, write report.html as well.")
 @json_option
 @click.pass_context
 def fuse_command(
@@ -143,7 +131,6 @@ def fuse_command(
     from unisono.cli.shard_command import fuse_in_shards, in_shards
     from unisono.fusers.category_models import find_category_model
     from unisono.fusers.model_registry import find_model
-    from unisono.tables.reading.ratings_reader import read_item_table
 
     find_model(model)  # a wrong name is said before anything is read
     find_category_model(category_model)
@@ -154,8 +141,7 @@ def fuse_command(
         how: dict[str, Any] = {"out": out, "report": report, "as_json": as_json, "refused": refused}
         ctx.exit(fuse_in_shards(ratings, engine, reading, settings, copies=copies, model=model, start=start, **how))
     answers = read_answers_quietly(ratings, reading, categories)
-    known = read_item_table(gold, **of_items(reading)) if gold else None
-    described = read_item_table(features, **of_items(reading), complete=True) if features else None
+    known, described = side_table(gold, reading), side_table(features, reading, complete=True)
     with engine.for_traces() as executor, estimation_progress("Estimating") as watching:
         who: dict[str, Any] = {"kinds": kinds, "humans": humans}
         result = fuse(
@@ -228,11 +214,11 @@ def _show(result: Fusion | CategoryFusion | ComparisonFusion, out: Path | None, 
 
 
 @command("predict")
-@click.argument("fit", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("fit", type=FOLDER)
 @table_argument("features")
 @item_options
 @option(TABLE, "--ratings", type=TablePath(), metavar="FILE", help="Ratings of these items by annotators of the fit.")
-@option(RESULT, "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="CSV file to write.")
+@option(RESULT, "--out", type=NEW_FILE, metavar="FILE", help="CSV file to write.")
 def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: str | None, out: Path | None) -> None:
     """Predict the truth of new items (or recordings) from their FEATURES with the model saved in FIT.
 
@@ -264,8 +250,8 @@ def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: 
 
 
 @command("report")
-@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Page to write.")
+@click.argument("directory", type=FOLDER)
+@click.option("-o", "--out", type=NEW_FILE, metavar="FILE", help="Page to write.")
 def report_command(directory: Path, out: Path | None) -> None:
     """Make the report of a saved fusion again: DIRECTORY is what `unisono fuse --out` wrote.
 

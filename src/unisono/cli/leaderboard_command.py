@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unisono.cli.model_options import kind_option
-from unisono.cli.option_groups import QUESTION, RESULT, command, option, takes
+from unisono.cli.option_groups import NEW_FOLDER, QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import BOARD, WHO
 from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options
 from unisono.cli.terminal import print_json, print_table, say, tell
@@ -59,7 +59,7 @@ def named_numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, 
 )
 @takes("--set", *WHO[:2], *BOARD)
 @option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if systems are confounded with annotators or prompts.")
-@option(RESULT, "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the tables.")
+@option(RESULT, "--out", type=NEW_FOLDER, metavar="DIR", help="Folder for the tables.")
 @json_option
 @click.pass_context
 def leaderboard_command(

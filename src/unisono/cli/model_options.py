@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unisono.cli.option_groups import MODEL, WORK, option, with_options
+from unisono.cli.option_groups import MODEL, NEW_FOLDER, WORK, option, with_options
 from unisono.cli.rating_folders import is_rating_folder
+from unisono.cli.setting_table import FROM_ONE
 from unisono.cli.table_options import TablePath
 from unisono.errors import SettingsError
 from unisono.maths.structure_words import ENGINE_WORDS
@@ -71,13 +72,9 @@ _ENGINE = [
         type=click.Choice(ENGINE_WORDS),
         help="Who works on shards of items, or on recordings.  [default: serial]",
     ),
-    option(WORK, "--workers", type=click.IntRange(min=1), metavar="N", help="Processes.  [default: one per core]"),
+    option(WORK, "--workers", type=FROM_ONE, metavar="N", help="Processes.  [default: one per core]"),
     option(
-        WORK,
-        "--checkpoint",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Keep a fit of shards here every few iterations.",
+        WORK, "--checkpoint", type=NEW_FOLDER, metavar="DIR", help="Keep a fit of shards here every few iterations."
     ),
     option(WORK, "--resume", is_flag=True, help="Continue the fit that the checkpoint holds."),
 ]
@@ -108,9 +105,7 @@ class Jobs(NamedTuple):
             yield executor
 
 
-_JOBS = [
-    option(WORK, "--jobs", type=int, metavar="N", help="Processes at once; -1 for one per core.  [default: 1]"),
-]
+_JOBS = [option(WORK, "--jobs", type=int, metavar="N", help="Processes at once; -1 for one per core.  [default: 1]")]
 
 
 def jobs_options(decorated: Any) -> Any:

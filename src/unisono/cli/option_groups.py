@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,6 +18,9 @@ import click
 from unisono.cli.setting_table import PAGE, Setting
 
 TABLE, MODEL, QUESTION, WORK, RESULT = "The table", "The model", "The question", "The work", "The result"
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+NEW_FOLDER = click.Path(file_okay=False, path_type=Path)
+NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 TITLES = (TABLE, MODEL, QUESTION, WORK, RESULT, "Options")
 
 
@@ -45,7 +49,8 @@ command = functools.partial(click.command, cls=TitledCommand)
 
 
 def option(title: str, *declared: str, **attributes: Any) -> Callable[[Any], Any]:
-    """An option under this title."""
+    """An option under this title; a default that there is, is shown."""
+    attributes.setdefault("show_default", attributes.get("default") not in (None, ""))
     return click.option(*declared, cls=TitledOption, title=title, **attributes)
 
 

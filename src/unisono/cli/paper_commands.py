@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.option_groups import QUESTION, RESULT, WORK, command, option, takes
-from unisono.cli.setting_table import SIMULATED, SIMULATED_COMPARISONS, SIMULATED_ITEMS, SIMULATED_SERIES
+from unisono.cli.option_groups import NEW_FILE, NEW_FOLDER, QUESTION, RESULT, WORK, command, option, takes
+from unisono.cli.setting_table import FROM_ONE, SIMULATED, SIMULATED_COMPARISONS, SIMULATED_ITEMS, SIMULATED_SERIES
 from unisono.cli.table_options import seed_option
 from unisono.cli.terminal import say, task_progress, tell
 from unisono.errors import in_shell
@@ -24,16 +24,14 @@ if TYPE_CHECKING:
 _SIMULATED = {
     one.name: one for one in (*SIMULATED_ITEMS, *SIMULATED_SERIES, *SIMULATED_COMPARISONS)
 }  # a name of both stands in `SIMULATED`
-_OUT_DIR = click.Path(file_okay=False, path_type=Path)
-_COUNT = click.IntRange(min=1)
 
 
 @command("simulate")
 @click.argument("kind", type=click.Choice(("items", "series", "comparisons")))
-@option(QUESTION, "--items", type=_COUNT, metavar="M", help="Items.  [default: 100]")
-@option(QUESTION, "--recordings", type=_COUNT, metavar="M", help="Recordings, of series.  [default: 18]")
-@option(QUESTION, "--annotators", type=_COUNT, metavar="K", help="Annotators.  [default: 10; 6 of series; 30]")
-@option(QUESTION, "--dimensions", type=_COUNT, metavar="D", help="Dimensions.  [default: 2; 1 of comparisons]")
+@option(QUESTION, "--items", type=FROM_ONE, metavar="M", help="Items.  [default: 100]")
+@option(QUESTION, "--recordings", type=FROM_ONE, metavar="M", help="Recordings, of series.  [default: 18]")
+@option(QUESTION, "--annotators", type=FROM_ONE, metavar="K", help="Annotators.  [default: 10; 6 of series; 30]")
+@option(QUESTION, "--dimensions", type=FROM_ONE, metavar="D", help="Dimensions.  [default: 2; 1 of comparisons]")
 @option(
     QUESTION,
     "--missing",
@@ -43,7 +41,7 @@ _COUNT = click.IntRange(min=1)
 )
 @option(QUESTION, "--seed", type=int, metavar="N", help="Seed.  [default: 0]")
 @takes("--set", *SIMULATED, *_SIMULATED.values(), title=QUESTION)
-@option(RESULT, "--out", type=_OUT_DIR, required=True, metavar="DIR", help="Folder to write.")
+@option(RESULT, "--out", type=NEW_FOLDER, required=True, metavar="DIR", help="Folder to write.")
 @click.pass_context
 def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) -> None:
     """Draw ratings from the model, with the truth behind them; the defaults are the paper's synthetic experiments.
@@ -59,6 +57,7 @@ def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) 
     """
     from unisono.paper.simulated_comparisons import simulate_comparisons
     from unisono.paper.simulation import simulate_items, simulate_series
+    from unisono.tables.exporting.result_folder import item_columns, rating_columns
 
     simulate: Any = {"items": simulate_items, "series": simulate_series}.get(kind, simulate_comparisons)
     words = inspect.signature(simulate).parameters
@@ -68,11 +67,12 @@ def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) 
     settings = {name: word.default for name, word in words.items()} | asked
     drawn = simulate(**settings)
     if kind == "comparisons":
-        _write_comparisons(drawn, settings, out)
+        _write({"comparisons": drawn.comparisons.columns(), "truth": item_columns(drawn.truth)}, drawn, settings, out)
         say(f"{counted(drawn.comparisons.n, 'comparison')} of {counted(settings['items'], 'item')}; written to {out}.")
         return
-    _write(drawn, settings, out)
     ratings = drawn.ratings
+    tables = {"ratings": rating_columns(ratings), "features": item_columns(drawn.features)}
+    _write(tables | {"truth": item_columns(drawn.truth)}, drawn, settings, out)
     if kind == "items":
         what = f"{counted(ratings.J, 'judgement')} of {counted(ratings.M, 'item')}"
     else:
@@ -81,29 +81,16 @@ def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) 
     say(f"{what} by {counted(ratings.K, 'annotator')}; written to {out}.")
 
 
-def _write_comparisons(drawn: SimulatedComparisons, settings: dict[str, Any], out: Path) -> None:
+def _write(
+    tables: dict[str, dict[str, Any]], drawn: Simulation | SimulatedComparisons, settings: dict[str, Any], out: Path
+) -> None:
     import polars as pl
 
     from unisono.tables.atomic_files import atomic_directory
-    from unisono.tables.exporting.result_folder import item_columns
 
     with atomic_directory(out) as folder:
-        pl.DataFrame(drawn.comparisons.columns()).write_csv(folder / "comparisons.csv")
-        pl.DataFrame(item_columns(drawn.truth)).write_csv(folder / "truth.csv")
-        described = {"settings": settings, "annotators": drawn.annotators}
-        (folder / "annotators.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
-
-
-def _write(drawn: Simulation, settings: dict[str, Any], out: Path) -> None:
-    import polars as pl
-
-    from unisono.tables.atomic_files import atomic_directory
-    from unisono.tables.exporting.result_folder import item_columns, rating_columns
-
-    with atomic_directory(out) as folder:
-        pl.DataFrame(rating_columns(drawn.ratings)).fill_nan(None).write_csv(folder / "ratings.csv")
-        pl.DataFrame(item_columns(drawn.features)).write_csv(folder / "features.csv")
-        pl.DataFrame(item_columns(drawn.truth)).write_csv(folder / "truth.csv")
+        for name, columns in tables.items():
+            pl.DataFrame(columns).fill_nan(None).write_csv(folder / f"{name}.csv")
         described = {"settings": settings, "annotators": drawn.annotators}
         (folder / "annotators.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
 
@@ -111,21 +98,8 @@ def _write(drawn: Simulation, settings: dict[str, Any], out: Path) -> None:
 @command("datasets")
 @click.argument("action", type=click.Choice(("list", "copy", "fetch")), default="list")
 @click.argument("name", required=False)
-@option(
-    RESULT,
-    "--table",
-    default="ratings",
-    show_default=True,
-    help="copy: which table: ratings, reference or features.",
-)
-@option(
-    RESULT,
-    "-o",
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="copy: file to write.  [default: NAME.csv]",
-)
+@option(RESULT, "--table", default="ratings", help="copy: which table: ratings, reference or features.")
+@option(RESULT, "-o", "--out", type=NEW_FILE, metavar="FILE", help="copy: file to write.  [default: NAME.csv]")
 @click.pass_context
 def datasets_command(ctx: click.Context, /, action: str, name: str | None, table: str, out: Path | None) -> None:
     """List data sets, copy bundled ones to try commands on, and fetch those that may not be bundled.
@@ -207,7 +181,7 @@ def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
 
 @command("reproduce")
 @click.argument("name", default="all", callback=_known, is_eager=True, metavar="[NAME|all]")
-@option(RESULT, "--out", type=_OUT_DIR, required=True, metavar="DIR", help="Folder to write.")
+@option(RESULT, "--out", type=NEW_FOLDER, required=True, metavar="DIR", help="Folder to write.")
 @option(
     QUESTION,
     "--quick",
@@ -223,9 +197,7 @@ def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
     help="Tables of your own for an experiment (see docs/reproduction.md). Repeatable.",
 )
 @seed_option
-@option(
-    WORK, "--jobs", type=int, default=-1, show_default=True, metavar="N", help="Processes at once; -1 for one per core."
-)
+@option(WORK, "--jobs", type=int, default=-1, metavar="N", help="Processes at once; -1 for one per core.")
 def reproduce_command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int, jobs: int) -> None:
     """Run the paper's experiments, draw its figures, and say for each of its claims whether it holds here.
 

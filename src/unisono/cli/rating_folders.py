@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import StudyFolder
 
 
 def is_rating_folder(text: str) -> bool:
@@ -49,15 +53,22 @@ def take_folder(given: dict[str, Any], reading: dict[str, Any]) -> None:
 def _exported(folder: Path) -> Path:
     """The export of a study as it is now, in a folder that is gone when the command is over."""
     from unisono.collect.export.write import export_study
-    from unisono.collect.store.agree import check_meaning
-    from unisono.collect.store.database import Database
-    from unisono.collect.studies import open_folder
 
-    study = open_folder(folder, all_there=False)
-    store = Database.to_read(os.environ.get("UNISONO_DATABASE") or study.database_url)
-    check_meaning(store, study)
+    study, store = open_to_read(folder, os.environ.get("UNISONO_DATABASE"))
     place = tempfile.TemporaryDirectory(prefix="unisono-study-")
     click.get_current_context().call_on_close(place.cleanup)
     export_study(study, store, Path(place.name) / "export")
     store.close()
     return Path(place.name) / "export"
+
+
+def open_to_read(folder: Path, database: str | None) -> tuple[StudyFolder, Database]:
+    """The study and its database to look at, beside a running server or without one; nothing is changed."""
+    from unisono.collect.store.agree import check_meaning
+    from unisono.collect.store.database import Database
+    from unisono.collect.studies import open_folder
+
+    study = open_folder(folder, all_there=False)
+    store = Database.to_read(database or study.database_url)
+    check_meaning(store, study)
+    return study, store

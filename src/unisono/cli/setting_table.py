@@ -89,10 +89,11 @@ def _priors(text: str) -> dict[str, float | bool]:
 
 
 LABELS = Parsed("WORD=NUMBER,...", _labels)
-_POSITIVE = click.FloatRange(min=0, min_open=True)
+POSITIVE = click.FloatRange(min=0, min_open=True)
 _FROM_ZERO = click.FloatRange(min=0)
 _SHARE = click.FloatRange(0, 1, max_open=True)
-_ONE_UP = click.IntRange(min=1)
+FROM_ONE = click.IntRange(min=1)
+LEVEL = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 def _word(name: str, about: str, default: str) -> Setting:
@@ -107,8 +108,8 @@ READING = (
     Setting("duplicates", click.Choice(DUPLICATES), "What holds where somebody rated something twice.", "error"),
     Setting("sheet", click.STRING, "Sheet of a workbook, or file of a zip archive.", "the first"),
     Setting("time_unit", click.Choice(UNITS), "Unit of the time column.", "s, or what its name says"),
-    Setting("rate", _POSITIVE, "Frames per second that traces are brought to.", "median rate of the traces"),
-    Setting("max_gap", _POSITIVE, "Longest gap in a trace, in seconds, to bridge by a line.", "1.5 steps"),
+    Setting("rate", POSITIVE, "Frames per second that traces are brought to.", "median rate of the traces"),
+    Setting("max_gap", POSITIVE, "Longest gap in a trace, in seconds, to bridge by a line.", "1.5 steps"),
 )
 LONG_AND_WIDE = (
     Setting("dimension", click.STRING, "Column that names the dimension, where rows hold one number.", "recognised"),
@@ -135,12 +136,12 @@ IMPORTING = (
     ),
     Setting("time_unit", click.Choice(("s", "ms", "us", "min")), "Unit of time.", "s"),
     Setting("shift", click.FLOAT, "Seconds added to every time of traces.", "0"),
-    Setting("rate", _POSITIVE, "Samples per second of ELAN's tiers."),
+    Setting("rate", POSITIVE, "Samples per second of ELAN's tiers."),
 )
 
 STRUCTURE = (
     Setting("tol", _FROM_ZERO, "Relative change of the objective at which EM stops.", "by model"),
-    Setting("max_iter", _ONE_UP, "Iterations at most.", "by model"),
+    Setting("max_iter", FROM_ONE, "Iterations at most.", "by model"),
     Setting("variance_floor", _FROM_ZERO, "Least variance, of standardised ratings.", "1e-06"),
     Setting(
         "gold_anyway",
@@ -156,11 +157,7 @@ ITEMS = (
     _word("latent", "Form of the truth's covariance.", "full"),
     _word("inference", "How parameters are estimated.", "bayes"),
     _word("anchor", "What fixes the meaning of a dimension.", "average"),
-    _word(
-        "response",
-        "What ratings are: numbers, or sliders that annotators bend, each in an own way.",
-        "linear",
-    ),
+    _word("response", "What ratings are: numbers, or sliders that annotators bend, each in an own way.", "linear"),
     Setting(
         "censored",
         click.BOOL,
@@ -169,10 +166,7 @@ ITEMS = (
         "--censored/--uncensored",
     ),
     Setting(
-        "slips",
-        click.BOOL,
-        "Whether judgements and items may differ in precision, where the ratings say so.",
-        "true",
+        "slips", click.BOOL, "Whether judgements and items may differ in precision, where the ratings say so.", "true"
     ),
     _word(
         "estimate",
@@ -184,23 +178,18 @@ ITEMS = (
         "absolute: intervals of items include that the level of all annotators is not known exactly; relative: not.",
         "absolute",
     ),
-    Setting("panel", _POSITIVE, "Annotators of that panel; inf: the scale of the truth itself.", "10"),
+    Setting("panel", POSITIVE, "Annotators of that panel; inf: the scale of the truth itself.", "10"),
     Setting(
         "paper", click.BOOL, "As published: one common unit, no intercept, the previous iteration's variances.", "false"
     ),
     Setting("priors", Parsed("NAME=NUMBER,...", _priors), "Priors that differ from the default's.", "docs/maths.md"),
 )
 TRACES = (
-    Setting(
-        "window",
-        _FROM_ZERO,
-        "Seconds that annotators' delays, and with gold filters, reach back.",
-        "3",
-    ),
+    Setting("window", _FROM_ZERO, "Seconds that annotators' delays, and with gold filters, reach back.", "3"),
     Setting("lag", _FROM_ZERO, "Mean reaction time of annotators in seconds, which ratings alone cannot show.", "0"),
-    Setting("memory", _POSITIVE, "Seconds after which the truth's autocorrelation is 1/e.", "estimated"),
+    Setting("memory", POSITIVE, "Seconds after which the truth's autocorrelation is 1/e.", "estimated"),
     Setting("features_drive", click.BOOL, "Features move the truth up or down instead of being its level.", "false"),
-    Setting("width", _ONE_UP, "Filter width in frames, of the published models.", "chosen"),
+    Setting("width", FROM_ONE, "Filter width in frames, of the published models.", "chosen"),
     Setting("restarts", click.IntRange(min=0), "Random starts, of the published models.", "20"),
     Setting("jobs", click.INT, "Processes at once; -1: one per core.", "1"),
 )
@@ -224,14 +213,8 @@ COPIES = (
 )
 CATEGORIES = (Setting("category_model", click.STRING, "auto, glad, mace, dawid-skene or majority.", "auto"),)
 CLUSTER = (Setting("scheduler", click.STRING, "Address of an existing cluster of Dask or Ray.", "a local one"),)
-ENGINE = (
-    Setting("engine", click.Choice(ENGINE_WORDS), "Who works on folds and models: see docs/scale.md."),
-    *CLUSTER,
-)
-SPLITTING = (
-    Setting("folds", click.IntRange(min=2), "Parts that are hidden in turn.", "5"),
-    _SEED,
-)
+ENGINE = (Setting("engine", click.Choice(ENGINE_WORDS), "Who works on folds and models: see docs/scale.md."), *CLUSTER)
+SPLITTING = (Setting("folds", click.IntRange(min=2), "Parts that are hidden in turn.", "5"), _SEED)
 SELECTION = (
     Setting(
         "select_iteration",
@@ -243,17 +226,11 @@ SELECTION = (
 )
 JUDGING = (
     Setting(
-        "epsilon",
-        click.FloatRange(0, 1),
-        "How much worse than a person a judge may be and still replace one.",
-        "0.2",
+        "epsilon", click.FloatRange(0, 1), "How much worse than a person a judge may be and still replace one.", "0.2"
     ),
     _SEED,
 )
-BOARD = (
-    Setting("level", click.FloatRange(0, 1, min_open=True, max_open=True), "Level of all intervals.", "0.9"),
-    _SEED,
-)
+BOARD = (Setting("level", LEVEL, "Level of all intervals.", "0.9"), _SEED)
 DRAWN = (Setting("seed", click.INT, "Seed of the annotators that are drawn.", "0"),)
 DRAWS = (
     _SEED,
@@ -266,7 +243,7 @@ SIMULATED = (
     ),
 )
 SIMULATED_ITEMS = (
-    Setting("ratings_per_item", _ONE_UP, "Annotators per item.", "all"),
+    Setting("ratings_per_item", FROM_ONE, "Annotators per item.", "all"),
     Setting(
         "transform",
         click.Choice(("uniform", "identity", "near-identity", "shared")),
@@ -278,15 +255,15 @@ SIMULATED_ITEMS = (
 )
 SIMULATED_SERIES = (
     Setting("frames", click.IntRange(min=2), "Frames of each recording (T).", "350"),
-    Setting("window", _ONE_UP, "Frames of a filter (W).", "10"),
-    Setting("rate", _POSITIVE, "Frames per second.", "5"),
+    Setting("window", FROM_ONE, "Frames of a filter (W).", "10"),
+    Setting("rate", POSITIVE, "Frames per second.", "5"),
     Setting("realistic", click.BOOL, "Annotators with a smooth delay, a gain, leakage and a bias.", "false"),
     Setting("correlation", click.FloatRange(-1, 1, min_open=True, max_open=True), "Of the true dimensions.", "0"),
     Setting("autocorrelation", _SHARE, "Of the noise of neighbouring frames.", "0"),
     Setting("spammers", click.IntRange(min=0), "Annotators who trace random walks, or compare by chance.", "0; 3"),
 )
 SIMULATED_COMPARISONS = (
-    Setting("comparisons", _ONE_UP, "How many.", "4000"),
+    Setting("comparisons", FROM_ONE, "How many.", "4000"),
     Setting("flipped", click.IntRange(min=0), "Annotators who compare upside down.", "0"),
     Setting("gains", _FROM_ZERO, "Sd of gains between annotators.", "0.3"),
     Setting("order", _FROM_ZERO, "Sd of order effects.", "0.3"),

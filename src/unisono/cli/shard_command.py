@@ -14,6 +14,7 @@ import click
 
 from unisono.cli.model_options import Engine
 from unisono.cli.option_groups import RESULT, TABLE, WORK, command, option
+from unisono.cli.setting_table import FROM_ONE
 from unisono.cli.table_options import json_option
 from unisono.cli.terminal import estimation_progress, print_json, say, tell
 from unisono.errors import EngineError, SettingsError
@@ -33,13 +34,15 @@ def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
 @option(TABLE, "--item", metavar="COLUMN", help="Column that names the item.")
 @option(TABLE, "--annotator", metavar="COLUMN", help="Column that names the annotator.")
 @option(
-    TABLE, "--dim", "dims", multiple=True, callback=_columns, metavar="NAME[=COLUMN]",
+    TABLE,
+    "--dim",
+    "dims",
+    multiple=True,
+    callback=_columns,
+    metavar="NAME[=COLUMN]",
     help="Dimension to use, and its column if that is called differently. Repeatable.",
-)  # fmt: skip
-@option(
-    WORK, "--rows", type=click.IntRange(min=1), default=1_000_000, show_default=True, metavar="N",
-    help="Judgements in a shard, about.",
-)  # fmt: skip
+)
+@option(WORK, "--rows", type=FROM_ONE, default=1_000_000, metavar="N", help="Judgements in a shard, about.")
 @json_option
 def shard_command(table: str, out: Path, rows: int, as_json: bool, **columns: Any) -> None:
     """Make shards of TABLE, which may be larger than memory: Parquet files sorted by item, annotators as numbers.

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.option_groups import MODEL, RESULT, TABLE, WORK, option, takes, with_options
+from unisono.cli.option_groups import MODEL, NEW_FILE, RESULT, TABLE, WORK, option, takes, with_options
 from unisono.cli.rating_folders import is_rating_folder, take_folder
 from unisono.cli.setting_table import LONG_AND_WIDE, READING
 from unisono.errors import InterpretedWarning, LeftOutWarning, taken
 
 if TYPE_CHECKING:
+    from unisono.tables.item_table import ItemTable
     from unisono.tables.reading.categories_reader import Answers
 
 
@@ -96,14 +97,8 @@ def require_one_table(ctx: click.Context, ratings: str | None, comparisons: str 
 features_option = option(
     MODEL, "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
 )
-seed_option = option(WORK, "--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
-out_option = option(
-    RESULT,
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="JSON file to write the result to.",
-)
+seed_option = option(WORK, "--seed", type=int, default=0, help="Seed of everything random.")
+out_option = option(RESULT, "--out", type=NEW_FILE, metavar="FILE", help="JSON file to write the result to.")
 json_option = option(RESULT, "--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
@@ -143,6 +138,13 @@ OF_ITEMS = ("item", "labels", "missing", "duplicates", "time", "time_unit", "rat
 def of_items(reading: dict[str, Any]) -> dict[str, Any]:
     """The keywords of `reading` that hold for features, gold and references too."""
     return {name: reading[name] for name in OF_ITEMS if name in reading}
+
+
+def side_table(path: str | None, reading: dict[str, Any], *, complete: bool = False) -> ItemTable | None:
+    """Features, gold or a reference, read as the ratings are; None where there is none."""
+    from unisono.tables.reading.ratings_reader import read_item_table
+
+    return read_item_table(path, **of_items(reading), complete=complete) if path else None
 
 
 def _gathered(decorated: Any, options: Sequence[Callable[[Any], Any]], settings: Sequence[Any]) -> Any:

@@ -229,7 +229,7 @@ class LagByInformation(AlignedMean):
 def frame_order(ratings: Ratings) -> np.ndarray:
     """(S,) the rows of the traces by frame, then annotator: the order that `as_frames` brings them into."""
     who = np.repeat(ratings.annotator_of, ratings.length[ratings.item_of])
-    return np.lexsort((who, frame_index(ratings)))
+    return np.asarray(np.lexsort((who, frame_index(ratings))))
 
 
 def as_frames(ratings: Ratings) -> Ratings:

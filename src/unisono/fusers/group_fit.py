@@ -167,8 +167,9 @@ def restored_fit(arrays: dict[str, np.ndarray]) -> GroupFit:
     params = GroupParams(**{name: arrays[name] for name in _PARAMS}, rows=Rows(arrays["rows"], arrays["rows_cov"]))
     learned = None
     if "labels_inverse" in arrays:
-        # Fits that were written before labels stood alone have no mean and covariance of theirs.
-        known = {"labels_mu": params.mu, "labels_Sigma": params.Sigma} | arrays
+        # Earlier fits have no mean and covariance of the labels alone, and truths that people do not define alone.
+        known = {"labels_mu": params.mu, "labels_Sigma": params.Sigma}
+        known |= {"labels_same_people": np.zeros(len(params.mu), dtype=bool)} | arrays
         given = {name: known[f"labels_{name}"] for name in Learned._fields}
         numbers = {name: given[name].item() for name in ("spent", "freedom", "labelled")}
         learned = Learned(**(given | numbers))

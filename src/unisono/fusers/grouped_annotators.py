@@ -31,6 +31,7 @@ from unisono.maths.groups.group_labels import common_effect_variance, learn_from
 from unisono.maths.groups.group_priors import MAX_ITERATIONS, TOLERANCE, GroupPriors
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams
+from unisono.maths.structure_words import ITEM_WORDS, EstimateScale, require_word
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.answer_scale import Scale
 from unisono.tables.item_table import ItemTable
@@ -45,7 +46,8 @@ class Groups(Fuser):
     `reference_kind` names it (by default people); `shared` is the share of an annotator's error variance that a group
     is expected to have in common: assumed where there is no reference, estimated from there where labels tell. Where
     it is None, labels choose what to expect.
-    Estimates are posterior means, on the scale of the reference.
+    Estimates are posterior means, on the scale of the reference; but where the same people rated every item, what they
+    say, unless `estimate="posterior"`.
     """
 
     kind: ClassVar[str] = "groups"
@@ -61,11 +63,13 @@ class Groups(Fuser):
         *,
         reference_kind: str | None = None,
         shared: float | None = None,
+        estimate: EstimateScale | None = None,
         tol: float = TOLERANCE,
         max_iter: int = MAX_ITERATIONS,
     ) -> None:
         self.reference_kind = reference_kind
         self.shared = shared
+        self.estimate = estimate
         self.tol = tol
         self.max_iter = max_iter
 
@@ -86,6 +90,11 @@ class Groups(Fuser):
             "The model of groups has no place for known truths: "
             "give them as ratings by an annotator of the reference kind, or choose the model 'joint'."
         )
+
+    def check_settings(self) -> None:
+        super().check_settings()
+        if self.estimate is not None:
+            require_word("estimate", self.estimate, ITEM_WORDS["estimate"])
 
     def _fit(self, given: Given) -> None:
         ratings, on_step, on_state = given.ratings, given.on_step, given.on_state
@@ -140,7 +149,7 @@ class Groups(Fuser):
     def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
         data, params, shown = self._shown(ratings, features)
         learned = self.fit_.learned
-        mean, cov = told(data, params, learned)
+        mean, cov = told(data, params, learned, drawn=self.estimate == "posterior")
         return self.on_scale(mean, cov, shown, np.inf if learned is None else learned.freedom)
 
     def _predict(self, features: ItemTable) -> Fused:
@@ -238,9 +247,17 @@ class Groups(Fuser):
                 "foretold": dict(zip(table.dimensions, learned.foretold.tolist(), strict=True)),
                 "reliable": dict(zip(table.dimensions, learned.reliable.tolist(), strict=True)),
                 "belief": learned.belief,
+                "as_people_say": self._as_people_say(),
                 "against": self._against(),
             }
         return {"kinds": found}
+
+    def _as_people_say(self) -> list[str]:
+        """Dimensions on which truths are the reference's means."""
+        learned = self.fit_.learned
+        if learned is None or self.estimate == "posterior":
+            return []
+        return [name for name, kept in zip(self.dimensions_, learned.same_people, strict=True) if kept]
 
     def _against(self) -> dict[str, float]:
         """Slopes of what the reference rates on what the others do, of dimensions on which they run against them."""
@@ -250,7 +267,7 @@ class Groups(Fuser):
         return {name: own.value for name, own in zip(self.dimensions_, found, strict=True) if own.upside_down}
 
     def gives_posterior_means(self) -> bool:
-        return True
+        return len(self._as_people_say()) < len(self.dimensions_)
 
     def parameters(self) -> ItemParams:
         """Annotators as if their errors were their own: rows f A and f t + b, shared error among the noise."""

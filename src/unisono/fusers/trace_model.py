@@ -198,7 +198,7 @@ def with_inactive(model: SeriesModel, active: np.ndarray, *, average: bool = Tru
     def unknown(known: np.ndarray | None) -> np.ndarray | None:
         if known is None:
             return None
-        return np.concatenate([known, np.full((int((~active).sum()), *known.shape[1:]), np.nan)])[order]
+        return np.asarray(np.concatenate([known, np.full((int((~active).sum()), *known.shape[1:]), np.nan)])[order])
 
     return model._replace(
         params=model.params._replace(**rows),

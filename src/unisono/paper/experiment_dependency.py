@@ -30,9 +30,7 @@ from unisono.paper.experiment_claims import (
 from unisono.paper.experiment_page import Heat, heat_row, sweep_lines
 from unisono.paper.experiment_reporting import averaged, bars_along, mean_over, number
 from unisono.paper.paper_protocol import GOLD, INDEPENDENT, JOINT, METRIC_NAMES, NAMES, PROTOCOL, average_matrices, race
-from unisono.paper.simulation import Simulation
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.paper.simulation import Simulation, labelled_items
 
 NAME = "dependency"
 NOISE = 0.3
@@ -60,23 +58,14 @@ def run_set(c: float, features: int, seed: int, size: int, per_item: int, compar
 def shared_world(c: float, features: int, seed: int, size: int, per_item: int) -> Simulation:
     """As many annotators as items; everybody rates `per_item` items, and every item is rated by as many."""
     rng = np.random.default_rng(seed)
-    F = np.array([[1.0, c], [c, 1.0]])
+    F = true_matrix(c)
     X, truth = rng.standard_normal((size, features)), rng.uniform(-1, 1, (size, 2))
     place, people = rng.permutation(size), rng.permutation(size)
     shift = rng.choice(size, per_item, replace=False)
     item_of = np.repeat(place, per_item)
     annotator_of = people[(np.repeat(np.arange(size), per_item) + np.tile(shift, size)) % size]
     y = truth[item_of] @ F.T + NOISE * rng.standard_normal((size * per_item, 2))
-    items = tuple(f"item{m + 1}" for m in range(size))
-    annotators = tuple(f"annotator{k + 1}" for k in range(size))
-    return Simulation(
-        Ratings.from_judgements(
-            y, item_of, annotator_of, items=items, annotators=annotators, dimensions=DIMENSIONS, source="simulation"
-        ),
-        ItemTable.from_rows(X, items=items, columns=[f"x{p + 1}" for p in range(features)]),
-        ItemTable.from_rows(truth, items=items, columns=DIMENSIONS),
-        {name: {"F": F.tolist(), "noise_sd": NOISE} for name in annotators},
-    )
+    return labelled_items(y, item_of, annotator_of, X, truth, np.tile(F, (size, 1, 1)), np.zeros((size, 2)), NOISE)
 
 
 def units(settings: Settings) -> list[Unit]:

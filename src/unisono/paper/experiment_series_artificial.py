@@ -41,7 +41,7 @@ from unisono.paper.experiment_data import (
 )
 from unisono.paper.experiment_page import score_bars
 from unisono.paper.experiment_reporting import averaged, bars_over_splits, fold_units, over_folds, races_of, score_table
-from unisono.paper.paper_protocol import DEFAULT, GOLD, INDEPENDENT, JOINT, MEAN, PROTOCOL, race_fold, random_fold
+from unisono.paper.paper_protocol import DEFAULT, FOLDS, GOLD, INDEPENDENT, JOINT, MEAN, PROTOCOL, race_fold
 from unisono.paper.simulation import lasting_noise
 from unisono.tables.datasets import load_dataset, load_dataset_table
 from unisono.tables.item_table import Clock, ItemTable
@@ -53,7 +53,7 @@ NAME = "series-artificial"
 RATE = 5.0  # frames per second
 PACE = Pace(hold=(2.0, 4.0), move=(1.0, 2.0))
 LASTING = 0.9  # correlation of an annotator's noise from frame to frame: a hand drifts, it does not jump
-FOLDS, PIECES = 5, 4
+PIECES = 4
 TABLES = ("ratings.csv", "truth.csv", "features.csv")
 GREEN = (INDEPENDENT, MEAN, DEFAULT, GOLD)
 
@@ -63,7 +63,7 @@ def run_simulated(
 ) -> Numbers:
     """One model on one fold of simulated traces."""
     traced = simulate_traces(seed, videos, seconds, annotators)
-    return _run(traced, model, fold, restarts, seed)
+    return race_fold(traced, fold, model=model, restarts=restarts, seed=seed)
 
 
 def run_collected(folder: str, sums: Numbers, seed: int, restarts: int, model: str, fold: int) -> Numbers:
@@ -74,7 +74,8 @@ def run_collected(folder: str, sums: Numbers, seed: int, restarts: int, model: s
     truth, features = (read_item_table(place / f"{table}.csv") for table in ("truth", "features"))
     known = align_to(truth, ratings)
     traced = Traced(ratings, _scaled(known, 100.0), align_to(features, ratings, hold=1.0, complete=True))
-    return _run(cut(traced, PIECES) if ratings.M < FOLDS else traced, model, fold, restarts, seed)
+    traced = cut(traced, PIECES) if ratings.M < FOLDS else traced
+    return race_fold(traced, fold, model=model, restarts=restarts, seed=seed)
 
 
 def run_green(seed: int, restarts: int, model: str, fold: int) -> Numbers:
@@ -86,7 +87,7 @@ def run_green(seed: int, restarts: int, model: str, fold: int) -> Numbers:
         return tuple(f"{item}/{piece % PIECES + 1}" for item in ratings.items for piece in which)
 
     part = ItemFold(pieces(*range(fold + 2, fold + PIECES)), pieces(fold + 1), pieces(fold))
-    return race_fold(traced.ratings, traced.reference, part, model=model, restarts=restarts, seed=seed)
+    return race_fold(traced, part, model=model, restarts=restarts, seed=seed)
 
 
 def simulate_traces(seed: int, videos: int, seconds: float, annotators: int) -> Traced:
@@ -212,13 +213,6 @@ def _slightly(found: list[Numbers]) -> ClaimPart:
     similar = over_folds(found, "brightness", "ccc", "similar")
     joint, independent = (found[0]["scores"][model]["brightness"]["ccc"] for model in (JOINT, INDEPENDENT))
     return similar._replace(holds=similar.holds and joint < independent)
-
-
-def _run(traced: Traced, model: str, fold: int, restarts: int, seed: int) -> Numbers:
-    part = random_fold(traced.reference.items, FOLDS, fold, seed)
-    return race_fold(
-        traced.ratings, traced.reference, part, model=model, features=traced.features, restarts=restarts, seed=seed
-    )
 
 
 def _scaled(table: ItemTable, unit: float) -> ItemTable:

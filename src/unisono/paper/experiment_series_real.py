@@ -37,7 +37,7 @@ from unisono.paper.experiment_reporting import (
     races_of,
     score_table,
 )
-from unisono.paper.paper_protocol import INDEPENDENT, JOINT, METRIC_NAMES, PROTOCOL, collected, race_fold, random_fold
+from unisono.paper.paper_protocol import FOLDS, INDEPENDENT, JOINT, METRIC_NAMES, PROTOCOL, collected, race_fold
 from unisono.tables.datasets import load_dataset
 from unisono.tables.item_table import ItemTable
 from unisono.tables.reading.clock_alignment import align_to
@@ -46,13 +46,13 @@ from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 NAME = "series-real"
 FILM = "forrest_gump_av"
 TABLES = ("ratings.csv", "reference.csv")
-FOLDS = 5
 PAPER = ("valence", "arousal")
 
 
 def run_film(pieces: int, seconds: float, seed: int, restarts: int, model: str, fold: int) -> Numbers:
     """One model on one fold of the film; `seed` splits the observers."""
-    return _run(cut(split_observers(seed, seconds), pieces), model, fold, restarts, seed)
+    traced = cut(split_observers(seed, seconds), pieces)
+    return race_fold(traced, fold, model=model, restarts=restarts, seed=seed)
 
 
 def run_corpus(folder: str, sums: Numbers, seed: int, restarts: int, model: str, fold: int) -> Numbers:
@@ -63,7 +63,8 @@ def run_corpus(folder: str, sums: Numbers, seed: int, restarts: int, model: str,
     given = place / "features.csv"
     features = align_to(read_item_table(given), ratings, hold=1.0, complete=True) if given.is_file() else None
     traced = Traced(ratings, reference, features)
-    return _run(traced if ratings.M >= FOLDS else cut(traced, 10), model, fold, restarts, seed)
+    traced = traced if ratings.M >= FOLDS else cut(traced, 10)
+    return race_fold(traced, fold, model=model, restarts=restarts, seed=seed)
 
 
 def split_observers(seed: int, seconds: float = np.inf) -> Traced:
@@ -161,13 +162,6 @@ def _balance(found: list[Numbers]) -> list[ClaimPart]:
     poor = float(np.mean(collected(found, INDEPENDENT, "arousal", "pearson")))
     joint = float(np.mean(collected(found, JOINT, "arousal", "pearson")))
     return [ClaimPart("independent", f"{poor:.3f}", poor < 0.3), ClaimPart("joint", f"{joint:.3f}", joint > 0.3)]
-
-
-def _run(traced: Traced, model: str, fold: int, restarts: int, seed: int) -> Numbers:
-    part = random_fold(traced.reference.items, FOLDS, fold, seed)
-    return race_fold(
-        traced.ratings, traced.reference, part, model=model, features=traced.features, restarts=restarts, seed=seed
-    )
 
 
 EXPERIMENT = Experiment(NAME, "Traces, real data: a film", "Sec. 4.2.3 (Real data)", units, report)

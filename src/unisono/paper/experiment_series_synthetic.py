@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unisono.paper.experiment_claims import Chapter, Claim, Experiment, Numbers, Picture, Settings, Unit, judge
+from unisono.paper.experiment_data import Traced
 from unisono.paper.experiment_page import score_bars
 from unisono.paper.experiment_reporting import (
     OVER_FOLDS,
@@ -20,44 +21,31 @@ from unisono.paper.experiment_reporting import (
     races_of,
     score_table,
 )
-from unisono.paper.paper_protocol import GOLD, JOINT, METRIC_NAMES, PROTOCOL, compared, race_fold, random_fold
+from unisono.paper.paper_protocol import FOLDS, GOLD, JOINT, METRIC_NAMES, PROTOCOL, compared, race_fold
 from unisono.paper.simulation import simulate_series
 
 NAME = "series-synthetic"
 DIMENSIONS = ("dim1", "dim2")
 WINDOW = 10  # frames of the true filters
-FOLDS = 5
 
 
 def run_fold(features: int, seed: int, recordings: int, frames: int, restarts: int, model: str, fold: int) -> Numbers:
     """One model on one fold of one data set."""
     world = simulate_series(recordings=recordings, frames=frames, features=features, window=WINDOW, seed=seed)
     gain = WINDOW * len(DIMENSIONS) / 2  # expected sum of the taps from U(0, 1) that make one rating
-    part = random_fold(world.truth.items, FOLDS, fold, seed)
-    return race_fold(
-        world.ratings.with_value(world.ratings.value / gain),
-        world.truth,
-        part,
-        model=model,
-        features=world.features if features else None,
-        restarts=restarts,
-        seed=seed,
-    )
+    ratings = world.ratings.with_value(world.ratings.value / gain)
+    traced = Traced(ratings, world.truth, world.features if features else None)
+    return race_fold(traced, fold, model=model, restarts=restarts, seed=seed)
 
 
 def units(settings: Settings) -> list[Unit]:
     many, recordings, frames, restarts = (8, 5, 80, 1) if settings.quick else (500, 18, 350, 20)
-    found: list[Unit] = []
-    for features in (many, 0):
-        given = {
-            "features": features,
-            "seed": settings.seed,
-            "recordings": recordings,
-            "frames": frames,
-            "restarts": restarts,
-        }
-        found += fold_units("features" if features else "plain", run_fold, given, FOLDS, PROTOCOL)
-    return found
+    size = {"recordings": recordings, "frames": frames, "restarts": restarts, "seed": settings.seed}
+    return [
+        unit
+        for group, features in (("features", many), ("plain", 0))
+        for unit in fold_units(group, run_fold, {"features": features} | size, FOLDS, PROTOCOL)
+    ]
 
 
 def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:

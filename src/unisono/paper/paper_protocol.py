@@ -30,6 +30,7 @@ from unisono.evaluate.splits import ItemFold, item_folds
 from unisono.fusers import Fuser, make_fuser
 from unisono.maths.metrics import best_switch, ccc, complete_pairs, paired_t, pearson
 from unisono.paper.experiment_claims import ALPHA, Numbers
+from unisono.paper.experiment_data import Traced
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
@@ -131,17 +132,14 @@ def _oriented(row: Numbers, first: str) -> Numbers:
     if row["first"] == first:
         return row
     # Ties are so rare among resampled scores that one minus the share is the other's share.
+    turned = {
+        "first": row["second"],
+        "second": row["first"],
+        "difference": -row["difference"],
+        "share": 1 - row["share"],
+    }
     folds = {"by_fold": [-value for value in row["by_fold"]]} if "by_fold" in row else {}
-    return (
-        row
-        | folds
-        | {
-            "first": row["second"],
-            "second": row["first"],
-            "difference": -row["difference"],
-            "share": 1 - row["share"],
-        }
-    )
+    return row | folds | turned
 
 
 def _scores_by_dimension(estimate: np.ndarray, known: ItemTable) -> Numbers:
@@ -184,22 +182,19 @@ def matrices_of(choice: Choice) -> np.ndarray:
     return np.asarray(fuser.parameters().F[:, :, switch.order] * switch.sign * scale[:, None] / scale[None, :])
 
 
-def random_fold(items: Sequence[str], folds: int, fold: int, seed: int) -> ItemFold:
+FOLDS = 5
+
+
+def random_fold(items: Sequence[str], fold: int, seed: int) -> ItemFold:
     """One round of the folds that everybody draws from this seed."""
-    return item_folds(tuple(items), folds, np.random.default_rng(seed))[fold]
+    return item_folds(tuple(items), FOLDS, np.random.default_rng(seed))[fold]
 
 
-def race_fold(
-    ratings: Ratings,
-    reference: ItemTable,
-    part: ItemFold,
-    *,
-    model: str,
-    features: ItemTable | None = None,
-    restarts: int = 20,
-    seed: int = 0,
-) -> Numbers:
-    """One model on one fold: what was chosen, and how the test recordings came out."""
+def race_fold(traced: Traced, part: ItemFold | int, *, model: str, restarts: int = 20, seed: int = 0) -> Numbers:
+    """One model on one fold, or that number of the random ones: what was chosen, how the test recordings came out."""
+    ratings, reference, features = traced
+    if isinstance(part, int):
+        part = random_fold(reference.items, part, seed)
     labels = visible_labels(reference, part)
     require_unseen(labels, part)
     validation = Labelled(ratings.select_items(list(part.validation)), labels, features)
@@ -207,15 +202,12 @@ def race_fold(
     fuser = series_fuser(model, restarts, seed)
     entrant = Entrant(model, (fuser,), model.endswith(GOLD_SUFFIX))
     value, picks = run_fold(entrant, FoldData(train, validation, test, features), True)
-    truth = reference.select_items(part.test).value
+    truth = reference.select_items(part.test)
     tried = fuser.candidates(train)
     widths = [getattr(tried[pick.candidate], "width", None) for pick in picks]
     return {
-        "scores": {
-            name: {"ccc": ccc(value[:, d], truth[:, d]), "pearson": pearson(value[:, d], truth[:, d])}
-            for d, name in enumerate(reference.columns)
-        },
-        "moments": {name: moments(value[:, d], truth[:, d]) for d, name in enumerate(reference.columns)},
+        "scores": _scores_by_dimension(value, truth),
+        "moments": {name: moments(value[:, d], truth.value[:, d]) for d, name in enumerate(reference.columns)},
         "chosen": {
             "width": widths,
             "iteration": [int(pick.iteration) for pick in picks],

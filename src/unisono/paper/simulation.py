@@ -97,7 +97,7 @@ def simulate_items(
     y = np.einsum("nij,nj->ni", F[annotator_of], truth[item_of]) + b[annotator_of]
     y += noise * rng.standard_normal(y.shape)
     y[rng.random(y.shape) < missing] = np.nan
-    return _labelled_items(y, item_of, annotator_of, X, truth, F, b, noise)
+    return labelled_items(y, item_of, annotator_of, X, truth, F, b, noise)
 
 
 def _matrices(law: TransformLaw, K: int, D: int, spread: float, rng: np.random.Generator) -> np.ndarray:
@@ -117,7 +117,7 @@ def _assign(M: int, K: int, per_item: int, rng: np.random.Generator) -> np.ndarr
     return np.sort(np.argpartition(rng.random((M, K)), per_item, axis=1)[:, :per_item], axis=1)
 
 
-def _labelled_items(
+def labelled_items(
     y: np.ndarray,
     item_of: np.ndarray,
     annotator_of: np.ndarray,
@@ -127,6 +127,7 @@ def _labelled_items(
     b: np.ndarray,
     noise: float,
 ) -> Simulation:
+    """Judgements y (N, D) with labels, beside features X, the truth, annotators' matrices F and offsets b."""
     items = tuple(f"item{m + 1}" for m in range(len(truth)))
     annotators = tuple(f"annotator{k + 1}" for k in range(len(F)))
     dimensions = tuple(f"dim{d + 1}" for d in range(truth.shape[1]))

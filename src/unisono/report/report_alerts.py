@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from unisono.maths.groups.judge_tests import HARMFUL, USELESS
 from unisono.tables.labels import counted
 
-ADVICE = {  # kind of alert -> what to do about it
-    "no-shared-signal": "Do not use this dimension before you have looked at its instructions and at single answers.",
-    "no-reference": "Let people rate a few of the items, ten at least, drawn at random.",
-    "useless-judges": "Look at what these annotators were asked, and at single answers, before you use them.",
-    "few-labels": "Let people rate more of the items, drawn at random.",
-    "other-units": "Make sure that these annotators were meant to use another scale.",
-    "judges-of-several-kinds": "Make them one kind, unless you know that they err independently.",
-    "disconnected-groups": "Let at least one annotator of each group rate a few items of the other.",
-    "unrated-items": "Collect ratings of them, or leave them out of what you publish.",
-    "single-rating-items": "Their estimates rest on one opinion: collect a second one where it matters.",
-    "silent-annotators": "Check whether their answers were lost on the way.",
-    "single-rating-annotators": "One answer tells nothing about a person: their bias and noise are guesses.",
-    "constant-dimension": "There is nothing to estimate on this dimension; leave it out.",
-    "constant-raters": "Look whether they understood the task; their constant answers carry no information.",
-    "alone-in-time": "Compare the time columns: seconds and milliseconds, or different starts, are the usual cause.",
-    "empty-traces": "Check the export of these traces.",
-    "wild-values": "Look at these answers, correct them or take them out, and fuse again.",
-    "unusual-values": "Look at these answers: typing errors and codes for 'no answer' are the usual cause.",
-    "different-scales": "Nothing to do if it is meant so; every dimension is estimated in its own unit.",
-    "repeated-blocks": "Look at the order of their answers; a pattern that returns is seldom an opinion.",
-    "impossible-times": "Nobody reads that fast: leave these answers out, or look at the clock of your tool.",
-    "copies": "Ask whether they are the same person, shared an account or copied; they count as one opinion.",
-    "assumed-share": "Nothing in the ratings shows it: state the share you assumed when you publish.",
-    "tracing": "Look at the traces; the model has taken it into account.",
-    "not-converged": "Fuse again with a larger --max-iter, and do not publish these numbers before.",
-    "spammers": "Look at their answers before you decide; they already count for little.",
-    "suspected": "Look at their answers before you decide; a few careful answers may look like this by chance.",
-    "no-agreement": "Look at the question and at single answers before you use these classes.",
-    "constant-annotators": "Look whether they understood the task; one answer to everything tells nothing.",
-    "no-replacement": "Do not let them stand in for a person there; fused with people's ratings they still help.",
-    "styles": "Look at their answers and at the instructions; the model has taken it into account.",
-}
+WORDS = tomllib.loads(Path(__file__).with_name("report_words.toml").read_text(encoding="utf-8"))
+ADVICE: dict[str, str] = WORDS["advice"]  # kind of alert -> what to do about it
 STYLE_WORDS = {
     "flipped": "uses {dimension} the other way round",
     "swapped": "seems to mistake {dimension} for {follows}",

@@ -173,7 +173,8 @@ def _kinds_in_words(kinds: dict[str, Any]) -> str:
         for one in kinds["groups"]
         if one["kind"] != kinds["reference"]
     ]
-    return f"Truth is what '{kinds['reference']}' would say; {'; '.join(others)}."
+    said = "said, who rated every item" if kinds.get("as_people_say") else "would say"
+    return f"Truth is what '{kinds['reference']}' {said}; {'; '.join(others)}."
 
 
 def _worth(group: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unisono.report.report_figures import as_interval, as_number, as_share
-from unisono.tables.labels import counted
+from unisono.tables.labels import counted, listed
 
 MODELS = {  # name -> what it does, as a paper would say it
     "auto": "a joint model of all dimensions",
@@ -143,6 +143,8 @@ def _kind_sentences(summary: dict[str, Any]) -> list[str]:
         f"Ratings by '{kinds['reference']}' on {kinds['labelled_items']:,} items defined the truth; others were "
         "modelled as groups whose members share a part of their error."
     ]
+    if kinds.get("as_people_say"):
+        found.append(f"As the same ones rated every item, the truth on {listed(kinds['as_people_say'])} is their mean.")
     for one in kinds["groups"]:
         if one["kind"] != kinds["reference"]:
             worth = ", ".join(f"{as_number(value, 2)} on {name}" for name, value in one["effective"].items())

@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import Any
 
 from unisono.errors import EngineError, SettingsError
-from unisono.scale.executors import KEEP_FREED, Executor, OnShard, Shard, forget, visit
+from unisono.scale.executors import KEEP_FREED, Executor, Shard, forget, visit
 
 LOCAL = {
     # Shards stay where they are: to steal the work on one means to read it again.
@@ -63,36 +63,21 @@ class DaskExecutor(Executor):
                 "under `if __name__ == '__main__':`, and to be a file."
             ) from None
 
-    def map(
-        self,
-        function: Callable[..., Any],
-        shards: Sequence[Shard],
-        *parameters: Any,
-        on_shard: OnShard | None = None,
-    ) -> Iterator[Any]:
+    def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
         try:
             homes = shared_out(len(shards), self._workers())
             # Parameters are the result of a task of their own: they reach a worker once, and can be made again.
             told = self.client.submit(_same, parameters, pure=False)
             futures = [
                 self.client.submit(
-                    visit,
-                    shard,
-                    function,
-                    told,
-                    workers=[homes[place]],
-                    allow_other_workers=True,
-                    pure=False,
-                    retries=1,
+                    visit, shard, function, told, workers=[home], allow_other_workers=True, pure=False, retries=1
                 )
-                for place, shard in enumerate(shards)
+                for home, shard in zip(homes, shards, strict=True)
             ]
             for done in range(len(shards)):
                 result = futures[done].result()
                 futures[done] = None  # the worker need not keep what has been taken
                 yield result
-                if on_shard is not None:
-                    on_shard(done + 1, len(shards))
         except self._lost() as error:
             raise EngineError(
                 f"The Dask cluster at {self.address} was lost ({type(error).__name__}: {error}). Start it again."
@@ -166,13 +151,7 @@ class RayExecutor(Executor):
         actor = ray.remote(max_restarts=RESTARTS, max_task_retries=RESTARTS, num_cpus=1)(_Worker)
         self.actors: list[Any] = [actor.remote() for _ in range(count)]
 
-    def map(
-        self,
-        function: Callable[..., Any],
-        shards: Sequence[Shard],
-        *parameters: Any,
-        on_shard: OnShard | None = None,
-    ) -> Iterator[Any]:
+    def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
         ray = self._ray
         try:
             told = ray.put(parameters)
@@ -184,8 +163,6 @@ class RayExecutor(Executor):
                 result = ray.get(waiting[done])
                 waiting[done] = None
                 yield result
-                if on_shard is not None:
-                    on_shard(done + 1, len(shards))
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None  # what the function itself raised
         except (ray.exceptions.RaySystemError, ray.exceptions.RayActorError, ConnectionError) as error:
@@ -212,6 +189,3 @@ class _Worker:
 
     def forget(self, keys: Sequence[str]) -> None:
         forget(keys)
-
-    def process_id(self) -> int:
-        return os.getpid()

@@ -78,15 +78,18 @@ class Executor(ABC):
             self._folder = tempfile.TemporaryDirectory(prefix="unisono-")
         return self._folder.name
 
-    @abstractmethod
     def map(
-        self,
-        function: Callable[..., Any],
-        shards: Sequence[Shard],
-        *parameters: Any,
-        on_shard: OnShard | None = None,
+        self, function: Callable[..., Any], shards: Sequence[Shard], *parameters: Any, on_shard: OnShard | None = None
     ) -> Iterator[Any]:
         """`function(shard, *parameters)` for every shard, in their order, whoever is done first."""
+        for done, result in enumerate(self._map(function, shards, parameters), start=1):
+            yield result
+            if on_shard is not None:
+                on_shard(done, len(shards))
+
+    @abstractmethod
+    def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
+        """The results in the order of the shards."""
 
     @abstractmethod
     def forget(self, shards: Sequence[Shard]) -> None:
@@ -191,17 +194,9 @@ class SerialExecutor(Executor):
 
     name = "serial"
 
-    def map(
-        self,
-        function: Callable[..., Any],
-        shards: Sequence[Shard],
-        *parameters: Any,
-        on_shard: OnShard | None = None,
-    ) -> Iterator[Any]:
-        for done, shard in enumerate(shards, start=1):
+    def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
+        for shard in shards:
             yield visit(shard, function, parameters)
-            if on_shard is not None:
-                on_shard(done, len(shards))
 
     def forget(self, shards: Sequence[Shard]) -> None:
         forget([shard.key for shard in shards])

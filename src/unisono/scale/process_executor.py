@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono.errors import EngineError
-from unisono.scale.executors import KEEP_FREED, Executor, OnShard, Shard, forget, packed, visit
+from unisono.scale.executors import KEEP_FREED, Executor, Shard, forget, packed, visit
 
 MOST_DEATHS = 3  # of processes over one shard; after that it is the shard that kills them
 AHEAD = 2  # shards per process that wait or are worked on
@@ -36,19 +36,12 @@ class ProcessExecutor(Executor):
         self._home: dict[str, int] = {}  # the process of each shard
         self._busy: list[set[Future[Any]]] = [set() for _ in range(workers)]
 
-    def map(
-        self,
-        function: Callable[..., Any],
-        shards: Sequence[Shard],
-        *parameters: Any,
-        on_shard: OnShard | None = None,
-    ) -> Iterator[Any]:
+    def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
         self._calls += 1
         path = Path(self._scratch()) / f"parameters-{self._calls}"
         path.write_bytes(packed(parameters))
         waiting: deque[tuple[int, Future[Any]]] = deque()
         upcoming = iter(range(len(shards)))
-        done = 0
 
         def begin() -> None:
             """Enough work for everybody, whatever takes long."""
@@ -68,9 +61,6 @@ class ProcessExecutor(Executor):
                 result = self._result(place, future, shards[place], function, path)
                 begin()
                 yield result
-                done += 1
-                if on_shard is not None:
-                    on_shard(done, len(shards))
         finally:
             for _, future in waiting:
                 future.cancel()

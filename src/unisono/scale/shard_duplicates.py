@@ -126,10 +126,7 @@ def _sketches(part: Part) -> list[np.ndarray]:
     who = np.repeat(part.annotator_of, part.value.shape[1])[seen.ravel()]
     whole = np.where(seen, token, np.uint64(0)).sum(axis=1, dtype=np.uint64)
     spoke = seen.any(axis=1)
-    return [
-        _smallest(who, token[seen], part.K),
-        _smallest(part.annotator_of[spoke], whole[spoke], part.K),
-    ]
+    return [_smallest(who, token[seen], part.K), _smallest(part.annotator_of[spoke], whole[spoke], part.K)]
 
 
 def _smallest(who: np.ndarray, token: np.ndarray, K: int) -> np.ndarray:

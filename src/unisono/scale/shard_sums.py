@@ -26,12 +26,7 @@ from unisono.maths.items.bayes_start import (
 from unisono.maths.items.censored_estep import Typical
 from unisono.maths.items.item_data import ItemData, rows_elsewhere
 from unisono.maths.items.item_estep import Stats, completed_posterior, left_out_truths
-from unisono.maths.items.item_estimates import (
-    TruthMoments,
-    left_out,
-    panel_rescaling_from,
-    residual_freedom,
-)
+from unisono.maths.items.item_estimates import TruthMoments, left_out, panel_rescaling_from, residual_freedom
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.raters.rater_diagnosis import (
     Diagnosis,

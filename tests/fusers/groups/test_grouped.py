@@ -18,6 +18,61 @@ def test_one_group_passes_the_checks_of_every_fuser(check):
     check(lambda: make_fuser("groups"))
 
 
+def unfair_judges(seed, people=3, **world):
+    """People rate every item; what judges say of a third of the items is 1.5 too low."""
+    ratings, panel = judged_ratings(seed, items=300, labels=300, people=people, per_label=people, noise=1.5, **world)
+    unfair = np.arange(panel.M) < 100
+    judged = np.array([kind == "judge" for kind in ratings.kinds])[ratings.annotator_of]
+    lower = (judged & unfair[ratings.item_of])[:, None] * 1.5
+    return ratings.with_value(ratings.value - lower), panel, unfair, judged
+
+
+def means_of(ratings, chosen):
+    n = np.bincount(ratings.item_of[chosen], minlength=ratings.M)
+    return (
+        np.stack([np.bincount(ratings.item_of[chosen], column[chosen]) for column in ratings.value.T], 1) / n[:, None]
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_averages_of_sets_are_those_of_the_people_who_rated_every_item(seed):
+    """Judges who err together on a set of items do not move its average, whatever the set."""
+    ratings, panel, unfair, judged = unfair_judges(seed)
+    people = means_of(ratings, ~judged)
+    result = un.fuse(ratings)
+    for chosen in (unfair, ~unfair, panel.truth[:, 0] > 0.5):
+        away = (result.fused.mean - people)[chosen].mean(axis=0)
+        error = people[chosen].std(axis=0, ddof=1) / np.sqrt(chosen.sum())
+        assert (np.abs(away) < 0.1 * error).all()
+    inside = [(low <= panel.truth) & (panel.truth <= high) for low, high in [result.fused.interval()]]
+    assert 0.84 < np.mean(inside) < 0.95
+    assert result.fuser.notes()["kinds"]["as_people_say"] == ["d0", "d1"]
+    drawn = un.fuse(ratings, estimate="posterior")
+    assert drawn.fuser.notes()["kinds"]["as_people_say"] == []
+    error = people[unfair].std(axis=0, ddof=1) / np.sqrt(unfair.sum())
+    assert (np.abs((drawn.fused.mean - people)[unfair].mean(axis=0)) > error).all()
+
+
+def test_where_people_rated_some_items_judges_count_there_too():
+    ratings, panel = judged_ratings(items=120, labels=60, noise=1.5)
+    result = un.fuse(ratings)
+    judged = np.array([kind == "judge" for kind in ratings.kinds])[ratings.annotator_of]
+    labels = un.fuse(ratings.select_judgements(~judged), model="mean").fused
+    error = [
+        np.sqrt(
+            np.mean(
+                (
+                    fused.mean[[fused.items.index(ratings.items[m]) for m in panel.labelled]]
+                    - panel.truth[panel.labelled]
+                )
+                ** 2
+            )
+        )
+        for fused in (result.fused, labels)
+    ]
+    assert error[0] < 0.8 * error[1]
+
+
 def test_units_do_not_matter_to_groups():
     fuser_checks.check_units_do_not_matter(lambda: make_fuser("groups"), per_dimension=True)
 
@@ -160,8 +215,8 @@ def test_what_groups_cannot_use_is_refused():
     gold = un.ItemTable.from_rows(panel.truth[:3], items=ratings.items[:3], columns=ratings.dimensions)
     with pytest.raises(un.DataError, match="no place for known truths"):
         un.fuse(ratings, gold=gold)
-    with pytest.raises(un.SettingsError, match="no setting estimate"):
-        un.fuse(ratings, estimate="posterior")
+    with pytest.raises(un.SettingsError, match="estimate"):
+        un.fuse(ratings, estimate="shrunk")
 
 
 def test_the_frame_in_decides_the_frame_out():

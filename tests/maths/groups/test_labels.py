@@ -8,8 +8,10 @@ from unisono.maths.groups.group_data import prepare_groups
 from unisono.maths.groups.group_estep import expectation
 from unisono.maths.groups.group_fit import assembled, fit_groups, moments, start_latent, start_noise
 from unisono.maths.groups.group_labels import (
+    as_people_say,
     effective_number,
     learn_from_labels,
+    rated_by_the_same,
     shared_share,
     told,
     widened,
@@ -172,3 +174,32 @@ def test_without_reference_the_assumed_share_is_kept():
         np.testing.assert_allclose(found, share, rtol=1e-6)
         gain = params.rows.mean[:, :, 0]
         np.testing.assert_allclose(gain.mean(axis=0), 1, atol=0.02)
+
+
+def test_truths_rated_by_the_same_people_are_their_means():
+    rng = np.random.default_rng(3)
+    D, M, people = 2, 40, 3
+    rows = [(m, k) for m in range(M) for k in range(5) if not (m == 7 and k == 1)]
+    item_of, annotator_of = (np.array(part) for part in zip(*rows, strict=True))
+    group = np.repeat([0, 1], [people, 2])
+    value, x = rng.normal(size=(len(rows), D)), rng.normal(size=(len(rows), 1))
+    data = prepare_groups(value, item_of, annotator_of, group, 2, no_features(M), x)
+    params = random_params(rng, 2, 5, D, X=2)
+    assert rated_by_the_same(data).all()
+    before = rng.normal(size=(M, D)), np.tile(np.eye(D), (M, 1, 1))
+    mean, cov = as_people_say(data, params, np.array([True, False]), *before)
+    b, effect = params.rows.mean[:people, 0, 1], params.rows.mean[:people, 0, 2]
+    noise = params.noise(data.group)[:people, 0]
+    for m in range(M):
+        at = np.flatnonzero((item_of == m) & (annotator_of < people))
+        who = annotator_of[at]
+        left = value[at, 0] - (b - b.mean())[who] - effect[who] * x[at, 0]
+        assert mean[m, 0] == pytest.approx(left.mean(), abs=1e-12)
+        assert cov[m, 0, 0] == pytest.approx(noise[who].sum() / len(at) ** 2, rel=1e-12)
+    np.testing.assert_array_equal(mean[:, 1], before[0][:, 1])
+    np.testing.assert_array_equal(cov[:, 1, 1], 1.0)
+    np.testing.assert_array_equal(cov[:, 0, 1], 0.0)
+    some = annotator_of[:] >= people
+    some |= item_of < M // 2
+    half = prepare_groups(value[some], item_of[some], annotator_of[some], group, 2, no_features(M))
+    assert not rated_by_the_same(half).any()

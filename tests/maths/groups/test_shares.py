@@ -17,7 +17,9 @@ def test_the_score_of_labels_is_the_log_density_of_a_student_t():
     data, _ = random_ratings(rng, 3, 9, 25, D, missing=0.4)
     params = random_params(rng, 3, 9, D)
     root = rng.normal(size=(D + 1, D + 1))
-    learned = Learned(root @ root.T / 50, 2.5, 7.0, np.full(D, np.nan), np.ones(D), 12, np.zeros(D), np.eye(D))
+    learned = Learned(
+        root @ root.T / 50, 2.5, 7.0, np.full(D, np.nan), np.ones(D), 12, np.zeros(D), np.eye(D), np.zeros(D, bool)
+    )
     found = without_labels(data, params)
     total, patterns = 0.0, set()
     for m in range(data.M):

@@ -123,7 +123,7 @@ def test_folds_are_compared_by_a_paired_t_test():
 
 def test_choosing_on_recordings_never_touches_the_test_labels():
     world = simulate_series(recordings=5, frames=16, annotators=3, features=0, window=3, seed=0)
-    part = random_fold(world.truth.items, 5, 0, 0)
+    part = random_fold(world.truth.items, 0, 0)
     changed = world.truth.value.copy()
     tested = np.repeat([item in part.test for item in world.truth.items], world.truth.length)
     changed[tested] = np.random.default_rng(0).normal(size=changed[tested].shape)
@@ -135,7 +135,8 @@ def test_choosing_on_recordings_never_touches_the_test_labels():
         clock=world.truth.clock,
     )
     honest, blind = (
-        race_fold(world.ratings, truth, part, model=JOINT, restarts=1) for truth in (world.truth, nonsense)
+        race_fold(Traced(world.ratings, truth, None), part, model=JOINT, restarts=1)
+        for truth in (world.truth, nonsense)
     )
     assert honest["chosen"] == blind["chosen"]
     # n, sum and sum of squares of the predictions

@@ -76,7 +76,7 @@ def test_an_export_of_videos_is_put_on_the_experiments_clock(tmp_path, monkeypat
     truth = experiment_series_artificial._scaled(traced.reference, 0.01)
     write(tmp_path, hundred, truth=truth, features=traced.features)
     seen = []
-    monkeypatch.setattr(experiment_series_artificial, "_run", lambda *given: seen.append(given) or {})
+    monkeypatch.setattr(experiment_series_artificial, "race_fold", lambda *given, **_: seen.append(given) or {})
     unit = experiment_series_artificial.units(Settings(data={"series-artificial": tmp_path}))[0]
     unit.work(**unit.settings)
     found = seen[0][0]
@@ -91,7 +91,7 @@ def test_a_corpus_of_traces_may_have_features(tmp_path, monkeypatch, featured):
     traced = experiment_series_artificial.simulate_traces(0, 5, 10.0, 3)
     write(tmp_path, traced.ratings, reference=traced.reference, **({"features": traced.features} if featured else {}))
     seen = []
-    monkeypatch.setattr(experiment_series_real, "_run", lambda *given: seen.append(given) or {})
+    monkeypatch.setattr(experiment_series_real, "race_fold", lambda *given, **_: seen.append(given) or {})
     unit = experiment_series_real.units(Settings(data={"series-real": tmp_path}))[0]
     unit.work(**unit.settings)
     found = seen[0][0]

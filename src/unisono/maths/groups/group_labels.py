@@ -20,7 +20,14 @@ left is the truth as labels alone give it, with labels ybar of noise 1/Q on n it
     mean of mu_0 unknown: V_0 += V_0 Sigma_0^-1 V_0 / n                                                   eq. J26
     E a = b E_g + (1 - b) m_0,  Cov = b (V + d_g d_g') + (1 - b) (V_0 + d_0 d_0')                         eq. J27
 
-with the distances d of the two means from E a. The effect of a covariate on a whole group is seen within items, where
+with the distances d of the two means from E a. All these are drawn to what the groups foretell, so that sets of items
+on which the groups err in the same way (outputs of one system) are drawn in one direction, further than their averages
+may be wrong. Only an estimate that moves by as much as labels do keeps averages over every set. So where the same n
+members of the reference rated every item, the truth is what they say, with biases b that average to 0 over them:
+
+    E a = sum (y - b - effects) / n,   var = sum N / n^2                                                   eq. J28
+
+The effect of a covariate on a whole group is seen within items, where
 it differs between ratings of one item, and between labelled items; with n ratings of an item, their mean xbar of a
 covariate, and N the noise of a typical member:
 
@@ -44,6 +51,7 @@ from unisono.maths.groups.group_priors import (
     JUDGES,
     LEAST_FREEDOM,
     NO_R2,
+    SAME_PEOPLE,
     TOLERANCE,
     VARIANCE_FLOOR,
 )
@@ -129,6 +137,7 @@ class Learned(NamedTuple):
     labelled: int
     mu: np.ndarray  # (D,) mean of the truth as labels alone give it
     Sigma: np.ndarray  # (D, D) its covariance over items, likewise
+    same_people: np.ndarray  # (D,) whether the same members of the reference rated every item
 
     @property
     def belief(self) -> float:
@@ -184,21 +193,61 @@ def learn_from_labels(data: GroupData, params: GroupParams, settings: GroupSetti
     foretold = _foretold(found, found.weight * _leverage(x, open_minded))
     own = found.label[labelled], found.label_noise[labelled]
     alone = labels_alone(*own, params.mu, settings.target, settings.priors.latent_items)
-    return Learned(inverse, spent, freedom, foretold, _reliable(found, params), int(labelled.sum()), *alone)
+    known = foretold, _reliable(found, params), int(labelled.sum())
+    return Learned(inverse, spent, freedom, *known, *alone, rated_by_the_same(data))
 
 
-def told(data: GroupData, params: GroupParams, learned: Learned | None) -> tuple[np.ndarray, np.ndarray]:
-    """Truths (M, D) and covariances (M, D, D), with all that labels say about the groups."""
+def told(
+    data: GroupData, params: GroupParams, learned: Learned | None, drawn: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Truths (M, D) and covariances (M, D, D), with all that labels say about the groups.
+
+    drawn: to what the groups foretell, even where the same people rated every item.
+    """
     each = [(found.mean, found.cov) for _, found in posteriors(data, params)]
     mean, cov = (np.concatenate(parts) for parts in zip(*each, strict=True))
     if learned is None:
         return mean, cov
     found = without_labels(data, params)
     cov = cov + widened(found, params, learned)
-    if learned.belief == 1:
+    if learned.belief < 1:
+        alone = LabelsAlone(learned.mu, learned.Sigma)
+        mean, cov = mixed(mean, cov, learned.belief, found.label, found.label_noise, alone, learned.labelled)
+    if drawn or not learned.same_people.any():
         return mean, cov
-    alone = LabelsAlone(learned.mu, learned.Sigma)
-    return mixed(mean, cov, learned.belief, found.label, found.label_noise, alone, learned.labelled)
+    return as_people_say(data, params, learned.same_people, mean, cov)
+
+
+def rated_by_the_same(data: GroupData) -> np.ndarray:
+    """(D,) whether the same members of the reference rated every item, but for a few answers."""
+    answers = data.answers * data.members(0)[:, None]
+    always = answers * _always(data)
+    return np.asarray((always.sum(axis=0) > 0) & (always.sum(axis=0) >= SAME_PEOPLE * answers.sum(axis=0)))
+
+
+def _always(data: GroupData) -> np.ndarray:
+    """(K, D) whether an annotator is of the reference, and rated every item but for a few."""
+    return np.asarray(data.members(0)[:, None] & (data.answers >= SAME_PEOPLE * data.M))
+
+
+def as_people_say(
+    data: GroupData, params: GroupParams, kept: np.ndarray, mean: np.ndarray, cov: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Truths (M, D) and covariances, which on the dimensions `kept` (D,) are the reference's means.      eq. J28"""
+    mean, cov, always = mean.copy(), cov.copy(), _always(data)
+    beta, noise = params.rows.mean[..., 1:].copy(), params.noise(data.group)
+    beta[..., 0] -= (beta[..., 0] * always).sum(axis=0) / np.maximum(always.sum(axis=0), 1)
+    for block in data.blocks:
+        panel = block.panels[0]
+        n, spread = panel.counted(np.stack([np.ones_like(noise), noise], axis=2)).transpose(2, 1, 0)
+        for d in np.flatnonzero(kept):
+            left = panel.rated[d].sum(axis=1) - sum(x @ beta[:, d, p] for p, x in enumerate(panel.known[d]))
+            rated = n[:, d] > 0
+            at = block.start + panel.items[rated]
+            mean[at, d] = left[rated] / n[rated, d]
+            cov[at, d] = cov[at, :, d] = 0.0
+            cov[at, d, d] = spread[rated, d] / n[rated, d] ** 2
+    return mean, cov
 
 
 def widened(found: Unlabelled, params: GroupParams, learned: Learned) -> np.ndarray:

@@ -76,6 +76,8 @@ LEAST_FREEDOM = 4.0  # floor of the degrees of freedom of Student's t, where lab
 # [J] Labels choose what is expected, so that it is worth in proportion to them: with six labels intervals stay wide.
 EXPECTED_EVIDENCE = 3.0  # imaginary items with the expected shared error count for so many times the labels at most
 
+SAME_PEOPLE = 0.95  # convention: share of the items, or of answers, from which the same people rated every item
+
 # Belief in the other groups (eq. J21)
 # [J] Annotators whose items were shuffled: -.3 to .14; as they are: .25 to 1.2, and .2 to 1.5 with 10 labels.
 NO_R2 = 0.1  # share of what is truth in labels, foretold without them, up to which the groups are not believed at all

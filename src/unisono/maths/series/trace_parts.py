@@ -253,7 +253,7 @@ def _order(traces: list[Outline], K: int) -> np.ndarray:
     """(K,) annotators, those with smooth traces first, of flat ones the lowest; what they are called says nothing."""
     who, rough, mean = (np.concatenate([getattr(one, name) for one in traces]) for name in ("who", "rough", "mean"))
     given = np.maximum(np.bincount(who, minlength=K), 1)
-    return np.lexsort([np.bincount(who, value, minlength=K) / given for value in (mean, rough)])
+    return np.asarray(np.lexsort([np.bincount(who, value, minlength=K) / given for value in (mean, rough)]))
 
 
 def _scales(traces: list[Outline], K: int, order: np.ndarray) -> TwoScales:

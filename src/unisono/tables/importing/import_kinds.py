@@ -15,99 +15,59 @@ if TYPE_CHECKING:
 
 
 Reader = Callable[[Sequence[str], "Answers", "Request"], None]
-_LABELS = frozenset({"--item", "--annotator"})
-_PATHS = frozenset({"--records", "--kind", "--dimension", "--value", "--time", "--time-unit"})
-_FILES = frozenset({"--names", "--shift"})
-_ALL = frozenset({"--dim"})
+_LABELS = ("--item", "--annotator")
+_PATHS = ("--records", "--kind", "--dimension", "--value", "--time", "--time-unit")
+_FILES = ("--names", "--shift")
+_TRIALS = (*_LABELS, *_FILES, "--time-unit")
 
 
 class Kind(NamedTuple):
     """A kind of file: who reads it, what it is, and which options mean something for it."""
 
-    family: str
     reader: str  # module:function
     about: str
-    takes: frozenset[str] = _ALL
+    takes: frozenset[str]
+
+
+def _kind(reader: str, about: str, *takes: str) -> Kind:
+    return Kind(reader, about, frozenset({"--dim", *takes}))
 
 
 KINDS: dict[str, Kind] = {
-    "json": Kind("anything", "json_mapper:read_json", "any JSON or JSON lines, by paths", _ALL | _LABELS | _PATHS),
-    "mturk": Kind("crowd", "crowd_platforms:read_mturk", "Mechanical Turk batch results (CSV)", _ALL | _LABELS),
-    "label-studio": Kind(
-        "crowd", "annotation_tools:read_label_studio", "Label Studio export (JSON, CSV, TSV)", _ALL | {"--item"}
-    ),
-    "argilla": Kind(
-        "crowd", "argilla_records:read_argilla", "Argilla records (JSON, flat or nested)", _ALL | {"--item"}
-    ),
-    "toloka": Kind("crowd", "crowd_platforms:read_toloka", "Toloka assignments (TSV)", _ALL | {"--item"}),
-    "prolific": Kind(
-        "crowd", "crowd_platforms:read_prolific", "a ratings table joined with a Prolific export (CSV)", _ALL | _LABELS
-    ),
-    "prodigy": Kind("crowd", "annotation_tools:read_prodigy", "Prodigy db-out (JSON lines)", _ALL | {"--item"}),
-    "crowd-kit": Kind("crowd", "crowd_platforms:read_crowd_kit", "crowd-kit table task, worker, label (CSV)"),
-    "doccano": Kind(
-        "crowd",
-        "annotation_tools:read_doccano",
-        "doccano export (JSON lines per user, or their zip)",
-        _ALL | {"--names"},
-    ),
-    "sureal": Kind("crowd", "annotation_tools:read_sureal", "sureal dataset (JSON)"),
-    "inspect": Kind("evaluation", "evaluation_tools:read_inspect", "Inspect AI log (JSON or .eval)", _ALL | {"--kind"}),
-    "promptfoo": Kind("evaluation", "evaluation_tools:read_promptfoo", "promptfoo output (JSON)"),
-    "deepeval": Kind("evaluation", "evaluation_tools:read_deepeval", "DeepEval test run (JSON)"),
-    "helm": Kind("evaluation", "evaluation_tools:read_helm", "HELM scenario_state.json with a jury's annotations"),
-    "mt-bench": Kind(
-        "evaluation", "annotation_tools:read_mt_bench", "MT-Bench judgments: scores or pairs (JSON lines)"
-    ),
-    "alt-test": Kind(
-        "evaluation", "annotation_tools:read_alt_test", "alt-test annotations {annotator: {item: value}} (JSON)"
-    ),
-    "langfuse": Kind(
-        "evaluation", "evaluation_tools:read_langfuse", "Langfuse scores (API JSON, JSON lines, CSV)", _ALL | _LABELS
-    ),
-    "langsmith": Kind(
-        "evaluation", "evaluation_tools:read_langsmith", "LangSmith feedback (JSON, JSON lines, CSV)", _ALL | _LABELS
-    ),
-    "mlflow": Kind("evaluation", "evaluation_tools:read_mlflow", "MLflow traces with assessments (JSON, JSON lines)"),
-    "phoenix": Kind(
-        "evaluation",
-        "evaluation_tools:read_phoenix",
-        "Phoenix span annotations (JSON, JSON lines, CSV)",
-        _ALL | _LABELS,
-    ),
-    "ragas": Kind(
-        "evaluation", "tables_of_scores:read_ragas", "Ragas results (CSV, JSON lines), a file per judge", _ALL | _LABELS
-    ),
-    "openai-evals": Kind("evaluation", "tables_of_scores:read_openai_evals", "OpenAI evals log (JSON lines)"),
-    "potato": Kind(
-        "crowd", "tables_of_scores:read_potato", "Potato annotations (JSON lines per user)", _ALL | {"--names"}
-    ),
-    "carma": Kind("traces", "trace_recorders:read_carma", "CARMA and carma2 (CSV)", _ALL | _FILES),
-    "darma": Kind("traces", "trace_recorders:read_darma", "DARMA, two axes of a joystick (CSV)", _ALL | _FILES),
-    "pagan": Kind("traces", "trace_recorders:read_pagan", "PAGAN log of GTrace or BTrace (CSV)", _ALL | _FILES),
-    "ranktrace": Kind(
-        "traces", "trace_recorders:read_ranktrace", "PAGAN log of RankTrace, without ends (CSV)", _ALL | _FILES
-    ),
-    "affecttracker": Kind(
-        "traces", "trace_recorders:read_affecttracker", "AffectTracker log (text without header)", _ALL | _FILES
-    ),
-    "nova": Kind(
-        "traces", "timeline_formats:read_nova", "NOVA/SSI continuous annotations (.annotation)", _ALL | _FILES
-    ),
-    "elan": Kind(
-        "traces", "timeline_formats:read_elan", "ELAN tiers that hold numbers (.eaf)", _ALL | _FILES | {"--rate"}
-    ),
-    "muse": Kind(
-        "traces", "timeline_formats:read_muse", "MuSe-Toolbox raw annotations, or fused labels (CSV)", _ALL | _FILES
-    ),
-    "recola": Kind("traces", "timeline_formats:read_recola", "RECOLA ratings (CSV)", _ALL | _FILES),
-    "avec": Kind("traces", "timeline_formats:read_avec", "AVEC gold standard (ARFF): a reference", _ALL | _FILES),
-    "jspsych": Kind(
-        "traces",
-        "trace_recorders:read_jspsych",
-        "jsPsych trials: CoRVid traces, or sliders (JSON, CSV)",
-        _ALL | _FILES | _LABELS | {"--time-unit"},
-    ),
+    "json": _kind("json_mapper:read_json", "any JSON or JSON lines, by paths", *_LABELS, *_PATHS),
+    "mturk": _kind("crowd_platforms:read_mturk", "Mechanical Turk batch results (CSV)", *_LABELS),
+    "label-studio": _kind("annotation_tools:read_label_studio", "Label Studio export (JSON, CSV, TSV)", "--item"),
+    "argilla": _kind("argilla_records:read_argilla", "Argilla records (JSON, flat or nested)", "--item"),
+    "toloka": _kind("crowd_platforms:read_toloka", "Toloka assignments (TSV)", "--item"),
+    "prolific": _kind("crowd_platforms:read_prolific", "a ratings table joined with a Prolific export (CSV)", *_LABELS),
+    "prodigy": _kind("annotation_tools:read_prodigy", "Prodigy db-out (JSON lines)", "--item"),
+    "crowd-kit": _kind("crowd_platforms:read_crowd_kit", "crowd-kit table task, worker, label (CSV)"),
+    "doccano": _kind("annotation_tools:read_doccano", "doccano export (JSON lines per user, or their zip)", "--names"),
+    "sureal": _kind("annotation_tools:read_sureal", "sureal dataset (JSON)"),
+    "inspect": _kind("evaluation_tools:read_inspect", "Inspect AI log (JSON or .eval)", "--kind"),
+    "promptfoo": _kind("evaluation_tools:read_promptfoo", "promptfoo output (JSON)"),
+    "deepeval": _kind("evaluation_tools:read_deepeval", "DeepEval test run (JSON)"),
+    "helm": _kind("evaluation_tools:read_helm", "HELM scenario_state.json with a jury's annotations"),
+    "mt-bench": _kind("annotation_tools:read_mt_bench", "MT-Bench judgments: scores or pairs (JSON lines)"),
+    "alt-test": _kind("annotation_tools:read_alt_test", "alt-test annotations {annotator: {item: value}} (JSON)"),
+    "langfuse": _kind("evaluation_tools:read_langfuse", "Langfuse scores (API JSON, JSON lines, CSV)", *_LABELS),
+    "langsmith": _kind("evaluation_tools:read_langsmith", "LangSmith feedback (JSON, JSON lines, CSV)", *_LABELS),
+    "mlflow": _kind("evaluation_tools:read_mlflow", "MLflow traces with assessments (JSON, JSON lines)"),
+    "phoenix": _kind("evaluation_tools:read_phoenix", "Phoenix span annotations (JSON, JSON lines, CSV)", *_LABELS),
+    "ragas": _kind("tables_of_scores:read_ragas", "Ragas results (CSV, JSON lines), a file per judge", *_LABELS),
+    "openai-evals": _kind("tables_of_scores:read_openai_evals", "OpenAI evals log (JSON lines)"),
+    "potato": _kind("tables_of_scores:read_potato", "Potato annotations (JSON lines per user)", "--names"),
+    "carma": _kind("trace_recorders:read_carma", "CARMA and carma2 (CSV)", *_FILES),
+    "darma": _kind("trace_recorders:read_darma", "DARMA, two axes of a joystick (CSV)", *_FILES),
+    "pagan": _kind("trace_recorders:read_pagan", "PAGAN log of GTrace or BTrace (CSV)", *_FILES),
+    "ranktrace": _kind("trace_recorders:read_ranktrace", "PAGAN log of RankTrace, without ends (CSV)", *_FILES),
+    "affecttracker": _kind("trace_recorders:read_affecttracker", "AffectTracker log (text without header)", *_FILES),
+    "nova": _kind("timeline_formats:read_nova", "NOVA/SSI continuous annotations (.annotation)", *_FILES),
+    "elan": _kind("timeline_formats:read_elan", "ELAN tiers that hold numbers (.eaf)", *_FILES, "--rate"),
+    "muse": _kind("timeline_formats:read_muse", "MuSe-Toolbox raw annotations, or fused labels (CSV)", *_FILES),
+    "recola": _kind("timeline_formats:read_recola", "RECOLA ratings (CSV)", *_FILES),
+    "avec": _kind("timeline_formats:read_avec", "AVEC gold standard (ARFF): a reference", *_FILES),
+    "jspsych": _kind("trace_recorders:read_jspsych", "jsPsych trials: CoRVid traces, or sliders (JSON, CSV)", *_TRIALS),
 }
 
 

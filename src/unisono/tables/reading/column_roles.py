@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,46 +19,32 @@ from unisono.tables.item_table import LeftOut
 from unisono.tables.reading import problems
 from unisono.tables.reading.raw_table import Table
 
-# A word of the name that says what the numbers are, and what to call it.
-_LAST_WORDS = {
-    **dict.fromkeys(("id", "ids", "uuid", "guid", "pid", "key"), "an id"),
-    **dict.fromkeys(("year", "yob", "birthyear"), "a year"),
-    **dict.fromkeys(("age", "ages"), "an age"),
-    **dict.fromkeys(
-        ("duration", "elapsed", "latency", "rt", "seconds", "secs", "ms", "millis", "milliseconds", "minutes"),
-        "a duration",
-    ),
-    **dict.fromkeys(("timestamp", "date", "datetime", "epoch"), "a date or time"),
-    **dict.fromkeys(("trial", "trialnumber", "trialno", "rownumber", "lineno"), "a trial number"),
-    **dict.fromkeys(("count", "counts"), "a count"),
-    **dict.fromkeys(("zip", "postcode", "zipcode", "latitude", "longitude"), "a place"),
-}
-_FIRST_WORDS = {
-    **dict.fromkeys(("n", "num", "nr", "number"), "a count"),
-    **dict.fromkeys(("id",), "an id"),
-    **dict.fromkeys(("trial",), "a trial number"),
-}
+
+def _read_names(text: str) -> dict[str, tuple[str, ...]]:
+    """Names by what such columns hold, from `column_names.txt`."""
+    found: dict[str, tuple[str, ...]] = {}
+    title = ""
+    for line in (line for line in text.splitlines() if line and not line.startswith("#")):
+        if line.startswith(" "):
+            found[title] = (*found.get(title, ()), *line.split())
+        else:
+            title = line
+    return found
+
+
+def _what_words_say(place: str) -> dict[str, str]:
+    """What the numbers are, by the word that stands at this place of the name."""
+    named = {title.partition(": "): words for title, words in _NAMES.items()}
+    return {word: what for (at, _, what), words in named.items() if at == place for word in words}
+
+
+_NAMES = _read_names(Path(__file__).with_name("column_names.txt").read_text(encoding="utf-8"))
+_LAST_WORDS, _FIRST_WORDS = _what_words_say("ends"), _what_words_say("begins")
+SYNONYMS = {role: _NAMES[role] for role in ("item", "annotator", "time", "dimension", "value")}
+RESPONSES, _COMPANIONS = _NAMES["form"], _NAMES["companion"]
+_BOOKKEEPING, NOT_CHOSEN = {"", *_NAMES["bookkeeping"]}, set(_NAMES["no answer"])
 _MOMENTS = re.compile(r"(submit|start|end|accept)_time$")
 _TIMES = re.compile(r"(reaction|response|lead|work|answer|completion|dwell|reading|submit|start|end|accept)_time$")
-# What programs write beside an estimate: valence_sd is no dimension where valence is one.
-_COMPANIONS = (
-    "sd",
-    "se",
-    "sem",
-    "std",
-    "var",
-    "low",
-    "high",
-    "lower",
-    "upper",
-    "ci",
-    "n",
-    "min",
-    "max",
-    "rank",
-    "z",
-    "probability",
-)
 LARGEST_ANSWER = 1e6  # whole numbers beyond are ids or time stamps
 FEW_ROWS = 5  # repeated rows below which a pattern may be chance: two people who agree on two items describe nothing
 
@@ -152,63 +139,11 @@ def _counts_up(number: np.ndarray, annotator: np.ndarray) -> bool:
     return bool(len(step) >= FEW_ROWS and (step >= 1).all() and (step == 1).mean() > 0.9)
 
 
-# In order of preference: where two columns fit, the one named first here is taken.
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "item": (
-        *(
-            "item",
-            "itemid",
-            "itemname",
-            "stimulus",
-            "stimulusid",
-            "stimuli",
-            "stim",
-            "stimid",
-            "recording",
-            "recordingid",
-            "clip",
-        ),
-        *("clipid", "video", "videoid", "videoname", "image", "imageid", "audio", "audioid", "utterance"),
-        *("utteranceid", "segment", "segmentid", "sentence", "sentenceid", "document", "documentid", "doc", "docid"),
-        *("example", "exampleid", "sample", "sampleid", "task", "taskid", "file", "filename", "asset", "assetid"),
-        *("movie", "movieid", "film", "filmid", "song", "songid", "photo", "photoid", "picture", "pictureid"),
-        *("tweet", "tweetid", "post", "postid", "essay", "essayid", "article", "articleid", "paragraph"),
-        *("paragraphid", "passage", "passageid", "dialogue", "dialogueid", "conversation", "conversationid"),
-        *("product", "productid", "word", "wordid", "storyid", "soundid", "faceid", "sceneid", "trackid"),
-        *("headline", "headlineid", "originalname", "origid", "hitid", "unit", "unitid", "textid", "id"),
-    ),
-    "annotator": (
-        *("annotator", "annotatorid", "rater", "raterid", "worker", "workerid", "coder", "coderid", "judge"),
-        *("judgeid", "observer", "observerid", "participant", "participantid", "subject", "subjectid", "user"),
-        *("userid", "username", "assessor", "assessorid", "evaluator", "evaluatorid", "respondent", "respondentid"),
-        *("labeler", "labelerid", "labeller", "expert", "expertid", "voter", "person", "personid", "prolificpid"),
-        *("crowdworker", "completedby"),
-    ),
-    "time": (
-        *("time", "timestamp", "timestamps", "times", "seconds", "second", "sec", "secs", "t", "frametime"),
-        *("videotime", "timesec", "timeseconds", "timeins", "timeinseconds", "timems", "milliseconds", "ms"),
-        *("minutes", "frame", "frameid", "frameindex", "framenumber"),
-    ),
-    "dimension": (
-        *("dimension", "dimensions", "dim", "attribute", "aspect", "criterion", "criteria", "scale", "variable"),
-        *("trait", "construct", "question", "measure"),
-    ),
-    "value": ("value", "rating", "score", "response", "answer", "label", "y"),
-}
 # The unit that a time column's name gives away.
 UNIT_OF_NAME = {"timems": "ms", "milliseconds": "ms", "ms": "ms", "minutes": "min"} | dict.fromkeys(
     ("frame", "frameid", "frameindex", "framenumber"), "frames"
 )
-# Of forms: an annotator, where each has one row.
-RESPONSES = ("responseid", "submissionid", "responsenumber", "emailaddress", "timestamp")
 KIND = "kind"  # what an annotator is: human, judge, code
-_BOOKKEEPING = {
-    *("", "index", "row", "rowid", "unnamed0", "level0", "annotationid", "assignmentid", "session", "sessionid"),
-    *("startdate", "enddate", "ipaddress", "progress", "durationinseconds", "finished", "recordeddate"),  # Qualtrics
-    *("recipientlastname", "recipientfirstname", "recipientemail", "externalreference", "locationlatitude"),
-    *("locationlongitude", "distributionchannel", "userlanguage"),
-    *("leadtime", "createdat", "updatedat", "submittime", "accepttime", "worktimeinseconds", "hittypeid", "responseid"),
-}
 
 
 class Roles(NamedTuple):
@@ -317,16 +252,6 @@ def takes_no_dimension(column: str) -> bool:
     """Whether a column of this name is taken for a label, for bookkeeping, or for the name of the dimension."""
     plain = plain_name(column)
     return plain in _BOOKKEEPING | {KIND} or any(plain in SYNONYMS[role] for role in SYNONYMS if role != "value")
-
-
-# Names of columns that say how an answer came about, or what somebody thought of the task.
-NOT_CHOSEN = {
-    *("status", "condition", "group", "block", "batch", "phase", "split", "fold", "session", "version", "list"),
-    *("device", "browser", "platform", "system", "model", "source", "language", "lang", "locale", "country", "city"),
-    *("gender", "sex", "education", "occupation", "kind", "type", "comment", "comments", "note", "notes", "remark"),
-    *("remarks", "feedback", "reason", "reasoning", "rationale", "explanation", "justification", "text", "description"),
-    *("name", "email", "url", "link", "path", "file", "filename", "title", "date", "time", "day", "order", "position"),
-}
 
 
 def named_otherwise(column: str) -> bool:

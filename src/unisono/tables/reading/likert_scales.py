@@ -2,123 +2,40 @@
 
 A scale is a list of levels, the lowest first; a level may have several spellings. Words are coded by the smallest
 scale that has all of them, from 1 up (yes and no: 1 and 0). Where two such scales code them differently nothing is
-guessed. Scales in other languages are in `likert_languages`.
+guessed. The scales, in five languages, are in `rating_scales.txt`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from unisono.tables.reading.likert_languages import LANGUAGES, Level
+Level = tuple[str, ...]
 
-_NEITHER = ("neutral", "neither", "undecided", "unsure", "not sure", "no opinion")
-_STRONG_NO: Level = (
-    "strongly disagree",
-    "completely disagree",
-    "totally disagree",
-    "fully disagree",
-    "disagree strongly",
-)
-_STRONG_YES: Level = ("strongly agree", "completely agree", "totally agree", "fully agree", "agree strongly")
-_LITTLE_NO: Level = (
-    "slightly disagree",
-    "somewhat disagree",
-    "rather disagree",
-    "mildly disagree",
-    "disagree slightly",
-)
-_LITTLE_YES: Level = ("slightly agree", "somewhat agree", "rather agree", "mildly agree", "agree slightly")
-_AGREE_MIDDLE: Level = ("neither agree nor disagree", "neither disagree nor agree", *_NEITHER)
-_PLEASED_MIDDLE: Level = ("neither satisfied nor dissatisfied", "neither dissatisfied nor satisfied", *_NEITHER)
-_LIKELY_MIDDLE: Level = ("neither likely nor unlikely", "neither unlikely nor likely", *_NEITHER)
-_NO: Level = ("disagree",)
-_YES: Level = ("agree",)
-_FAIR: Level = ("fair", "average", "acceptable", "ok", "okay", "medium", "neutral", "mediocre")
-_RARELY: Level = ("rarely", "seldom", "hardly ever")
-_SOMETIMES: Level = ("sometimes", "occasionally")
-_OFTEN: Level = ("often", "frequently", "usually")
-_MODERATELY: Level = ("moderately", "somewhat", "fairly")
 
-# family: scales, each from low to high
-SCALES: dict[str, tuple[tuple[Level, ...], ...]] = {
-    "agreement": (
-        (_NO, _YES),
-        (_NO, _AGREE_MIDDLE, _YES),
-        (_STRONG_NO, _NO, _YES, _STRONG_YES),
-        (_STRONG_NO, _LITTLE_NO, _LITTLE_YES, _STRONG_YES),
-        (_STRONG_NO, _NO, _AGREE_MIDDLE, _YES, _STRONG_YES),
-        (_STRONG_NO, _LITTLE_NO, _AGREE_MIDDLE, _LITTLE_YES, _STRONG_YES),
-        (_STRONG_NO, _NO, _LITTLE_NO, _LITTLE_YES, _YES, _STRONG_YES),
-        (_STRONG_NO, _NO, _LITTLE_NO, _AGREE_MIDDLE, _LITTLE_YES, _YES, _STRONG_YES),
-    ),
-    "frequency": (
-        (("never",), _SOMETIMES, ("always",)),
-        (("never",), _SOMETIMES, _OFTEN, ("always",)),
-        (("never",), _RARELY, _SOMETIMES, _OFTEN, ("always", "almost always")),
-        (("never",), _RARELY, _SOMETIMES, _OFTEN, ("very often",)),
-        (("never",), ("almost never",), _SOMETIMES, ("fairly often",), ("very often",)),
-        (("never",), _RARELY, _SOMETIMES, _OFTEN, ("very often",), ("always",)),
-    ),
-    "satisfaction": (
-        (("dissatisfied", "unsatisfied"), ("satisfied",)),
-        (("dissatisfied", "unsatisfied"), _PLEASED_MIDDLE, ("satisfied",)),
-        (
-            ("very dissatisfied", "very unsatisfied", "extremely dissatisfied"),
-            ("dissatisfied", "unsatisfied", "somewhat dissatisfied", "slightly dissatisfied"),
-            _PLEASED_MIDDLE,
-            ("satisfied", "somewhat satisfied", "slightly satisfied"),
-            ("very satisfied", "extremely satisfied"),
-        ),
-    ),
-    "quality": (
-        (("bad",), ("good",)),
-        (("bad",), _FAIR, ("good",)),
-        (("poor",), _FAIR, ("good",)),
-        # The five grades of absolute category rating in telephony and video.
-        (("bad",), ("poor",), ("fair",), ("good",), ("excellent",)),
-        (("poor",), ("fair",), ("good",), ("very good",), ("excellent",)),
-        (("very poor",), ("poor",), _FAIR, ("good",), ("very good", "excellent")),
-        (("very bad", "terrible"), ("bad",), _FAIR, ("good",), ("very good", "great")),
-    ),
-    "likelihood": (
-        (("unlikely",), ("likely",)),
-        (("unlikely",), _LIKELY_MIDDLE, ("likely",)),
-        (
-            ("very unlikely", "extremely unlikely", "highly unlikely"),
-            ("unlikely", "somewhat unlikely"),
-            _LIKELY_MIDDLE,
-            ("likely", "somewhat likely"),
-            ("very likely", "extremely likely", "highly likely"),
-        ),
-        (
-            ("definitely not",),
-            ("probably not",),
-            ("maybe", "possibly", "might or might not", "unsure"),
-            ("probably", "probably yes"),
-            ("definitely", "definitely yes"),
-        ),
-    ),
-    "degree": (
-        (("low",), ("high",)),
-        (("low",), ("medium", "moderate"), ("high",)),
-        (("none",), ("low",), ("medium", "moderate"), ("high",)),
-        (("very low",), ("low",), ("medium", "moderate"), ("high",), ("very high",)),
-        (("none",), ("mild",), ("moderate",), ("severe",)),
-        (("not at all",), ("a little", "slightly", "a bit"), _MODERATELY, ("very", "very much", "a lot")),
-        (
-            ("not at all",),
-            ("slightly", "a little", "a bit"),
-            _MODERATELY,
-            ("very", "very much", "quite a bit", "quite"),
-            ("extremely", "completely"),
-        ),
-    ),
-    "yes and no": ((("no",), ("yes",)),),
-    "true and false": ((("false",), ("true",)),),
-    **LANGUAGES,
-}
+def _read_scales(text: str) -> dict[str, tuple[tuple[Level, ...], ...]]:
+    """Scales by family, from the lines of `rating_scales.txt`, which says how they are written."""
+    found: dict[str, list[tuple[Level, ...]]] = {}
+    named: dict[str, Level] = {}
+    for line in (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")):
+        name, _, spellings = line.partition(" = ")
+        if spellings:
+            named[name] = _spellings(spellings)
+        elif not line.startswith(" "):
+            found[line] = []
+        else:
+            levels = (level.strip() for level in line.split("|"))
+            found[list(found)[-1]].append(tuple(named.get(level) or _spellings(level) for level in levels))
+    return {family: tuple(scales) for family, scales in found.items()}
+
+
+def _spellings(text: str) -> Level:
+    return tuple(word.strip() for word in text.split(";"))
+
+
+SCALES = _read_scales(Path(__file__).with_name("rating_scales.txt").read_text(encoding="utf-8"))
 _FROM_ZERO = ("yes and no", "true and false")  # families that begin so, in any language
 
 

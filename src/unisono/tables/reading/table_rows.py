@@ -123,7 +123,9 @@ def _records(extents: Sequence[tuple[int, int, np.ndarray | None]]) -> np.ndarra
     """The record of every row, where empty rows were dropped; otherwise rows are records, and nothing is kept."""
     if all(kept is None for *_, kept in extents):
         return None
-    return np.concatenate([first + (np.arange(rows) if kept is None else kept) for first, rows, kept in extents])
+    return np.asarray(
+        np.concatenate([first + (np.arange(rows) if kept is None else kept) for first, rows, kept in extents])
+    )
 
 
 def _add(
