@@ -25,7 +25,7 @@ from unisono.evaluate.model_comparison import distinct_models
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson, resample_counts, resampled_scores
-from unisono.scale.parallel_tasks import run_tasks
+from unisono.scale.executors import run_tasks
 
 OUT = Path("bench-out") / "accuracy.json"
 HIDDEN = 5  # one part in five is hidden to see whether intervals cover it

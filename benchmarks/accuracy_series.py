@@ -49,7 +49,7 @@ from benchmarks.trace_draws import draw_traces, trace_studies
 from benchmarks.trace_scores import bands, strangers, stretches, votes
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson
-from unisono.scale.parallel_tasks import open_engine, run_tasks
+from unisono.scale.executors import open_engine, run_tasks
 from unisono.tables.ratings import Ratings
 
 OUT = Path("bench-out") / "accuracy-series.jsonl"

@@ -29,7 +29,7 @@ from benchmarks.study_measures import NAMES, measures
 from benchmarks.study_models import MODELS, applies, fuser_of
 from unisono.errors import DataError
 from unisono.maths.structure_words import ENGINE_WORDS
-from unisono.scale.parallel_tasks import Workers, open_engine, run_tasks
+from unisono.scale.executors import Workers, open_engine, run_tasks
 
 OUT = Path("bench-out") / "studies.jsonl"
 BATCH = 32  # fits that are written down together

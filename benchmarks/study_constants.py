@@ -22,7 +22,7 @@ from benchmarks.studies import OUT, all_fits, asked_for, kept, measure
 from benchmarks.studies_page import BASE, DEFAULT, gains, share, signed_four
 from benchmarks.study_cases import load_study
 from benchmarks.study_models import CONSTANTS
-from unisono.scale.parallel_tasks import open_engine
+from unisono.scale.executors import open_engine
 
 MEASURES = ("pearson", "ccc", "error")
 MOST_DIMENSIONS = 12  # of a study: those with more take nine tenths of the time, and are left out

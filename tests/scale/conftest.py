@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from unisono.scale.parallel_tasks import open_engine
+from unisono.scale.executors import open_engine
 
 
 @pytest.fixture(scope="session", params=["ray", "dask", "processes", "serial"])

@@ -30,8 +30,7 @@ from unisono.errors import EngineError, SettingsError
 from unisono.maths.series.trace_parts import split
 from unisono.paper.simulation import simulate_series
 from unisono.scale.cluster_executors import shared_out
-from unisono.scale.executors import Residents, Shard, Task, pairwise_sum
-from unisono.scale.parallel_tasks import open_engine, run_tasks
+from unisono.scale.executors import Residents, Shard, Task, open_engine, pairwise_sum, run_tasks
 
 SIZES = [5, 50, 500, 7, 70, 3, 1]
 
@@ -91,7 +90,7 @@ def test_no_processes_at_all_is_a_wrong_setting():
 
 
 def test_functions_of_a_script_reach_processes():
-    lines = ["from unisono.scale.parallel_tasks import run_tasks", "def f(a, b): return a + b"]
+    lines = ["from unisono.scale.executors import run_tasks", "def f(a, b): return a + b"]
     code = "\n".join([*lines, "print(run_tasks(f, [(1,), (2,)], 2, common=(3,)))"])
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[4, 5]"
@@ -238,15 +237,13 @@ def test_shards_are_shared_out_evenly_and_few_move_when_a_worker_joins():
 
 
 def test_engines_are_loaded_only_when_asked_for():
-    code = "import unisono.scale.parallel_tasks, sys; print({'ray', 'distributed', 'joblib'} & set(sys.modules))"
+    code = "import unisono.scale.executors, sys; print({'ray', 'distributed', 'joblib'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"
 
 
 def test_a_local_cluster_that_cannot_start_says_what_a_script_needs():
-    code = (
-        "from unisono.scale.parallel_tasks import open_engine\nwith open_engine('dask', workers=1) as one:\n    pass\n"
-    )
+    code = "from unisono.scale.executors import open_engine\nwith open_engine('dask', workers=1) as one:\n    pass\n"
     done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
     assert "EngineError: Workers of a local Dask cluster could not be started" in done.stderr
     assert "__name__ == '__main__'" in done.stderr

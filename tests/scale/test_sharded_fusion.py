@@ -12,8 +12,7 @@ import pytest
 from sharded_cases import crowd_table, written
 from unisono.api import fuse, load
 from unisono.errors import DataError, SettingsError
-from unisono.scale.executors import SerialExecutor
-from unisono.scale.parallel_tasks import open_engine
+from unisono.scale.executors import SerialExecutor, open_engine
 from unisono.scale.shard_writer import write_shards
 from unisono.scale.sharded_fusion import fuse_shards
 

@@ -61,8 +61,7 @@ from unisono.tables.coverage_and_outliers import answers_given
 from unisono.tables.exporting.result_folder import rounded_figures
 from unisono.tables.labels import Introduction
 from unisono.tables.rating_checks import Alert, require_overlap
-from unisono.tables.rating_covariates import RatingNumbers
-from unisono.tables.ratings import Ratings
+from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.table_layout import split_label, with_parts
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def fuse(
         Called with iteration and objective; without it a notebook shows a bar. Its methods `task(done, total)` and
         `phase(what, done, total)`, if it has them, hear what a fit of traces does beside EM.
     executor : Executor, optional
-        Who works on traces, recording by recording (`unisono.scale.parallel_tasks.open_engine`); numbers stay the same.
+        Who works on traces, recording by recording (`unisono.scale.executors.open_engine`); numbers stay the same.
     **settings
         Keyword arguments of the fuser, or of `read_ratings`, which say how to read a table.
 

@@ -19,8 +19,7 @@ from unisono.tables.exporting.result_folder import csv_text, write_results
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import Introduced
 from unisono.tables.rating_checks import require_known_items
-from unisono.tables.rating_covariates import RatingNumbers
-from unisono.tables.ratings import Ratings
+from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.clock_alignment import align_to
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_item_table, read_ratings

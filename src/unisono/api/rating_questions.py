@@ -149,8 +149,7 @@ def agreement(
     >>> sorted(set(found.columns()["dimension"]))
     ['correctness', 'overall', 'selection']
     """
-    from unisono.evaluate.agreement_figures import Drawing
-    from unisono.evaluate.agreement_measure import measure_agreement
+    from unisono.evaluate.agreement_measure import Drawing, measure_agreement
 
     require_asked(draws=draws, level=level, seed=seed)
     table = rating_table(ratings, scale, **reading)
@@ -197,7 +196,7 @@ def compare(
     seed : int
         Of the parts.
     jobs : int or Executor
-        Processes at once, or who works (`unisono.scale.parallel_tasks.open_engine`); the figures do not depend on it.
+        Processes at once, or who works (`unisono.scale.executors.open_engine`); the figures do not depend on it.
     on_task : callable, optional
         Called with tasks done and their number after every fit.
     scale : (low, high), str or mapping, optional

@@ -22,8 +22,7 @@ from unisono.fusers.fuser_settings import require_asked
 from unisono.report.notebook_progress import watching_steps
 from unisono.tables.annotator_kinds import with_kinds
 from unisono.tables.item_table import ItemTable
-from unisono.tables.rating_covariates import RatingNumbers
-from unisono.tables.ratings import Ratings
+from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.clock_alignment import align_to
 from unisono.tables.reading.side_information import (
     read_item_classes,

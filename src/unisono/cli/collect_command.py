@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from unisono.cli.option_groups import NEW_FILE, NEW_FOLDER, takes
-from unisono.cli.rating_folders import open_to_read
 from unisono.cli.setting_table import PAYING
+from unisono.cli.table_options import open_to_read
 from unisono.errors import DataError
 
 try:

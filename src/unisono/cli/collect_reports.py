@@ -70,7 +70,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def show_estimate(found: dict[str, Any]) -> None:
-    """Prints the figures of `unisono.collect.studies.estimate`."""
+    """Prints the figures of `unisono.collect.studies.duration`."""
     others = [f"{found[name]} {name}" for name in ("references", "practice") if found[name]]
     pairs = f"{counted(found['items'], 'pair')} of {counted(found['compared'], 'item')}"
     tell(", ".join([pairs if found["compared"] else counted(found["items"], "item"), *others]))

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from unisono.cli.option_groups import MODEL, NEW_FOLDER, WORK, option, with_options
-from unisono.cli.rating_folders import is_rating_folder
 from unisono.cli.setting_table import FROM_ONE
-from unisono.cli.table_options import TablePath
+from unisono.cli.table_options import TablePath, is_rating_folder
 from unisono.errors import SettingsError
 from unisono.maths.structure_words import ENGINE_WORDS
 
@@ -37,7 +36,7 @@ class Engine(NamedTuple):
     @contextmanager
     def for_traces(self) -> Iterator[Executor | None]:
         """Who works on recordings; None where nobody was asked for."""
-        from unisono.scale.parallel_tasks import open_engine
+        from unisono.scale.executors import open_engine
 
         if not self.asked_for:
             yield None
@@ -95,7 +94,7 @@ class Jobs(NamedTuple):
     @contextmanager
     def open(self) -> Iterator[int | Executor]:
         """So many processes, or an executor."""
-        from unisono.scale.parallel_tasks import open_engine
+        from unisono.scale.executors import open_engine
 
         if self.engine is None and self.scheduler is None:
             yield 1 if self.jobs is None else self.jobs

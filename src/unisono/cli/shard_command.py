@@ -104,7 +104,7 @@ def fuse_in_shards(
     as_json: bool,
 ) -> int:
     """Fuses and writes; the exit code. `refused` are options that there are for tables in memory alone."""
-    from unisono.scale.parallel_tasks import open_engine
+    from unisono.scale.executors import open_engine
     from unisono.scale.sharded_fusion import fuse_shards
 
     _refuse(refused | {name: value for name, value in reading.items() if name not in OF_TABLES})

@@ -3,7 +3,7 @@
 overview                 what `unisono check` tells of a table, before anything is fused
 alerts                   what deserves attention in ratings, known truths and kinds of annotators
 annotator_findings       spammers and unusual response styles, from the diagnosis of a fit
-agreement_measure        inter-rater reliability and agreement, with confidence intervals; figures and results beside it
+agreement_measure        inter-rater reliability and agreement, with confidence intervals; its results beside it
 scoring                  a fused truth against a reference
 model_comparison         every model on the same held-out ratings; `held_out_comparisons` for comparisons
 comparison_overview      what `unisono check` tells of a table of comparisons

@@ -32,7 +32,7 @@ from unisono.maths.metrics import (
     resample_counts,
     resampled_scores,
 )
-from unisono.scale.parallel_tasks import OnTask, Workers, run_tasks
+from unisono.scale.executors import OnTask, Workers, run_tasks
 from unisono.tables.item_table import Clock, ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings

@@ -37,8 +37,7 @@ from unisono.maths.items.item_estimates import expected_reduction, rating_inform
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.exporting.result_folder import write_results
 from unisono.tables.labels import Introduced, Introduction, counted, listed
-from unisono.tables.rating_covariates import RatingNumbers
-from unisono.tables.ratings import Ratings
+from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.data_frames import frame_like, to_polars
 from unisono.tables.reading.scores_of_systems import SystemScores, labelled_scores
 

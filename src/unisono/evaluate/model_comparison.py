@@ -34,7 +34,7 @@ from unisono.fusers.held_out_stretches import stretch_folds
 from unisono.fusers.joint_traces import WINDOW
 from unisono.fusers.model_registry import models_for
 from unisono.maths.metrics import RESAMPLES, better_share, paired_t, resample_counts, resampled_scores
-from unisono.scale.parallel_tasks import OnTask, Workers, run_tasks
+from unisono.scale.executors import OnTask, Workers, run_tasks
 from unisono.tables.item_table import ItemTable
 from unisono.tables.rating_checks import require_overlap
 from unisono.tables.ratings import Ratings

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.evaluate.agreement_figures import ALPHA, Drawing, measured
+from unisono.evaluate.agreement_measure import ALPHA, Drawing, measured
 from unisono.evaluate.alerts import rating_alerts
 from unisono.fusers.crowd import CopySet, crowd_copies
 from unisono.maths.agreement.agreement_bootstrap import Interval, bootstrap, make_blocks

@@ -22,8 +22,7 @@ from unisono.maths.groups.group_priors import JUDGES, MANY_LABELS, PEOPLE, REFER
 from unisono.maths.items.item_estimates import half_width
 from unisono.tables.annotator_kinds import Division
 from unisono.tables.labels import listed
-from unisono.tables.rating_covariates import RatingNumbers
-from unisono.tables.ratings import Ratings
+from unisono.tables.ratings import RatingNumbers, Ratings
 
 OTHER_UNITS = 3.0  # convention: ratio of typical spreads from which two groups do not use the same scale
 

@@ -36,8 +36,7 @@ from unisono.tables.annotator_kinds import divide
 from unisono.tables.answer_scale import Scale
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
-from unisono.tables.rating_covariates import RatingNumbers
-from unisono.tables.ratings import Ratings
+from unisono.tables.ratings import RatingNumbers, Ratings
 
 
 class Groups(Fuser):

@@ -14,7 +14,7 @@ import numpy as np
 from unisono.errors import ConvergenceWarning, DataError, taken
 from unisono.fusers.fuser import Fuser
 from unisono.fusers.standardisation import pooled_scaling
-from unisono.scale.parallel_tasks import OnTask, Workers, run_tasks
+from unisono.scale.executors import OnTask, Workers, run_tasks
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 

@@ -26,7 +26,7 @@ from unisono.maths.series.trace_em import paper_step, start_from_truth
 from unisono.maths.series.trace_em_fit import filter_lag
 from unisono.maths.series.trace_estep import log_likelihood
 from unisono.maths.series.trace_layout import make_layout
-from unisono.scale.parallel_tasks import run_tasks
+from unisono.scale.executors import run_tasks
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 

@@ -20,8 +20,7 @@ from unisono.fusers.standardisation import Scaling, identity_scaling, places_by_
 from unisono.maths.series.trace_data import SeriesData
 from unisono.maths.series.trace_features import accumulate
 from unisono.maths.series.trace_parts import HeldParts, OnPart, Parts, make_part, split
-from unisono.scale.executors import Executor
-from unisono.scale.parallel_tasks import OnTask, Workers
+from unisono.scale.executors import Executor, OnTask, Workers
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.rating_checks import require_known_items

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unisono.paper.experiment_claims import Chapter, Experiment, Numbers, Settings, Unit, too_small
-from unisono.scale.parallel_tasks import OnTask, run_tasks
+from unisono.scale.executors import OnTask, run_tasks
 from unisono.tables.atomic_files import atomic_path, json_text
 from unisono.tables.labels import did_you_mean
 from unisono.version import __version__

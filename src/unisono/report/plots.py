@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.evaluate.agreement_figures import Drawing
-from unisono.evaluate.agreement_measure import estimate_of, measure_agreement
+from unisono.evaluate.agreement_measure import Drawing, estimate_of, measure_agreement
 from unisono.evaluate.agreement_results import Agreement
 from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.fusers import Annotators, Fused, Fuser, make_fuser

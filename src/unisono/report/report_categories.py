@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from unisono.evaluate.agreement_figures import Drawing
+from unisono.evaluate.agreement_measure import Drawing
 from unisono.evaluate.overview import CategoryOverview, category_overview
 from unisono.fusers.category_models import FusedCategories, FusedChoices
 from unisono.maths.agreement.agreement_bootstrap import Interval

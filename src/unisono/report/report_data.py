@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.evaluate.agreement_figures import Drawing
-from unisono.evaluate.agreement_measure import Estimate, measure_agreement
+from unisono.evaluate.agreement_measure import Drawing, Estimate, measure_agreement
 from unisono.evaluate.held_out_ratings import score_hidden
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import Annotators, Fuser, make_fuser

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.evaluate.agreement_figures import annotator_codes
+from unisono.evaluate.agreement_measure import annotator_codes
 from unisono.fusers import Fused
 from unisono.maths.grouped_sums import segment_sum
 from unisono.tables.coverage_and_outliers import coverage

@@ -10,10 +10,15 @@ travel; parameters go to the workers, small results come back. Which worker does
 functions are pure, how many shards there are is a matter of the data, results come in the order of the shards, and
 sums are always added in the same order. Every engine works on shards through `visit`, in whatever process it is. The
 executor that does everything itself, one shard after the other, is here.
+
+`run_tasks` does many independent tasks, here or by an executor; the results come in the order of the tasks, whoever did
+them. Nothing random happens inside: splits are drawn before, so a task is a pure function of its arguments and the
+number of workers cannot matter. `open_engine` gives an executor by its name.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 import tempfile
@@ -23,12 +28,14 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from unisono.errors import EngineError
+from unisono.errors import EngineError, SettingsError
+from unisono.maths.structure_words import ENGINE_WORDS, require_word
 
 OnShard = Callable[[int, int], None]  # shards done, shards in all
 
@@ -227,3 +234,92 @@ def pairwise_sum(parts: Iterable[Part], add: Callable[[Part, Part], Part]) -> Pa
 def add_fields(one: Any, other: Any) -> Any:
     """Two named tuples of numbers and arrays, added field by field."""
     return type(one)(*(a + b for a, b in zip(one, other, strict=True)))
+
+
+def open_engine(name: str = "serial", workers: int | None = None, scheduler: str | None = None) -> Executor:
+    """An executor, to be closed when done.
+
+    workers: processes at work; by default one per core, on an existing cluster all there are. scheduler: the address of
+    an existing cluster, of Dask or Ray; without it they run on this machine.
+    """
+    require_word("engine", name, ENGINE_WORDS)
+    if scheduler is not None and name not in ("dask", "ray"):
+        raise SettingsError(
+            f"The engine '{name}' runs on this machine and has no scheduler; 'dask' and 'ray' have one."
+        )
+    if workers is not None and workers < 1:
+        raise SettingsError(f"workers={workers}: give the number of processes, at least 1.")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if name == "serial":
+        if workers not in (None, 1):
+            raise SettingsError(f"The engine 'serial' has one worker, not {workers}; 'processes' has several.")
+
+        return SerialExecutor()
+    if name == "processes":
+        from unisono.scale.process_executor import ProcessExecutor
+
+        return ProcessExecutor(workers or cores)
+    if name == "dask":
+        from unisono.scale.cluster_executors import DaskExecutor
+
+        return DaskExecutor(workers if workers or scheduler else cores, scheduler)
+    from unisono.scale.cluster_executors import RayExecutor
+
+    return RayExecutor(workers if workers or scheduler else cores, scheduler)
+
+
+Result = TypeVar("Result")
+OnTask = Callable[[int, int], None]  # tasks done, tasks in all
+Workers = int | Executor  # so many processes, -1 for one per core; or who does the work
+
+
+def run_tasks(
+    function: Callable[..., Result],
+    tasks: Sequence[tuple[Any, ...]],
+    jobs: Workers = 1,
+    on_task: OnTask | None = None,
+    *,
+    common: tuple[Any, ...] = (),
+) -> list[Result]:
+    """`function(*task, *common)` for every task, in their order.
+
+    jobs: processes at once, -1 for one per core, or an executor. common: what all tasks need; it reaches a worker once.
+    """
+    if not isinstance(jobs, Executor) and not (isinstance(jobs, Integral) and (jobs == -1 or jobs > 0)):
+        raise SettingsError(f"jobs={jobs!r}: give the number of processes, or -1 for one per core.")
+    results: list[Result] = []
+    for result in _results(function, tasks, jobs, common):
+        results.append(result)
+        if on_task is not None:
+            on_task(len(results), len(tasks))
+    return results
+
+
+def _results(
+    function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], jobs: Workers, common: tuple[Any, ...]
+) -> Iterator[Result]:
+    if isinstance(jobs, int) and (jobs == 1 or len(tasks) < 2):
+        for task in tasks:
+            with threadpool_limits(limits=1):
+                yield function(*task, *common)
+        return
+    if isinstance(jobs, Executor):
+        shards = jobs.keep(tasks, _Arguments, once=True)
+        yield from jobs.map(_run, shards, function, common)
+        jobs.forget(shards)
+        return
+    with open_engine("processes", None if jobs == -1 else min(jobs, len(tasks))) as executor:
+        yield from executor.map(_run, executor.keep(tasks, _Arguments, once=True), function, common)
+
+
+class _Arguments:
+    """Of one task."""
+
+    nbytes = 0  # a worker need not make room for what it uses once
+
+    def __init__(self, task: tuple[Any, ...]) -> None:
+        self.task = task
+
+
+def _run(arguments: _Arguments, function: Callable[..., Result], common: tuple[Any, ...]) -> Result:
+    return function(*arguments.task, *common)

@@ -23,7 +23,7 @@ from unisono.tables.labels import sort_labels
 from unisono.tables.reading.label_and_number_columns import NumberColumn
 from unisono.tables.reading.open_table import open_table, source_name
 from unisono.tables.reading.ratings_reader import Names, read_ratings
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.raw_table import Chunk, Table, TableView
 
 ROWS = 1_000_000  # judgements in a part: 10 to 100 MB while it is worked on
 HEAD = 2_000  # rows that say which column is what
@@ -114,21 +114,16 @@ class _ParquetTable(Table):
         raise IndexError(record)
 
 
-class _Head(Table):
+class _Head(TableView):
     """The first rows of a table."""
 
     def __init__(self, table: Table) -> None:
-        super().__init__(table.name, table.columns)
-        self.decimal_comma = table.decimal_comma
-        self._table = table
+        super().__init__(table, table.columns)
 
     def parts(self) -> Iterator[Chunk]:
         for chunk in self._table.parts():
             yield Chunk(chunk.frame.head(HEAD), chunk.first)
             return
-
-    def where(self, record: int) -> str:
-        return self._table.where(record)
 
 
 def has_time(source: str | Path, **reading: Any) -> bool:

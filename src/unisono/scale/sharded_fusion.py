@@ -31,11 +31,10 @@ from unisono.report.report_data import Sample, Subject, coverage_of_counts
 from unisono.report.report_page import report_files
 from unisono.report.summary import Counts, summary_of, summary_text
 from unisono.scale.executors import Executor, Shard, Task
-from unisono.scale.shard_alerts import shard_alerts
 from unisono.scale.shard_duplicates import find_copies
 from unisono.scale.shard_folder import ShardFolder
 from unisono.scale.shard_parts import Look, Source, make_part
-from unisono.scale.shard_preparation import counted_of, fuser_of, scale_of, without_wild_answers
+from unisono.scale.shard_preparation import counted_of, fuser_of, scale_of, shard_alerts, without_wild_answers
 from unisono.scale.shard_truth import Labels, gathered_sample, make_labelled, some_rows, truth_frame
 from unisono.scale.sharded_default import (
     Counted,

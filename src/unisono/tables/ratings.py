@@ -10,7 +10,7 @@ Counts: M items, K annotators, D dimensions, J judgements, S = sum over judgemen
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -314,3 +314,37 @@ def _refuse_infinities(value: np.ndarray, dimensions: Sequence[str], source: str
     if len(infinite):
         row, column = infinite[0]
         raise DataError(f"{source}: {dimensions[column]} is {value[row, column]}. Use NaN where a rating is missing.")
+
+
+@dataclass(frozen=True, eq=False)
+class RatingNumbers:
+    """Covariates of ratings, by item and annotator."""
+
+    names: tuple[str, ...]
+    of_pair: Mapping[tuple[str, str], int]  # (item, annotator) -> row
+    value: np.ndarray  # (rows, P)
+    source: str = "ratings"
+
+    def of(self, ratings: Ratings) -> np.ndarray:
+        """(J, P) the numbers of every judgement, all of which must be known and finite."""
+        labels = zip(ratings.item_of.tolist(), ratings.annotator_of.tolist(), strict=True)
+        rows = [self.of_pair.get((ratings.items[m], ratings.annotators[k]), -1) for m, k in labels]
+        found = np.where(np.array(rows)[:, None] < 0, np.nan, self.value[rows])
+        missing = np.argwhere(~np.isfinite(found))
+        if len(missing):
+            j, p = missing[0]
+            who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
+            raise DataError(
+                f"{self.source}: {self.names[p]} is not known for the rating of '{item}' by '{who}'. "
+                "Fill it in, or leave the covariate out."
+            )
+        return found
+
+
+def rating_numbers(
+    names: Sequence[str], items: Sequence[str], annotators: Sequence[str], value: np.ndarray, source: str
+) -> RatingNumbers:
+    """From one row per rating: labels, and numbers (rows, P); of rows about the same rating the last one holds."""
+    return RatingNumbers(
+        tuple(names), {pair: row for row, pair in enumerate(zip(items, annotators, strict=True))}, value, source
+    )

@@ -11,7 +11,7 @@ import pytest
 import unisono as un
 from rated_tables import crossed
 from trace_world import trace_world
-from unisono.evaluate.agreement_figures import clusters
+from unisono.evaluate.agreement_measure import clusters
 from unisono.evaluate.overview import overview
 from unisono.maths.agreement.agreement_bootstrap import coded
 from unisono.maths.agreement.intraclass_reliability import design_of, icc_draws

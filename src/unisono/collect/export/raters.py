@@ -1,7 +1,9 @@
 """One row per rater: where they came from, how far they got, how fast, how close to references and checks.
 
 Plain counts and medians for the researcher's eye; what raters do with a scale is for `unisono fuse` to say. Beside
-them, what raters said of themselves, and of pairs: one row per rater, pair and dimension.
+them, what raters said of themselves, and of pairs: one row per rater, pair and dimension. A hidden reference should be
+given its true value; where that is not known, what raters give it on average. For traces this holds frame by frame,
+without regard to delay.
 """
 
 from __future__ import annotations
@@ -15,9 +17,8 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
-from unisono.collect.export.answers import Answer, label
+from unisono.collect.export.answers import Answer, label, traces
 from unisono.collect.export.doubts import Devices, Evidence, Limits, Stalled, doubts, stalls
-from unisono.collect.export.references import reference_distances
 from unisono.collect.export.times import Spent, spent, visits
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
@@ -263,3 +264,63 @@ def _cell(value: Value | None) -> str:
     if value is None:
         return ""
     return plain(value.strip()) if isinstance(value, str) else f"{value:.10g}"
+
+
+class Said(NamedTuple):
+    """One value that a rater gave to a reference; `where` is the frame, 0 for ratings."""
+
+    annotator: str
+    item: str
+    name: str
+    where: int
+    value: float
+
+
+def reference_distances(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> dict[str, list[float]]:
+    """All distances, by rater."""
+    if folder.study.reference is None:
+        return {}
+    scales = {asked.name: asked.ends for asked in folder.study.dimensions if asked.is_number}
+    said = list(_traced(connection, folder) if folder.study.mode == "trace" else _rated(rated, set(scales)))
+    truth = _averages(said) | _known(folder)
+    width = {name: high - low for name, (low, high) in scales.items()}
+    found: dict[str, list[float]] = {}
+    for one in said:
+        distance = 100 * abs(one.value - truth[one.item, one.name, one.where]) / width[one.name]
+        found.setdefault(one.annotator, []).append(distance)
+    return found
+
+
+def _rated(rated: list[Answer], scales: set[str]) -> Iterator[Said]:
+    for answer in rated:
+        if answer.role == "reference":
+            for name, value in answer.values.items():
+                if name in scales and not isinstance(value, str):
+                    yield Said(answer.annotator, answer.item, name, 0, value)
+
+
+def _traced(connection: Connection, folder: StudyFolder) -> Iterator[Said]:
+    for trace in traces(connection, folder, roles=("reference",)):
+        for name, values in trace.values.items():
+            for frame, value in enumerate(values):
+                if value is not None:
+                    yield Said(trace.annotator, trace.item, name, frame, value)
+
+
+def _averages(said: list[Said]) -> dict[tuple[str, str, int], float]:
+    together: dict[tuple[str, str, int], list[float]] = {}
+    for one in said:
+        together.setdefault((one.item, one.name, one.where), []).append(one.value)
+    return {key: fmean(values) for key, values in together.items()}
+
+
+def _known(folder: StudyFolder) -> dict[tuple[str, str, int], float]:
+    """True values of the references: of colours and files one each, of walks one per frame."""
+    found: dict[tuple[str, str, int], float] = {}
+    for item in folder.catalogue.references:
+        found |= {(item.name, name, 0): value for name, value in item.truth.items() if not isinstance(value, str)}
+        if item.walk is not None:
+            for name in ("saturation", "brightness"):
+                values: list[float] = getattr(item.walk, name)
+                found |= {(item.name, name, frame): value for frame, value in enumerate(values)}
+    return found

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,27 +83,46 @@ def _is_empty(column: pl.Series) -> pl.Series:
     return column.is_null()
 
 
-class CoveredTable(Table):
+class TableView(Table):
+    """A table with other columns or rows, and the same way back; columns beyond those that it had are made."""
+
+    def __init__(self, table: Table, columns: tuple[str, ...]):
+        super().__init__(table.name, columns)
+        self.decimal_comma, self.notes, self.form = table.decimal_comma, table.notes, table.form
+        self._table = table
+
+    def original(self, index: int, records: np.ndarray) -> Any:
+        return self._table.original(index, records) if index < len(self._table.columns) else None
+
+    def where(self, record: int) -> str:
+        return self._table.where(record)
+
+
+class WithColumn(TableView):
+    """A table with one more column, made of every part."""
+
+    def __init__(self, table: Table, name: str, cells: Callable[[Chunk], pl.Series | pl.Expr]):
+        super().__init__(table, (*table.columns, name))
+        self._cells = cells
+
+    def parts(self) -> Iterator[Chunk]:
+        for part in self._table.parts():
+            made = self._cells(part).alias(str(len(self._table.columns)))
+            yield Chunk(part.frame.with_columns(made), part.first, part.kept)
+
+
+class CoveredTable(TableView):
     """The same table; covered columns have no name, and rows whose label in column `of` is covered are not there."""
 
     def __init__(self, table: Table, columns: Collection[int] = (), of: int | None = None, rows: Collection[str] = ()):
         names = tuple("" if index in columns else name for index, name in enumerate(table.columns))
-        super().__init__(table.name, names)
-        self.decimal_comma = table.decimal_comma
-        self.notes = table.notes
-        self._table = table
+        super().__init__(table, names)
         self._of = of
         self._rows = list(rows)
 
     def parts(self) -> Iterator[Chunk]:
         for part in self._table.parts():
             yield part if self._of is None else self._uncovered(part, self._of)
-
-    def original(self, index: int, records: np.ndarray) -> Any:
-        return self._table.original(index, records)
-
-    def where(self, record: int) -> str:
-        return self._table.where(record)
 
     def _uncovered(self, whole: Chunk, of: int) -> Chunk:
         part = whole.without_empty_rows(of)

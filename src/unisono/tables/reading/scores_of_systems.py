@@ -24,7 +24,7 @@ from unisono.tables.reading.data_frames import kind_of
 from unisono.tables.reading.label_and_number_columns import as_text
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_ratings
-from unisono.tables.reading.raw_table import Chunk, CoveredTable, Table
+from unisono.tables.reading.raw_table import Chunk, CoveredTable, Table, TableView
 from unisono.tables.reading.side_information import read_item_labels
 from unisono.tables.reading.table_layout import JOINER, join_columns
 
@@ -178,14 +178,11 @@ def _records(table: Table) -> np.ndarray:
     return np.concatenate([part.records(np.arange(part.frame.height)) for part in table.parts()])
 
 
-class AddedColumns(Table):
+class AddedColumns(TableView):
     """A table with more columns, which hold a word for every row."""
 
     def __init__(self, table: Table, added: Mapping[str, pl.Series]):
-        super().__init__(table.name, (*table.columns, *added))
-        self.decimal_comma = table.decimal_comma
-        self.notes = table.notes
-        self._table = table
+        super().__init__(table, (*table.columns, *added))
         self._added = list(added.values())
 
     def parts(self) -> Iterator[Chunk]:
@@ -196,9 +193,3 @@ class AddedColumns(Table):
             more = [column.slice(done, n).alias(str(first + i)) for i, column in enumerate(self._added)]
             done += n
             yield Chunk(part.frame.with_columns(more), part.first, part.kept)
-
-    def original(self, index: int, records: np.ndarray) -> Any:
-        return self._table.original(index, records) if index < len(self._table.columns) else None
-
-    def where(self, record: int) -> str:
-        return self._table.where(record)

@@ -20,7 +20,7 @@ import polars as pl
 from unisono.tables.reading import problems
 from unisono.tables.reading.column_roles import SYNONYMS, takes_no_dimension
 from unisono.tables.reading.label_and_number_columns import MISSING_WORDS
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.raw_table import Chunk, Table, TableView
 
 ONE_DIMENSION = "rating"
 OPTION = {"annotator": "--annotators-in-columns", "item": "--items-in-columns"}
@@ -254,17 +254,15 @@ _WORDS = {role: {word for word in SYNONYMS[role] if not word.endswith("id")} for
 LABEL = "name of the column"
 
 
-class MeltedTable(Table):
+class MeltedTable(TableView):
     """Columns that are not spread, then whose row it is, then the dimensions. Empty cells make no rows."""
 
     def __init__(self, table: Table, spread: Spread):
         taken = {index for cells in spread.place.values() for index in cells.values()}
         self._kept = [index for index in range(len(table.columns)) if index not in taken]
-        self._table, self._spread = table, spread
-        self._labels = list(spread.place)
-        super().__init__(table.name, (*(table.columns[index] for index in self._kept), LABEL, *spread.dimensions))
-        self.decimal_comma = table.decimal_comma
-        self.notes = table.notes
+        super().__init__(table, (*(table.columns[index] for index in self._kept), LABEL, *spread.dimensions))
+        self.form = None  # it has been used
+        self._spread, self._labels = spread, list(spread.place)
 
     def parts(self) -> Iterator[Chunk]:
         for part in self._table.parts():

@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.tables.item_table import ItemTable
-from unisono.tables.rating_covariates import RatingNumbers, rating_numbers
+from unisono.tables.ratings import RatingNumbers, rating_numbers
 from unisono.tables.reading import problems
 from unisono.tables.reading.category_columns import names_as_roles, worth_reading
 from unisono.tables.reading.column_roles import find_column, find_roles, named_otherwise

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ from unisono.tables.reading.column_roles import (
 )
 from unisono.tables.reading.label_and_number_columns import as_text
 from unisono.tables.reading.likert_scales import families_of, plain_word
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.raw_table import Table, WithColumn
 from unisono.tables.reading.side_by_side_columns import (
     LABEL,
     OPTION,
@@ -68,51 +68,6 @@ class Layout:
     items_in_columns: str | None = None
 
 
-class JoinedTable(Table):
-    """A table with one more column, which holds the cells of several as one label."""
-
-    def __init__(self, table: Table, name: str, places: Sequence[int]):
-        super().__init__(table.name, (*table.columns, name))
-        self.decimal_comma = table.decimal_comma
-        self.notes, self.form = table.notes, table.form
-        self._table = table
-        self._places = places
-
-    def parts(self) -> Iterator[Chunk]:
-        for part in self._table.parts():
-            cells = [as_text(part.column(place)).fill_null("").str.strip_chars() for place in self._places]
-            yield Chunk(
-                part.frame.with_columns(_joined(cells).alias(str(len(self.columns) - 1))), part.first, part.kept
-            )
-
-    def original(self, index: int, records: np.ndarray) -> Any:
-        return self._table.original(index, records) if index < len(self._table.columns) else None
-
-    def where(self, record: int) -> str:
-        return self._table.where(record)
-
-
-class OneRecordingTable(Table):
-    """A table with one more column, which says that all rows are about one recording."""
-
-    def __init__(self, table: Table):
-        super().__init__(table.name, (*table.columns, RECORDING))
-        self.decimal_comma = table.decimal_comma
-        self.notes, self.form = table.notes, table.form
-        self._table = table
-
-    def parts(self) -> Iterator[Chunk]:
-        for part in self._table.parts():
-            label = pl.lit(RECORDING).alias(str(len(self.columns) - 1))
-            yield Chunk(part.frame.with_columns(label), part.first, part.kept)
-
-    def original(self, index: int, records: np.ndarray) -> Any:
-        return self._table.original(index, records) if index < len(self._table.columns) else None
-
-    def where(self, record: int) -> str:
-        return self._table.where(record)
-
-
 def is_one_recording(table: Table, layout: Layout, *, rated: bool) -> bool:
     """Whether rows are times of a trace and no column names the recording; `rated` where annotators are needed."""
     if layout.item is not None or layout.items_in_columns or detect(table, "item", set()) is not None:
@@ -141,7 +96,7 @@ def join_columns(table: Table, wanted: str | Sequence[str] | None) -> tuple[Tabl
     if len(parts) == 1:
         return table, parts[0], ()
     name = ",".join(parts)
-    return JoinedTable(table, name, places), name, parts
+    return WithColumn(table, name, lambda part: _joined([part.column(place) for place in places])), name, parts
 
 
 def split_label(label: str) -> list[str]:
@@ -170,8 +125,9 @@ def with_parts(columns: Mapping[str, Any], reading: Reading | None) -> dict[str,
     return {label: labels} | dict(zip(reading.item_parts, map(list, cells), strict=True)) | dict(others)
 
 
-def _joined(cells: Sequence[pl.Series]) -> pl.Series:
+def _joined(columns: Sequence[pl.Series]) -> pl.Series:
     """A label for each row; empty if one of the cells is, so that the row is told like any without a name."""
+    cells = (as_text(column).fill_null("").str.strip_chars() for column in columns)
     frame = pl.DataFrame([cell.alias(str(place)) for place, cell in enumerate(cells)])
     escaped = [
         pl.col(name).str.replace_all("\\", "\\\\", literal=True).str.replace_all(JOINER, "\\|", literal=True)
@@ -290,11 +246,13 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
         raise problems.comparisons(table.name, columns)
     alone = is_one_recording(table, layout, rated="annotator" in needed)
     if alone:
-        table = OneRecordingTable(table)
+        table = WithColumn(table, RECORDING, lambda part: pl.lit(RECORDING))
     table, item, item_parts = join_columns(table, layout.item)
     table, annotator, other_parts = join_columns(table, layout.annotator if "annotator" in needed else None)
     given: dict[str, str | None] = {"item": item, "annotator": annotator, "time": layout.time}
-    found = _side_by_side(table, layout, given, wanted) if "annotator" in needed else None
+    found = None
+    if "annotator" in needed:
+        found = _side_by_side(table, layout, given, wanted, RECORDING if alone else None)
     notes: tuple[str, ...] = (ONE_RECORDING,) if alone else ()
     if found is not None:
         asked = bool(layout.annotators_in_columns or layout.items_in_columns)
@@ -314,10 +272,12 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
 
 
 def _side_by_side(
-    table: Table, layout: Layout, given: dict[str, str | None], wanted: Mapping[str, str]
+    table: Table, layout: Layout, given: dict[str, str | None], wanted: Mapping[str, str], made: str | None
 ) -> Spread | None:
-    """Which columns stand for annotators or items, by the user's word or, where that role has no column, by names."""
-    made = RECORDING if isinstance(table, OneRecordingTable) else None
+    """Which columns stand for annotators or items, by the user's word or, where that role has no column, by names.
+
+    `made` is a column that the table as it was opened did not have.
+    """
     patterns = {"annotator": layout.annotators_in_columns, "item": layout.items_in_columns}
     new = [column for column in wanted.values() if column not in table.columns]
     dimension = new[0] if len(wanted) == len(new) == 1 else None
