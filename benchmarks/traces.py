@@ -21,8 +21,7 @@ import numpy as np
 from benchmarks.measure import in_own_process, peak_megabytes
 from unisono.api import Fusion, fuse
 from unisono.paper.simulation import simulate_series
-from unisono.scale.executors import Executor
-from unisono.scale.executors import open_engine
+from unisono.scale.executors import Executor, open_engine
 from unisono.tables.ratings import Ratings
 
 RECORDINGS, FRAMES = 12, 45_000

@@ -7,8 +7,10 @@ can merge them into one annotator; the tables of results have everybody's row ag
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -29,8 +31,23 @@ from unisono.scale.executors import Executor
 from unisono.tables.coverage_and_outliers import coverage
 from unisono.tables.ratings import Ratings
 
-_signals: WeakKeyDictionary[Ratings, SharedSignal] = WeakKeyDictionary()
-_diagnoses: WeakKeyDictionary[Ratings, Diagnosis] = WeakKeyDictionary()
+Found = TypeVar("Found")
+Further = ParamSpec("Further")
+
+
+def once_for_ratings(
+    find: Callable[Concatenate[Ratings, Further], Found],
+) -> Callable[Concatenate[Ratings, Further], Found]:
+    """What is found is kept for as long as the ratings are; it may hold no reference to them."""
+    kept: WeakKeyDictionary[Ratings, Found] = WeakKeyDictionary()
+
+    @functools.wraps(find)
+    def found(ratings: Ratings, /, *more: Further.args, **named: Further.kwargs) -> Found:
+        if ratings not in kept:
+            kept[ratings] = find(ratings, *more, **named)
+        return kept[ratings]
+
+    return found
 
 
 def crowd_signal(ratings: Ratings) -> SharedSignal | None:
@@ -38,21 +55,17 @@ def crowd_signal(ratings: Ratings) -> SharedSignal | None:
     return None if ratings.is_series else item_signal(ratings)
 
 
+@once_for_ratings
 def item_signal(ratings: Ratings) -> SharedSignal:
     """The same for ratings of items."""
-    if ratings not in _signals:
-        _signals[ratings] = shared_signal(
-            standardised(ratings.value, ratings.annotator_of, ratings.K), ratings.item_of, ratings.annotator_of
-        )
-    return _signals[ratings]
+    value = standardised(ratings.value, ratings.annotator_of, ratings.K)
+    return shared_signal(value, ratings.item_of, ratings.annotator_of)
 
 
+@once_for_ratings
 def crowd_diagnosis(ratings: Ratings) -> Diagnosis:
     """Probabilities of spammers and styles, of annotators of items."""
-    if ratings not in _diagnoses:
-        signal = item_signal(ratings)
-        _diagnoses[ratings] = diagnose(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K, signal)
-    return _diagnoses[ratings]
+    return diagnose(ratings.value, ratings.item_of, ratings.annotator_of, ratings.K, item_signal(ratings))
 
 
 @dataclass(frozen=True)
@@ -76,18 +89,16 @@ class Copies:
     probability: np.ndarray  # (K,) of being one opinion with somebody else
 
 
-_found: WeakKeyDictionary[Ratings, Copies] = WeakKeyDictionary()
-_merged: WeakKeyDictionary[Ratings, Ratings | None] = WeakKeyDictionary()
-
-
+@once_for_ratings
 def crowd_copies(ratings: Ratings, executor: Executor | None = None) -> Copies:
     """Sets of annotators whose answers agree more than chance allows: to items, or in what traces do not share.
 
     executor: who looks at the frames of traces, where they have not been looked at yet.
     """
-    if ratings not in _found:
-        _found[ratings] = _find(ratings, executor)
-    return _found[ratings]
+    if ratings.is_series:
+        return _trace_copies(ratings, executor)
+    answers = same_answers(ratings.value)
+    return named_copies(find_opinions(answers, ratings.item_of, ratings.annotator_of, ratings.K), ratings.annotators)
 
 
 def one_voice_each(ratings: Ratings) -> Ratings:
@@ -98,9 +109,7 @@ def one_voice_each(ratings: Ratings) -> Ratings:
     """
     if not crowd_copies(ratings).sets:
         return ratings
-    if ratings not in _merged:
-        _merged[ratings] = _merge(ratings, crowd_copies(ratings).voice)
-    merged = _merged[ratings]
+    merged = _merged(ratings)
     return ratings if merged is None else merged
 
 
@@ -110,8 +119,10 @@ def count_copies(ratings: Ratings, how: Counting) -> Ratings:
     return one_voice_each(ratings) if how == "merge" else ratings
 
 
-def _merge(ratings: Ratings, voice: np.ndarray) -> Ratings | None:
-    kept, place = np.unique(voice, return_inverse=True)
+@once_for_ratings
+def _merged(ratings: Ratings) -> Ratings | None:
+    """None where nobody could be compared any more."""
+    kept, place = np.unique(crowd_copies(ratings).voice, return_inverse=True)
     if ratings.is_series:
         voices = place[ratings.annotator_of]
         value, item_of, voice_of = one_trace(ratings.value, ratings.item_of, voices, ratings.length)
@@ -168,35 +179,36 @@ def everybody_described(
     return Annotators(**values)
 
 
-def _find(ratings: Ratings, executor: Executor | None) -> Copies:
-    K = ratings.K
-    if ratings.is_series:
-        return _trace_copies(ratings, executor)
-    answers = same_answers(ratings.value)
-    return named_copies(find_opinions(answers, ratings.item_of, ratings.annotator_of, K), ratings.annotators)
-
-
 def named_copies(found: Opinions, names: tuple[str, ...]) -> Copies:
     """What was found about annotators with these names."""
-    K, sets = len(names), []
-    for first in np.unique(found.voice[found.voice != np.arange(K)]):
-        members = np.flatnonzero(found.voice == first)
-        best = members[np.argmax(found.probability[members] + 1e-9 * found.shared[members])]
-        sets.append(
-            CopySet(
-                annotators=tuple(names[k] for k in members),
-                # Never certain: what a model says with probability one it says under its assumptions.
-                probability=min(round(float(found.probability[members].min()), 3), 0.999),
-                answers=int(found.shared[best]),
-                equal=round(float(found.equal[best]), 3),
-                by_chance=round(float(found.expected[best]), 3),
-            )
-        )
-    return Copies(tuple(sets), found.voice, np.minimum(found.probability, 0.999))
+
+    def shown(best: int) -> dict[str, Any]:
+        equal, by_chance = (round(float(share[best]), 3) for share in (found.equal, found.expected))
+        return {"answers": int(found.shared[best]), "equal": equal, "by_chance": by_chance}
+
+    return _in_sets(names, found.voice, found.probability, found.probability + 1e-9 * found.shared, shown)
+
+
+def _in_sets(
+    names: tuple[str, ...],
+    voice: np.ndarray,
+    probability: np.ndarray,
+    alike: np.ndarray,
+    shown: Callable[[int], dict[str, Any]],
+) -> Copies:
+    """Annotators by their voice; of each set is `shown` what the member says who is most `alike` (K,) to another."""
+    sets = []
+    for first in np.unique(voice[voice != np.arange(len(names))]):
+        members = np.flatnonzero(voice == first)
+        # Never certain: what a model says with probability one it says under its assumptions.
+        sure = min(round(float(probability[members].min()), 3), 0.999)
+        best = int(members[np.argmax(alike[members])])
+        sets.append(CopySet(tuple(names[k] for k in members), sure, **shown(best)))
+    return Copies(tuple(sets), voice, np.minimum(probability, 0.999))
 
 
 def _trace_copies(ratings: Ratings, executor: Executor | None) -> Copies:
-    K, names = ratings.K, ratings.annotators
+    K = ratings.K
     assert ratings.clock is not None
     data = in_own_units(ratings)
     rated = [d for d in range(ratings.D) if not np.isnan(data.y[:, d]).all()]
@@ -206,21 +218,12 @@ def _trace_copies(ratings: Ratings, executor: Executor | None) -> Copies:
     scales = two_scales(parts, K, len(rated))
     share = np.array(independent_frames(parts, scales, ratings.clock.rate, int(data.length.max()))) / EVIDENCE
     found = find_trace_copies(pairs_of_traces(parts, FLAT * np.array([one.unit for one in scales]), share, K), K)
-    sets = []
-    for first in np.unique(found.voice[found.voice != np.arange(K)]):
-        members = np.flatnonzero(found.voice == first)
-        best = members[np.argmax(found.alike[members])]
-        sets.append(
-            CopySet(
-                annotators=tuple(names[k] for k in members),
-                probability=min(round(float(found.probability[members].min()), 3), 0.999),
-                answers=int(found.frames[best]),
-                equal=round(float(found.alike[best]), 3),
-                by_chance=round(found.usual, 3),
-                traces=True,
-            )
-        )
-    return Copies(tuple(sets), found.voice, np.minimum(found.probability, 0.999))
+
+    def shown(best: int) -> dict[str, Any]:
+        equal, by_chance = round(float(found.alike[best]), 3), round(found.usual, 3)
+        return {"answers": int(found.frames[best]), "equal": equal, "by_chance": by_chance, "traces": True}
+
+    return _in_sets(ratings.annotators, found.voice, found.probability, found.alike, shown)
 
 
 def pairs_of_traces(parts: Parts, least_sd: np.ndarray, share: np.ndarray, K: int) -> list[list[PairSums]]:

@@ -90,7 +90,6 @@ def render_page(data: dict[str, Any]) -> str:
     )
 
 
-@cache
 def _coded(text: str) -> Markup:
     """What stands between backticks, as commands do in sentences for terminals, as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))

@@ -10,7 +10,7 @@ import pytest
 
 import unisono as un
 from item_cases import ratings_of
-from unisono.fusers.crowd import crowd_diagnosis, crowd_signal
+from unisono.fusers.crowd import crowd_copies, crowd_diagnosis, crowd_signal, one_voice_each
 from unisono.tables.item_table import ItemTable
 
 ONCE = (
@@ -66,10 +66,26 @@ def test_a_fusion_computes_nothing_twice(gold):
     assert {name: found[name] for name in ONCE} == dict.fromkeys(ONCE, 1)
 
 
-def test_what_is_kept_of_ratings_goes_with_them():
-    ratings = ratings_of(*crowd()[:3])
-    assert crowd_diagnosis(ratings) is crowd_diagnosis(ratings)
-    assert crowd_signal(ratings) is crowd_diagnosis(ratings).signal
+def copied(K=4):
+    """A crowd of which the second annotator gives the answers of the first."""
+    value, item_of, annotator_of, _ = crowd(K=K)
+    value[annotator_of == 1] = value[annotator_of == 0]
+    return ratings_of(value, item_of, annotator_of)
+
+
+@pytest.mark.filterwarnings("ignore:.*look like one opinion")
+@pytest.mark.parametrize(
+    "make",
+    [lambda: ratings_of(*crowd()[:3]), copied, lambda: copied(K=2), lambda: un.load_dataset("green_intensity")],
+)
+def test_what_is_kept_of_ratings_goes_with_them(make):
+    ratings = make()
+    if not ratings.is_series:
+        assert crowd_diagnosis(ratings) is crowd_diagnosis(ratings)
+        assert crowd_signal(ratings) is crowd_diagnosis(ratings).signal
+    assert crowd_copies(ratings) is crowd_copies(ratings)
+    assert one_voice_each(ratings) is one_voice_each(ratings)
+    un.fuse(ratings).summary()
     gone = weakref.ref(ratings)
     del ratings
     gc.collect()
