@@ -1,12 +1,16 @@
 """`unisono judges` on the command line."""
 
 import json
+from pathlib import Path
 
+import jsonschema
 import polars as pl
 import pytest
 
 from command_line import unisono_here
 from judged_tables import judged_frame
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "schemas" / "judges.json"
 
 
 @pytest.fixture
@@ -33,14 +37,19 @@ def test_judges_writes_its_tables(table):
         "systems.csv",
         "differences.csv",
         "variances.csv",
+        "report.html",
     }
     board = pl.read_csv(table / "report" / "systems.csv")
     assert sorted(board["system"].unique()) == ["even", "odd"]
 
 
 def test_judges_as_json(table):
-    done = unisono_here("judges", "ratings.csv", "--json", cwd=table)
+    done = unisono_here("judges", "ratings.csv", "--by", "system", "--json", cwd=table)
     found = json.loads(done.stdout)
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.validate(found, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(found | {"judges": [found["judges"][0] | {"verdict": "good"}]}, schema)
     assert found["reference"] == "human"
     assert len(found["judges"]) == 6 * 2
 
@@ -90,3 +99,30 @@ def test_what_is_too_low_or_has_changed_fails_in_ci(table):
     changed = unisono_here(*command, "--earlier", "before.csv", "--strict", cwd=table)
     assert changed.returncode == 1
     assert "Correlation of gpt-0 with people on d0 was -0.90, is " in changed.stdout
+
+
+def test_repeated_answers_are_a_level_under_a_judge(table):
+    frame = pl.read_csv(table / "ratings.csv")
+    judge = pl.col("kind") == "judge"
+    again = frame.filter(judge).with_columns(d0=pl.col("d0") + 1)
+    both = pl.concat([frame.with_columns(draw=pl.lit(1)), again.with_columns(draw=pl.lit(2))])
+    both.write_csv(table / "twice.csv")
+    done = unisono_here("judges", "twice.csv", "--set", "repeats=draw", "--out", "report", cwd=table)
+    assert done.returncode == 0, done.stderr
+    found = pl.read_csv(table / "report" / "judges.csv")
+    on = found.filter(pl.col("dimension") == "d0")
+    assert on["repeat_sd"].to_list() == pytest.approx([0.5**0.5] * 6)
+    assert (found.filter(pl.col("dimension") == "d1")["consistency"] == 1).all()
+    assert ((on["consistency"] > 0.3) & (on["consistency"] < 0.95)).all()
+    assert unisono_here("judges", "twice.csv", cwd=table).returncode == 3
+    refused = unisono_here("judges", "twice.csv", "--set", "repeats=draws", cwd=table)
+    assert refused.returncode == 3
+    assert "no column 'draws'" in refused.stderr
+
+
+def test_figures_fail_under_a_bound_with_a_code_of_their_own(table):
+    assert unisono_here("judges", "ratings.csv", "--fail-under", "reliability=.01", cwd=table).returncode == 0
+    done = unisono_here("judges", "ratings.csv", "--fail-under", "reliability=.99", cwd=table)
+    assert done.returncode == 1
+    assert "reliability of gpt-0 on d0 is" in done.stdout
+    assert unisono_here("judges", "ratings.csv", "--fail-under", "reliability", cwd=table).returncode == 2

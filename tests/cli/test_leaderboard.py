@@ -1,7 +1,9 @@
 """`unisono leaderboard` on the command line."""
 
 import json
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,8 @@ import pytest
 import unisono as un
 from command_line import unisono_here
 from system_worlds import drawn_scores, score_table
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "schemas" / "leaderboard.json"
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +32,23 @@ def test_tables_are_those_of_python(folder):
     assert pl.read_csv(folder / "out" / "differences.csv").columns == found.differences.columns
     assert all(len(line) <= 80 for line in done.stdout.split("\n\n")[1].splitlines())
     assert "differences clear" in done.stdout
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 1
+    assert page.count('class="dot"') == 3
+    for name in found.systems["system"]:
+        assert f">{name}</text>" in page
+    assert "differences clear" in page
+    assert "http" not in page
 
 
 def test_json_weights_and_words(folder):
     base = ("leaderboard", "scores.csv", "--by", "system", "--prompt", "prompt")
     done = unisono_here(*base, "--weight", "quality=2", "--these", "people", "--set", "level=.8", "--json", cwd=folder)
     found = json.loads(done.stdout)
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.validate(found, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(found | {"systems": [{**found["systems"][0], "score": 1}]}, schema)
     assert found["level"] == 0.8
     assert {row["dimension"] for row in found["systems"]} == {"quality", "overall"}
     assert unisono_here(*base, "--weight", "quality", cwd=folder).returncode == 2

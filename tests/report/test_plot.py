@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 
 import unisono as un
 from report_cases import dossier_of_items, summaries
+from system_worlds import drawn_scores, score_table
 from unisono.errors import DataError
 
 
@@ -121,3 +122,13 @@ def test_what_cannot_be_drawn_is_said(items, series):
         un.plot.filters(items)
     with pytest.raises(DataError, match="An average"):
         un.plot.objective(un.fuse(summaries(), model="mean"))
+
+
+def test_ranks_of_systems_are_written_as_large_as_their_names():
+    board = un.leaderboard(score_table(drawn_scores(0, (0.0, 1.0, -1.0), prompts=20)), "system", "prompt")
+    axes = un.plot.leaderboard(board)
+    names = axes.get_yticklabels()
+    ranks = next(child for child in axes.child_axes).get_yticklabels()
+    assert [one.get_text() for one in names] == ["s1", "s0", "s2"]
+    assert [one.get_text() for one in ranks] == ["1", "2", "3"]
+    assert {one.get_fontsize() for one in names} == {one.get_fontsize() for one in ranks}

@@ -129,7 +129,7 @@ CASES = {
         "openai-evals",
         ["openai-evals/alpha.jsonl", "openai-evals/beta.jsonl"],
         8,
-        "item,correct,bleu",
+        "item,system,prompt,correct,bleu",
         ["Dropped 8: an event of type 'sampling'", "Range: correct 0 to 1 (8 answers)"],
     ),
     "potato": Case(

@@ -32,6 +32,7 @@ from unisono.tables.reading.side_information import (
 )
 
 if TYPE_CHECKING:
+    from unisono.evaluate.judge_figures import RepeatedAnswers
     from unisono.evaluate.judges_beside_people import JudgesReport
     from unisono.evaluate.leaderboard_results import Leaderboard
     from unisono.evaluate.scoring import Scores
@@ -212,9 +213,17 @@ def leaderboard(
     require_asked(level=level, seed=seed)
     scores = read_scores(table, by, prompt, items=items, **reading)
     known = replace(scores, ratings=with_kinds(scores.ratings, kinds, humans))
-    return measure_leaderboard(
+    found = measure_leaderboard(
         known, reference_kind=reference_kind, weights=weights, these=these, level=level, seed=seed
     )
+    return _with_page(found)
+
+
+def _with_page(found: Leaderboard) -> Leaderboard:
+    """Which draws its report when it is saved."""
+    from unisono.report.report_page import leaderboard_page
+
+    return replace(found, page=leaderboard_page)
 
 
 def judges(
@@ -227,6 +236,7 @@ def judges(
     prompt: str | Mapping[str, str] | None = None,
     items: Any = None,
     covariates: str | Sequence[str] | RatingNumbers | None = None,
+    repeats: str | None = None,
     reading: Mapping[str, Any] | None = None,
     shared: float | None = None,
     epsilon: float = 0.2,
@@ -252,6 +262,9 @@ def judges(
         A table with these columns.
     covariates : str or sequence of str, optional
         As in `fuse`: effects of length or position on every judge; a column that names batches shows drift.
+    repeats : str, optional
+        The column that numbers the answers of one annotator about one item: their mean counts, and how far they differ
+        is the judge's consistency.
     reading : mapping, optional
         How to read the ratings: keyword arguments of `read_ratings`.
     shared : float, optional
@@ -286,7 +299,11 @@ def judges(
 
     require_asked(epsilon=epsilon, seed=seed)
     how = dict(reading or {})
-    table = rating_table(ratings) if isinstance(ratings, Ratings) else rating_table(ratings, **how)
+    again = None if repeats is None else _repeated(ratings, repeats, how, covariates)
+    if again is not None:
+        table = again.merged()
+    else:
+        table = rating_table(ratings) if isinstance(ratings, Ratings) else rating_table(ratings, **how)
     told = items if items is not None else ratings
 
     def labels(column: str | Mapping[str, str] | None, what: str) -> Mapping[str, str] | None:
@@ -300,7 +317,7 @@ def judges(
         raise DataError("prompt= says which items of different systems belong together: give by= as well.")
     numbers = covariate_table(ratings, covariates, how)
     with watching_steps("Estimating", on_step) as watcher:
-        return measure_judges(
+        found = measure_judges(
             with_kinds(without_covariates(table, numbers), kinds, humans),
             covariates=numbers,
             reference_kind=reference_kind,
@@ -309,5 +326,22 @@ def judges(
             cluster_of=labels(prompt, "prompt"),
             epsilon=epsilon,
             seed=seed,
+            again=again,
             on_step=watcher,
         )
+    return found if found.systems is None else replace(found, systems=_with_page(found.systems))
+
+
+def _repeated(source: Any, repeats: str, how: dict[str, Any], covariates: Any) -> RepeatedAnswers:
+    """The table with an annotator for every repetition."""
+    from unisono.evaluate.judge_figures import RepeatedAnswers
+    from unisono.tables.reading.table_layout import split_label
+
+    if isinstance(source, Ratings) or (isinstance(source, str) and source == "-"):
+        raise DataError("Repetitions are a column of a table of ratings: give the table, as a file or a data frame.")
+    if covariates is not None:
+        raise DataError("Covariates are of single answers, repeats= takes their mean: give one of the two.")
+    reading = rating_table(source, **(how | {"duplicates": "first"})).reading
+    assert reading is not None
+    apart = rating_table(source, **(how | {"annotator": [reading.annotator, repeats]}))
+    return RepeatedAnswers(apart, tuple(split_label(name)[0] for name in apart.annotators))

@@ -77,7 +77,7 @@ def leaderboard_command(
     A row names a system (--by), what it was asked (--prompt, or the item where systems share items) and who scored it,
     if anybody did. Annotators' leniency is taken out; people define the means where there are any, judges make them
     more precise. Intervals of differences and ranks hold together, in nine of ten tables. --out DIR writes systems.csv,
-    differences.csv, variances.csv and a summary.
+    differences.csv, variances.csv, a summary and report.html with a picture.
     """
     from unisono.api import leaderboard
 
@@ -85,7 +85,7 @@ def leaderboard_command(
         found = leaderboard(ratings, asked.pop("by"), asked.pop("prompt"), **asked, **reading)
     if out is not None:
         found.save(out)
-        say(f"Written to {out}: {', '.join(f'{name}.csv' for name in found.tables())}, summary.txt")
+        say(f"Written to {out}: {', '.join(f'{name}.csv' for name in found.tables())}, summary.txt, report.html")
     if as_json:
         print_json(found.to_dict())
     else:

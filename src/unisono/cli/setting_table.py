@@ -228,6 +228,7 @@ JUDGING = (
     Setting(
         "epsilon", click.FloatRange(0, 1), "How much worse than a person a judge may be and still replace one.", "0.2"
     ),
+    Setting("repeats", click.STRING, "Column that numbers the answers of one annotator about one item.", "none"),
     _SEED,
 )
 BOARD = (Setting("level", LEVEL, "Level of all intervals.", "0.9"), _SEED)

@@ -9,87 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import special
 
 from unisono.errors import DataError, SettingsError
+from unisono.evaluate.judge_figures import JudgeRow, RepeatedAnswers, judge_rows
 from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.evaluate.system_leaderboard import measure_leaderboard
 from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.group_tables import GroupTable
 from unisono.fusers.grouped_annotators import Groups
-from unisono.maths.groups.judge_tests import (
-    EPSILON,
-    FEWEST_ITEMS,
-    HARMFUL,
-    USELESS,
-    Alternative,
-    Beside,
-    alternative_test,
-    beside_people,
-    change_probability,
-    verdict,
-)
+from unisono.maths.groups.judge_tests import EPSILON, HARMFUL, USELESS, change_probability
 from unisono.maths.items.item_estimates import expected_reduction, rating_information
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.exporting.result_folder import write_results
 from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.data_frames import frame_like, to_polars
-from unisono.tables.reading.scores_of_systems import SystemScores, labelled_scores
+from unisono.tables.reading.scores_of_systems import labelled_scores
 
-
-class JudgeRow(NamedTuple):
-    """One judge on one dimension."""
-
-    judge: int  # place among the annotators
-    dimension: int
-    verdict: str
-    beside: Beside
-    test: Alternative
-    favours: str  # the system whose outputs it rates higher than people do, beyond its leniency
-
-
-def judge_rows(
-    ratings: Ratings, judges: np.ndarray, people: np.ndarray, epsilon: float, scores: SystemScores | None
-) -> list[JudgeRow]:
-    """All judges on all dimensions, the best on average first; `judges` and `people` are places of annotators."""
-    found = []
-    for d in range(ratings.D):
-        table = np.full((ratings.M, ratings.K), np.nan)
-        table[ratings.item_of, ratings.annotator_of] = ratings.value[:, d]
-        labelled = np.isfinite(table[:, people]).any(axis=1)
-        table, of = table[labelled], None if scores is None else scores.system[labelled]
-        for k in judges:
-            beside = beside_people(table[:, k], table[:, people])
-            test = alternative_test(table[:, k], table[:, people], epsilon)
-            at = -1 if of is None else _favoured(of, table[:, k], table[:, people])
-            favours = scores.systems[at] if scores is not None and at >= 0 else ""
-            found.append(JudgeRow(int(k), d, verdict(beside, test, epsilon), beside, test, favours))
-    mean = {
-        k: np.mean([np.nan_to_num(row.beside.correlation, nan=-1.0) for row in found if row.judge == k]) for k in judges
-    }
-    return sorted(found, key=lambda row: (-mean[row.judge], row.judge, row.dimension))
-
-
-def _favoured(of: np.ndarray, judge: np.ndarray, people: np.ndarray) -> int:
-    """The system that a judge favours beyond chance: of residuals after a line through people's means; -1: none."""
-    use = np.isfinite(judge) & np.isfinite(people).any(axis=1)
-    if use.sum() < FEWEST_ITEMS or np.ptp(judge[use]) == 0:
-        return -1
-    y, system = np.nanmean(people[use], axis=1), of[use]
-    away = judge[use] - np.polyval(np.polyfit(y, judge[use], 1), y) if np.ptp(y) > 0 else judge[use] - judge[use].mean()
-    n = np.bincount(system, minlength=1)
-    mean = np.bincount(system, away, minlength=len(n)) / np.maximum(n, 1)
-    spread = np.sqrt(np.bincount(system, (away - mean[system]) ** 2, minlength=len(n)) / np.maximum(n - 1, 1))
-    clear = np.where((n > 2) & (spread > 0), mean * np.sqrt(n) / np.where(spread > 0, spread, 1.0), 0.0)
-    beyond = special.ndtri(1 - 0.01 / max(len(n), 1))
-    return int(clear.argmax()) if clear.max() > beyond else -1
-
-
+FORMAT = "judges/1"  # of the plain values, as docs/schemas has it
 CHANGED = 0.01  # p from which a correlation is not what it was
 TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
 MOST_LETTERS = 18  # of names of dimensions in a line of 80 columns
@@ -135,6 +76,9 @@ class JudgesReport(Introduced):
         tested = {"winning_rate": row.test.winning_rate, "advantage": row.test.advantage, "likeness": row.test.likeness}
         partial = {
             "favours": row.favours,
+            "favours_family": row.favours_family,
+            "consistency": row.consistency,
+            "repeat_sd": row.repeat_sd,
             "noise": who.noise[k, d],
             "reliability": who.reliability[k, d],
             "partial_gain": who.gain[k, d],
@@ -251,7 +195,10 @@ class JudgesReport(Introduced):
     def save(self, directory: str | Path) -> Path:
         """Writes all tables, summary.json and summary.txt into a folder; all or none."""
         tables = {name.removesuffix(".csv"): columns for name, columns in self.tables().items()}
-        write_results(Path(directory), tables, self.to_dict(), {"summary.txt": self.summary()})
+        texts = {"summary.txt": self.summary()}
+        if self.systems is not None and self.systems.page is not None:
+            texts["report.html"] = self.systems.page(self.systems)
+        write_results(Path(directory), tables, self.to_dict(), texts)
         return Path(directory)
 
     def to_dict(self) -> dict[str, Any]:
@@ -259,6 +206,7 @@ class JudgesReport(Introduced):
         dimensions = self.annotators.dimensions
         per = {str(n): dict(zip(dimensions, row.tolist(), strict=True)) for n, row in enumerate(self.correlation)}
         return {
+            "format": FORMAT,
             "reference": self.reference,
             "labelled_items": self.labelled,
             "ratings_by_people": self.rated,
@@ -278,6 +226,7 @@ def measure_judges(
     cluster_of: Mapping[str, str] | None = None,
     epsilon: float = EPSILON,
     seed: int = 0,
+    again: RepeatedAnswers | None = None,
     on_step: Callable[[int, float], None] | None = None,
 ) -> JudgesReport:
     """Fits the model of groups and reports on everybody who is not of the reference kind."""
@@ -303,7 +252,7 @@ def measure_judges(
         source=ratings.source,
         reference=division.names[0],
         annotators=fuser.describe(),
-        rows=judge_rows(ratings, judges, people, epsilon, scores),
+        rows=judge_rows(ratings, judges, people, epsilon, scores, again),
         groups=fuser.groups(),
         labelled=learned.labelled,
         rated=float(given.sum() / ratings.M),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,8 @@ from unisono.maths.systems.system_statements import Means, Statements
 from unisono.tables.exporting.result_folder import write_results
 from unisono.tables.labels import Introduction, counted, listed
 from unisono.tables.reading.data_frames import frame_like
+
+FORMAT = "leaderboard/1"  # of the plain values, as docs/schemas has it
 
 
 class Board(NamedTuple):
@@ -44,6 +46,7 @@ class Leaderboard:
     notes: tuple[str, ...]
     confounded: bool  # whether systems are confounded with annotators or prompts
     frame_kind: str | None = None
+    page: Callable[[Leaderboard], str] | None = None  # draws report.html
 
     def __repr__(self) -> str:
         return self._introduction().text()
@@ -109,7 +112,8 @@ class Leaderboard:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         tables = {name: _rows(columns) for name, columns in self.tables().items()}
-        return {"source": self.source, "scores": self.whose, "level": self.level, "notes": list(self.notes), **tables}
+        about = {"format": FORMAT, "source": self.source, "scores": self.whose, "level": self.level}
+        return about | {"notes": list(self.notes)} | tables
 
     def tied(self, d: int) -> list[list[str]]:
         """Largest groups of systems, the best first, in which no difference is clear."""
@@ -145,8 +149,8 @@ class Leaderboard:
         if total <= 0:
             return ""
         smallest, share = self.smallest(d), people / total
-        more = f"; with four times the prompts {smallest * np.sqrt(share + (1 - share) / 4):.2g}"
-        return more + (f", and with four times the annotators as well {smallest / 2:.2g}" if people > 0 else "")
+        more = f"; four times the prompts would make it {smallest * np.sqrt(share + (1 - share) / 4):.2g}"
+        return more + (f", four times the annotators as well {smallest / 2:.2g}" if people > 0 else "")
 
     def summary(self) -> str:
         """The result in words."""
@@ -163,8 +167,9 @@ class Leaderboard:
         return "\n".join(lines) + "\n"
 
     def save(self, directory: Any) -> Any:
-        """Writes systems.csv, differences.csv, variances.csv, summary.json and summary.txt; all or none."""
-        write_results(Path(directory), self.tables(), self.to_dict(), {"summary.txt": self.summary()})
+        """Writes systems.csv, differences.csv, variances.csv, summary.json, summary.txt, report.html; all or none."""
+        texts = {"summary.txt": self.summary()} | ({} if self.page is None else {"report.html": self.page(self)})
+        write_results(Path(directory), self.tables(), self.to_dict(), texts)
         return Path(directory)
 
     def _order(self, d: int) -> np.ndarray:
@@ -194,7 +199,7 @@ class Leaderboard:
         smallest = self.smallest(d)
         if np.isfinite(smallest):
             found.append(
-                f"A difference of {smallest:.2g} would be clear with a probability of {POWER:g}{self._more(d)}."
+                f"Smallest difference that is clear with a probability of {POWER:g}: {smallest:.2g}{self._more(d)}."
             )
         return found
 

@@ -150,7 +150,8 @@ def leaderboard(found: Leaderboard, dimension: str | None = None, *, ax: Axes | 
     ranks = axes.secondary_yaxis("right")
     ends = [(table["rank_low"][i], table["rank_high"][i]) for i in rows]
     ranks.set_yticks(place, [f"{a}" if a == b else f"{a} to {b}" for a, b in ends])
-    ranks.set_ylabel("rank")
+    ranks.set_ylabel("rank", fontsize=axes.xaxis.label.get_fontsize())
+    ranks.tick_params(labelsize=axes.yaxis.get_majorticklabels()[0].get_fontsize())
     ranks.spines["right"].set_visible(False)
     return axes
 

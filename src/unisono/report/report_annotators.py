@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.evaluate.judges_beside_people import judge_rows
+from unisono.evaluate.judge_figures import judge_rows
 from unisono.fusers import Annotators, Fused, Fuser, Groups
 from unisono.fusers.fusion_results import by_reliability, mean_of
 from unisono.maths.groups.judge_tests import EPSILON

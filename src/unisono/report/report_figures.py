@@ -115,6 +115,33 @@ def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: in
     return broad(height, label, [*scale.axis(14, height - 20), *marks])
 
 
+RANKS = 640  # where the ranks of systems end
+SYSTEM_ROW = 20  # height of a line of a leaderboard
+
+
+def leaderboard_figure(rows: Sequence[dict[str, Any]], dimension: str, level: float) -> Markup:
+    """Means of systems with their intervals, the best on top, and beside them the ranks that they may have."""
+    known = [row for row in rows if row["mean"] is not None]
+    if not known:
+        return Markup("")
+    scale = _Scale([row[end] for row in known for end in ("low", "high")], LABELS, RANKS - 90)
+    marks = [Markup('<text class="name" x="{}" y="14">rank</text>').format(RANKS)]
+    for i, row in enumerate(known):
+        y = 30 + SYSTEM_ROW * i
+        first, last = row["rank_low"], row["rank_high"]
+        rank = f"{first}" if first == last else f"{first} to {last}"
+        about = f"{row['system']}: {as_number(row['mean'])} [{as_number(row['low'])}, {as_number(row['high'])}]"
+        name = Markup('<text class="name" x="{}" y="{}">{}</text>')
+        line = '<g><title>{}</title><line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>'
+        marks.append(name.format(LABELS - 8, y + 4, short_name(row["system"])))
+        marks.append(Markup(line).format(f"{about}, rank {rank}", scale(row["low"]), scale(row["high"]), y, y))
+        marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3.6"/></g>').format(scale(row["mean"]), y))
+        marks.append(name.format(RANKS, y + 4, rank))
+    height = 30 + SYSTEM_ROW * len(known) + 16
+    label = f"{dimension}: means of {len(known)} systems with {level:.0%} intervals and the ranks they may have"
+    return broad(height, label, [*scale.axis(20, height - 20), *marks])
+
+
 MOST_STROKES = 300  # convention: items beyond which strokes would run into a bar
 BINS = 75  # of a density, four units wide
 Ends = tuple[float | None, float | None]  # of the scale of the answers, where they are known

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from unisono.errors import DataError
+from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.report.report_alerts import WORDS, look_at
 from unisono.report.report_annotators import leaking, strongest_leakage
 from unisono.report.report_categories import Chosen, class_figure
@@ -30,6 +31,7 @@ from unisono.report.report_figures import (
     as_share,
     caterpillar,
     coverage_figure,
+    leaderboard_figure,
     matrix_figure,
     objective_figure,
     transform_figure,
@@ -37,6 +39,7 @@ from unisono.report.report_figures import (
 from unisono.report.report_highlights import in_short
 from unisono.report.report_methods import assumptions, bibtex, citation, methods_paragraph, python_lines
 from unisono.tables.atomic_files import atomic_path, json_text
+from unisono.version import __version__
 
 TERMS: dict[str, str] = WORDS["terms"]
 MOST_CATERPILLAR = 50  # items in a picture; the table has more
@@ -118,6 +121,7 @@ def _environment() -> Environment:
         "agreement_figure": agreement_figure,
         "class_figure": class_figure,
         "coverage_figure": coverage_figure,
+        "leaderboard_figure": leaderboard_figure,
         "leaking": leaking,
         "strongest_leakage": strongest_leakage,
         "matrix_figure": matrix_figure,
@@ -145,6 +149,21 @@ def _script_json(value: Any) -> Markup:
 @cache
 def _source(name: str) -> Markup:
     return Markup((files("unisono.report") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def leaderboard_page(found: Leaderboard) -> str:
+    """The page of a leaderboard: means, intervals and ranks of every dimension as a picture, and what follows."""
+    data = json.loads(json_text(found.to_dict()))
+    boards = [
+        {
+            "name": name,
+            "rows": [row for row in data["systems"] if row["dimension"] == name],
+            "conclusions": found.conclusions(d),
+        }
+        for d, name in enumerate(found.dimensions)
+    ]
+    template = _environment().get_template("leaderboard.html")
+    return template.render(data=data, boards=boards, style=_source("report.css"), version=__version__)
 
 
 DATA, PAGE = "report.json", "report.html"

@@ -174,3 +174,18 @@ def test_a_report_introduces_itself_and_is_saved(tmp_path):
     folder = found.save(tmp_path / "judges")
     assert pl.read_csv(folder / "judges.csv").height == 6
     assert (folder / "summary.json").exists()
+
+
+def test_a_family_that_a_judge_favours_is_named():
+    """It likes two models of one maker a little each."""
+    frame = rated(2, items=400).with_columns(
+        system=pl.col("system").replace_strict(
+            {"s0": "lab/gpt-4", "s1": "lab/gpt-3.5", "s2": "Llama-2", "s3": "llama-3"}
+        )
+    )
+    kind = (pl.col("annotator") == "harsh") & pl.col("system").str.contains("gpt")
+    frame = frame.with_columns(quality=pl.when(kind).then(pl.col("quality") + 1).otherwise("quality"))
+    table = un.judges(frame, by="system", reading={"dims": ["quality"]}).judges
+    said = dict(zip(table["judge"], table["favours_family"], strict=True))
+    assert said["harsh"] == "gpt"
+    assert said["equal"] == said["constant"] == ""

@@ -119,6 +119,23 @@ def test_scores_that_nobody_gave():
     np.testing.assert_allclose(un.leaderboard(twice, by="system", prompt="instance").systems["mean"], 0.5)
 
 
+@pytest.mark.parametrize(("gap", "clear"), [(0.0, False), (0.05, True)])
+def test_scores_without_noise_differ_by_what_they_differ(gap, clear):
+    """Every prompt shows the same difference, or systems fail on the same prompts; another dimension is as it was."""
+    level = np.array([0.2, 0.2, 0.5, 0.5, 0.2, 0.2, 0.5, 0.5])
+    passed = [0.0, 1, 0, 1, 1, 0, 1, 0]
+    frame = pl.DataFrame(
+        {"system": ["a"] * 4 + ["b"] * 4, "prompt": list("wxyz") * 2, "level": level + gap * np.repeat([0, 1], 4)}
+    ).with_columns(passed=pl.Series(passed))
+    found = un.leaderboard(frame, "system", "prompt")
+    table = found.differences.to_dicts()
+    assert table[0]["difference"] == pytest.approx(-gap, abs=1e-7)
+    assert [row["clear"] for row in table] == [clear, False]
+    assert table[0]["high"] - table[0]["low"] < 0.001
+    assert 1 < table[1]["high"] < 2
+    assert (found.systems["high"] - found.systems["low"]).max() <= 1
+
+
 def judged(seed, gain, labels=40, prompts=60, bias=0.0):
     """People on some outputs of three systems, five judges on all."""
     rng = np.random.default_rng(seed)
@@ -255,10 +272,10 @@ def rated_by_all(seed):
 
 
 def test_more_prompts_and_people_would_show_less(board):
-    (line,) = [line for line in board.conclusions(0) if "would be clear" in line]
+    (line,) = [line for line in board.conclusions(0) if line.startswith("Smallest difference")]
     first, prompts, both = (
         float(line.split(word)[1].split()[0].strip(",.;"))
-        for word in ("A difference of ", "times the prompts ", "annotators as well ")
+        for word in ("0.8: ", "would make it ", "annotators as well ")
     )
     assert first > prompts >= both
     assert both == pytest.approx(first / 2, rel=0.05)

@@ -1,9 +1,10 @@
 """The alternative annotator test: good judges pass, poor ones do not, and the p-values are those of SciPy."""
 
 import numpy as np
+import pytest
 from scipy import stats
 
-from unisono.maths.groups.judge_tests import _below, alternative_test, benjamini_yekutieli
+from unisono.maths.groups.judge_tests import _below, alternative_test, benjamini_yekutieli, own_consistency
 
 
 def rated(judge_noise, seed=0, M=100, K=4, missing=0.2):
@@ -40,3 +41,19 @@ def test_p_values_and_discoveries_are_scipys():
     p = np.array([0.001, 0.2, 0.011, 0.5, 0.02])
     adjusted = stats.false_discovery_control(p, method="by")
     np.testing.assert_array_equal(benjamini_yekutieli(p, 0.05), adjusted <= 0.05)
+
+
+def test_consistency_is_the_intraclass_correlation():
+    rng = np.random.default_rng(0)
+    answers = rng.normal(size=(3000, 1)) + 0.5 * rng.normal(size=(3000, 4))
+    y = answers - answers.mean()
+    within = (answers - answers.mean(axis=1, keepdims=True)) ** 2
+    B, W = 4 * (y.mean(axis=1) ** 2).sum() / 2999, within.sum() / 9000
+    assert own_consistency(answers) == pytest.approx(((B - W) / (B + 3 * W), W**0.5))
+    some = np.where(rng.random(answers.shape) < 0.5, np.nan, answers)
+    found = own_consistency(some)
+    assert found[0] == pytest.approx(1 / 1.25, abs=0.03)
+    assert found[1] == pytest.approx(0.5, abs=0.02)
+    once = np.where(np.arange(4) == 0, answers, np.nan)
+    assert np.isnan(own_consistency(once)).all()
+    assert np.isnan(own_consistency(np.ones((5, 2)))[0])

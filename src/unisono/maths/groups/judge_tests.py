@@ -17,6 +17,12 @@ Helps: r > 0 beyond chance, so that a line through its answers is better than th
 this, the test, and a correlation with the others of at least 1 - eps that of a person: where people sit at the end of a
 scale a constant is near to everybody, and tells nothing. Harmful: r < 0 beyond chance. Useless: else.
 
+A judge that answered n times about an item, mean squares between (B) and within (W) items, a total of N answers:
+
+    consistency = (B - W) / (B + (n0 - 1) W),   n0 = (N - sum n^2 / N) / (items - 1)                       eq. K8
+
+the intraclass correlation of its own answers: what one answer says of another by the same judge.
+
     M items and K people
 """
 
@@ -149,6 +155,25 @@ def _noise_of_means(people: np.ndarray, count: np.ndarray) -> float:
         return 0.0
     within = np.nansum((people - np.nanmean(people, axis=1, keepdims=True))[several] ** 2) / (count[several] - 1).sum()
     return float(within * np.mean(1 / count))
+
+
+def own_consistency(answers: np.ndarray) -> tuple[float, float]:
+    """Consistency with itself, and sd of an answer around the judge's mean; answers (M, n), NaN where missing. eq. K8
+
+    NaN where nothing was answered twice, and consistency where all answers are the same.
+    """
+    count = np.isfinite(answers).sum(axis=1)
+    answers, n = answers[count > 0], count[count > 0]
+    within = int((n - 1).sum())
+    if within == 0 or len(n) < 2:
+        return float("nan"), float("nan")
+    mean = np.nansum(answers, axis=1) / n
+    middle = float(np.sum(n * mean) / n.sum())
+    W = float(np.nansum((answers - mean[:, None]) ** 2) / within)
+    B = float(np.sum(n * (mean - middle) ** 2) / (len(n) - 1))
+    n0 = (n.sum() - np.sum(n**2) / n.sum()) / (len(n) - 1)
+    total = B + (n0 - 1) * W
+    return (B - W) / total if total > 0 else float("nan"), float(np.sqrt(W))
 
 
 REPLACES, HELPS, USELESS, HARMFUL = "may replace a person", "helps", "useless", "harmful"

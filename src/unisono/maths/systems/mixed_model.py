@@ -274,7 +274,10 @@ def variances(scores: Scores, found: Effects, covariates: np.ndarray) -> Chance:
     """Variances of the components, and what else they may be."""
     unit = float(np.std(scores.y)) or 1.0
     slopes = _standard_variances(scores.y / unit, layout_of(scores, found, covariates))
-    theta, freedom, square, floor = _chance(*slopes, freedoms(scores, found))
+    of = freedoms(scores, found)
+    if slopes[0][-1] <= REML_TOLERANCE:
+        of[-1] = 0  # scores without noise: nothing is left to doubt
+    theta, freedom, square, floor = _chance(*slopes, of)
     return Chance(theta * unit**2, freedom, square * unit**2, floor * unit**2)
 
 
@@ -309,7 +312,7 @@ def _climb(
     least: float,
 ) -> tuple[np.ndarray, _Solved] | None:
     """Better variances, none negative; None where no step raises the likelihood."""
-    step = _step(theta, score, information)
+    step = _step(theta, score, information, least)
     for _ in range(12):
         there = np.maximum(theta + step, 0.0)
         there[-1] = max(there[-1], least)
@@ -320,17 +323,21 @@ def _climb(
     return None
 
 
-def _step(theta: np.ndarray, score: np.ndarray, information: np.ndarray) -> np.ndarray:
-    """Newton's step with the average information; variances at zero that would fall, or that nothing shows, stay."""
-    shown = np.diagonal(information) > UNSEEN_SHARE * np.diagonal(information).max()
-    free = ((theta > 0) | (score > 0)) & shown
+def _step(theta: np.ndarray, score: np.ndarray, information: np.ndarray, least: float) -> np.ndarray:
+    """Newton's step with the average information.
+
+    Variances that would fall below their floor (0, of noise `least`), or that nothing shows, stay.
+    """
+    floor, known = np.append(np.zeros(len(theta) - 1), least), np.diagonal(information)
+    free = (theta > floor) | (score > 0)
+    free &= known > UNSEEN_SHARE * np.max(known[free], initial=0.0)
     step = np.zeros_like(theta)
     while free.any():
         inner = information[np.ix_(free, free)]
         ridge = np.diag(np.maximum(np.diagonal(inner), np.finfo(float).tiny)) * 1e-8
         step[:] = 0.0
         step[free] = np.linalg.solve(inner + ridge, score[free])
-        stuck = free & (theta == 0) & (step < 0)
+        stuck = free & (theta <= floor) & (step < 0)
         if not stuck.any():
             break
         free &= ~stuck

@@ -20,3 +20,4 @@ CLEAR_HELP = 1.0  # of the squared error of the judges' slope over the slope's s
 MOSTLY = 0.5  # share of a difference's variance that is who rated from which the two are confounded
 POWER = 0.8  # with which the smallest difference that could have been seen is seen
 SIDE = 1e-6  # of a difference that is clear by step-down alone, where its interval ends at the side of zero
+DUST = 1e-6  # numerical: of the size of means, up to which their differences are rounding

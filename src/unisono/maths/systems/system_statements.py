@@ -28,7 +28,7 @@ from scipy import special
 
 from unisono.maths.systems.mixed_model import Chance, MixedFit
 from unisono.maths.systems.score_design import ANNOTATORS, FAVOURITES
-from unisono.maths.systems.system_priors import DRAWS, PAIR_DRAWS, SIDE, SINGLE_DRAWS
+from unisono.maths.systems.system_priors import DRAWS, DUST, PAIR_DRAWS, SIDE, SINGLE_DRAWS
 
 
 class Sources(NamedTuple):
@@ -113,6 +113,7 @@ def statements(found: Sequence[Means], alike: np.ndarray, level: float, rng: np.
     mean = np.stack([one.mean for one in found])
     difference = mean[:, first] - mean[:, second]
     sd = np.stack([np.sqrt(np.maximum(_pair_variance(one.cov, first, second), 0.0)) for one in found])
+    seen = np.abs(np.nan_to_num(difference)) > np.array([[DUST * _size(one)] for one in found])  # not rounding
     known = (sd > 0) & np.isfinite(difference)
     clear, critical = np.zeros(difference.shape, dtype=bool), 0.0
     # A row for every draw, a column for every pair of every dimension.
@@ -123,12 +124,12 @@ def statements(found: Sequence[Means], alike: np.ndarray, level: float, rng: np.
     while len(place):
         c = float(np.quantile(T.max(axis=1), level))
         critical = critical or c
-        more = np.abs(gap) > c
+        more = (np.abs(gap) > c) & seen.flat[place]
         clear.flat[place[more]] = True
         if not more.any():
             break
         T, gap, place = T[:, ~more], gap[~more], place[~more]
-    clear |= (sd == 0) & (np.nan_to_num(difference) != 0)  # nothing is random
+    clear |= (sd == 0) & seen  # nothing is random
     better = np.zeros((D, S, S), dtype=bool)
     better[:, first, second] = clear & (difference > 0)
     better[:, second, first] = clear & (difference < 0)
@@ -190,6 +191,12 @@ def dimension_correlation(influence: Sequence[np.ndarray]) -> np.ndarray:
     psi = np.stack([(one - one.mean(axis=1, keepdims=True)).ravel() for one in influence])
     norm = np.sqrt(np.maximum((psi**2).sum(axis=1), np.finfo(float).tiny))
     return np.asarray(psi @ psi.T / norm / norm[:, None] * (1 - 1e-9) + np.eye(len(psi)) * 1e-9)
+
+
+def _size(one: Means) -> float:
+    """What means may come to: their spread, or the largest of their standard errors."""
+    error = float(np.sqrt(np.maximum(np.diagonal(one.cov), 0.0).max()))
+    return max(float(np.nanmax(one.mean) - np.nanmin(one.mean)), error)
 
 
 def _pair_variance(cov: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:

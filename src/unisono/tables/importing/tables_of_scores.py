@@ -81,7 +81,7 @@ _EVENTS = ("match", "metrics")
 def read_openai_evals(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Events of type match and metrics: a reference, since nobody judged; items are models and samples."""
     answers.say("Unit: correct as 1 and 0, metrics as given; no time. Scores of an evaluation have no annotator.")
-    found: list[tuple[tuple[str, ...], str, Node]] = []
+    found: list[tuple[tuple[str, str], str, Node]] = []
     for file in files:
         system = ""
         for event in json_values(file):
@@ -96,7 +96,8 @@ def read_openai_evals(files: Sequence[str], answers: Answers, request: Request) 
             elif event.at("final_report").value is None:
                 answers.drop(event, f"an event of type '{event.text('type') or 'unknown'}'")
     names = item_names([parts for parts, *_ in found]) if found else []
-    for item, (_, key, node) in zip(names, found, strict=True):
+    for item, ((system, asked), key, node) in zip(names, found, strict=True):
+        answers.describe(item, system=system, prompt=asked)
         answers.add(item, None, key, node.value, node)
 
 
