@@ -3,7 +3,7 @@
 Writes the tables of docs/accuracy-series.md between their markers. Figures are kept draw by draw in
 bench-out/accuracy-series.jsonl; what this code has measured already is not measured again, so that a run that was
 interrupted goes on. Options: --seeds N (default 10), --jobs N (default: all cores), --only PART,PART (studies, crowds,
-realistic, paper, green, halves, fours), --render (only the tables again).
+models, realistic, paper, green, halves, fours), --render (only the tables again).
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ from benchmarks.accuracy_series_sets import (
 from benchmarks.accuracy_sets import data_folder
 from benchmarks.studies import code_digest
 from benchmarks.trace_draws import draw_traces, trace_studies
-from benchmarks.trace_scores import bands, strangers, stretches, votes
+from benchmarks.trace_scores import bands, figures, strangers, stretches, study_figures, timed, votes
 from unisono.fusers import make_fuser
+from unisono.fusers.model_registry import models_for
 from unisono.maths.metrics import ccc, pearson
 from unisono.scale.executors import open_engine, run_tasks
 from unisono.tables.ratings import Ratings
@@ -55,6 +56,8 @@ from unisono.tables.ratings import Ratings
 OUT = Path("bench-out") / "accuracy-series.jsonl"
 VOTERS = ("mean", "zscore-mean", "ewe", "aligned-mean", "auto")
 MODELS = ("auto", "independent", "mean", "median", "zscore-mean", "aligned-mean", "ewe")
+EVERY = [name for name in models_for(series=True) if name != "joint" and not name.startswith("paper")]
+FEW_SEEDS = 3  # of every model, at most
 PAPER_SEEDS = 3  # at most: the published model is slow, and its spread shows soon
 RESTARTS = 5  # of the published model, each looked at by itself
 PUBLISHED_TOL, RUN_ON_TOL = 5e-3, 1e-4  # change of the log-likelihood at which it stops: as published, and run on
@@ -82,6 +85,8 @@ def draws(seeds: int, folder: Path | None) -> tuple[list[Draw], list[str]]:
     """Every draw, and which sets are not at hand."""
     todo: list[Draw] = [("studies", study, s) for study in trace_studies(folder) for s in range(seeds)]
     todo += [("crowds", setting, s) for setting in CROWDS for s in range(2 * seeds)]
+    every = [*trace_studies(folder), *CROWDS]
+    todo += [("models", name, s) for name in every for s in range(min(seeds, FEW_SEEDS))]
     todo += [("realistic", setting, s) for setting in REALISTIC for s in range(seeds)]
     todo += [("paper", str(W), s) for W in WIDTHS for s in range(min(seeds, PAPER_SEEDS))]
     todo += [("green", task, 0) for task in TASKS]
@@ -154,6 +159,23 @@ def _crowd(setting: str, seed: int) -> dict[str, Any]:
         "stretches": stretches(ratings, seed),
         "strangers": float(np.mean([_stranger(ratings, k) for k in range(ratings.K)])),
     }
+
+
+def _every_model(name: str, seed: int) -> dict[str, Any]:
+    """Correlation, error, cover and seconds of every model: of a study as votes, of a crowd at the best lag."""
+    if name not in CROWDS:
+        folder = data_folder()
+        assert folder is not None
+        return {"found": study_figures(draw_traces(folder, name, seed), EVERY)}
+    ratings, truth, _ = made_crowd(name, seed)
+    assert ratings.clock is not None
+    reach, found = round(REACH * ratings.clock.rate), {}
+    for model in EVERY:
+        fused, seconds = timed(ratings, model)
+        lag, r = best_lag(fused.mean[:, 0], truth[:, 0], ratings.length, reach)
+        (mean, target), (sd, _) = (lagged(x[:, 0], truth[:, 0], ratings.length, lag) for x in (fused.mean, fused.sd))
+        found[model] = {"r": r, **figures(mean[:, None], sd[:, None], target[:, None], 0.0), "seconds": seconds}
+    return {"found": found}
 
 
 def _stranger(ratings: Ratings, k: int) -> float:
@@ -279,6 +301,7 @@ def _four(name: str, choice: int) -> dict[str, Any]:
 PARTS = {
     "studies": _study,
     "crowds": _crowd,
+    "models": _every_model,
     "realistic": _realistic,
     "paper": _paper,
     "green": _green,

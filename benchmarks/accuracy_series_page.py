@@ -9,7 +9,17 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.accuracy_page import markdown
-from benchmarks.trace_tables import bands_table, crowds_table, error, fours_table, named, studies_table, three, two
+from benchmarks.trace_tables import (
+    bands_table,
+    crowds_table,
+    error,
+    fours_table,
+    models_table,
+    named,
+    studies_table,
+    three,
+    two,
+)
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy-series.md"
 
@@ -18,13 +28,14 @@ def tables(found: dict[str, Any]) -> dict[str, str]:
     """Name and markdown of every table."""
     by_part = {
         part: [row for row in found["rows"] if row["part"] == part]
-        for part in ("studies", "crowds", "realistic", "paper", "green", "halves", "fours")
+        for part in ("studies", "crowds", "models", "realistic", "paper", "green", "halves", "fours")
     }
     return {
         "setup": _setup(found),
         "studies": studies_table(by_part["studies"]),
         "bands": bands_table(by_part["studies"], by_part["crowds"]),
         "crowds": crowds_table(by_part["crowds"]),
+        "models": models_table(by_part["models"]),
         "realistic": _realistic(by_part["realistic"]),
         "tests": _tests(by_part["realistic"]),
         "paper": _paper(by_part["paper"]),

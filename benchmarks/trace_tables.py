@@ -68,6 +68,26 @@ def crowds_table(rows: Rows) -> str:
     return markdown(["annotators", *(rows[0]["scores"] if rows else [])], lines)
 
 
+def models_table(rows: Rows) -> str:
+    """r / error / share in the 90 % band of every model on every set, and the seconds of a fit."""
+    sets = dict(named(rows))
+    models = list(rows[0]["found"]) if rows else []
+
+    def figure(model: str, name: str, what: str) -> float:
+        return float(np.mean([row["found"][model][what] for row in sets[name]]))
+
+    r = np.array([[figure(model, name, "r") for name in sets] for model in models])
+    lines = []
+    for model, own in zip(models, r, strict=True):
+        cells = []
+        for name, value, best in zip(sets, own, r.max(axis=0), strict=True):
+            shown = f"**{three(value)}**" if value == best else three(value)
+            cells.append(f"{shown} / {two(figure(model, name, 'error'))} / {two(figure(model, name, 'cover'))}")
+        seconds = np.mean([figure(model, name, "seconds") for name in sets])
+        lines.append([model, *cells, three(own.mean()), f"{seconds:.2g}"])
+    return markdown(["model", *sets, "average r", "seconds"], lines)
+
+
 def fours_table(rows: Rows) -> str:
     """The default minus the mean over every choice of four annotators; how it goes with who is among them."""
     gap = np.array([np.subtract(row["scores"]["auto"], row["scores"]["mean"]) for row in rows]).reshape(len(rows), -1)

@@ -69,6 +69,10 @@ def some_results():
     for task in "AB":
         scores = {"auto": figures(0.9), "mean": figures(0.8)}
         rows.append({"part": "green", "name": task, "seed": 0, "scores": scores, "published": {"old": [0.85, 0.75]}})
+    for seed, r in enumerate((0.8, 0.9)):
+        every = {"auto": {"r": r, "error": 0.5}, "dpcca": {"r": r - 0.1, "error": 0.6}}
+        every = {model: {**own, "cover": r, "seconds": 1.5} for model, own in every.items()}
+        rows += [{"part": "models", "name": name, "seed": seed, "found": every} for name in ("tense_music", "alike")]
     rows = [{"code": "this", "seconds": 6.0, **row} for row in rows]
     return {"seeds": 2, "missing": ["ceap"], "rows": rows}
 
@@ -90,6 +94,8 @@ def test_tables_hold_the_figures():
     assert "| green_intensity | known signal | .60 | .80 ± .00 (.05) | .80 (0.5) |" in found["bands"]
     assert "| alike | simulated truth | .80 | .90 ± .00 |  | .89 | .87 |" in found["bands"]
     assert "| alike | .920 | .900 |" in found["crowds"]
+    assert "| auto | **.850** / .50 / .85 | **.850** / .50 / .85 | .850 | 1.5 |" in found["models"]
+    assert "| dpcca | .750 / .60 / .85 | .750 / .60 / .85 | .750 | 1.5 |" in found["models"]
     assert "| dimension 1 | +.020 | 2 of 2 | +.010 to +.030 |" in found["fours"]
 
 
