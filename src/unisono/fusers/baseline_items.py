@@ -90,6 +90,7 @@ class Baseline(Fuser):
         self.ridge_ = empirical_ridge(scores, mean)
         self.trace_ = EmTrace(np.zeros(0), "none")
         self._ratings = ratings
+        self._fitted = ratings, average.mean, average.n_eff
         if given.on_state is not None:
             given.on_state(0, copy(self))
 
@@ -163,13 +164,21 @@ class Baseline(Fuser):
 
     def _truths(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
         """Means (M, D) and covariances (M, D, D) of the items, standardised."""
+        mean, n_eff = self._means(ratings)
+        # An item nobody rated on a dimension is anywhere that dimension goes.
+        rated = n_eff > 0
+        variance = np.where(rated, self.noise_ / np.where(rated, n_eff, 1.0), self.noise_ + self.spread_)
+        mean = np.where(rated, mean, self.adjustment_.center)
+        return mean, variance[:, :, None] * np.eye(ratings.D)
+
+    def _means(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
+        """Averages and effective numbers of ratings (M, D); those of the fit are known."""
+        fitted, *known = getattr(self, "_fitted", (None,))
+        if ratings is fitted:
+            return known[0], known[1]
         z = self.scaling_.standardise(ratings.value)
         average = self._averaged(z, ratings.item_of, places_by_label(ratings, self.annotators_), ratings.M)
-        # An item nobody rated on a dimension is anywhere that dimension goes.
-        rated = average.n_eff > 0
-        variance = np.where(rated, self.noise_ / np.where(rated, average.n_eff, 1.0), self.noise_ + self.spread_)
-        mean = np.where(rated, average.mean, self.adjustment_.center)
-        return mean, variance[:, :, None] * np.eye(ratings.D)
+        return average.mean, average.n_eff
 
     def _averaged(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int) -> Average:
         weight = self.adjustment_.weight[annotator_of]

@@ -14,6 +14,16 @@ import numpy as np
 TINY = 1e-6
 
 
+def rows_by_group(of: np.ndarray) -> np.ndarray:
+    """Rows sorted by group (J,), numbered from 0, in their own order within each.
+
+    Numbers of 16 bits are sorted by counting, larger ones half by half.
+    """
+    order = np.argsort((of & 0xFFFF).astype(np.uint16), kind="stable")
+    upper = of >> 16
+    return order[rows_by_group(upper[order])] if upper.any() else order
+
+
 def segment_sum(values: np.ndarray, of: np.ndarray, size: int) -> np.ndarray:
     """(size, D) sums of the rows of values (J, D) by `of` (J,)."""
     columns = [np.bincount(of, weights=values[:, d], minlength=size) for d in range(values.shape[1])]
@@ -111,19 +121,28 @@ class Average(NamedTuple):
 def weighted_mean(value: np.ndarray, weight: np.ndarray, item_of: np.ndarray, M: int) -> Average:
     """Means with weights (J, D); where all weights of an item are zero, its ratings count equally."""
     seen = ~np.isnan(value)
+    rows = np.bincount(item_of, minlength=M)
+
+    def of_items(sums: np.ndarray) -> np.ndarray:
+        return np.repeat(sums, rows, axis=0)  # ratings are sorted by item
+
     w = np.where(seen, weight, 0.0)
-    empty = segment_sum(w, item_of, M) <= 0
-    w = np.where(empty[item_of] & seen, 1.0, w)
-    y = np.where(seen, value, 0.0)
-    total, squares = segment_sum(w, item_of, M), segment_sum(w * w, item_of, M)
-    weighted = segment_sum(w * y, item_of, M)
-    rest = total[item_of] - w
+    total = segment_sum(w, item_of, M)
+    empty = total <= 0
+    if empty.any():
+        w = np.where(of_items(empty) & seen, 1.0, w)
+        total = segment_sum(w, item_of, M)
+    wy = w * np.where(seen, value, 0.0)
+    squares, weighted = segment_sum(w * w, item_of, M), segment_sum(wy, item_of, M)
+    all_weight = of_items(total)
+    rest = all_weight - w
+    given = rows[:, None] if seen.all() else segment_sum(seen.astype(float), item_of, M)
     # What is left after subtracting the only rating is rounding, not weight.
-    others = (segment_sum(seen.astype(float), item_of, M)[item_of] - seen > 0) & (rest > 1e-12 * total[item_of])
+    others = (of_items(given) - seen > 0) & (rest > 1e-12 * all_weight)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(total > 0, weighted / total, np.nan)
         n_eff = np.where(total > 0, total**2 / squares, 0.0)
-        left_out = np.where(others, (weighted[item_of] - w * y) / rest, np.nan)
+        left_out = np.where(others, (of_items(weighted) - wy) / rest, np.nan)
     return Average(mean, n_eff, left_out)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 SAME_ANSWER = 1e-4  # numerical: standard deviations within which two answers are the same
+FIRST_ROWS = 10_000  # numerical: numbers that are looked up before all are
 MOST_APART = 10.0  # numerical: so many times as far may answers lie apart that are the same by others in between
 
 
@@ -18,9 +19,11 @@ def category_codes(y: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | 
     values = np.unique(y[:: max(len(y) // 1000, 1)])
     if len(values) > most:
         return None
-    code = np.minimum(np.searchsorted(values, y), max(len(values) - 1, 0))
-    if len(y) and (values[code] != y).any():
-        values, code = np.unique(y, return_inverse=True)
+    for part in (y[:FIRST_ROWS], y):
+        code = np.minimum(np.searchsorted(values, part), max(len(values) - 1, 0))
+        if len(y) and (values[code] != part).any():
+            values, code = np.unique(y, return_inverse=True)
+            break
     return (values, code) if len(values) <= most else None
 
 
@@ -49,17 +52,24 @@ def same_answers(value: np.ndarray) -> np.ndarray:
     Distinct answers of which each is so close to the next are one, unless together they reach far: then it is a
     continuous scale, so densely used that nothing is told from anything by its distance.
     """
-    found = value.copy()
+    found = value.copy(order="K")
     for d, column in enumerate(value.T):
-        values, code = sorted_codes(column[~np.isnan(column)])
-        close = SAME_ANSWER * float(np.std(values)) if len(values) else 0.0
-        first = np.flatnonzero(np.diff(values, prepend=-np.inf) > close)
-        group = np.cumsum(np.diff(values, prepend=-np.inf) > close) - 1
-        last = np.append(first[1:], len(values)) - 1
-        narrow = values[last] - values[first] <= MOST_APART * close
-        middle = values[(first + last) // 2]
-        found[~np.isnan(column), d] = np.where(narrow[group], middle[group], values)[code]
+        low, high, middle = _made_equal(np.unique(column[~np.isnan(column)]))
+        if len(low):
+            place = np.maximum(np.searchsorted(low, column, "right") - 1, 0)
+            rows = np.flatnonzero((low[place] <= column) & (column <= high[place]))
+            found[rows, d] = middle[place[rows]]
     return found
+
+
+def _made_equal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lowest, highest and middle of the distinct values, in order, that are one answer."""
+    close = SAME_ANSWER * float(np.std(values)) if len(values) else 0.0
+    first = np.flatnonzero(np.diff(values, prepend=-np.inf) > close)
+    last = np.append(first[1:], len(values)) - 1
+    several = (last > first) & (values[last] - values[first] <= MOST_APART * close)
+    first, last = first[several], last[several]
+    return values[first], values[last], values[(first + last) // 2]
 
 
 NO_SPREAD = 1e-12  # share of the largest value: a smaller standard deviation is the rounding of a constant

@@ -82,13 +82,14 @@ def frame_index(ratings: Ratings) -> np.ndarray:
 def connected_groups(ratings: Ratings) -> list[np.ndarray]:
     """Groups of annotators that share no item with each other, the largest first; silent annotators are left out."""
     spoke = coverage(ratings).spoke
-    item, annotator = ratings.item_of[spoke], ratings.annotator_of[spoke]
-    ones = np.ones(len(item), dtype=np.int8)
-    size = ratings.M + ratings.K
-    ties = coo_array((ones, (item, ratings.M + annotator.astype(np.int64))), shape=(size, size))
-    _, group = connected_components(ties.tocsr(), directed=False)
+    item, annotator = ratings.item_of[spoke], ratings.annotator_of[spoke].astype(np.int64)
+    # Judgements are sorted by item: who follows whom on an item ties all that rated it.
+    ties = np.unique((annotator[:-1] * ratings.K + annotator[1:])[item[:-1] == item[1:]])
+    shape = (ratings.K, ratings.K)
+    graph = coo_array((np.ones(len(ties), dtype=np.int8), (ties // ratings.K, ties % ratings.K)), shape=shape)
+    _, group = connected_components(graph.tocsr(), directed=False)
     active = np.flatnonzero(np.bincount(annotator, minlength=ratings.K))
-    of_annotator = group[ratings.M + active]
+    of_annotator = group[active]
     groups = [active[of_annotator == g] for g in np.unique(of_annotator)]
     return sorted(groups, key=lambda members: (-len(members), int(members[0])))
 

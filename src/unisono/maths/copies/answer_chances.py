@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from unisono.maths.grouped_sums import rows_by_group
 from unisono.maths.rating_values import sorted_codes
 
 SMOOTHING = 1.0  # convention: imaginary answers, as common as in the whole crowd, beside those that were counted
@@ -151,7 +152,7 @@ class Repeats(NamedTuple):
 
 def find_repeats(answer: np.ndarray, annotator_of: np.ndarray, K: int) -> Repeats:
     """Blocks in the codes of whole answers (n,), in the order in which they were given."""
-    order = np.argsort(annotator_of, kind="stable")
+    order = rows_by_group(annotator_of)
     who, code = annotator_of[order].astype(np.int64), answer[order]
     given = np.bincount(who, minlength=K)
     rank = np.arange(len(who)) - np.repeat(np.cumsum(given) - given, given)

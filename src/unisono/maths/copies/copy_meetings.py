@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.grouped_sums import rows_by_group
+
 MOST_CELLS = 1_000_000  # numerical: cells (meetings times dimensions) that are compared at once
 FIRST_CELLS = 400_000  # numerical: cells of a first look where there are more
 ENOUGH_CELLS = 30  # convention: answers of an annotator that suffice to tell a copy when only some items are looked at
@@ -132,7 +134,7 @@ def _frequent(one: np.ndarray, other: np.ndarray, annotator_of: np.ndarray, K: i
 def candidate_pairs(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int) -> np.ndarray:
     """(P, 2) annotators who share rare runs of answers, those who share most first."""
     D = value.shape[1]
-    order = np.argsort(annotator_of, kind="stable")
+    order = rows_by_group(annotator_of)
     who = np.repeat(annotator_of[order].astype(np.int64), D)
     answer = np.ascontiguousarray(value[order] + 0.0).ravel()  # adding zero turns -0.0 into 0.0
     place = (item_of[order].astype(np.uint64)[:, None] * np.uint64(D) + np.arange(D, dtype=np.uint64)).ravel()
@@ -193,7 +195,7 @@ def rows_of_meetings(
     fewer: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, K: int, looked_at: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Judgements of the first and of the second of every pair (P, 2) on the same item, where `looked_at` (J,)."""
-    order = np.argsort(annotator_of, kind="stable")
+    order = rows_by_group(annotator_of)
     given = np.bincount(annotator_of, minlength=K)
     first = np.cumsum(given) - given
     n = given[fewer[:, 0]]

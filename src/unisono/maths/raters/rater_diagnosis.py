@@ -56,7 +56,7 @@ from unisono.maths.raters.response_styles import (
     style_evidence,
     typical_noise,
 )
-from unisono.maths.rating_values import SAME_ANSWER, close_pairs, sorted_codes
+from unisono.maths.rating_values import SAME_ANSWER, close_pairs
 
 DIAGNOSIS_ROUNDS = 12  # numerical: truth and annotators in turn, at most
 DIAGNOSIS_TOLERANCE = 1e-3  # numerical: change of any probability below which they have settled
@@ -156,8 +156,8 @@ def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
     """(K, D) how much likelier n equal answers are from a constant annotator, -inf where answers differ."""
     (low, high), equal = answer_ranges(z, of, K), np.zeros(z.shape[1])
     for d in range(z.shape[1]):
-        values, code = sorted_codes(z[~np.isnan(z[:, d]), d])
-        equal[d] = sum(close_pairs(values, np.bincount(code, minlength=len(values)), SAME_ANSWER))
+        values, times = np.unique(z[~np.isnan(z[:, d]), d], return_counts=True)
+        equal[d] = sum(close_pairs(values, times, SAME_ANSWER))
     return log_sameness(low, high, segment_sum((~np.isnan(z)).astype(float), of, K), equal)
 
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from unisono.maths.grouped_sums import segment_sum
+from unisono.maths.grouped_sums import rows_by_group, segment_sum
 from unisono.maths.items.item_priors import CLEAR_ERRORS, IMAGINARY_ITEMS, LEAST_SHARE, SIGNAL_BELIEF
 
 
@@ -254,7 +254,7 @@ def _add_by_annotator(
 ) -> None:
     """The same by matrix products, one annotator at a time."""
     of, y = held.of[judgements], held.y[:, judgements]
-    order = np.argsort(of, kind="stable")
+    order = rows_by_group(of)
     for rows in np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(order) else ():
         k, own_truth = of[rows[0]], truth[:, rows]
         xy[:, :, k] += y[:, rows] @ own_truth.T
