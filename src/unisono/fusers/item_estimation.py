@@ -145,14 +145,15 @@ def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimat
         return estimate_at(blind, state, trace, settings)
 
     state, trace = _climb(blind, bayes_start(blind, settings), settings, run, found)
+    estimate = found(*_weighed(blind, state, trace, settings, run, found))
     if data.gold is None:
-        return found(*_weighed(blind, state, trace, settings, run, found))
+        return estimate
 
     def climb(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
         return _climb(part, start, how, run._replace(on_estimate=None), found)
 
     turned = turned_by_gold(data, state, float(trace.objective[-1]), settings, climb)
-    return found(state, trace)._replace(turned=None if turned is None else _turned_estimate(turned, settings))
+    return estimate._replace(turned=None if turned is None else _turned_estimate(turned, settings))
 
 
 def _climb(
