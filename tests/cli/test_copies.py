@@ -26,7 +26,8 @@ def test_check_names_copies_with_a_probability(table):
     path, original, copy = table
     done = unisono_here("check", path)
     assert (
-        f"Annotators '{original}' and '{copy}' look like one opinion under 2 names (probability 0.999)." in done.stdout
+        f"Annotators '{original}' and '{copy}' look like duplicates of one annotator (probability 0.999)."
+        in done.stdout
     )
     found = json.loads(unisono_here("check", path, "--json").stdout)
     assert found["copies"][0]["annotators"] == [original, copy]
@@ -37,10 +38,10 @@ def test_check_names_copies_with_a_probability(table):
 def test_fuse_counts_them_once_and_says_so(table, tmp_path):
     path, original, copy = table
     done = unisono_here("fuse", path, "--out", tmp_path / "merged")
-    assert "They count as one opinion; --copies keep" in done.stdout
-    assert "one opinion under 2 names" in done.stderr
+    assert "They are merged and weighted as one annotator; --copies keep" in done.stdout
+    assert "duplicates of one annotator" in done.stderr
     kept = unisono_here("fuse", path, "--copies", "keep", "--out", tmp_path / "kept")
-    assert "Each of them counts, as was asked for." in kept.stdout
+    assert "They are kept apart, as was asked for." in kept.stdout
     truths = [(tmp_path / name / "truth.csv").read_text() for name in ("merged", "kept")]
     assert truths[0] != truths[1]
     rows = (tmp_path / "merged" / "annotators.csv").read_text()

@@ -37,7 +37,7 @@ def test_figures_of_several_studies_come_stay_and_say_what_failed(tmp_path: Path
         expect(line).to_contain_text("From 144 ratings by 9 raters, computed just now")
         rows = page.locator("#quality-unusual tr")
         expect(rows.filter(has_text="r0009")).to_contain_text("answers that follow nobody else's")
-        expect(rows.filter(has_text="r0008").first).to_contain_text("scales used the other way round")
+        expect(rows.filter(has_text="r0008").first).to_contain_text("reversed use of the scale")
         expect(page.locator("#quality-dimensions tr")).to_have_count(2)
         expect(page.locator("#quality-needed")).to_contain_text("correlation of 0.9")
         page.get_by_text("The truth so far").click()

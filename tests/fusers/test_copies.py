@@ -1,4 +1,4 @@
-"""Copies count as one opinion, whatever the model, and everybody keeps a row."""
+"""Copies are weighted as one annotator, whatever the model, and everybody keeps a row."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def test_nobody_becomes_more_reliable_by_being_copied():
 
 def test_an_exact_copy_changes_nothing_at_all(planted):
     exact = with_copy(np.random.default_rng(3), changed=0.0, items=80, annotators=5, dims=2, levels=7)
-    with pytest.warns(DataWarning, match="look like one opinion under 2 names"):
+    with pytest.warns(DataWarning, match="look like duplicates of one annotator"):
         merged = un.fuse(ratings_of(exact))
     np.testing.assert_array_equal(merged.fused.mean, un.fuse(ratings_of(exact, without_copy=True)).fused.mean)
 
@@ -115,7 +115,7 @@ def test_two_copies_of_each_other_are_left_as_they_are():
     )
     assert len(crowd_copies(ratings).sets) == 1
     assert one_voice_each(ratings) is ratings
-    with pytest.warns(DataWarning, match="the result rests on one opinion"):
+    with pytest.warns(DataWarning, match="the result rests on one independent annotator"):
         un.fuse(ratings, model="mean")
 
 

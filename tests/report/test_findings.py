@@ -66,18 +66,18 @@ def test_words_name_the_annotator_the_dimension_and_the_probability():
     text = result.summary()
     spammer = found["spammers"][0]
     assert f"'{spammer['annotator']}' ({spammer['probability']:.3f})" in text
-    assert "look like spammers (probability over 0.9;" in text
-    assert "Scales used the other way round (probability over 0.9): 'ann" in text
+    assert "annotators have a spammer probability above 0.9 (" in text
+    assert "Reversed use of the scale (probability above 0.9): 'ann" in text
     best = max((row for row in named if row["style"] == "swapped"), key=lambda row: row["probability"])
     mistaken = f"'{best['annotator']}' {best['dimension']} for {best['follows']} ({best['probability']:.3f})"
-    assert f"Dimensions mistaken for another (probability over 0.9): {mistaken}" in text
+    assert f"Dimensions confused (probability above 0.9): {mistaken}" in text
 
 
 def test_an_honest_crowd_is_told_so():
     _, ratings = crowd_ratings(1, {}, items=80)
     text = un.fuse(ratings, model="mean").summary()
-    assert "No annotator looks like a spammer (probability over 0.9; 0.0 of 20 expected in all)." in text
-    assert "the other way round" not in text
+    assert "No annotator has a spammer probability above 0.9 (expected number of spammers: 0.0 of 20)." in text
+    assert "Reversed" not in text
 
 
 def test_who_is_just_short_of_being_named_is_not_passed_over():
@@ -92,7 +92,7 @@ def test_who_is_just_short_of_being_named_is_not_passed_over():
         {"annotator": names[3], "probability": 0.878},
         {"annotator": names[4], "probability": 0.5},
     ]
-    line = f"More likely spammers than not, but less sure: '{names[3]}' (0.878), '{names[4]}' (0.500)."
+    line = f"Spammer probability of 0.5 to 0.9: '{names[3]}' (0.878), '{names[4]}' (0.500)."
     assert line in finding_lines(found, len(names))
 
 
@@ -107,7 +107,7 @@ def test_half_flipped_and_half_swapped_is_named(swapped, named):
     odd = found._replace(flipped=flipped, swapped=other, usual=usual, unrelated=none, constant=none)
     data = findings(replace(annotators, diagnosis=odd._replace(spammer=np.full(K, 0.01))))
     assert [row["style"] for row in data["styles"]] == named
-    told = [line for line in finding_lines(data, K) if line.startswith("Answers that mislead or tell nothing")]
+    told = [line for line in finding_lines(data, K) if line.startswith("Answers reversed, confused or unrelated")]
     assert [f"'{annotators.annotators[3]}'" in line for line in told] == [True] * len(named)
     sure = odd._replace(flipped=np.where(flipped > 0.4, 0.95, flipped), spammer=np.full(K, 0.01))
     styles = findings(replace(annotators, diagnosis=sure))["styles"]
@@ -120,7 +120,7 @@ def test_pure_noise_is_said_plainly():
         result = un.fuse(ratings, model="mean")
     assert len([one for one in told if "clearly agree" in str(one.message)]) == 2
     assert [alert.kind for alert in result.alerts[:2]] == [NO_SIGNAL, NO_SIGNAL]
-    assert "No annotator looks like a spammer" in result.summary()
+    assert "No annotator has a spammer probability" in result.summary()
     assert "Annotators do not clearly agree on arousal" in result.summary()
 
 

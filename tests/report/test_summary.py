@@ -17,10 +17,10 @@ def line(objective, stop="converged"):
 @pytest.mark.parametrize(
     ("objective", "stop", "words"),
     [
-        ([1, 2, 3], "converged", "Estimates settled after 3 iterations; the objective rose at every step."),
+        ([1, 2, 3], "converged", "Estimation converged after 3 iterations; the objective rose at every step."),
         ([1, 3, 2.5], "converged", "the objective fell once by 0.5 (iteration 3)."),
         ([1, 3, 2, 4, 3.5], "converged", "the objective fell 2 times, at most by 1 (iteration 3)."),
-        ([1, 2], "max_iter", "Estimation stopped before estimates settled, after 2 iterations;"),
+        ([1, 2], "max_iter", "Estimation stopped before it converged, after 2 iterations;"),
     ],
 )
 def test_convergence_in_words(objective, stop, words):

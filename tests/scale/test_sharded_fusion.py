@@ -91,7 +91,7 @@ def test_everything_that_is_said_of_annotators_is_the_same(serial, in_memory, tm
     found, expected = serial.summary_data, in_memory.summary_data
     assert {k: v for k, v in found.items() if k not in same} == {k: v for k, v in expected.items() if k not in same}
     assert found["objective"]["last"] == pytest.approx(expected["objective"]["last"], rel=1e-12)
-    assert "look like one opinion" in serial.summary()
+    assert "look like duplicates" in serial.summary()
 
 
 @pytest.mark.parametrize(

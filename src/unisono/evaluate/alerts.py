@@ -19,10 +19,12 @@ from unisono.tables.ratings import Ratings
 
 COPIES = "copies"  # the kind of alert
 NAMED = 8  # annotators of one set that are named
-COUNTED_ONCE = "They count as one opinion; --copies keep (copies='keep' in Python) counts each."
-COUNTED_EACH = "Each of them counts, as was asked for."
-ALONE = "Nobody else rated these items, so that each of them counts: the result rests on one opinion."
-WILL_COUNT_ONCE = "`unisono fuse` counts them as one opinion; the agreement figures count each."
+COUNTED_ONCE = (
+    "They are merged and weighted as one annotator; --copies keep (copies='keep' in Python) keeps them apart."
+)
+COUNTED_EACH = "They are kept apart, as was asked for."
+ALONE = "Nobody else rated these items, so they are kept apart: the result rests on one independent annotator."
+WILL_COUNT_ONCE = "`unisono fuse` merges them and weights them as one annotator; the agreement figures keep them apart."
 
 
 def copy_alerts(copies: Copies, counted: str = WILL_COUNT_ONCE) -> list[Alert]:
@@ -31,7 +33,7 @@ def copy_alerts(copies: Copies, counted: str = WILL_COUNT_ONCE) -> list[Alert]:
 
 
 def how_counted(merged: bool | None) -> str:
-    """What became of the copies in a fusion: whether they could count as one opinion; None if they were not to."""
+    """What became of the copies in a fusion: whether they could be merged; None if they were not to."""
     if merged is None:
         return COUNTED_EACH
     return COUNTED_ONCE if merged else ALONE
@@ -41,7 +43,7 @@ def _copy_words(one: CopySet) -> str:
     names = len(one.annotators)
     most_alike = "Two of them" if names > 2 else "They"
     so = (
-        f"Annotators {listed(one.annotators, NAMED)} look like one opinion under {names} names "
+        f"Annotators {listed(one.annotators, NAMED)} look like duplicates of one annotator "
         f"(probability {one.probability:.3f})."
     )
     if one.traces:

@@ -23,19 +23,19 @@ SHRUNKEN = 2.0  # figures that are drawn to the crowd lie closer together than t
 TINY = 1e-9  # numerical: an error that is none
 NAMED = 5  # names in one line of words
 WORDS = {
-    "flipped": ("Scales used the other way round", "{dimension}"),
-    "swapped": ("Dimensions mistaken for another", "{dimension} for {follows}"),
-    "compressed": ("A small part of the scale", "{dimension}"),
-    "stretched": ("Exaggeration", "{dimension}"),
-    "unrelated": ("Answers that follow no truth on one dimension", "{dimension}"),
-    "harmful": ("Answers that mislead or tell nothing, in which way is not clear", "{dimension}"),
+    "flipped": ("Reversed use of the scale", "{dimension}"),
+    "swapped": ("Dimensions confused", "{dimension} for {follows}"),
+    "compressed": ("Use of a small part of the scale", "{dimension}"),
+    "stretched": ("Exaggerated use of the scale", "{dimension}"),
+    "unrelated": ("Answers unrelated to the truth on one dimension", "{dimension}"),
+    "harmful": ("Answers reversed, confused or unrelated to the truth, which of them is not clear", "{dimension}"),
 }
 HARMFUL = ("flipped", "swapped", "unrelated", "constant")  # styles that make answers useless or worse
 
 
 TRACING = {
-    "flipped": "Traces the other way round",
-    "unrelated": "Traces that follow no truth",
+    "flipped": "Reversed traces",
+    "unrelated": "Traces unrelated to the truth",
     "flat": "Traces that do not move",
     "late": "Traces that begin to move late",
     "drifting": "Traces that drift",
@@ -63,7 +63,7 @@ def tracing_findings(annotators: Annotators) -> list[dict[str, Any]] | None:
 
 def tracing_lines(rows: list[dict[str, Any]], by_gold: bool) -> list[str]:
     """The same for a person to read; of flipped ones it is said which way is right."""
-    over = f"probability over {NAMED_FROM:g}"
+    over = f"probability above {NAMED_FROM:g}"
     if not rows:
         return [f"No annotator's traces look unusual ({over})."]
     lines = []
@@ -113,16 +113,15 @@ def _probability(found: Diagnosis, kind: str) -> np.ndarray:
 
 def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
     """The same for a person to read."""
-    over = f"probability over {data['named_from']:g}"
-    spammers = data["spammers"]
-    expected = f"{data['expected_spammers']:.1f} of {annotators} expected in all"
-    if spammers:
-        look = "looks like a spammer" if len(spammers) == 1 else "look like spammers"
-        lines = [f"{len(spammers)} of {annotators} annotators {look} ({over}; {expected}): {_names(spammers)}."]
-    else:
-        lines = [f"No annotator looks like a spammer ({over}; {expected})."]
+    least, spammers = f"{data['named_from']:g}", data["spammers"]
+    over = f"probability above {least}"
+    has = "annotator has" if annotators == 1 else "annotators has" if len(spammers) == 1 else "annotators have"
+    who = f"{len(spammers)} of {annotators} {has}" if spammers else "No annotator has"
+    named = f": {_names(spammers)}" if spammers else ""
+    expected = f"expected number of spammers: {data['expected_spammers']:.1f} of {annotators}"
+    lines = [f"{who} a spammer probability above {least} ({expected}){named}."]
     if data.get("suspected"):
-        lines.append(f"More likely spammers than not, but less sure: {_names(data['suspected'])}.")
+        lines.append(f"Spammer probability of {SUSPECTED_FROM:g} to {least}: {_names(data['suspected'])}.")
     for kind, (words, which) in WORDS.items():
         rows = [row | {"on": which.format(**row)} for row in data["styles"] if row["style"] == kind]
         if rows:

@@ -62,7 +62,7 @@ def _of_estimation(summary: dict[str, Any]) -> list[dict[str, str]]:
     if not summary.get("iterations") or summary["stop"] != "max_iter":
         return []
     after = counted(summary["iterations"], "iteration")
-    message = f"The estimation stopped after {after}, before estimates had settled."
+    message = f"The estimation stopped after {after}, before it converged."
     return [{"kind": "not-converged", "severity": "warning", "message": message}]
 
 

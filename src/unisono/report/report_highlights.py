@@ -128,7 +128,7 @@ def _ranked(summary: dict[str, Any], end: str) -> list[Line]:
         )
         for one in who
     ]
-    head = "Most reliable (share of truth in their answers)" if end == "most" else "Least reliable"
+    head = "Most reliable (share of variance due to the truth)" if end == "most" else "Least reliable"
     return [Line("", head), *lines] if lines else []
 
 
@@ -153,11 +153,10 @@ def _trust_in_words(summary: dict[str, Any]) -> str:
     if not diagnosis:
         return f"{everybody}; this model does not look for spammers."
     if diagnosis["spammers"]:
-        look = "it looks" if len(diagnosis["spammers"]) == 1 else "they look"
-        return f"Not {_named(diagnosis['spammers'])}: {look} like spam."
+        return f"Not {_named(diagnosis['spammers'])}, whose spammer probability is above {diagnosis['named_from']:g}."
     if diagnosis.get("suspected"):
-        return f"Look at {_named(diagnosis['suspected'])} first: more likely spam than not. Nobody else looks like it."
-    return f"Nobody among {everybody} looks like a spammer."
+        return f"Look at {_named(diagnosis['suspected'])} first: more likely a spammer than not. Nobody else is."
+    return f"None of {everybody} looks like a spammer."
 
 
 def _named(found: list[dict[str, Any]]) -> str:

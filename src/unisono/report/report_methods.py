@@ -108,14 +108,10 @@ def methods_paragraph(data: dict[str, Any]) -> str:
         f"They were fused with unisono {version} by {_model(data['model'], len(dims))}.",
     ]
     if summary.get("response", {}).get("kind") == "ends":
-        sentences.append(
-            "Answers at an end of the scale were read as half a step inside it, or beyond: nobody can answer more."
-        )
+        sentences.append("Ratings at the minimum or maximum of the scale were treated as censored.")
     if summary["iterations"]:
-        settled = "estimates settled" if summary["stop"] == "converged" else "estimation was stopped"
-        sentences.append(
-            f"The {settled} after {counted(summary['iterations'], 'iteration')}.".replace("The estimates", "Estimates")
-        )
+        ended = "converged" if summary["stop"] == "converged" else "was stopped"
+        sentences.append(f"The estimation {ended} after {counted(summary['iterations'], 'iteration')}.")
     sentences.append(data["agreement"]["apa"])
     diagnosis = summary.get("diagnosis")
     if diagnosis is not None:

@@ -75,7 +75,7 @@ TWO = (
     "Two annotators cannot be told apart: where they differ, nothing says which of them is nearer to the truth, so "
     "neither is called more reliable."
 )
-ALIKE = "Annotators do not differ in reliability beyond chance, so nobody is called the most or the least reliable."
+ALIKE = "Annotators do not differ in reliability beyond chance, so none is ranked."
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
 
@@ -163,14 +163,14 @@ def summary_text(data: dict[str, Any]) -> str:
         f"({', '.join(data['dimensions'])}) with the model '{data['model']}'.",
         f"{_each(data)}: {data['ratings_per_item']:g}; missing answers: {100 * data['missing_share']:.1f} %.",
         "",
-        "Agreement of an annotator with the truth fused from the others (median correlation):",
+        "Correlation of an annotator with the truth fused from the others (median over annotators):",
         *_aligned([(name, _number(value)) for name, value in data["agreement"].items()]),
     ]
     if kinds:
         lines += ["", *kind_lines(kinds)]
     for title, key in (("Most reliable annotators", "most_reliable"), ("Least reliable annotators", "least_reliable")):
         if data[key]:
-            lines += ["", f"{title} (share of their answers' variance that is truth):"]
+            lines += ["", f"{title} (share of the variance of their ratings that is due to the truth):"]
             lines += _aligned(
                 [
                     (who["annotator"], f"{_number(who['reliability'])}   {_given(data, who['ratings'])}")
@@ -202,8 +202,8 @@ def summary_text(data: dict[str, Any]) -> str:
 
 
 def _convergence_line(data: dict[str, Any]) -> str:
-    """Whether estimates settled, and whether the objective rose all the way there: two different things."""
-    how = "Estimates settled" if data["stop"] == "converged" else "Estimation stopped before estimates settled,"
+    """Whether estimation converged, and whether the objective rose all the way there: two different things."""
+    how = "Estimation converged" if data["stop"] == "converged" else "Estimation stopped before it converged,"
     path = data["objective"]
     rose = "the objective rose at every step"
     if path["falls"]:
@@ -216,8 +216,8 @@ def _response_line(found: dict[str, Any], dimensions: int) -> str:
     """What ratings were read as, and where; the rest are numbers."""
     where = f"{found['dimensions']} of {dimensions} dimensions"
     if found["kind"] == "ends":
-        return f"Answers at an end of the scale mean half a step inside it, or beyond, on {where}."
-    return f"Ratings of {where} are sliders, read through functions of {found['annotators']} annotators of their own."
+        return f"Ratings at the minimum or maximum of the scale are treated as censored on {where}."
+    return f"Ratings on {where} are read through monotone response functions, of {found['annotators']} annotators."
 
 
 def _what(data: dict[str, Any]) -> str:

@@ -95,9 +95,9 @@ def test_the_summary_and_the_methods_say_how_ends_are_read(tmp_path):
     ratings = ratings_of(value, item_of, annotator_of)
     result = un.fuse(ratings)
     assert result.summary_data["response"] == {"kind": "ends", "dimensions": 1}
-    assert "mean half a step inside it, or beyond, on 1 of 2 dimensions." in result.summary()
+    assert "are treated as censored on 1 of 2 dimensions." in result.summary()
     result.report(tmp_path / "report.html")
-    assert "were read as half a step inside it, or beyond" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "were treated as censored" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "response" not in un.fuse(ratings, censored=False).summary_data
 
 

@@ -73,7 +73,7 @@ def copied(K=4):
     return ratings_of(value, item_of, annotator_of)
 
 
-@pytest.mark.filterwarnings("ignore:.*look like one opinion")
+@pytest.mark.filterwarnings("ignore:.*look like duplicates")
 @pytest.mark.parametrize(
     "make",
     [lambda: ratings_of(*crowd()[:3]), copied, lambda: copied(K=2), lambda: un.load_dataset("green_intensity")],

@@ -22,7 +22,7 @@ def tables():
     return table, pd.concat([table, again], ignore_index=True)
 
 
-@pytest.mark.filterwarnings("ignore:.*one opinion")
+@pytest.mark.filterwarnings("ignore:.*look like duplicates")
 @pytest.mark.parametrize("model", ["auto", "mean"])
 def test_a_copy_changes_nothing_and_has_a_row(tables, model):
     honest, copied = tables
@@ -43,4 +43,4 @@ def test_a_copy_changes_nothing_and_has_a_row(tables, model):
 def test_it_is_said_how_alike_they_are(tables):
     with pytest.warns(un.DataWarning, match=r"correlates 1\.000 over the 300 frames that both rated") as told:
         un.fuse(tables[1])
-    assert "'rater 1' and 'zz' look like one opinion under 2 names" in str(told[0].message)
+    assert "'rater 1' and 'zz' look like duplicates of one annotator" in str(told[0].message)

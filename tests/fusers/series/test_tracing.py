@@ -32,9 +32,9 @@ def test_columns_and_words_name_them(result):
         assert (own["flat"] > 0.9).to_list() == [False] * 5 + [True]
         assert (own["gain"] < 0).to_list() == [False, True, False, False, False, False]
     text = result.summary()
-    assert "Traces the other way round (probability over 0.9): 'rater 1'" in text
+    assert "Reversed traces (probability above 0.9): 'rater 1'" in text
     assert "Which way is up is what most annotators do." in text
-    assert "Traces that do not move (probability over 0.9): 'rater 5'" in text
+    assert "Traces that do not move (probability above 0.9): 'rater 5'" in text
     assert {"annotator": "rater 1", "dimension": "valence", "kind": "flipped", "probability": 0.999} in (
         result.summary_data["tracing"]
     )
@@ -66,5 +66,5 @@ def test_nobody_is_named_where_nobody_is_unusual():
     made = trace_world(seed=1, K=6, lengths=(200, 200, 200), gaps=False)
     result = un.fuse(made.ratings)
     assert result.summary_data["tracing"] == []
-    assert "No annotator's traces look unusual (probability over 0.9)." in result.summary()
+    assert "No annotator's traces look unusual (probability above 0.9)." in result.summary()
     assert un.fuse(made.ratings, model="mean").summary_data["tracing"] is None

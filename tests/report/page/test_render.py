@@ -296,20 +296,20 @@ def test_the_order_of_differences_is_said_and_one_iteration_is_one():
     data["summary"] |= {"iterations": 1, "stop": "converged"}
     text = render_page(data)
     assert "in order of what is unusual on their dimension" in text
-    assert "settled after 1 iteration." in text
+    assert "converged after 1 iteration." in text
     assert "Useless: no better than a constant." in render_page(dossier_of_judges())
 
 
 def test_a_likely_spammer_is_neither_passed_over_nor_accused():
     data = deepcopy(dossier_of_items())
     data["summary"]["diagnosis"] |= {"spammers": [], "suspected": [{"annotator": "eve", "probability": 0.878}]}
-    assert in_short(data)[2].sentence == "Look at eve first: more likely spam than not. Nobody else looks like it."
+    assert in_short(data)[2].sentence == "Look at eve first: more likely a spammer than not. Nobody else is."
     (found,) = [one for one in look_at(data) if one["kind"] == "suspected"]
     assert found["messages"] == ["eve is more likely a spammer than not (probability 0.878)."]
     assert found["advice"]
     assert found["severity"] == "note"  # the third answer says it too; a warning would push that off the screen
     data["summary"]["diagnosis"]["suspected"] = []
-    assert in_short(data)[2].sentence.startswith("Nobody among")
+    assert in_short(data)[2].sentence.startswith("None of")
 
 
 def test_every_finding_about_tracers_has_its_words():

@@ -297,7 +297,7 @@ def _labels_rows(column: str) -> str | None:
     for role in ("item", "annotator", "time"):
         if plain in SYNONYMS[role]:
             return f"by its name it is {'an' if role[0] in 'ai' else 'a'} {role}"
-    return "by its name it keeps the books" if plain in _BOOKKEEPING else None
+    return "by its name it is bookkeeping" if plain in _BOOKKEEPING else None
 
 
 def detect(table: Table, role: str, used: set[int]) -> int | None:
