@@ -47,7 +47,7 @@ from unisono.maths.raters.rater_diagnosis import Diagnosis, diagnose
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
-NEAR_ZERO = 1e-6  # in standardised units: less than this is nothing
+NEAR_ZERO = 1e-6  # numerical: in standardised units: less than this is nothing
 
 
 class Adjustment(NamedTuple):

@@ -186,7 +186,7 @@ class AlignedMean(SeriesAverage):
         return NOTES | {"delay_convention": "aligned"} | given
 
 
-INFORMED_WINDOW = 6.0  # seconds: the longest delays that Mariooryad and Busso (2015) found
+INFORMED_WINDOW = 6.0  # published: seconds: the longest delays that Mariooryad and Busso (2015) found
 
 
 class LagByInformation(AlignedMean):

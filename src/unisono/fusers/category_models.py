@@ -36,10 +36,10 @@ from unisono.tables.categories import Categories, Choices
 from unisono.tables.labels import Introduction, counted, did_you_mean
 
 AUTO, MAJORITY = "auto", "majority"
-LEAST_ANNOTATORS = 3  # two who differ cannot be told apart
-LEAST_ANSWERS = 5.0  # answers of a typical annotator below which nothing is learned about them
-MOST_FOR_GLAD = 20_000  # answers; crowd-kit's GLAD takes minutes beyond
-MOST_FACTORS = 300  # answers to one item above which products of MACE's probabilities may underflow
+LEAST_ANNOTATORS = 3  # convention: two who differ cannot be told apart
+LEAST_ANSWERS = 5.0  # convention: answers of a typical annotator below which nothing is learned about them
+MOST_FOR_GLAD = 20_000  # numerical: answers; crowd-kit's GLAD takes minutes beyond
+MOST_FACTORS = 300  # numerical: answers to one item above which products of MACE's probabilities may underflow
 MISSING = (
     "Fusing categories needs crowd-kit, which is not installed. "
     'Install it with: pip install "unisono[categories]". Or leave categories out with --categories none '

@@ -40,8 +40,8 @@ from unisono.maths.series.trace_warping import barycentre
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
-WINDOW_SECONDS = 10.0  # of weights by windows: what a rater needs to be followed or not
-REACH_SECONDS = 1.5  # that a trace is warped at most: half the window of delays
+WINDOW_SECONDS = 10.0  # choice: of weights by windows: what a rater needs to be followed or not
+REACH_SECONDS = 1.5  # choice: that a trace is warped at most: half the window of delays
 LEAST_NOISE = 1e-6  # numerical: variance, in squared standard deviations of the ratings
 
 

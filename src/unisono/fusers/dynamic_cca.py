@@ -20,8 +20,8 @@ from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.series import shared_dynamics as dynamics
 from unisono.maths.series.trace_data import SeriesData
 
-WARP_EVERY = 5  # iterations of EM between warps
-WARPS = 3  # of a recording, at most, once annotators are known
+WARP_EVERY = 5  # numerical: iterations of EM between warps
+WARPS = 3  # numerical: of a recording, at most, once annotators are known
 
 
 class SharedDynamics(CourseFuser):

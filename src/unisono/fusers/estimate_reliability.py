@@ -13,8 +13,8 @@ from unisono.maths.grouped_sums import paired_sums
 from unisono.maths.items.censored_estep import Typical
 from unisono.maths.items.item_params import row_spread
 
-DRAWS = 1000  # of which the ends of a 95 % interval are quantiles
-SEED = 0
+DRAWS = 1000  # numerical: of which the ends of a 95 % interval are quantiles
+SEED = 0  # numerical: of the draws
 
 
 def reliability_draws(

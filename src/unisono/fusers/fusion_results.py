@@ -28,10 +28,10 @@ from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.ratings import Ratings
 
 FigureEnds = dict[str, tuple[np.ndarray, np.ndarray]]  # lower and upper ends, (K, D) each
-INTERVAL = 0.90  # the level of every interval that is written
-SD_DIGITS = 4  # significant digits of the typical sd that are written: more would be noise
-TIME_DECIMALS = 6  # microseconds
-MOST_DECIMALS = 15  # what a double holds of numbers around one
+INTERVAL = 0.90  # convention: the level of every interval that is written
+SD_DIGITS = 4  # convention: significant digits of the typical sd that are written: more would be noise
+TIME_DECIMALS = 6  # numerical: microseconds
+MOST_DECIMALS = 15  # numerical: what a double holds of numbers around one
 
 
 def as_frame(columns: Mapping[str, Any], origin: Ratings | ItemTable | None) -> Any:

@@ -64,7 +64,7 @@ def group_units(value: np.ndarray, of_group: np.ndarray, G: int) -> GroupUnits:
     return GroupUnits(np.where(alike, loc[0], loc), np.where(alike, scale, spread))
 
 
-LEVEL = 0.90
+LEVEL = 0.90  # convention: of intervals
 
 
 class CovariateUnits(NamedTuple):

@@ -18,11 +18,11 @@ from unisono.scale.executors import OnTask, Workers, run_tasks
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
-SECONDS = 10.0  # of a stretch, at least
-FOLDS = 5  # every frame is hidden in one of them
-TRIED = 2  # folds that a choice between models rests on
-SAME = 1e-9  # relative difference of squared errors that rounding makes
-NEVER = -1
+SECONDS = 10.0  # convention: of a stretch, at least
+FOLDS = 5  # convention: every frame is hidden in one of them
+TRIED = 2  # numerical: folds that a choice between models rests on
+SAME = 1e-9  # numerical: relative difference of squared errors that rounding makes
+NEVER = -1  # layout: a frame that is not hidden
 
 
 class UndeterminedError(DataError):

@@ -162,7 +162,7 @@ def restore_ends(arrays: dict[str, np.ndarray]) -> Typical | None:
     return Typical(ends, spread, scale, offset)
 
 
-MOST_LEVELS = 12  # different answers up to which a slider cannot be told from a scale with steps
+MOST_LEVELS = 12  # convention: different answers up to which a slider cannot be told from a scale with steps
 
 
 def check_response(response: Response, inference: str, one_by_one: bool) -> None:

@@ -34,9 +34,9 @@ from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
-WINDOW = 3.0  # seconds, where none is given
+WINDOW = 3.0  # convention: seconds, where none is given
 DELAYS = "delays"  # the phase of a fit that searches for them
-LEAST_GOLD = 10  # frames of every dimension that have to be known
+LEAST_GOLD = 10  # convention: frames of every dimension that have to be known
 
 
 class Joint(SeriesFuser):

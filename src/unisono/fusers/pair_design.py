@@ -11,7 +11,7 @@ from unisono.fusers.fuser_settings import require_asked
 from unisono.maths.comparisons.comparison_posterior import answer_information
 
 ALL_PAIRS = 400  # numerical: items up to which all pairs are looked at; beyond, neighbours and some at random
-NEIGHBOURS = 10
+NEIGHBOURS = 10  # numerical: pairs looked at for every item
 
 
 class NextPairs(NamedTuple):

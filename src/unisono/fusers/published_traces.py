@@ -30,7 +30,7 @@ from unisono.scale.executors import run_tasks
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
-WIDTHS = (5, 10, 20, 50)  # frames, the paper's
+WIDTHS = (5, 10, 20, 50)  # published: frames, the paper's
 
 
 class Climbed(NamedTuple):

@@ -28,9 +28,9 @@ from unisono.maths.series.trace_truth import (
 )
 from unisono.tables.labels import Introduced, Introduction, counted
 
-SHOWN = 3  # annotators named in an introduction
-SHOWN_RATINGS = (1, 2, 3, 5, 10)  # per item, in an introduction
-TARGET = 0.9  # correlation that is reckoned enough unless another is named
+SHOWN = 3  # convention: annotators named in an introduction
+SHOWN_RATINGS = (1, 2, 3, 5, 10)  # convention: per item, in an introduction
+TARGET = 0.9  # convention: correlation that is reckoned enough unless another is named
 
 
 @dataclass(frozen=True)

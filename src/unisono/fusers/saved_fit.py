@@ -15,7 +15,7 @@ from unisono.fusers.fusion_results import Fit
 from unisono.maths.em_loop import EmTrace
 from unisono.tables.atomic_files import atomic_directory
 
-FORMAT = 1
+FORMAT = 1  # layout: of saved fits
 WORDS, NUMBERS = "fit.json", "arrays.npz"
 
 

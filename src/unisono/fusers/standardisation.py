@@ -23,7 +23,7 @@ from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
 
-DUST = 1e-12  # of the common unit: nothing that anybody answered
+DUST = 1e-12  # numerical: of the common unit: nothing that anybody answered
 
 
 class Scaling(NamedTuple):

@@ -124,7 +124,7 @@ def _filtered(F: np.ndarray, a: np.ndarray, W: int, held: float) -> np.ndarray:
     return out
 
 
-LEVEL = 0.90  # of the intervals of delays
+LEVEL = 0.90  # convention: of the intervals of delays
 
 
 class Described(NamedTuple):
@@ -279,7 +279,7 @@ def series_annotators(ratings: Ratings, found: Described, scaling: Scaling, rate
     )
 
 
-PRIVATE = 1.5  # factor between the gains of typical annotators from which there is no common scale to speak of
+PRIVATE = 1.5  # convention: factor between the gains of typical annotators from which there is no common scale
 
 
 def unit_notes(models: list[SeriesModel], scale: np.ndarray, by_gold: bool) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from unisono.maths.series.trace_truth import (
 )
 from unisono.maths.series.tracer_diagnosis import turned_diagnosis
 
-STRETCH = 10.0  # seconds of a recording that advice speaks of at a time
+STRETCH = 10.0  # convention: seconds of a recording that advice speaks of at a time
 
 
 class SeriesModel(NamedTuple):
@@ -113,7 +113,7 @@ def drawn_truth(model: SeriesModel, data: SeriesData, draws: int, rng: np.random
     return draw_truth(make_layout(data, model.structure), model.params, model.structure, draws, rng)
 
 
-CORRELATIONS = 1000  # draws
+CORRELATIONS = 1000  # numerical: draws
 MOST_FRAMES = 1000  # numerical: of more, so many evenly spread ones are looked at
 
 

@@ -94,9 +94,9 @@ def agreement_with_others(votes: Votes) -> np.ndarray:
 
 
 TEMPERATURES = np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0])
-CROWD_ANSWERS = 10.0  # answers of the crowd that complete what is known of one annotator's confusion
-LEAST_HELD_OUT = 20  # answers below which a temperature would follow chance
-FLOOR = 1e-6  # a model that is certain is never taken at its word: one answer in a million
+CROWD_ANSWERS = 10.0  # choice: answers of the crowd that complete what is known of one annotator's confusion
+LEAST_HELD_OUT = 20  # choice: answers below which a temperature would follow chance
+FLOOR = 1e-6  # choice: a model that is certain is never taken at its word: one answer in a million
 
 
 def temper(p: np.ndarray, temperature: float) -> np.ndarray:

@@ -16,7 +16,7 @@ State = TypeVar("State")
 Stop = Literal["converged", "max_iter", "none"]
 StopRule = Callable[[list[float], Any, Any], bool]  # objective so far, the state it was last seen at, the next state
 OnStep = Callable[[int, State, float], None]  # iteration, state, its objective
-ROUNDING = 1e-9  # of the objective's size: sums of many terms are no more exact
+ROUNDING = 1e-9  # numerical: of the objective's size: sums of many terms are no more exact
 
 
 class EmTrace(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-TINY = 1e-6
+TINY = 1e-6  # numerical: next to nothing
 
 
 def rows_by_group(of: np.ndarray) -> np.ndarray:

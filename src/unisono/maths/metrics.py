@@ -97,8 +97,8 @@ def best_switch(estimate: np.ndarray, known: np.ndarray) -> Switch:
     return Switch(order, sign[rows, order])
 
 
-SMALLEST = 1e-6  # a class that was thought impossible costs log(1e6) nats, not infinitely many
-BINS = 10
+SMALLEST = 1e-6  # convention: a class that was thought impossible costs log(1e6) nats, not infinitely many
+BINS = 10  # convention: of the calibration error
 
 
 def accuracy(best: np.ndarray, truth: np.ndarray) -> float:
@@ -128,9 +128,9 @@ def calibration_error(sure: np.ndarray, right: np.ndarray) -> float:
     return float(sum(len(part) * abs(sure[part].mean() - right[part].mean()) for part in bins) / len(sure))
 
 
-SIGNIFICANT = 0.95  # share of resamples in which the better one has to be better; the paper's
-RESAMPLES = 1000  # the paper's
-BLOCK = 100  # resamples at a time, so that memory stays at this many times the data
+SIGNIFICANT = 0.95  # published: share of resamples in which the better one has to be better; the paper's
+RESAMPLES = 1000  # published: the paper's
+BLOCK = 100  # numerical: resamples at a time, so that memory stays at this many times the data
 
 
 class PairedT(NamedTuple):

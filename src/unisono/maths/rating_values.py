@@ -72,7 +72,7 @@ def _made_equal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return values[first], values[last], values[(first + last) // 2]
 
 
-NO_SPREAD = 1e-12  # share of the largest value: a smaller standard deviation is the rounding of a constant
+NO_SPREAD = 1e-12  # numerical: share of the largest value: a smaller standard deviation is the rounding of a constant
 
 
 def pooled_moments(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -98,7 +98,7 @@ def _mean_and_sd(seen: np.ndarray) -> tuple[float, float]:
     return mean * largest, sd * largest if sd > NO_SPREAD else largest
 
 
-DIGITS = 6  # more than anybody's answers tell, and than processors and codecs agree on
+DIGITS = 6  # numerical: more than anybody's answers tell, and than processors and codecs agree on
 
 
 def significant(values: np.ndarray, digits: int = DIGITS) -> np.ndarray:

@@ -96,9 +96,9 @@ def sums_by(group: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
     return np.bincount(group, weights=values, minlength=size)
 
 
-MOST_BLOCKS = 500
-LEAST_BLOCKS = 5  # below, draws repeat each other and an interval would pretend
-LEAST_DEFINED = 0.5  # share of draws in which a figure must be defined
+MOST_BLOCKS = 500  # numerical: of the bootstrap
+LEAST_BLOCKS = 5  # convention: below, draws repeat each other and an interval would pretend
+LEAST_DEFINED = 0.5  # convention: share of draws in which a figure must be defined
 
 
 class Blocks(NamedTuple):

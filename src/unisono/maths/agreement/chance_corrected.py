@@ -26,7 +26,7 @@ import numpy as np
 from unisono.maths.agreement.agreement_bootstrap import Blocks, Coded, at_least, sums_by
 from unisono.maths.rating_values import category_codes, sorted_codes
 
-FLAT = 1e-24  # expected squared difference below this share of the scale is rounding
+FLAT = 1e-24  # numerical: expected squared difference below this share of the scale is rounding
 
 
 def interval_alpha(data: Coded, blocks: Blocks | None = None, W: np.ndarray | None = None) -> np.ndarray:
@@ -109,7 +109,7 @@ def _by_block(values: np.ndarray, blocks: Blocks) -> np.ndarray:
     return np.stack([sums_by(blocks.of, column, blocks.G) for column in values.T], axis=1)
 
 
-MOST_CATEGORIES = 21  # a scale with more distinct answers is continuous here
+MOST_CATEGORIES = 21  # convention: a scale with more distinct answers is continuous here
 
 
 def dominant_share(data: Coded) -> float:

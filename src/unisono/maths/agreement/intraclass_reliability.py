@@ -41,9 +41,9 @@ from scipy.sparse import csr_array
 
 from unisono.maths.agreement.agreement_bootstrap import Blocks, Coded, sums_by
 
-RATERS_AT_ONCE = 256
+RATERS_AT_ONCE = 256  # numerical: memory
 MOST_SPARSE = 0.15  # numerical: share of pairs of rater and block with ratings up to which only those are multiplied
-SINGULAR = 1e-9  # smallest singular value, as a share of the largest, of equations that have a solution
+SINGULAR = 1e-9  # numerical: smallest singular value, as a share of the largest, of equations that have a solution
 
 
 class Components(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from unisono.maths.agreement.agreement_bootstrap import Blocks, Coded, Draws, coded
 from unisono.maths.agreement.intraclass_reliability import other_raters, variance_components
 
-SINGULAR = 1e-9  # eigenvalue, as a share of the largest, below which dimensions repeat each other
+SINGULAR = 1e-9  # numerical: eigenvalue, as a share of the largest, below which dimensions repeat each other
 
 
 def standardised(value: np.ndarray, unit: np.ndarray, rater: np.ndarray) -> list[Coded]:

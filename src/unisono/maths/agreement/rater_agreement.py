@@ -31,7 +31,7 @@ from unisono.maths.agreement.chance_corrected import MOST_CATEGORIES
 from unisono.maths.agreement.intraclass_reliability import Components, variance_components
 from unisono.maths.rating_values import category_codes
 
-ROUNDING = 1e-24  # squared deviations per rating that are no variation
+ROUNDING = 1e-24  # numerical: squared deviations per rating that are no variation
 
 
 class AgainstOthers(NamedTuple):
@@ -91,8 +91,8 @@ def _grouped(x: np.ndarray, y: np.ndarray, group: np.ndarray, groups: int) -> np
     return np.stack([np.clip(pearson, -1.0, 1.0), ccc])
 
 
-MOST_ROUNDS = 200
-TOLERANCE = 1e-8  # standard deviations of all ratings
+MOST_ROUNDS = 200  # numerical: of fitting
+TOLERANCE = 1e-8  # numerical: standard deviations of all ratings
 
 
 class RaterFit(NamedTuple):
@@ -149,11 +149,11 @@ def _effects(data: Coded, s2_i: float, s2_r: float, s2_e: float) -> tuple[float,
     return mu, rater
 
 
-LEAST_SHARED = 5  # units that two raters must share before their figures count
-DENSE_FROM = 0.04  # share of filled cells of the table of units and raters from which dense products are faster
-DENSE_RATERS = 1000
-CELLS_AT_ONCE = 4_000_000
-FLAT = 1e-20  # squared deviations per unit, in squared standard deviations of all ratings, that are rounding
+LEAST_SHARED = 5  # convention: units that two raters must share before their figures count
+DENSE_FROM = 0.04  # numerical: share of filled cells of units by raters from which dense products are faster
+DENSE_RATERS = 1000  # numerical: memory
+CELLS_AT_ONCE = 4_000_000  # numerical: memory
+FLAT = 1e-20  # numerical: squared deviations per unit, in squared standard deviations of all ratings, that are rounding
 
 
 class PairFigures(NamedTuple):

@@ -33,12 +33,12 @@ from unisono.maths.grouped_sums import PairedSums
 
 # Measured in 29 simulated worlds (docs/accuracy.md): mean within .03 of the squared correlation, 95 % intervals .88 on.
 FREEDOM_SHARE = 1 / 3  # of the degrees of freedom that squares within items have: noise differs between annotators
-GAIN_VARIANCE = 0.09  # of gains that a fit does not know, before looking; sd .3 as of usual slopes
-IMAGINARY_GAINS = 4.0  # annotators behind that
-MOST_GAIN_VARIANCE = 0.5  # whatever slopes on few items say
-BETA_PRECISION = 1.0  # imaginary information behind beta = 0
-LEAST_FREEDOM = 4.0  # floor of the degrees of freedom behind the scale of errors
-FEWEST_ITEMS = 4  # of which anything can be said
+GAIN_VARIANCE = 0.09  # choice: of gains that a fit does not know, before looking; sd .3 as of usual slopes
+IMAGINARY_GAINS = 4.0  # choice: annotators behind that
+MOST_GAIN_VARIANCE = 0.5  # choice: whatever slopes on few items say
+BETA_PRECISION = 1.0  # choice: imaginary information behind beta = 0
+LEAST_FREEDOM = 4.0  # choice: floor of the degrees of freedom behind the scale of errors
+FEWEST_ITEMS = 4  # convention: of which anything can be said
 MOST_ITEMS = 1000  # numerical: of more items, so many evenly spread ones are drawn
 TINY = 1e-6  # numerical: share of a variance that counts as none
 BETA_STEPS = 20  # numerical: of Newton's method

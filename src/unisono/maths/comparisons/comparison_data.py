@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-LEFT, TIE, RIGHT = 0, 1, 2
+LEFT, TIE, RIGHT = 0, 1, 2  # layout: codes of answers
 
 
 class ComparisonData(NamedTuple):

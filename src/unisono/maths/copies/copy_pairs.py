@@ -28,11 +28,11 @@ from unisono.maths.copies.copy_meetings import FirstLook, Meetings, candidate_pa
 
 EXCESS = np.concatenate([np.linspace(0.0, 0.98, 50), [0.99, 0.995, 0.999]])  # numerical: the grid of t, and of s
 CHANCE_BINS = 48  # numerical: chances are counted in so many classes, narrow near one, where most of them are
-LEAST_CHANCE = 1e-4  # floor: rarer coincidences count no more than this
+LEAST_CHANCE = 1e-4  # choice: floor: rarer coincidences count no more than this
 LEVEL = np.exp(np.log(LEAST_CHANCE) * ((np.arange(CHANCE_BINS) + 0.5) / CHANCE_BINS) ** 2)  # the middle of each class
 DOUBTFUL = -5.0  # convention: log odds on some of the items from which a pair is looked at on all of them
 TYPICAL_EXCESS = (0.1, 0.12, 3.0)  # convention: centre and spread of honest pairs, worth so many pairs
-LEAST_SPREAD = 0.03  # floor of the spread of honest pairs
+LEAST_SPREAD = 0.03  # choice: floor of the spread of honest pairs
 MOST_ALIKE_SHARE = 0.1  # convention: pairs that agree most are left out of what honest pairs are learned from
 OUTLYING = 0.1  # convention: share of honest pairs that agree more than typical ones, for whatever reason
 OUTLYING_POWER = 8.0  # convention: how fast such pairs become rarer towards complete agreement

@@ -17,12 +17,12 @@ import scipy
 
 from unisono.maths.copies.copy_sets import NAMED_FROM, joined_sets
 
-COPIED = 0.003  # prior probability of a pair; the same as of ratings in kind: rare
-COPY_Z, COPY_SD = 3.0, 0.7  # Fisher's z of a copy: correlations from .9 to .9999
-LEAST_SPREAD = 0.3  # of z among honest pairs: friends of one school of thought are no copies
-LEAST_CROWD = 3  # of a recording: of two it cannot be said what is theirs alone
+COPIED = 0.003  # choice: prior probability of a pair; the same as of ratings in kind: rare
+COPY_Z, COPY_SD = 3.0, 0.7  # choice: Fisher's z of a copy: correlations from .9 to .9999
+LEAST_SPREAD = 0.3  # choice: of z among honest pairs: friends of one school of thought are no copies
+LEAST_CROWD = 3  # convention: of a recording: of two it cannot be said what is theirs alone
 MOST_Z = 5.0  # numerical: of equal traces it would be infinite
-LEAST_FRAMES = 4.0  # independent ones; Fisher's z of fewer has no variance
+LEAST_FRAMES = 4.0  # choice: independent ones; Fisher's z of fewer has no variance
 
 
 class TraceCopies(NamedTuple):

@@ -56,7 +56,7 @@ from unisono.maths.groups.group_priors import (
     VARIANCE_FLOOR,
 )
 
-MOST_STEPS = 500  # of an EM over a few labelled items
+MOST_STEPS = 500  # numerical: of an EM over a few labelled items
 
 
 class LabelsAlone(NamedTuple):

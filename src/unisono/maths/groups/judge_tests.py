@@ -33,11 +33,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-EPSILON = 0.2  # the authors' for experts' ratings
-FALSE_DISCOVERIES = 0.05
-BEYOND = 2.326  # standard errors from which a correlation or a skill is not chance: one in a hundred
-LEAST_HELP = 0.1  # correlation below which an annotator of no use is not told from one of next to none
-LEAST_SIGNAL = 0.1  # share of the variance of people's means that is truth, at least
+EPSILON = 0.2  # published: the authors' for experts' ratings
+FALSE_DISCOVERIES = 0.05  # convention: rate, of Benjamini and Hochberg
+BEYOND = 2.326  # convention: standard errors from which a correlation or a skill is not chance: one in a hundred
+LEAST_HELP = 0.1  # convention: correlation below which an annotator of no use is not told from one of next to none
+LEAST_SIGNAL = 0.1  # convention: share of the variance of people's means that is truth, at least
 FEWEST_ITEMS = 10  # convention: items shared with a person below which nothing is said about the two
 
 

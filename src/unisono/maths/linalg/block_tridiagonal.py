@@ -27,7 +27,7 @@ from scipy.linalg import LinAlgError, blas, lapack
 
 from unisono.maths.linalg.small_spd import inverse_and_logdet
 
-FIXED_TOL = 1e-13  # relative change of the factor below which the rest of a run shares it
+FIXED_TOL = 1e-13  # numerical: relative change of the factor below which the rest of a run shares it
 
 
 class Blocks(NamedTuple):

@@ -98,7 +98,7 @@ def from_lag_pairs(pairs: np.ndarray) -> np.ndarray:
     return R
 
 
-DENSE = 4  # filters with more than one tap in DENSE in use are cheaper as a whole
+DENSE = 4  # numerical: filters with more than one tap in DENSE in use are cheaper as a whole
 
 
 def causal_filter(a: np.ndarray, G: np.ndarray, S: int) -> np.ndarray:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-LARGEST = 8  # from here on LAPACK wins
-FEW = 200  # and with fewer matrices, if they come one by one
+LARGEST = 8  # numerical: from here on LAPACK wins
+FEW = 200  # numerical: and with fewer matrices, if they come one by one
 
 
 def inverse_and_logdet(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -27,9 +27,9 @@ from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, St
 from unisono.maths.series.trace_estep import data_precision, group_posterior, has_level, one_thread, residuals
 from unisono.maths.series.trace_layout import Group, Layout, Whitened, whiten
 
-LEAST_OVERLAP = 10  # frames that two traces must share before their correlation counts
-MAX_CORRELATION = 0.9999  # correlation of neighbouring frames
-FLAT = 1e-12  # variance below this share of the sum of squares is rounding: the trace is constant
+LEAST_OVERLAP = 10  # convention: frames that two traces must share before their correlation counts
+MAX_CORRELATION = 0.9999  # numerical: correlation of neighbouring frames
+FLAT = 1e-12  # numerical: variance below this share of the sum of squares is rounding: the trace is constant
 
 
 def independent_share(cross: float, square: float) -> float:

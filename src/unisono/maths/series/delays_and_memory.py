@@ -28,10 +28,10 @@ from unisono.maths.series import trace_priors
 from unisono.maths.series.trace_frames import Hands, aligned, delay_evidence, delay_scores
 from unisono.maths.series.trace_parts import Courses, Part, Parts
 
-ROUNDS = 50  # at most; frames at the edges of recordings can make two delays take turns
-FINE = 20.0  # delays a second that are told apart, or so
-BETWEEN_FRAMES = 12  # steps of half the way
-BLOCK = 20.0  # seconds: what neighbouring blocks say of a delay is hardly alike
+ROUNDS = 50  # numerical: at most; frames at the edges of recordings can make two delays take turns
+FINE = 20.0  # numerical: delays a second that are told apart, or so
+BETWEEN_FRAMES = 12  # numerical: steps of half the way
+BLOCK = 20.0  # choice: seconds: what neighbouring blocks say of a delay is hardly alike
 
 
 class Looks:

@@ -19,9 +19,9 @@ import scipy
 from unisono.maths.series.trace_data import SeriesData, SeriesParams, recordings_of
 from unisono.maths.series.trace_estep import Truth
 
-GRID = 2048  # frequencies of the spectral integrals
+GRID = 2048  # numerical: frequencies of the spectral integrals
 SHIFTS = np.polynomial.hermite_e.hermegauss(9)  # delays in standard deviations, and their weights
-ROUNDS = 5  # of the fixed point between the noise level and the error of the estimate
+ROUNDS = 5  # numerical: of the fixed point between the noise level and the error of the estimate
 
 
 class Spread(NamedTuple):

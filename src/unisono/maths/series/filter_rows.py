@@ -20,7 +20,7 @@ from unisono.maths.series.trace_data import Priors, SeriesParams, Structure, lag
 from unisono.maths.series.trace_layout import WHITE, Channel, Channels
 from unisono.maths.series.trace_moments import Moments
 
-SINGULAR = 1e-14  # a system whose reciprocal condition is not above this has many solutions
+SINGULAR = 1e-14  # numerical: a system whose reciprocal condition is not above this has many solutions
 
 
 class RowModel(NamedTuple):

@@ -32,7 +32,7 @@ from unisono.maths.series.trace_truth import Levels, TwoScaleTruth, truth_frames
 SIZES = np.concatenate([[0.0], np.exp(np.arange(-80, 81) / 20.0), [np.inf]])  # ends of the classes of |z|, 5 % apart
 MIDDLES = np.concatenate([SIZES[1:2] / 2.0, SIZES[1:-1] * np.exp(0.025)])
 TAILS = np.linspace(1e-4, 0.5, 51)  # one over the freedom: from what looks normal to a variance that just exists
-ROUNDS = 50  # of EM, each of which leaves at most .4 of what is missing
+ROUNDS = 50  # numerical: of EM, each of which leaves at most .4 of what is missing
 
 
 class Errors(NamedTuple):
@@ -192,8 +192,8 @@ def _classes(z: np.ndarray) -> np.ndarray:
 
 Sums = TypeVar("Sums")
 
-FOLDS = 3  # at most: six annotators are left out in pairs
-FEWEST = 3  # annotators of a recording: two who are left out, and one who is not
+FOLDS = 3  # numerical: at most: six annotators are left out in pairs
+FEWEST = 3  # convention: annotators of a recording: two who are left out, and one who is not
 
 
 class Products(NamedTuple):

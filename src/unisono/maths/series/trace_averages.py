@@ -13,10 +13,10 @@ from scipy.special import gammaincinv
 
 from unisono.maths.series.delay_search import advanced
 
-KINDS = 8  # kinds of answers and of what features show, for mutual information
-CURVE_SECONDS = 2.0  # between knots of splines
-KEPT = 0.95  # share of the variance between annotators that principal components keep
-USUAL = 0.975  # of the chi-squared distribution: whose scores lie further out is left out
+KINDS = 8  # published: kinds of answers and of what features show, for mutual information
+CURVE_SECONDS = 2.0  # choice: between knots of splines
+KEPT = 0.95  # choice: share of the variance between annotators that principal components keep
+USUAL = 0.975  # choice: of the chi-squared distribution: whose scores lie further out is left out
 QUANTILES = 201  # numerical: of an annotator's answers, by which they are turned into ranks
 
 

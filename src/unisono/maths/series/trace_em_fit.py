@@ -37,8 +37,8 @@ from unisono.maths.series.trace_truth import Levels
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
 
-FIXED_MEMORY = 20.0  # seconds, where none is given; the default on two scales estimates it
-SHARED = 0.05  # share of the rating error in common where none is given; the default on two scales: COMMON_UNIT
+FIXED_MEMORY = 20.0  # choice: seconds, where none is given; the default on two scales estimates it
+SHARED = 0.05  # choice: share of the rating error in common where none is given; the default on two scales: COMMON_UNIT
 
 
 class Settings(NamedTuple):

@@ -29,7 +29,7 @@ from unisono.maths.series.trace_em_fit import (
 from unisono.maths.series.trace_estep import infer
 from unisono.maths.series.trace_layout import Layout, make_layout
 
-RHO_MAX = 0.995
+RHO_MAX = 0.995  # numerical: of neighbouring frames
 
 
 class FeatureSettings(NamedTuple):

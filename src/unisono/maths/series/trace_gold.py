@@ -176,12 +176,12 @@ def without_gold(params: SeriesParams) -> SeriesParams:
     return params._replace(**rest)
 
 
-MOST_TAPS, MOST_SECONDS = 20, 3.0
-FRAMES_PER_TAP = 8  # known frames for every unknown of a filter row, at least
-CLEARLY = 0.87  # of the other's squared errors
-LEAST_TRAINING = 5  # answers that a half of a trace needs to be trained on
-RIDGE = 0.1  # of the mean square of the lagged truths: neighbouring ones are nearly the same
-IMAGINARY_FRAMES = 1.0  # independent known frames by which a calibrated truth keeps its scale and its level
+MOST_TAPS, MOST_SECONDS = 20, 3.0  # choice: of a free filter
+FRAMES_PER_TAP = 8  # choice: known frames for every unknown of a filter row, at least
+CLEARLY = 0.87  # choice: of the other's squared errors
+LEAST_TRAINING = 5  # convention: answers that a half of a trace needs to be trained on
+RIDGE = 0.1  # choice: of the mean square of the lagged truths: neighbouring ones are nearly the same
+IMAGINARY_FRAMES = 1.0  # choice: independent known frames by which a calibrated truth keeps its scale and its level
 
 
 def choose_taps(data: SeriesData, gold: np.ndarray, rate: float) -> int:

@@ -34,7 +34,7 @@ from unisono.maths.linalg.causal_filters import (
 )
 from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure
 
-WHITE, FOLLOWING, FIRST = 0, 1, 2
+WHITE, FOLLOWING, FIRST = 0, 1, 2  # layout: codes of kinds of rows
 
 
 class Channel(NamedTuple):
@@ -102,7 +102,7 @@ def whiten(channels: Channels, params: SeriesParams, structure: Structure) -> Wh
     return Whitened(G, (1.0 - back) * params.b[k, d], 1.0 / variance, mix)
 
 
-BLOCK_ENTRIES = 24  # least block size in numbers (frames x dimensions): below it the loops cost more than the algebra
+BLOCK_ENTRIES = 24  # numerical: least frames times dimensions of a block; below it loops cost more than algebra
 
 
 class Masks(NamedTuple):

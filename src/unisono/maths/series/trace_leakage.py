@@ -214,11 +214,11 @@ def bias_squares(data: Said, now: Leakage) -> tuple[np.ndarray, np.ndarray]:
     return square + trace_priors.PRIOR_BIASES * trace_priors.BIAS_VARIANCE, people + trace_priors.PRIOR_BIASES
 
 
-STEPS = 50  # of EM at most
-SETTLED = 1e-3  # change of a leakage or bias, in standard deviations, or of a log noise variance, that is none
-LONGEST_STEP = 1.0  # of a log variance
-HALVINGS = 5  # of a step of a log variance, until it rises
-ROUNDING = 1e-13  # share of a cost that sums may be off by; without it chance may refuse the last step
+STEPS = 50  # numerical: of EM at most
+SETTLED = 1e-3  # numerical: change of a leakage or bias, in sds, or of a log noise variance, that is none
+LONGEST_STEP = 1.0  # numerical: of a log variance
+HALVINGS = 5  # numerical: of a step of a log variance, until it rises
+ROUNDING = 1e-13  # numerical: share of a cost that sums may be off by; without it chance may refuse the last step
 
 
 class Moments(NamedTuple):

@@ -115,7 +115,7 @@ class _Exceptions:
         return np.ascontiguousarray(by_frame[:, ::-1, :, ::-1])
 
 
-CHUNK = 4096  # windows gathered at a time
+CHUNK = 4096  # numerical: windows gathered at a time
 
 
 class Moments(NamedTuple):

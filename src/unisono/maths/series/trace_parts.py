@@ -27,7 +27,7 @@ from unisono.maths.series.trace_data import SeriesData
 from unisono.maths.series.trace_estep import one_thread
 from unisono.maths.series.trace_priors import FLAT, LEVEL_VARIANCE
 
-WINDOW = 5  # frames of a running median: two of them, side by side, may be wrong
+WINDOW = 5  # choice: frames of a running median: two of them, side by side, may be wrong
 
 
 def without_outliers(data: SeriesData) -> np.ndarray:
@@ -76,7 +76,7 @@ def _running_medians(data: SeriesData, y: np.ndarray) -> np.ndarray:
 
 Result = TypeVar("Result")
 OnPart = Callable[[int, int], None]  # parts done, parts in all
-ROWS = 50_000  # ratings of a part, unless a single recording has more
+ROWS = 50_000  # numerical: ratings of a part, unless a single recording has more
 
 
 class Courses(NamedTuple):

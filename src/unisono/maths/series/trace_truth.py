@@ -25,7 +25,7 @@ from unisono.maths.series.trace_estep import Truth, draw_truth, infer, posterior
 from unisono.maths.series.trace_layout import Layout, make_layout
 from unisono.maths.series.trace_parts import Part, Parts
 
-ROUNDS = 3  # between levels and course, where traces have gaps
+ROUNDS = 3  # numerical: between levels and course, where traces have gaps
 
 
 class Levels(NamedTuple):
@@ -269,7 +269,7 @@ def _followed(follows: np.ndarray, course: np.ndarray, at: np.ndarray) -> np.nda
     return np.asarray(np.einsum("sde,sde->sd", follows, seen))
 
 
-DRAWS = 500  # of annotators
+DRAWS = 500  # numerical: of annotators
 
 
 class TraceDesign(NamedTuple):

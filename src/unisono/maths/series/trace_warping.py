@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-ROUNDS = 10  # of aligning and averaging, at most; paths repeat long before
+ROUNDS = 10  # numerical: of aligning and averaging, at most; paths repeat long before
 
 
 def warp_path(trace: np.ndarray, target: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:

@@ -136,7 +136,7 @@ def log_prior(scales: TwoScales, now: Tracers) -> float:
     return float(total)
 
 
-DECIDED = 20.0  # log odds of a sign from which the other one is not tried again
+DECIDED = 20.0  # numerical: log odds of a sign from which the other one is not tried again
 
 
 class Side(NamedTuple):
@@ -252,10 +252,10 @@ def greatest_weight(now: Tracers, moving: np.ndarray) -> float:
     return float(np.median(relative)) - np.log(trace_priors.MOST_WEIGHT) if relative.size else -np.inf
 
 
-LENGTHENED = 1.5  # times the step of EM before, where it paid
-LONGEST = 20.0  # steps of EM in one
-LEAST_SHARE = 1e-3  # of a step of EM: where it does not rise, there is nothing to gain
-LEAST_SIGN = 1e-3  # of an expected sign; below it, its square would be lost beside 1
+LENGTHENED = 1.5  # numerical: times the step of EM before, where it paid
+LONGEST = 20.0  # numerical: steps of EM in one
+LEAST_SHARE = 1e-3  # numerical: of a step of EM: where it does not rise, there is nothing to gain
+LEAST_SIGN = 1e-3  # numerical: of an expected sign; below it, its square would be lost beside 1
 
 
 class Climb(NamedTuple):

@@ -22,7 +22,7 @@ from unisono.maths.series.tracer_climb import looked_at
 from unisono.maths.series.tracer_rows import Sums, Tracers
 
 KINDS = ("flipped", "unrelated", "flat", "late", "drifting")
-LEAST_TREND = 0.02  # share of the variance of errors that is a trend: nobody's are usually freer of it
+LEAST_TREND = 0.02  # choice: share of the variance of errors that is a trend: nobody's are usually freer of it
 
 
 class Seen(NamedTuple):

@@ -39,11 +39,11 @@ from unisono.maths.series.tracer_params import (
 )
 from unisono.maths.series.tracer_rows import first_tracers, logarithms
 
-INTERVAL = 0.90  # of delays
-DELAY_ROUNDS = 3  # of the search for delays, each with what is known of errors after the one before
-SETTLED = 100.0  # times the tolerance of the objective: a change of every logarithm below it is none
-SEARCH = 12  # sweeps at most
-PATIENCE, LEAST_RISE = 5, 0.005  # steps, and nats per annotator that the objective has to rise by in them
+INTERVAL = 0.90  # convention: of delays
+DELAY_ROUNDS = 3  # numerical: of the search for delays, each with what is known of errors after the one before
+SETTLED = 100.0  # numerical: times the tolerance of the objective: a change of every logarithm below it is none
+SEARCH = 12  # numerical: sweeps at most
+PATIENCE, LEAST_RISE = 5, 0.005  # numerical: steps, and nats per annotator that the objective has to rise by in them
 
 
 def fit_two_scales(

@@ -24,8 +24,8 @@ from unisono.maths.series.trace_priors import COMMON_DELAY_SD, COMMON_UNIT
 from unisono.maths.series.trace_truth import Levels
 from unisono.maths.series.tracer_rows import Sums, Tracers, error_correlations, hands_of
 
-CORRELATION_ROUNDS = 20  # of EM for the correlation of true dimensions
-IMAGINARY_FRAMES = 4.0  # independent frames by which dimensions are uncorrelated
+CORRELATION_ROUNDS = 20  # numerical: of EM for the correlation of true dimensions
+IMAGINARY_FRAMES = 4.0  # choice: independent frames by which dimensions are uncorrelated
 
 
 class Dimension(NamedTuple):
@@ -157,7 +157,7 @@ def weighted_median(values: np.ndarray, count: np.ndarray) -> float:
     return float(np.mean(values[np.searchsorted(until, middle, side="right")]))
 
 
-NORMAL = 1.4826  # standard deviations in the median distance from the median
+NORMAL = 1.4826  # numerical: standard deviations in the median distance from the median
 
 
 def annotator_sample(found: tuple[Dimension, ...], delays: DelayPosterior) -> Spread:

@@ -21,15 +21,15 @@ from unisono.maths.series import trace_priors
 from unisono.maths.series.trace_frames import Hands, Placed, error_products
 from unisono.maths.series.trace_parts import Parts, TwoScales
 
-STEPS = 50  # of Newton's method, at most; it takes three to six
-LONGEST_STEP = 1.0  # in log units
-SETTLED = 1e-7  # a step shorter than this, in log units, is none
-LEAST_STEP = 1e-6  # share of a Newton step below which nothing falls any more
-ROUNDING = 1e-13  # share of J that sums may be off by; without it chance may refuse the last step, the most exact one
-LEAST_CURVATURE = 1e-6  # of J
+STEPS = 50  # numerical: of Newton's method, at most; it takes three to six
+LONGEST_STEP = 1.0  # numerical: in log units
+SETTLED = 1e-7  # numerical: a step shorter than this, in log units, is none
+LEAST_STEP = 1e-6  # numerical: share of a Newton step below which nothing falls any more
+ROUNDING = 1e-13  # numerical: share of J that sums may be off by; without it chance may refuse the last step
+LEAST_CURVATURE = 1e-6  # numerical: of J
 UNIT = np.array([1.0, 2.0])  # what a unit adds to log gain and log noise variance
 NOTHING = np.zeros((2, 2))
-TINY = 1e-300  # of nobody's ratings
+TINY = 1e-300  # numerical: of nobody's ratings
 
 
 class Strata(NamedTuple):
@@ -188,8 +188,8 @@ def _noise_laplace(strata: Strata, mean: float, precision: float) -> float:
     return float(-cost - 0.5 * np.log(0.5 * left + precision))
 
 
-SPREAD_STEPS = 50  # of EM for the spread of biases at the start; the fit goes on from there
-START = 0.5  # of the variance of a course is truth, the rest noise, before anything is known
+SPREAD_STEPS = 50  # numerical: of EM for the spread of biases at the start; the fit goes on from there
+START = 0.5  # numerical: of the variance of a course is truth, the rest noise, before anything is known
 
 
 class Tracers(NamedTuple):
