@@ -52,7 +52,7 @@ def test_every_item_once_and_the_best_first():
     every = next_pairs(fuser, 15)
     assert 0 < sum(int(a[1:]) < int(b[1:]) for a, b in zip(every.left, every.right, strict=True)) < 15
     assert un.next_ratings(un.fuse(comparisons=table_of(d.left, d.right, d.who, d.answer, 30)), pairs=5).columns()
-    with pytest.raises(SettingsError, match="number of pairs"):
+    with pytest.raises(SettingsError, match="pairs=0"):
         next_pairs(fuser, 0)
 
 
