@@ -50,6 +50,7 @@ CHAPTERS = {  # title -> pages in the order in which one would read them; pages 
         "maths-series",
         "maths-groups",
         "maths-categories",
+        "maths-published",
         "contributing",
         "changelog",
         "decisions/index",

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from command_line import unisono_here
-from unisono.fusers import SERIES_MODELS
+from unisono.fusers import MODELS, SERIES_MODELS
 
 GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1\n"
 
@@ -16,7 +16,7 @@ GOOD = "item,annotator,v,a\n1,x,1,2\n1,y,2,2\n2,x,4,1\n2,y,3,1\n3,x,5,0\n3,y,5,1
 @pytest.mark.parametrize("command", ["fuse", "compare"])
 def test_help_lists_every_model(command):
     words = unisono_here(command, "--help").stdout.replace(",", " ").split()
-    assert set(SERIES_MODELS) <= set(words)
+    assert {*MODELS, *SERIES_MODELS} <= set(words)
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ from unisono.fusers.model_registry import model_for
 from unisono.fusers.saved_fit import load_fit
 from unisono.fusers.trace_data import works_on
 from unisono.fusers.warm_start import prior_fit_of, with_earlier_annotators
-from unisono.maths.structure_words import Counting
+from unisono.maths.structure_words import BENT, Counting
 from unisono.report.notebook_progress import watching_phases, watching_steps
 from unisono.report.summary import summarise, summary_text
 from unisono.scale.executors import Executor
@@ -169,7 +169,7 @@ def fuse(
     require_overlap(table)
     model = model_for(model, table, settings, explained=numbers is not None) if isinstance(model, str) else model
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
-    name = model if isinstance(model, str) else fuser.kind
+    name = model if isinstance(model, str) and fuser.kind != BENT else fuser.kind
     if numbers is not None:
         if not isinstance(fuser, Groups):
             raise SettingsError(f"Covariates of ratings belong to the model 'groups', not to '{name}'.")

@@ -75,6 +75,7 @@ def compare_command(
     \b
     Models: auto, joint, independent, paper-joint, paper-independent,
             mean, median, zscore-mean, ewe, weighted-mean,
+            items alone: types, regions, curved, raykar
             traces alone: aligned-mean, lag-mi, dtw-mean,
             windowed-ewe, rank-mean, fpca, dpcca, dpctw
     """

@@ -110,6 +110,7 @@ def fuse_command(
     Models: auto, joint, independent, paper-joint,
             paper-independent, mean, median, zscore-mean,
             ewe, weighted-mean,
+            types, regions, curved, raykar (items),
             aligned-mean, lag-mi, dtw-mean, windowed-ewe,
             rank-mean, fpca, dpcca, dpctw (traces),
             groups (several kinds of annotators)

@@ -7,6 +7,7 @@ model_registry              models by name, and which of them `auto` is
 *_traces, trace_*           traces over time: joint, independent, as published, averages
 items, series               namespaces: the fusers of each under their names
 grouped_*, group_*          ratings of items by several kinds of annotators who err together
+published_items             ratings of items by models of other papers
 compared_items              comparisons: pairs of items, left, right or tie
 category_models             categories: class probabilities instead of numbers
 rating_design, pair_design  from a finished fit: how many ratings are enough, what to rate or compare next

@@ -28,7 +28,7 @@ from unisono.maths.items.censored_estep import EndAnswers, Typical
 from unisono.maths.items.item_data import Bounds, ItemData, prepare
 from unisono.maths.items.item_params import ItemParams, Structure
 from unisono.maths.items.slider_warp import FEWEST_RATINGS, FittedWarp, Warp, pooled_knots
-from unisono.maths.structure_words import ITEM_WORDS, EstimateScale, Noise, Response, Transform, require_word
+from unisono.maths.structure_words import BENT, ITEM_WORDS, EstimateScale, Noise, Response, Transform, require_word
 from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
@@ -66,6 +66,8 @@ def default_transform(inference: str, anchor: str) -> Transform:
 
 def check_settings(structure: Structure, inference: str, anchor: str, estimate: EstimateScale | None) -> None:
     """Raises a SettingsError that says what there is, or what a choice needs."""
+    if structure.transform == BENT:
+        raise SettingsError("transform='curved' is a model of its own: un.items.Curved, or model='curved'.")
     require_word("inference", inference, ITEM_WORDS["inference"])
     require_word("anchor", anchor, ITEM_WORDS["anchor"])
     if estimate is not None:

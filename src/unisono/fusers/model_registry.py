@@ -15,7 +15,8 @@ from unisono.fusers.fuser import Fuser
 from unisono.fusers.fusion_results import Fit
 from unisono.fusers.grouped_annotators import Groups
 from unisono.fusers.joint_items import Joint
-from unisono.maths.structure_words import ITEM_WORDS
+from unisono.fusers.published_items import Curved, Regions, Types
+from unisono.maths.structure_words import BENT, ITEM_WORDS
 from unisono.tables.annotator_kinds import is_machine, kinds_of, looks_like_model
 from unisono.tables.labels import did_you_mean, listed
 from unisono.tables.ratings import Ratings
@@ -29,6 +30,8 @@ _PAPER: dict[str, Any] = {
     "inference": "ml",
     "paper": True,
 }
+_RAYKAR = _PAPER | {"transform": "identity", "noise": "diagonal", "paper": False}
+_RAYKAR = _PAPER | {"transform": "identity", "noise": "diagonal", "paper": False}
 
 
 class Model(NamedTuple):
@@ -56,9 +59,14 @@ MODELS: dict[str, Model] = {
     ),
     "ewe": Model(EvaluatorWeighted, {}, False, "evaluator-weighted estimator", of_traces.EvaluatorWeighted),
     "weighted-mean": Model(WeightedMean, {}, False, "bias removed, inverse-variance weights", of_traces.WeightedMean),
+    # Of other authors, for items alone.
+    "types": Model(Types, {}, True, "annotators are competent, biased, adversaries or spammers", None),
+    "regions": Model(Regions, {}, True, "annotators' noise depends on the region an item lies in", None),
+    "curved": Model(Curved, {}, True, "answers bend: squares, products and absolute values of the truth", None),
+    "raykar": Model(Independent, _RAYKAR, False, "noise of annotators and a predictor learned jointly", None),
 }
 # The same names work on traces, with more.
-SERIES_MODELS = MODELS | {
+SERIES_MODELS = {name: model for name, model in MODELS.items() if model.series is not None} | {
     "aligned-mean": Model(None, {}, True, "mean of traces moved onto each other", of_traces.AlignedMean),
     "lag-mi": Model(None, {}, True, "mean of traces moved to say most about features", of_traces.LagByInformation),
     "dtw-mean": Model(None, {}, False, "mean of traces warped onto it (DTW barycentre)", of_traces.Barycentre),
@@ -73,7 +81,7 @@ SERIES_MODELS = MODELS | {
 GROUPS = "groups"
 KIND_MODELS = {GROUPS: Model(Groups, {}, True, "kinds of annotators who err together", None)}
 COMPARISON_MODELS = {"pairwise": Model(Pairwise, {}, True, "comparisons: left, right or tie", None)}
-ALL_MODELS = SERIES_MODELS | KIND_MODELS | COMPARISON_MODELS
+ALL_MODELS = MODELS | SERIES_MODELS | KIND_MODELS | COMPARISON_MODELS
 
 
 # What the published models of traces leave to the user: how much to compute, and where to begin.
@@ -108,6 +116,8 @@ def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
     >>> un.make_fuser("joint", panel=3.0)
     Joint(panel=3.0)
     """
+    if name in ("auto", "joint") and settings.get("transform") == BENT:
+        name, settings = BENT, {key: value for key, value in settings.items() if key != "transform"}
     model = find_model(name)
     kind = model.series if series else model.fuser
     if kind is None:

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from unisono.errors import SettingsError
 
-Transform = Literal["identity", "gain", "full"]
+Transform = Literal["identity", "gain", "full", "curved"]
 Noise = Literal["isotropic", "diagonal", "full", "scaled", "shared"]
 Latent = Literal["isotropic", "diagonal", "full"]
 Anchor = Literal["average", "uncorrelated", "none"]
@@ -21,6 +21,7 @@ Response = Literal["linear", "warp"]  # what ratings stand for
 IntervalKind = Literal["absolute", "relative"]  # of a truth, or of it beside the other items'
 Counting = Literal["merge", "keep"]  # of annotators who look like one opinion
 
+BENT: Transform = "curved"  # a model of its own
 Engine = Literal["serial", "processes", "dask", "ray"]  # who works on shards
 
 ENGINE_WORDS: tuple[str, ...] = get_args(Engine)

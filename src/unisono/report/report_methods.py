@@ -19,6 +19,10 @@ MODELS = {  # name -> what it does, as a paper would say it
     "zscore-mean": "the mean of ratings standardised within annotators",
     "ewe": "the evaluator-weighted estimator",
     "weighted-mean": "the mean weighted by the annotators' precision, biases removed",
+    "types": "a mixture of competent, biased, adversarial and random annotators, after Kara et al. (2015)",
+    "regions": "annotators whose noise depends on the item's region, after Audhkhasi and Narayanan (2013)",
+    "raykar": "annotators with a noise of their own and a predictor learned jointly, after Raykar et al. (2010)",
+    "curved": "annotators whose answers are functions of the truth, its squares, products and absolute values",
     "aligned-mean": "the mean of traces moved onto each other in time",
     "lag-mi": "the mean of traces moved by mutual information with the features (Mariooryad and Busso, 2015)",
     "dtw-mean": "the dynamic time warping barycentre of the traces (Petitjean et al., 2011)",
@@ -35,7 +39,10 @@ CATEGORY_MODELS = {
     "dawid-skene": "the model of Dawid and Skene (1979)",
     "majority": "the majority of votes",
 }
-JOINT = ("auto", "joint", "independent", "groups", "paper-joint", "paper-independent")
+JOINT = (
+    *("auto", "joint", "independent", "groups", "paper-joint", "paper-independent"),
+    *("types", "regions", "raykar", "curved"),
+)
 ITEMS_ASSUMED = (
     "Every answer is the item's true value, changed by the annotator's bias and gain (and by leakage between "
     "dimensions where the model has it), plus noise of the annotator's own size.",
