@@ -16,7 +16,7 @@ from unisono.cli.setting_table import PAGE
 from unisono.maths.raters.response_styles import KINDS
 
 ROOT = Path(__file__).parent.parent
-MOST_WORDS = 50_000  # of all pages in docs; tables that are files of their own do not count
+MOST_WORDS = 52_000  # of all pages in docs; tables that are files of their own do not count
 PAGES = sorted(ROOT.glob("*.md")) + [
     page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts
 ]

@@ -152,7 +152,7 @@ STRUCTURE = (
 )
 ITEMS = (
     _word("transform", "What annotators do to the truth (F_k); curved: the model 'curved'.", "by inference"),
-    Setting("regions", click.IntRange(min=1), "Regions of items, of the model 'regions'.", "2"),
+    Setting("regions", FROM_ONE, "Regions of items, of the model 'regions'.", "2"),
     Setting("bias", click.BOOL, "Whether annotators have an offset.", "true"),
     _word("noise", "Form of the annotators' error covariance.", "shared"),
     _word("latent", "Form of the truth's covariance.", "full"),
