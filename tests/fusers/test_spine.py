@@ -1,6 +1,5 @@
 """What every fit does is done in one place: tables read, settings checked, the past forgotten, bad gold refused."""
 
-import numpy as np
 import pytest
 
 import unisono as un
@@ -59,12 +58,3 @@ def test_refused_gold_leaves_nothing():
     with pytest.raises(un.NotFittedError):
         fuser.fuse()
     assert fuser.set_params(gold_anyway=True).fit(world.ratings, gold=upside_down).fuse().mean.shape == (60, 2)
-
-
-def test_an_unfitted_copy_was_told_the_same():
-    one, other = small_world(0).ratings, small_world(1).ratings
-    earlier = un.items.Joint().fit(one)
-    told = un.items.Joint().start_from(earlier)
-    copy = told.unfitted()
-    np.testing.assert_array_equal(copy.fit(other).fuse().mean, told.fit(other).fuse().mean)
-    assert copy.judgements_.sum() > un.items.Joint().fit(other).judgements_.sum()

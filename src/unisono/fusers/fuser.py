@@ -253,12 +253,6 @@ class Fuser(Parameterised, ABC):
         for name in [name for name in vars(self) if name.startswith("_") or name.endswith("_")]:
             delattr(self, name)
 
-    def unfitted(self) -> Self:
-        """A fuser with the same settings, that was told the same of its next fit."""
-        other = self.alike()
-        other._told = dict(self._told)
-        return other
-
     def _warn_unless_converged(self) -> None:
         """For the end of `fit`, so that the warning points at whoever called it."""
         if not self.trace_.converged:

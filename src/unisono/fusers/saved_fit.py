@@ -13,16 +13,9 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers.fusion_results import Fit
 from unisono.maths.em_loop import EmTrace
-from unisono.tables.atomic_files import atomic_directory
 
 FORMAT = 1  # layout: of saved fits
 WORDS, NUMBERS = "fit.json", "arrays.npz"
-
-
-def save_fit(fit: Fit, directory: Path) -> None:
-    """Writes a fit; all of it or nothing."""
-    with atomic_directory(directory) as folder:
-        write_fit(fit, folder)
 
 
 def write_fit(fit: Fit, folder: Path) -> None:

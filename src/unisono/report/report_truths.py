@@ -3,7 +3,7 @@
 Curves are made small enough for a page. Values become whole steps of a 2000th of a dimension's range, those of single
 traces of a 500th, as fine as a screen; a curve is its first value and the changes after it, and the whole is JSON,
 compressed and written as base64. The ends of the band are stored by their distance from the estimate, which hardly
-changes. `decoded` reads it back.
+changes. The page's script reads it back.
 """
 
 from __future__ import annotations
@@ -214,20 +214,6 @@ def curves(ratings: Ratings, fused: Fused, mean: Fused) -> dict[str, Any]:
     }
 
 
-def decoded(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The curves of every drawn recording: (T, D) by name, and a list of (T, D) for the traces; NaN in gaps."""
-    packed = json.loads(gzip.decompress(base64.b64decode(data["packed"])))
-    floor, step, coarse = (np.array(data[name]) for name in ("floor", "step", "trace_step"))
-    found = []
-    for one in packed:
-        steps = {name: _read(one[name]) for name in CURVES}
-        found.append(
-            {name: (of + steps["estimate"] * (name in BESIDE)) * step + floor for name, of in steps.items()}
-            | {"traces": [_read(trace) * coarse + floor for trace in one["traces"]]}
-        )
-    return found
-
-
 def _drawn(ratings: Ratings) -> list[int]:
     """Recordings in their order, at equal steps where all would be too many."""
     rows = np.bincount(ratings.item_of, minlength=ratings.M) + len(CURVES)
@@ -277,12 +263,3 @@ def _coded(steps: np.ndarray) -> list[list[int | None]]:
         changes[known] = np.diff(column[known].astype(np.int64), prepend=0).tolist()
         coded.append(changes.tolist())
     return coded
-
-
-def _read(coded: list[list[int | None]]) -> np.ndarray:
-    """(T, D) steps; NaN in gaps."""
-    table = np.full((len(coded[0]) if coded else 0, len(coded)), np.nan)
-    for d, changes in enumerate(coded):
-        known = np.array([change is not None for change in changes], dtype=bool)
-        table[known, d] = np.cumsum([change for change in changes if change is not None])
-    return table

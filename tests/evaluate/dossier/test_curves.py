@@ -1,12 +1,39 @@
 """Curves survive packing: to half a step of the grid, gaps included."""
 
+import base64
+import gzip
+import json
+
 import numpy as np
 
 import unisono as un
 from unisono.report import report_truths as module
-from unisono.report.report_truths import curves, decoded
+from unisono.report.report_truths import BESIDE, CURVES, curves
 from unisono.tables.item_table import Clock
 from unisono.tables.ratings import Ratings
+
+
+def decoded(data):
+    """The curves of every drawn recording: (T, D) by name, and a list of (T, D) for the traces; NaN in gaps."""
+    packed = json.loads(gzip.decompress(base64.b64decode(data["packed"])))
+    floor, step, coarse = (np.array(data[name]) for name in ("floor", "step", "trace_step"))
+    found = []
+    for one in packed:
+        steps = {name: _read(one[name]) for name in CURVES}
+        found.append(
+            {name: (of + steps["estimate"] * (name in BESIDE)) * step + floor for name, of in steps.items()}
+            | {"traces": [_read(trace) * coarse + floor for trace in one["traces"]]}
+        )
+    return found
+
+
+def _read(coded):
+    """(T, D) steps; NaN in gaps."""
+    table = np.full((len(coded[0]) if coded else 0, len(coded)), np.nan)
+    for d, changes in enumerate(coded):
+        known = np.array([change is not None for change in changes], dtype=bool)
+        table[known, d] = np.cumsum([change for change in changes if change is not None])
+    return table
 
 
 def test_packed_curves_are_the_traces_and_the_truth():

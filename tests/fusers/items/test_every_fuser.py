@@ -6,7 +6,7 @@ import pytest
 import fuser_checks
 import unisono as un
 from unisono.fusers import make_fuser
-from unisono.fusers.saved_fit import load_fit, save_fit
+from unisono.fusers.saved_fit import load_fit, write_fit
 
 PAPER = ("paper-joint", "paper-independent")
 
@@ -35,7 +35,7 @@ def test_units(name):
 def test_saved_fits_come_back_bit_for_bit(name, tmp_path):
     world = fuser_checks.small_world()
     result = un.fuse(world.ratings, model=name, features=world.features)
-    save_fit(result.fit, tmp_path / "fit")
+    write_fit(result.fit, tmp_path / "fit")
     loaded = load_fit(tmp_path / "fit")
     assert (loaded.model, loaded.kind, loaded.settings) == (name, result.fit.kind, result.fit.settings)
     assert (loaded.items, loaded.annotators) == (result.fit.items, result.fit.annotators)

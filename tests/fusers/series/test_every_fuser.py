@@ -9,7 +9,7 @@ import pytest
 import unisono as un
 from trace_world import pearson, trace_world
 from unisono.fusers import SERIES_MODELS, make_fuser
-from unisono.fusers.saved_fit import load_fit, save_fit
+from unisono.fusers.saved_fit import load_fit, write_fit
 from unisono.tables.ratings import Ratings
 
 pytestmark = pytest.mark.slow
@@ -157,7 +157,7 @@ def test_saved_fits_come_back_bit_for_bit(name, world, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", un.ConvergenceWarning)
         result = un.fuse(world.ratings, model=name, features=world.features, **settings(name))
-    save_fit(result.fit, tmp_path / "fit")
+    write_fit(result.fit, tmp_path / "fit")
     loaded = load_fit(tmp_path / "fit")
     assert loaded.settings == result.fit.settings
     for key, array in result.fit.arrays.items():
@@ -174,7 +174,7 @@ def test_a_fit_of_before_leakage_was_estimated_is_read_as_one_without(world, tmp
     older = {name: array for name, array in fit.arrays.items() if name != "part0_level_leak"}
     none = older | {"part0_level_leak": np.zeros_like(fit.arrays["part0_level_leak"])}
     for name, arrays in (("older", older), ("none", none)):
-        save_fit(replace(fit, arrays=arrays), tmp_path / name)
+        write_fit(replace(fit, arrays=arrays), tmp_path / name)
     found, expected = (un.load(tmp_path / name).fuse(world.ratings) for name in ("older", "none"))
     np.testing.assert_array_equal(found.mean, expected.mean)
 
