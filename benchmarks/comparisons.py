@@ -19,7 +19,7 @@ from scipy.special import expit
 
 import unisono as un
 from unisono.evaluate.held_out_comparisons import fold_of
-from unisono.fusers.compared_items import Pairwise, unrated
+from unisono.fusers.compared_items import Pairwise, without_ratings
 from unisono.tables.comparisons import LEFT, TIE, Comparisons
 
 RIDGE, CLIP = 0.1, 0.005  # of scores, as in choix; and of peers' probabilities
@@ -91,7 +91,7 @@ def measured(table: Comparisons, whole: str, seed: int) -> Iterator[tuple[str, f
     decided = unseen.answer != TIE
     start = time.perf_counter()
     labels = [np.array(names, dtype=object) for names in (table.annotators, table.items)]
-    fuser = Pairwise().compare(seen).fit(unrated(seen))
+    fuser = Pairwise().compare(seen).fit(without_ratings(seen))
     sides = (labels[1][side] for side in (unseen.left, unseen.right))
     chance = fuser.answer_chances(labels[0][unseen.annotator_of], *sides)[:, 0]
     taken = time.perf_counter() - start

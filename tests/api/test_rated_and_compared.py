@@ -125,11 +125,20 @@ def test_saved_and_loaded(tmp_path):
     assert {"bias", "gain"} <= set(result.annotators.columns)
 
 
+def test_known_truths_set_the_level_of_ratings_and_comparisons():
+    rated, compared, truth = crowd(400, 1000)
+    gold = pl.DataFrame({"item": [f"i{m}" for m in range(0, 100, 5)], "d0": 2 + 1.5 * truth[::5, 0]})
+    known, plain = (un.fuse(rated, comparisons=compared, gold=g).fused.mean[:, 0] for g in (gold, None))
+    away = [np.abs(x - 2 - 1.5 * truth[:, 0]).mean() for x in (known, plain)]
+    assert away[0] < 0.8 < 1.5 < away[1]
+
+
 def test_what_cannot_be_beside_comparisons():
     rated, compared, _ = crowd(100, 100)
-    gold = pl.DataFrame({"item": ["i1"], "d0": [1.0]})
-    with pytest.raises(DataError, match="'gold' cannot be used together with comparisons"):
-        un.fuse(rated, comparisons=compared, gold=gold)
+    with pytest.raises(DataError, match="'covariates' cannot be used together with comparisons"):
+        un.fuse(rated, comparisons=compared, covariates="length")
+    with pytest.raises(DataError, match="Kinds of annotators"):
+        un.fuse(rated, comparisons=compared, kinds={"judge": "k1*"})
 
 
 def test_equal_calls_have_equal_results():

@@ -7,7 +7,7 @@ from scipy.integrate import quad
 import unisono as un
 from comparison_cases import world
 from unisono.errors import SettingsError
-from unisono.fusers.compared_items import Pairwise, unrated
+from unisono.fusers.compared_items import Pairwise, without_ratings
 from unisono.fusers.pair_design import next_pairs
 from unisono.maths.comparisons.comparison_posterior import answer_information
 from unisono.tables.comparisons import Comparisons
@@ -20,7 +20,7 @@ def table_of(left, right, who, answer, items):
 
 
 def fitted(table):
-    return Pairwise().compare(table).fit(unrated(table))
+    return Pairwise().compare(table).fit(without_ratings(table))
 
 
 def test_information_equals_quadrature():

@@ -30,6 +30,16 @@ def joint_normal(data, base, weight, shift):
     return np.linalg.solve(P, shift.ravel()), np.linalg.inv(P)
 
 
+def ends_of(answer, step, t):
+    """Signs and thresholds of the logistic factors of an answer, and what is between two ends; `step` of a side."""
+    if answer == 1:
+        return [(1, t[0]), (-1, t[0])], math.log(1 - math.exp(-2 * t[0]))
+    sign = 1 if answer == 0 else -1
+    if step == len(t) - 1:
+        return [(sign, -t[step])], 0.0
+    return [(sign, -t[step]), (-sign, t[step + 1])], math.log(1 - math.exp(t[step] - t[step + 1]))
+
+
 def expected_bound(data, state):
     """What the quadratic bounds say of all answers at their best, one factor after another."""
     total = 0.0
@@ -38,16 +48,16 @@ def expected_bound(data, state):
         unit, tau = state.hyper.unit[dim], state.crowd.tau[k]
         d = unit * (state.truths.mean.ravel()[data.left[n]] - state.truths.mean.ravel()[data.right[n]])
         v = unit**2 * state.truths.apart[data.pair[n]]
-        signs = {0: [1], 1: [1, -1], 2: [-1]}[data.answer[n]]
-        if data.answer[n] == 1:
-            total += math.log(math.exp(2 * tau) - 1)
-        for sign in signs:
+        t = [tau * m for m in state.hyper.steps]
+        ends, between = ends_of(data.answer[n], int(data.step[n]), t)
+        total += between
+        for sign, end in ends:
             first = second = 0.0
             for q, (g, o), C in zip(state.crowd.prob[k], state.crowd.at[k], state.crowd.cov[k], strict=True):
                 mean = g * d + o
                 square = (g * g + C[0, 0]) * (d * d + v) + 2 * (g * o + C[0, 1]) * d + o * o + C[1, 1]
-                first += q * (sign * mean - tau)
-                second += q * (square - 2 * sign * tau * mean + tau**2)
+                first += q * (sign * mean + end)
+                second += q * (square + 2 * sign * end * mean + end**2)
             xi = math.sqrt(second)
             total += math.log(logistic(xi)) + (first - xi) / 2
     return total

@@ -18,7 +18,7 @@ class World(NamedTuple):
     kind: np.ndarray  # (K,) 0 usual, 1 spammer, 2 the wrong way round
 
 
-def world(M=100, K=30, N=4000, D=1, seed=0, *, spammers=0.1, flipped=0.0, ties=True, spread=1.0, islands=1):
+def world(M=100, K=30, N=4000, D=1, seed=0, *, spammers=0.1, flipped=0.0, ties=True, spread=1.0, islands=1, steps=1):
     rng = np.random.default_rng(seed)
     truth, gain = rng.normal(0, spread, (M, D)), rng.normal(1, 0.3, K)
     kind, shuffled = np.zeros(K, dtype=int), rng.permutation(K)
@@ -38,4 +38,16 @@ def world(M=100, K=30, N=4000, D=1, seed=0, *, spammers=0.1, flipped=0.0, ties=T
     left, right = 1 / (1 + np.exp(tau[k] - delta)), 1 / (1 + np.exp(tau[k] + delta))
     u = rng.random(N)
     answer = np.where(u < left, 0, np.where(u < left + right, 2, 1))
-    return World(comparison_data((i, j), d, k, answer, (M, D, K)), truth, gain, order, tau, kind)
+    strength = strengths(rng, delta, tau[k], answer, steps)
+    data = comparison_data((i, j), d, k, answer, (M, D, K), strength=strength)
+    return World(data, truth, gain, order, tau, kind)
+
+
+def strengths(rng, delta, tau, answer, steps):
+    """Of what was answered, how strong it was: thresholds lie at tau, tau + .8, tau + 1.6 and so on."""
+    strength = np.ones(len(answer), dtype=int)
+    for s in range(1, steps):  # how probable it is to be beyond the next threshold, being beyond this one
+        away = np.where(answer == 0, delta, -delta) - tau - 0.8 * (s - 1)
+        beyond = (1 + np.exp(-away)) / (1 + np.exp(0.8 - away))
+        strength += (strength == s) & (answer != 1) & (rng.random(len(answer)) < beyond)
+    return strength

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -13,12 +14,14 @@ import numpy as np
 from unisono.api.input_output import READING, OnPhase, Saving, item_table, provenance, rating_table
 from unisono.errors import DataError, SettingsError
 from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_overview
-from unisono.fusers import Annotators, Fit, Fused, Pairwise
-from unisono.fusers.compared_items import Preference, unrated
+from unisono.fusers import Annotators, Fit, Fused, Fuser, Pairwise, revive
+from unisono.fusers.compared_items import Preference, without_ratings
 from unisono.fusers.fusion_results import as_frame, dimension_columns
 from unisono.fusers.model_registry import make_fuser
+from unisono.fusers.saved_fit import load_fit
 from unisono.report.comparison_summary import summarise_comparisons, summary_lines
 from unisono.report.notebook_progress import watching_steps
+from unisono.tables.annotator_kinds import divide, with_kinds
 from unisono.tables.comparisons import SIDES, Comparisons
 from unisono.tables.exporting.result_folder import rounded_figures
 from unisono.tables.labels import Introduction, listed
@@ -64,6 +67,11 @@ def fuse_comparisons(
     ratings: Any = None,
     *,
     features: Any = None,
+    gold: Any = None,
+    start: Any = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    humans: str | Sequence[str] | None = None,
+    reference_kind: str | None = None,
     scale: Any = None,
     refused: Mapping[str, Any] = MappingProxyType({}),
     model: str | Any = "auto",
@@ -78,13 +86,30 @@ def fuse_comparisons(
         raise SettingsError(f"The model '{model}' is for ratings; comparisons are fused by 'pairwise'.")
     reading = {name: settings.pop(name) for name in READING if name in settings}
     rated = None if ratings is None else rating_table(ratings, scale, **reading)
-    described = None if rated is None else item_table(features, rated)
+    described, known = item_table(features, rated), item_table(gold, rated)
     pairs = read_comparisons(comparisons)
+    division = None
+    if kinds is not None or humans is not None:
+        if rated is not None:
+            raise DataError("Kinds of annotators are known to comparisons alone, or to ratings alone. Leave them out.")
+        division = divide(with_kinds(without_ratings(pairs), kinds, humans), reference_kind)
     fuser = make_fuser("pairwise", **settings) if isinstance(model, str) else model
     assert isinstance(fuser, Pairwise)
+    fuser.compare(pairs, division)
+    if start is not None:
+        _continue_from(start, fuser, rated)
     with watching_steps("Estimating", on_step) as watcher:
-        fuser.compare(pairs).fit(unrated(pairs) if rated is None else rated, described, on_step=watcher)
+        fuser.fit(without_ratings(pairs) if rated is None else rated, described, known, on_step=watcher)
     return ComparisonFusion(fuser, pairs, fuser.fuse(), seed, rated)
+
+
+def _continue_from(start: Any, fuser: Pairwise, rated: Ratings | None) -> None:
+    earlier = start if isinstance(start, Fuser) else revive(load_fit(Path(start)))
+    if rated is not None or not isinstance(earlier, Pairwise):
+        raise DataError(
+            "Comparisons start from an earlier fit of comparisons, without ratings. Leave it out, or fuse all at once."
+        )
+    fuser.start_from(earlier)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

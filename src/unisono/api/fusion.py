@@ -151,8 +151,8 @@ def fuse(
     """
     require_asked(seed=seed)
     if comparisons is not None:
-        refused = {"gold": gold, "start": start, "kinds": kinds, "humans": humans, "covariates": covariates}
-        beside: dict[str, Any] = {"features": features, "scale": scale, "refused": refused, "on_step": on_step}
+        beside: dict[str, Any] = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
+        beside |= {"scale": scale, "refused": {"covariates": covariates}, "on_step": on_step}
         return fuse_comparisons(comparisons, ratings, model=model, seed=seed or 0, **beside, **settings)
     if ratings is None:
         raise DataError("There is nothing to fuse: give ratings, or comparisons=...")

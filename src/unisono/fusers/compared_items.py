@@ -9,15 +9,21 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 import numpy as np
 
 from unisono.errors import DataError, SettingsError
+from unisono.fusers.comparison_knowledge import (
+    earlier_people,
+    known_values,
+    with_earlier_people,
+    with_known_truths,
+)
 from unisono.fusers.fuser import Fuser, Given, Progress
 from unisono.fusers.fuser_settings import ITERATIONS, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.item_posteriors import predicted_answers
 from unisono.fusers.joint_items import Joint
 from unisono.fusers.rated_and_compared import dimensions_of, places_in, rating_prior, union_of, units_of_all
-from unisono.fusers.standardisation import identity_scaling, learn_space, places, restore_space
-from unisono.maths.comparisons.comparison_data import ComparisonData, comparison_data
-from unisono.maths.comparisons.comparison_em import MAX_ITER, TOL, Crowd, Hyper, Prior, fit, problem
+from unisono.fusers.standardisation import Scaling, identity_scaling, learn_space, places, restore_space
+from unisono.maths.comparisons.comparison_data import ComparisonData, comparison_data, ranking_weights
+from unisono.maths.comparisons.comparison_em import MAX_ITER, TOL, fit
 from unisono.maths.comparisons.comparison_posterior import (
     Answering,
     Posterior,
@@ -25,9 +31,23 @@ from unisono.maths.comparisons.comparison_posterior import (
     newcomer,
     posterior,
     preference_probability,
+    tie_of,
 )
+from unisono.maths.comparisons.comparison_priors import TRUTH_ITEMS
+from unisono.maths.comparisons.comparison_state import (
+    Crowd,
+    Earlier,
+    Hyper,
+    Prior,
+    State,
+    in_units_of,
+    problem,
+    unrated,
+)
+from unisono.maths.gold_slope import Slope
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams
+from unisono.tables.annotator_kinds import Division
 from unisono.tables.answer_scale import Scale
 from unisono.tables.comparisons import Comparisons, place_of
 from unisono.tables.item_table import ItemTable
@@ -57,70 +77,144 @@ class Pairwise(Fuser):
         "max_iter": ITERATIONS,
     }
     items_: tuple[str, ...]
+    prior_: Prior
+    prior_mean_: np.ndarray  # (D,) of the population
+    levels_: np.ndarray  # (D,) bool, dimensions whose level is known, from ratings or known truths
+    kinds_: tuple[str, ...] = ("",)  # of those who compared, the first defines the truth
+    kind_of_: np.ndarray  # (K,)
+    slopes_: tuple[Slope, ...] = ()  # of known truths on the truth without them
     posterior_: Posterior
     crowd_: Crowd
     hyper_: Hyper
     judges_: tuple[str, ...]  # who compared
     counts_: np.ndarray  # (K,) how often
     rater_: Joint | None = None  # the model of ratings beside
+    _state: State
+    _blind: State | None = None  # without known truths
 
-    def __init__(self, *, tol: float = TOL, max_iter: int = MAX_ITER) -> None:
+    def __init__(self, *, tol: float = TOL, max_iter: int = MAX_ITER, gold_anyway: bool = False) -> None:
         self.tol = tol
         self.max_iter = max_iter
+        self.gold_anyway = gold_anyway
 
-    def compare(self, comparisons: Comparisons) -> Self:
-        """Takes these comparisons into the next fit; returns itself."""
-        self._told = {**self._told, "comparisons": comparisons}
+    def compare(self, comparisons: Comparisons, division: Division | None = None) -> Self:
+        """Takes these comparisons into the next fit; returns itself. `division` has annotators by kinds."""
+        self._told = {**self._told, "comparisons": comparisons, "division": division}
         return self
 
-    def refuses_gold(self) -> str:
-        return "Comparisons have no place for known truths yet."
+    def start_from(self, earlier: Pairwise) -> Self:
+        """Has the next fit begin with what an earlier one knows of annotators; returns itself."""
+        earlier.require_fitted()
+        if earlier.rater_ is not None or len(earlier.kinds_) > 1:
+            raise DataError("Starting from an earlier fit works for comparisons alone, by annotators of one kind.")
+        self._told = {**self._told, "earlier": earlier}
+        return self
 
     def _fit(self, given: Given) -> None:
-        compared = given.told.get("comparisons")
+        compared, earlier = given.told.get("comparisons"), given.told.get("earlier")
         if compared is None:
             raise SettingsError(
                 "The model 'pairwise' is for comparisons: give them (comparisons=..., --comparisons FILE)."
             )
-        rated = given.ratings if given.ratings.J else None
+        rated, division = given.ratings if given.ratings.J else None, given.told.get("division")
         self.items_, self.dimensions_ = union_of(rated, compared)
-        self._ratings, D = given.ratings, len(self.dimensions_)
-        prior = None if rated is None else self._rate(rated, given.features)
-        at = problem(self._prepared(compared, dimensions_of(rated, compared)), prior)
-        listener, self.judges_ = given.on_step, compared.annotators
-        watcher = None if listener is None else lambda i, state, bound: listener(i, bound)
-        state, self.trace_ = fit(at, tol=self.tol, max_iter=self.max_iter, on_step=watcher)
-        self.posterior_, state = posterior(at, state)
-        self.crowd_, self.hyper_ = state.crowd, state.hyper
-        self.counts_ = np.bincount(compared.annotator_of, minlength=len(compared.annotators))
+        self.judges_ = compared.annotators if earlier is None else with_earlier_people(compared, earlier)
+        self.kinds_, self.kind_of_ = ("",), np.zeros(len(self.judges_), dtype=np.int64)
+        if division is not None:
+            self.kinds_, self.kind_of_ = division.names, division.group
+        self._ratings, D = given.ratings, len(self.dimensions_) * len(self.kinds_)
         if rated is None:
-            self.annotators_ = compared.annotators
-            self.space_, _ = learn_space(None, self.items_, intercept=False, standardise=False)
-            self.scaling_, self.scale_ = identity_scaling(D), Scale.none(D)
+            self._begin(given, compared, earlier, D)
+        else:
+            self.prior_ = self._rate(rated, given, D)
+        people = None if earlier is None else earlier_people(self.judges_, earlier)
+        data = self._prepared(compared, dimensions_of(rated, compared), people)
+        if people is not None and people.population.steps is not None and len(people.population.steps) < data.steps:
+            people = people._replace(population=people.population._replace(steps=None))
+        at, listener = problem(data, self.prior_, earlier=people), given.on_step
+        watcher = None if listener is None else lambda i, state, bound: listener(i, bound)
+        first = None if self._blind is None else in_units_of(at, self._blind)
+        state, self.trace_ = fit(at, tol=self.tol, max_iter=self.max_iter, on_step=watcher, first=first)
+        self.posterior_, state = posterior(at, state)
+        self._state = state
+        self.crowd_, self.hyper_, self.levels_ = state.crowd, state.hyper, self.prior_.rated
+        self.counts_ = np.bincount(compared.annotator_of, minlength=len(self.judges_))
+        if earlier is not None:
+            self.counts_[places_in(self.judges_, earlier.judges_)] += earlier.counts_
+        self.prior_mean_ = self.prior_.mean.mean(axis=0)
 
-    def _prepared(self, compared: Comparisons, dimensions: Sequence[str]) -> ComparisonData:
+    def _prepared(
+        self, compared: Comparisons, dimensions: Sequence[str], people: Earlier | None = None
+    ) -> ComparisonData:
         item, dim = places_in(self.items_, compared.items), places_in(self.dimensions_, dimensions)
-        sizes = len(self.items_), len(self.dimensions_), len(compared.annotators)
-        sides = item[compared.left], item[compared.right]
-        who, answer = compared.annotator_of, compared.answer
-        return comparison_data(sides, dim[compared.dimension_of], who, answer, sizes, sided=compared.sided)
+        who, left, right = compared.annotator_of, item[compared.left], item[compared.right]
+        own = dim[compared.dimension_of] + self.kind_of_[who] * len(self.dimensions_)
+        steps = None if people is None else people.population.steps
+        return comparison_data(
+            (left, right),
+            own,
+            who,
+            compared.answer,
+            (len(self.items_), len(self.dimensions_) * len(self.kinds_), len(self.judges_)),
+            sided=compared.sided,
+            strength=compared.strength,
+            weight=ranking_weights(compared.ranking * (own.max() + 1) + own, left, right),
+            steps=1 if steps is None else len(steps),
+            ties=steps is not None and bool(steps[0] > 0),
+        )
 
-    def _rate(self, rated: Ratings, features: ItemTable | None) -> Prior:
+    def _begin(self, given: Given, compared: Comparisons, earlier: Pairwise | None, D: int) -> None:
+        """Without ratings: the population of truths, by features, by an earlier fit, and by known truths."""
+        self.annotators_, M = compared.annotators, len(self.items_)
+        self.space_, scores = learn_space(given.features, self.items_, intercept=True, standardise=True)
+        self.scaling_, self.scale_ = identity_scaling(D), Scale.none(len(self.dimensions_))
+        self.prior_ = unrated(M, D)._replace(scores=scores.Z)
+        if earlier is not None:
+            self.prior_ = self.prior_._replace(
+                mean=np.tile(earlier.prior_mean_, (M, 1)),
+                Sigma=earlier.hyper_.Sigma,
+                items=TRUTH_ITEMS + len(earlier.items_),
+                unit=earlier.hyper_.unit,
+                rated=earlier.levels_,
+            )
+            self.scaling_ = earlier.scaling_
+        if given.gold is None:
+            return
+        known_truths = known_values(given.gold, self.items_, self.dimensions_)
+        if self.prior_.rated.any():  # the earlier fit has a unit
+            known_truths[:, ~self.prior_.rated] = np.nan  # comparisons of these keep the earlier unit, logits
+            self.prior_ = self.prior_._replace(gold=self.scaling_.standardise(known_truths))
+            return
+        blind = self.alike()
+        blind._told = given.told
+        found = with_known_truths(known_truths, blind.fit(given.ratings, given.features), given.gold.source)
+        self._blind = blind._state
+        self.prior_, self.scaling_ = found.prior, found.scaling
+        self.slopes_ = found.slopes
+
+    def _gold_slopes(self) -> Sequence[Slope]:
+        return self.slopes_
+
+    def _rate(self, rated: Ratings, given: Given, D: int) -> Prior:
         """The model of ratings, fitted: what it says of the items, and its units."""
-        self.rater_ = Joint().fit(rated, features)
+        self.rater_ = Joint(gold_anyway=self.gold_anyway).fit(rated, given.features, given.gold)
         self.annotators_, self.space_ = self.rater_.annotators_, self.rater_.space_
-        self.scaling_, self.scale_ = units_of_all(self.rater_, len(self.dimensions_))
-        return rating_prior(self.rater_, rated, self.items_, len(self.dimensions_))
+        self.scaling_, self.scale_ = units_of_all(self.rater_, D)
+        return rating_prior(self.rater_, rated, self.items_, D)
 
     # ---- results
 
     def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
         if ratings is not None:
             self._not_of_ratings()
-        found, ones = self.posterior_, np.ones(len(self.items_), dtype=np.int64)
-        mean, cov = self.scaling_.restore_mean(found.mean), self.scaling_.restore_cov(found.block)
-        ends = self.scale_.low, self.scale_.high
-        return Fused(np.clip(mean, *ends), cov, self.items_, self.dimensions_, ones, ends=ends, uncut=mean)
+        return self._fused(self.posterior_.mean, self.posterior_.block, self.items_)
+
+    def _fused(self, mean: np.ndarray, block: np.ndarray, items: tuple[str, ...]) -> Fused:
+        """Of all kinds of annotators the first one's truths, in the user's units."""
+        own, ones = len(self.dimensions_), np.ones(len(items), dtype=np.int64)
+        mean = self.scaling_.restore_mean(mean)[:, :own]
+        cov, ends = self.scaling_.restore_cov(block)[:, :own, :own], (self.scale_.low[:own], self.scale_.high[:own])
+        return Fused(np.clip(mean, *ends), cov, items, self.dimensions_, ones, ends=ends, uncut=mean)
 
     def probability(self, left: str, right: str, dimension: str | None = None) -> Preference:
         """How probable it is that the average annotator finds more in `left` than in `right`, with a 90 % interval."""
@@ -135,14 +229,14 @@ class Pairwise(Fuser):
                 f"'{left}' and '{right}' are in different components: no chain of comparisons connects them, so "
                 "nothing is known of their difference."
             )
-        u, v = (np.array([item * len(self.dimensions_) + d]) for item in at)
+        u, v = (np.array([item * self.posterior_.D + d]) for item in at)
         mean, variance = self.posterior_.differences(u, v)
         unit = float(self.hyper_.unit[d])
         return Preference(*preference_probability(unit * float(mean[0]), unit**2 * float(variance[0])))
 
     def is_rated(self, d: int) -> bool:
-        """Whether ratings have the dimension, so that differences between components are known."""
-        return self.rater_ is not None and d < len(self.rater_.dimensions_)
+        """Whether ratings or known truths have the dimension, so that differences between components are known."""
+        return bool(self.levels_[d])
 
     def answer_chances(self, annotators: Sequence[str], left: Sequence[str], right: Sequence[str]) -> np.ndarray:
         """(n, D, 3) probabilities of left, tie and right; who or what was not in the fit is like a newcomer."""
@@ -151,11 +245,20 @@ class Pairwise(Fuser):
         who = np.array([people.get(name, -1) for name in annotators], dtype=np.int64)
         one, other = (np.array([items.get(name, -1) for name in side], dtype=np.int64) for side in (left, right))
         ways, D = self._ways(who), len(self.dimensions_)
-        return np.stack([answer_probabilities(*self.difference(one, other, d), ways) for d in range(D)], axis=1)
+        kind, found = np.append(self.kind_of_, 0)[who], np.empty((len(who), D, 3))  # newcomers are of the first
+        for z in range(len(self.kinds_)):
+            at = np.flatnonzero(kind == z)
+            these = Answering(*(part[at] for part in ways))
+            for d in range(D):
+                found[at, d] = answer_probabilities(*self.difference(one[at], other[at], z * D + d), these)
+        return found
 
     def difference(self, left: np.ndarray, right: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Means and variances in logits; of items that nobody compared, those of the population."""
-        D, unit = len(self.dimensions_), self.hyper_.unit[d]
+        """Means and variances in logits; of items that nobody compared, those of the population.
+
+        `d` goes through the dimensions of the first kind of annotators, then through those of the next.
+        """
+        D, unit = self.posterior_.D, self.hyper_.unit[d]
         known = (left >= 0) & (right >= 0)
         component = self.posterior_.component
         if not self.is_rated(d):
@@ -174,8 +277,8 @@ class Pairwise(Fuser):
         """Of annotators by place, -1 for a newcomer."""
         crowd, new = self.crowd_, newcomer(self.hyper_)
         with np.errstate(divide="ignore"):
-            tie = np.log(crowd.tau)
-        known = Answering(crowd.prob, crowd.at, crowd.cov, tie, np.zeros(len(tie)))
+            tie = tie_of(self.hyper_, np.log(crowd.tau))
+        known = Answering(crowd.prob, crowd.at, crowd.cov, tie, crowd.tau_sd)
         return Answering(*(np.concatenate([one, other])[who] for one, other in zip(known, new, strict=True)))
 
     def _place(self, label: str, labels: Sequence[str], what: str) -> int:
@@ -194,7 +297,7 @@ class Pairwise(Fuser):
             "comparison_gain": mean[:, 0],
             "order": mean[:, 1],
         }
-        if np.isfinite(self.hyper_.tie):
+        if np.isfinite(self.hyper_.tie) and self.hyper_.steps[0] > 0:
             table["tie_threshold"] = crowd.tau
         return table | {"comparison_spammer": crowd.prob[:, 1], "comparison_flipped": crowd.prob[:, 2]}
 
@@ -202,7 +305,37 @@ class Pairwise(Fuser):
         raise DataError("This fit is of comparisons alone, so it knows nothing of ratings. See predict_comparisons.")
 
     def _predict(self, features: ItemTable) -> Fused:
-        self._not_of_ratings()
+        if self.rater_ is not None:
+            raise DataError("Predict from features with a fit of the ratings alone.")
+        items = features.items
+        mean = self.space_.scores(features, items).Z @ self.hyper_.theta + self.prior_mean_
+        return self._fused(mean, np.tile(self.hyper_.Sigma, (len(items), 1, 1)), items)
+
+    def notes(self) -> dict[str, Any]:
+        """What known truths did, and how far kinds of annotators see the same."""
+        error = np.sqrt(self.hyper_.gold_var) * self.scaling_.scale
+        gold = {
+            name: {"known": slope.known, "slope": round(slope.value, 4), "error": round(float(error[d]), 4)}
+            for d, (name, slope) in enumerate(zip(self.dimensions_, self.slopes_, strict=False))
+            if slope.known
+        }
+        found: dict[str, Any] = {"gold": gold} if gold else {}
+        if len(self.kinds_) < 2:
+            return found
+        D, Sigma = len(self.dimensions_), self.hyper_.Sigma
+        sd = np.sqrt(np.diagonal(Sigma))
+        rows = [
+            {
+                "dimension": name,
+                "kind": kind,
+                "correlation": round(float(Sigma[d, z * D + d] / sd[d] / sd[z * D + d]), 4),
+                "annotators": int((self.kind_of_ == z).sum()),
+            }
+            for z, kind in enumerate(self.kinds_)
+            for d, name in enumerate(self.dimensions_)
+            if z
+        ]
+        return found | {"kinds": {"reference": self.kinds_[0], "others": rows}}
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         self._not_of_ratings()
@@ -238,6 +371,8 @@ class Pairwise(Fuser):
             if value is not None
         }
         found |= {"comparison_counts": self.counts_, "comparison_judges": np.array(self.judges_)}
+        found |= {"judge_kinds": np.array(self.kinds_), "judge_kind_of": self.kind_of_, "levels": self.levels_}
+        found |= {"truth_loc": self.scaling_.loc, "truth_scale": self.scaling_.scale, "prior_mean": self.prior_mean_}
         if self.rater_ is None:
             return found | self.space_.arrays()
         found |= {"rated_dimensions": np.array(len(self.rater_.dimensions_))}
@@ -249,20 +384,21 @@ class Pairwise(Fuser):
         self.posterior_ = Posterior(*(arrays.get(f"posterior_{name}") for name in Posterior._fields))  # type: ignore[arg-type]
         self.crowd_ = Crowd(*(arrays[f"crowd_{name}"] for name in Crowd._fields))
         self.hyper_ = Hyper(*(_plain(arrays[f"hyper_{name}"]) for name in Hyper._fields))
-        self.counts_ = arrays["comparison_counts"]
+        self.counts_, self.levels_ = arrays["comparison_counts"], arrays["levels"]
         self.items_, self.dimensions_, self.annotators_ = fit.items, fit.dimensions, fit.annotators
         self.judges_, self.trace_ = tuple(arrays["comparison_judges"].tolist()), fit.trace
-        D = len(fit.dimensions)
+        self.kinds_, self.kind_of_ = tuple(arrays["judge_kinds"].tolist()), arrays["judge_kind_of"]
+        self.scaling_ = Scaling(arrays["truth_loc"], arrays["truth_scale"])
+        self.prior_mean_, self.scale_ = arrays["prior_mean"], Scale.none(len(self.levels_))
         if "rated_dimensions" in arrays:
             own = fit.dimensions[: int(arrays["rated_dimensions"])]
             inner = {name.removeprefix(RATED): value for name, value in arrays.items() if name.startswith(RATED)}
             kept = replace(fit, dimensions=own, arrays=inner, settings={}, kind=Joint.kind)
             self.rater_ = Joint().restore(kept)
             self.space_ = self.rater_.space_
-            self.scaling_, self.scale_ = units_of_all(self.rater_, D)
+            self.scale_ = units_of_all(self.rater_, len(self.levels_))[1]
         else:
             self.space_ = restore_space(fit.features, arrays)
-            self.scaling_, self.scale_ = identity_scaling(D), Scale.none(D)
         return self
 
 
@@ -270,7 +406,7 @@ def _plain(value: np.ndarray) -> Any:
     return value if value.ndim else float(value)
 
 
-def unrated(compared: Comparisons) -> Ratings:
+def without_ratings(compared: Comparisons) -> Ratings:
     """Ratings that nobody gave, of the items that were compared."""
     empty = np.zeros(0, dtype=np.int64)
     D = len(compared.dimensions)

@@ -13,8 +13,8 @@ import numpy as np
 from unisono.fusers.item_posteriors import honest_posterior
 from unisono.fusers.joint_items import Joint
 from unisono.fusers.standardisation import Scaling
-from unisono.maths.comparisons.comparison_em import Prior
 from unisono.maths.comparisons.comparison_priors import TRUTH_ITEMS
+from unisono.maths.comparisons.comparison_state import Prior
 from unisono.tables.answer_scale import Scale
 from unisono.tables.comparisons import Comparisons, place_of
 from unisono.tables.labels import sort_labels
@@ -63,7 +63,10 @@ def rating_prior(joint: Joint, rated: Ratings, items: Sequence[str], D: int) -> 
     precision[at, :own, :own] = trust[:, None, None] * (P - inverse)
     Sigma = np.eye(D)
     Sigma[:own, :own] = params.Sigma
-    return Prior(mean, Sigma, TRUTH_ITEMS + len(rated.items), precision, shift, np.arange(D) < own)
+    unit = 1 / np.sqrt(np.diagonal(Sigma))  # truths have a spread of one logit, to begin with
+    return Prior(
+        mean, Sigma, TRUTH_ITEMS + len(rated.items), precision, shift, np.arange(D) < own, unit, np.zeros((M, 0))
+    )
 
 
 def units_of_all(joint: Joint, D: int) -> tuple[Scaling, Scale]:

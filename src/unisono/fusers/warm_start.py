@@ -90,15 +90,20 @@ def absent_annotators(
             f"{source} has the dimensions {listed(dimensions)}, the fit to start from has "
             f"{listed(earlier.dimensions)}: they have to be the same, in the same order."
         )
+    return require_shared_annotators(annotators, source, earlier.annotators)
+
+
+def require_shared_annotators(annotators: tuple[str, ...], source: str, earlier: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of an earlier fit who are not among these annotators; a DataError where none of them is."""
     present = set(annotators)
-    if present.isdisjoint(earlier.annotators):
-        close = [(name, like) for name in annotators if (like := nearest(name, earlier.annotators)) is not None]
+    if present.isdisjoint(earlier):
+        close = [(name, like) for name in annotators if (like := nearest(name, earlier)) is not None]
         alike = f" Is '{close[0][0]}' the earlier '{close[0][1]}'?" if close else ""
         raise DataError(
-            f"{source} has no annotator of the fit to start from, which knows {listed(earlier.annotators, 8)}; here "
+            f"{source} has no annotator of the fit to start from, which knows {listed(earlier, 8)}; here "
             f"there is {listed(annotators, 8)}.{alike} Call them alike, or leave out --start."
         )
-    return tuple(label for label in earlier.annotators if label not in present)
+    return tuple(label for label in earlier if label not in present)
 
 
 def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str, ...]) -> BayesSettings:

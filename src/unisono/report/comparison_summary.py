@@ -9,7 +9,7 @@ import numpy as np
 from unisono.evaluate.comparison_overview import ComparisonOverview, connectedness
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fusion_results import Fused
-from unisono.tables.labels import listed
+from unisono.tables.labels import counted, listed
 
 SUSPECT = 0.9  # probability above which an annotator is named
 SHOWN = 3  # items named at either end
@@ -42,6 +42,7 @@ def summarise_comparisons(found: ComparisonOverview, fuser: Pairwise, fused: Fus
         "expected_spammers": round(float(columns["comparison_spammer"].sum()), 2),
         "spammers": list(names[columns["comparison_spammer"] > SUSPECT]),
         "flipped": list(names[columns["comparison_flipped"] > SUSPECT]),
+        **fuser.notes(),
         "em": fuser.trace_.path() | {"stop": fuser.trace_.stop, "iterations": fuser.trace_.iterations},
     }
 
@@ -64,6 +65,8 @@ def summary_lines(data: dict[str, Any]) -> list[str]:
         )
         if one["unit"] != "logits":
             lines.append(f"  A unit of it is {one['logits_per_unit']:.2g} logits of a comparison.")
+    lines += [_known(name, one) for name, one in data.get("gold", {}).items()]
+    lines += [_kind(data["kinds"]["reference"], row) for row in data.get("kinds", {}).get("others", ())]
     if data["order_effect_clear"]:
         side = "left" if data["order_effect"] > 0 else "right"
         lines.append(f"Order effect: on average the {side} item gains {abs(data['order_effect']):.2f} logits.")
@@ -74,6 +77,20 @@ def summary_lines(data: dict[str, Any]) -> list[str]:
     if em["stop"] != "converged":
         lines.append(f"EM stopped after {em['iterations']} iterations before it converged: raise max_iter.")
     return lines
+
+
+def _known(name: str, one: dict[str, Any]) -> str:
+    return (
+        f"Known truths give {name} its unit and level: {one['known']} items, {one['error']:.2g} apart from what "
+        f"annotators see, correlation {one['slope']:.2f} with the estimates without them."
+    )
+
+
+def _kind(reference: str, row: dict[str, Any]) -> str:
+    return (
+        f"{row['dimension']}: what the {counted(row['annotators'], 'annotator')} of the kind {row['kind']} see has a "
+        f"correlation of {row['correlation']:.2f} with what {reference} sees, which is the truth."
+    )
 
 
 def _suspects(what: str, names: list[str], expected: float) -> str:

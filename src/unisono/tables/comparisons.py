@@ -37,6 +37,7 @@ class Comparisons(Introduced):
     dimension_of: np.ndarray  # (N,)
     answer: np.ndarray  # (N,) LEFT, TIE or RIGHT
     ranking: np.ndarray  # (N,) the ranking or the row each came from: to be left out together
+    strength: np.ndarray  # (N,) of decided answers, 1 to S
     sided: bool = True  # whether left and right were sides, so that they may have an effect
     source: str = "comparisons"
     layout: str = "sides"  # the shape of the table they were read from
@@ -52,15 +53,18 @@ class Comparisons(Introduced):
         labels: tuple[Sequence[str], Sequence[str], Sequence[str]],
         *,
         sided: bool = True,
+        strength: np.ndarray | None = None,
         **about: Any,
     ) -> Comparisons:
         """`columns` (N,): left, right, annotator, dimension, answer, ranking; `labels`: items, annotators, dimensions.
 
-        Where every decided answer is left, sides were not drawn, and have no effect.
+        `strength` (N,) are whole numbers from 1 where answers have more than a direction. Where every decided answer is
+        left, sides were not drawn, and have no effect.
         """
-        order, (items, people, names) = np.lexsort(columns[::-1]), (tuple(one) for one in labels)
-        left, right, who, dim, answer, ranking = (np.asarray(column)[order] for column in columns)
-        found = cls(items, people, names, left, right, who, dim, answer, ranking, sided, **about)
+        strong = np.ones(len(columns[0]), dtype=np.int64) if strength is None else strength
+        order, (items, people, names) = np.lexsort((strong, *columns[::-1])), (tuple(one) for one in labels)
+        left, right, who, dim, answer, ranking, strong = (np.asarray(column)[order] for column in (*columns, strong))
+        found = cls(items, people, names, left, right, who, dim, answer, ranking, strong, sided, **about)
         if not len(answer):
             raise DataError(f"{found.source}: nobody answered any comparison; every cell is empty.")
         decided = answer[answer != TIE]
@@ -76,8 +80,13 @@ class Comparisons(Introduced):
 
     def rows(self, keep: np.ndarray) -> Comparisons:
         """Some of the answers, of the same items and annotators."""
-        names = ("left", "right", "annotator_of", "dimension_of", "answer", "ranking")
+        names = ("left", "right", "annotator_of", "dimension_of", "answer", "ranking", "strength")
         return replace(self, **{name: getattr(self, name)[keep] for name in names})
+
+    @property
+    def graded(self) -> bool:
+        """Whether decided answers have several strengths."""
+        return bool((self.strength > 1).any())
 
     @property
     def data_hash(self) -> str:
@@ -85,7 +94,8 @@ class Comparisons(Introduced):
         digest = hashlib.sha256()
         for labels in (self.items, self.annotators, self.dimensions):
             digest.update("\x1f".join(labels).encode() + b"\x1e")
-        for column in (self.left, self.right, self.annotator_of, self.dimension_of, self.answer):
+        graded = (self.strength,) if self.graded else ()
+        for column in (self.left, self.right, self.annotator_of, self.dimension_of, self.answer, *graded):
             digest.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
         return digest.hexdigest()
 
@@ -102,8 +112,12 @@ class Comparisons(Introduced):
             "left": [self.items[m] for m in self.left],
             "right": [self.items[m] for m in self.right],
             "dimension": [self.dimensions[d] for d in self.dimension_of],
-            "answer": [SIDES[a] for a in self.answer],
-        }
+        } | self._answers()
+
+    def _answers(self) -> dict[str, list[str]]:
+        if not self.graded:
+            return {"answer": [SIDES[a] for a in self.answer]}
+        return {"strength": [str(s) for s in (self.answer - TIE) * self.strength]}
 
     def counts(self) -> list[tuple[str, ...]]:
         """By dimension its name, comparisons, and shares of left, tie and right, as text."""

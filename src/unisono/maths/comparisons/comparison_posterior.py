@@ -13,21 +13,23 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.special import entr, expit, logsumexp
 
-from unisono.maths.comparisons.comparison_data import LEFT, RIGHT, ComparisonData
-from unisono.maths.comparisons.comparison_em import (
+from unisono.maths.comparisons.comparison_data import ComparisonData
+from unisono.maths.comparisons.comparison_em import divergence, hyperparameters, normal_precision
+from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, TIE_SD
+from unisono.maths.comparisons.comparison_solver import diagonal_blocks, product, solve
+from unisono.maths.comparisons.comparison_state import (
     GAINS,
     Crowd,
     Hyper,
     Problem,
     State,
     before,
+    class_centres,
     class_variances,
-    hyperparameters,
-    normal_precision,
+    expected,
     rescaled,
+    thresholds,
 )
-from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, TIE_SD
-from unisono.maths.comparisons.comparison_solver import diagonal_blocks, product, solve
 
 POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -43,6 +45,10 @@ class Posterior(NamedTuple):
     block: np.ndarray  # (M, D, D) of single items
     joint: np.ndarray | None  # (U, U), None where it would be too large
     component: np.ndarray  # (M,)
+
+    @property
+    def D(self) -> int:
+        return int(self.mean.shape[1])
 
     def differences(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances of differences of unknowns, (n,) each."""
@@ -64,7 +70,9 @@ class Slopes(NamedTuple):
 
 
 def averaged(at: Problem, state: State) -> State:
-    """In the unit in which usual annotators have a mean gain of 1."""
+    """In the unit in which usual annotators have a mean gain of 1, unless an earlier fit has one."""
+    if at.earlier is not None:
+        return state
     usual = state.crowd.prob[:, 0]
     mean = float((usual * state.crowd.at[:, 0, 0]).sum() / usual.sum()) if usual.sum() > 0 else 1.0
     found = rescaled(at, state, 1 / mean)
@@ -77,21 +85,23 @@ def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarra
     found = np.zeros((3, len(GAINS), data.N))
     unit = state.hyper.unit[data.left % data.D]
     d, v = unit * data.difference(state.truths.mean), unit**2 * state.truths.apart[data.pair]
-    sign = np.zeros((2, data.N))  # of the factors of each comparison, 0 where there is none
-    sign[0], sign[1] = data.answer != RIGHT, -(data.answer != LEFT).astype(float)
+    sign, end = np.zeros((2, 2, data.N))  # of the factors of each comparison, 0 where there is none
+    first, second, t = slice(data.N), slice(data.N, None), thresholds(data, state)
+    sign[0], end[0] = data.sign[first], t[first]
+    sign[1, data.row[second]], end[1, data.row[second]] = data.sign[second], t[second]
     for z in range(len(GAINS)):
         rows = np.flatnonzero(crowd.prob[data.who, z] > LEAST_CLASS)
         k = data.who[rows]
         middle, sd = _difference(d[rows], v[rows], crowd.at[k, z], crowd.cov[k, z])
-        value, first, second = np.zeros((3, len(rows)))
+        total = np.zeros((3, len(rows)))
         doubted = crowd.prob[k, z] < 1 - LEAST_CLASS  # evidence matters where classes compete
         for point, weight in zip(POINTS, WEIGHTS, strict=True):
-            for s in sign[:, rows]:
-                other = expit(crowd.tau[k] - s * (middle + point * sd))
-                value[doubted] += weight * np.abs(s[doubted]) * np.log1p(-other[doubted])
-                first += weight * s * other
-                second += weight * np.abs(s) * other * (1 - other)
-        found[:, z, rows] = value, first, second
+            for s, t in zip(sign[:, rows], end[:, rows], strict=True):
+                other = expit(-s * (middle + point * sd) - t)
+                total[0, doubted] += weight * np.abs(s[doubted]) * np.log1p(-other[doubted])
+                total[1] += weight * s * other
+                total[2] += weight * np.abs(s) * other * (1 - other)
+        found[:, z, rows] = total * data.weight[rows]
     return Slopes(*found), d, v
 
 
@@ -122,7 +132,11 @@ def _sweep(at: Problem, state: State) -> State:
     crowd = _crowd(at, state, slopes, d, v)
     truths = solve(at.where, base, weight, shift + pull, state.truths.mean)
     state = state._replace(truths=truths, crowd=crowd)
-    return averaged(at, state._replace(hyper=hyperparameters(at, state)))
+    hyper = hyperparameters(at, state)
+    if at.prior.gold is None:
+        return averaged(at, state._replace(hyper=hyper))
+    # Few known truths hardly tell smaller units from truths that spread more: what EM has found stays.
+    return state._replace(hyper=hyper._replace(unit=state.hyper.unit, Sigma=state.hyper.Sigma))
 
 
 def _sites(at: Problem, state: State, slopes: Slopes, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -136,23 +150,22 @@ def _sites(at: Problem, state: State, slopes: Slopes, d: np.ndarray) -> tuple[np
 
 
 def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarray) -> Crowd:
-    data, crowd, hyper = at.data, state.crowd, state.hyper
+    data, crowd, of = at.data, state.crowd, expected(at, state.hyper)
     evidence = np.full((data.K, len(GAINS)), -np.inf)
     means, covs = crowd.at.copy(), crowd.cov.copy()
-    for z, gain in enumerate(GAINS):
-        if hyper.shares[z] == 0:
+    cost = divergence(crowd, of)
+    for z in range(len(GAINS)):
+        if not of.share[:, z].any():
             continue
         own = crowd.at[:, z][data.who]
         W = slopes.second[z]
         b = slopes.first[z] + W * (own[:, 0] * d + own[:, 1])
-        prior = np.array([class_variances(hyper)[z], hyper.order_var])
-        centre = np.array([gain, hyper.order])
-        P = normal_precision(data, W, d, d * d + v) + np.diag(1 / prior)
-        h = np.stack([data.by_annotator(b * d), data.by_annotator(b)], axis=-1) + centre / prior
-        square = (means[:, z] - centre) ** 2 + np.diagonal(covs[:, z], axis1=1, axis2=2)
-        cost = 0.5 * (np.linalg.slogdet(covs[:, z])[1] + 2 - (np.log(prior) + square / prior).sum(axis=-1))
-        seen = crowd.prob[:, z] > LEAST_CLASS
-        evidence[:, z] = np.where(seen, data.by_annotator(slopes.value[z]) + cost + np.log(hyper.shares[z]), -np.inf)
+        P = normal_precision(data, W, d, d * d + v) + of.precision[:, z]
+        h = np.stack([data.by_annotator(b * d), data.by_annotator(b)], axis=-1)
+        h = h + np.einsum("kij,kj->ki", of.precision[:, z], of.centre[:, z])
+        seen = (crowd.prob[:, z] > LEAST_CLASS) & (of.share[:, z] > 0)
+        told = data.by_annotator(slopes.value[z]) + cost[:, z]
+        evidence[seen, z] = told[seen] + np.log(of.share[seen, z])
         covs[:, z] = np.linalg.inv(P)
         means[:, z] = np.einsum("kij,kj->ki", covs[:, z], h)
     prob = np.exp(evidence - logsumexp(evidence, axis=1, keepdims=True))
@@ -164,12 +177,13 @@ def _reported(at: Problem, state: State) -> Posterior:
     data = at.data
     slopes, d, _ = quadrature(at, state)
     base, weight = before(at, state.hyper)[0], _sites(at, state, slopes, d)[0]
-    lost = lost_to_annotators(data, state, slopes, d)
+    lost = lost_to_annotators(at, state, slopes, d)
     mean, widening = state.truths.mean, _widening(at, state)
     if data.U <= LARGEST_JOINT:
         P = product(at.where, base, weight)(np.eye(data.U))
         if lost is not None:
             P = P - (lost[0] @ lost[1] @ lost[0].T).toarray() + np.outer(lost[2], lost[2])
+        P = P - _lost_to_features(at.prior.scores, np.linalg.inv(state.hyper.Sigma))
         joint = np.linalg.inv(0.5 * (P + P.T)) * widening
         T = _centring(data, at.prior.rated)
         joint, mean = T @ joint @ T.T, (T @ mean.ravel()).reshape(mean.shape)
@@ -186,14 +200,21 @@ def _reported(at: Problem, state: State) -> Posterior:
     return Posterior(mean, np.linalg.inv(blocks) * widening, None, data.component)
 
 
+def _lost_to_features(scores: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """(U, U) what not knowing the coefficients of features takes from the precision of truths (eq. V8)."""
+    shared = scores @ np.linalg.solve(scores.T @ scores + np.eye(scores.shape[1]), scores.T)
+    return np.asarray(np.kron(shared, inverse))
+
+
 def _widening(at: Problem, state: State) -> float:
     """Variances are larger by N / (N - p), p being the parameters that comparisons have determined (eq. V8)."""
-    data, crowd, hyper = at.data, state.crowd, state.hyper
-    known = _variances(np.linalg.inv(before(at, hyper)[0]))
+    data, crowd, of = at.data, state.crowd, expected(at, state.hyper)
+    known = _variances(np.linalg.inv(before(at, state.hyper)[0]))
     determined = float((1 - _variances(state.truths.block) / known).sum())
-    cov, usual = _variances(crowd.cov), crowd.prob * (GAINS != 0)
-    determined += float((usual * (2 - cov[..., 0] / hyper.gain_var - cov[..., 1] / hyper.order_var)).sum())
-    return data.N / max(data.N - determined, data.N / 2)
+    open_ = (of.precision * crowd.cov).sum(axis=(-2, -1))
+    determined += float((crowd.prob * (GAINS != 0) * (2 - open_)).sum())
+    N = float(data.weight.sum())
+    return N / max(N - determined, N / 2)
 
 
 def _variances(cov: np.ndarray) -> np.ndarray:
@@ -208,25 +229,25 @@ def _centring(data: ComparisonData, rated: np.ndarray) -> np.ndarray:
 
 
 def lost_to_annotators(
-    data: ComparisonData, state: State, slopes: Slopes, d: np.ndarray
+    at: Problem, state: State, slopes: Slopes, d: np.ndarray
 ) -> tuple[csr_matrix, csr_matrix, np.ndarray] | None:
     """What not knowing gains and order effects takes from the precision of truths: C (U, 2K), H (2K, 2K), c (U,).
 
-    The precision becomes P - C H C' + c c', the last since the mean gain is known: it is the unit (eq. V8). None where
-    it would be a large matrix, and annotators are known well.
+    The precision becomes P - C H C' + c c', the last since the mean gain is known: it is the unit (eq. V8), unless an
+    earlier fit has one. None where it would be a large matrix, and annotators are known well.
     """
+    data = at.data
     K, key = data.K, np.unique(np.stack([np.tile(data.who, 2), np.concatenate([data.left, data.right])]), axis=1)
     if (np.bincount(key[0], minlength=K).astype(float) ** 2).sum() > LARGEST_CORRECTION:
         return None
     prob, unit = state.crowd.prob, state.hyper.unit[data.left % data.D]
     q, g = prob[data.who].T, state.crowd.at[data.who, :, 0].T
     own = normal_precision(data, (q * slopes.second).sum(axis=0), d, d * d)
-    own[:, 0, 0] += (prob / class_variances(state.hyper)).sum(axis=1)
-    own[:, 1, 1] += 1 / state.hyper.order_var
+    own += (prob[:, :, None, None] * expected(at, state.hyper).precision).sum(axis=1)
     inverse = np.linalg.inv(own)
-    at = 2 * np.arange(K)[:, None, None]
-    rows = np.broadcast_to(at + np.array([[0], [1]]), (K, 2, 2)).ravel()
-    columns = np.broadcast_to(at + np.array([[0, 1]]), (K, 2, 2)).ravel()
+    place = 2 * np.arange(K)[:, None, None]
+    rows = np.broadcast_to(place + np.array([[0], [1]]), (K, 2, 2)).ravel()
+    columns = np.broadcast_to(place + np.array([[0, 1]]), (K, 2, 2)).ravel()
     H = csr_matrix((inverse.ravel(), (rows, columns)), shape=(2 * K, 2 * K))
     across = unit * (q * g * slopes.second).sum(axis=0)
     value = np.concatenate([across * d, -across * d, across, -across])
@@ -234,7 +255,7 @@ def lost_to_annotators(
     k = np.concatenate([np.tile(2 * data.who, 2), np.tile(2 * data.who + 1, 2)])
     C = csr_matrix((value, (u, k)), shape=(data.U, 2 * K))
     usual = np.zeros(2 * K)
-    usual[::2] = prob[:, 0]
+    usual[::2] = prob[:, 0] if at.earlier is None else 0.0
     toward = H @ usual
     cost = float(usual @ toward)
     return C, H, (C @ toward) / np.sqrt(cost) if cost > 0 else np.zeros(data.U)
@@ -252,10 +273,14 @@ class Answering(NamedTuple):
 
 def newcomer(hyper: Hyper) -> Answering:
     """One row: somebody of whom nothing is known."""
-    at = np.stack([GAINS, np.full(3, hyper.order)], axis=-1)[None]
-    cov = np.zeros((1, 3, 2, 2))
+    at, cov = class_centres(hyper)[None], np.zeros((1, 3, 2, 2))
     cov[0, :, 0, 0], cov[0, :, 1, 1] = class_variances(hyper), hyper.order_var
-    return Answering(hyper.shares[None], at, cov, np.array([hyper.tie]), np.array([TIE_SD]))
+    return Answering(hyper.shares[None], at, cov, np.array([tie_of(hyper, hyper.tie)]), np.array([TIE_SD]))
+
+
+def tie_of(hyper: Hyper, log_tau: np.ndarray | float) -> np.ndarray:
+    """Logarithms of thresholds of ties, -inf without."""
+    return np.asarray(log_tau if hyper.steps[0] > 0 else np.full_like(log_tau, -np.inf))
 
 
 def answer_probabilities(mean: np.ndarray, variance: np.ndarray, who: Answering) -> np.ndarray:

@@ -22,9 +22,13 @@ TIE_SD = 0.5  # convention: of the logarithm of thresholds between annotators
 TIE_MEDIAN = 0.5  # convention: the median threshold that one imaginary annotator speaks for ...
 TIE_MEDIAN_SD = 1.0  # ... and the sd of the logarithm of the median around it
 
+STEP_SD = 1.0  # convention: of logarithms of distances between thresholds of strengths, around equal ones
+
 # ---- Truths (eq. V2)
 
 TRUTH_ITEMS = 2.0  # convention: imaginary items of variance 1 behind the covariance of the truths
+GOLD_ERROR = 0.3  # convention: of known truths, in their spreads, that so many imaginary ones speak for:
+GOLD_ITEMS = 2.0
 
 # ---- The way there
 

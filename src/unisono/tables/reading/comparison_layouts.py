@@ -30,6 +30,7 @@ from unisono.tables.reading.raw_table import Table
 
 ANYBODY = "all"  # who answered, where no column says it
 MISSING = -1
+MOST_STRENGTHS = 5  # numerical: thresholds on either side; numbers of a slider are grouped
 _TIES = ("tie", "ties", "draw", "equal", "same", "both", "neither", "none", "nopreference", "bothgood", "undecided")
 _BOTH_BAD = ("tiebothbad", "bothbad")
 # Ends of names of the two sides, by which a pair of columns is known, and by which answers name them.
@@ -89,6 +90,7 @@ class Pairs(NamedTuple):
     ranking: np.ndarray  # (n,) what belongs together
     dimensions: tuple[str, ...]
     sided: bool
+    strength: np.ndarray | None = None  # (n,)
     notes: tuple[str, ...] = ()
     from_numbers: bool = False
     people_from_numbers: bool = False
@@ -173,6 +175,7 @@ def _pairs(
     notes: tuple[str, ...] = (),
     items: str = "",
     ranking: np.ndarray | None = None,
+    strength: list[np.ndarray] | None = None,
 ) -> Pairs:
     """Blocks of pairs end to end: left, right, answer, row of the table, dimension."""
     left, right, answer, rows, dim = columns
@@ -192,6 +195,7 @@ def _pairs(
         row if ranking is None else ranking[row],
         dimensions,
         sided,
+        None if strength is None else np.concatenate(strength)[known],
         (*notes, *unnamed),
         cells.numbers.get(items, False),
         who is not None and cells.numbers[who],
@@ -217,8 +221,8 @@ def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Pa
             f"{cells.table.name} has no column of answers: nothing beside '{left}' and '{right}' holds left, tie "
             f"and right; it has {listed(free, 12)}."
         )
-    signs = [_signs(cells, name) for name in chosen]
-    return _dimension_by_column(cells, sides, chosen, signs, "strengths", (_SIGNS,))
+    found, strong = zip(*(_strengths(cells, name) for name in chosen), strict=True)
+    return _dimension_by_column(cells, sides, chosen, list(found), "strengths", (_SIGNS,), list(strong))
 
 
 def _dimension_by_column(
@@ -228,12 +232,13 @@ def _dimension_by_column(
     answers: list[np.ndarray],
     layout: str,
     notes: tuple[str, ...],
+    strength: list[np.ndarray] | None = None,
 ) -> Pairs:
     who, left, right = sides
     D, every = len(chosen), np.arange(cells.frame.height)
     names = tuple(_PLAIN if plain_name(name) in _WITHOUT_NAME else name for name in chosen)
     columns = [cells.frame[left]] * D, [cells.frame[right]] * D, answers, [every] * D, list(range(D))
-    return _pairs(cells, layout, columns, who, names, sided=True, notes=notes, items=left)
+    return _pairs(cells, layout, columns, who, names, sided=True, notes=notes, items=left, strength=strength)
 
 
 def _dimension_by_row(cells: Cells, sides: tuple[str | None, str, str], of: str, said: str) -> Pairs:
@@ -306,7 +311,8 @@ def _numbers(cells: Cells, name: str) -> np.ndarray | None:
     return np.asarray(value.fill_null(np.nan).to_numpy(), dtype=float)
 
 
-def _signs(cells: Cells, name: str) -> np.ndarray:
+def _strengths(cells: Cells, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """(rows,) answers, and how strong they are: ranks of distances from 0, those of a slider in so many groups."""
     value = _numbers(cells, name)
     assert value is not None
     if not (value < 0).any():
@@ -314,7 +320,12 @@ def _signs(cells: Cells, name: str) -> np.ndarray:
             f"{cells.table.name}: '{name}' has no number below 0, so it does not say which side has more. "
             "Strengths are below 0 where the left item has more, above 0 where the right one has."
         )
-    return np.where(np.isnan(value), MISSING, np.where(value < 0, LEFT, np.where(value > 0, RIGHT, TIE)))
+    answer = np.where(np.isnan(value), MISSING, np.where(value < 0, LEFT, np.where(value > 0, RIGHT, TIE)))
+    size = np.abs(value[(answer == LEFT) | (answer == RIGHT)])
+    ends = np.unique(size)
+    if len(ends) > MOST_STRENGTHS:
+        ends = np.unique(np.quantile(size, np.arange(1, MOST_STRENGTHS + 1) / MOST_STRENGTHS, method="higher"))
+    return answer, 1 + np.searchsorted(ends, np.abs(np.nan_to_num(value)))
 
 
 def _winners(cells: Cells, first: str, second: str, who: str | None) -> Pairs:
@@ -342,7 +353,7 @@ def _whole_numbers(cells: Cells, name: str, what: str) -> np.ndarray:
     return value.astype(np.int64)
 
 
-_SIGNS = "Of strengths the sign counts: below 0 the left item has more, above 0 the right one, 0 is a tie."
+_SIGNS = "Strengths are ordered answers: below 0 the left item has more, above 0 the right one, 0 is a tie."
 _RANKED = "Of every ranking all pairs count; sides are not known, so that no order effect is estimated."
 
 

@@ -132,6 +132,7 @@ def _gathered(pairs: Pairs, kind: str | None) -> Comparisons:
         columns,
         (items, people, pairs.dimensions),
         sided=pairs.sided,
+        strength=pairs.strength,
         source=cells.table.name,
         layout=pairs.layout,
         notes=(*cells.table.notes, *pairs.notes),

@@ -1,0 +1,112 @@
+"""What is known before a table of comparisons: known truths of some items, and annotators of an earlier fit.
+
+Known truths define the unit and the level of their dimensions, with an error of their own that is learned. What a fit
+without them says of the items shows whether they run the same way, and where a truth of which nothing is known lies.
+An earlier fit leaves everybody's gain, order effect and threshold, with what it does not know of them, and the spread
+of truths; truths of single items are those of the new comparisons.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from unisono.errors import DataError
+from unisono.fusers.standardisation import Scaling
+from unisono.fusers.warm_start import require_shared_annotators
+from unisono.maths.comparisons.comparison_priors import TIE_MEDIAN, TIE_MEDIAN_SD, TIE_SD, TRUTH_ITEMS, USUAL_SD
+from unisono.maths.comparisons.comparison_state import IMAGINARY, PINNED, Crowd, Earlier, Prior
+from unisono.maths.gold_slope import FEWEST_KNOWN, Slope, slope_on
+from unisono.tables.comparisons import Comparisons, place_of
+from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import listed
+
+if TYPE_CHECKING:
+    from unisono.fusers.compared_items import Pairwise
+
+
+class KnownTruths(NamedTuple):
+    """Known truths as the model takes them."""
+
+    prior: Prior
+    scaling: Scaling  # from its units to those of the known truths
+    slopes: tuple[Slope, ...]  # of known truths on estimates without them, both with a spread of 1
+
+
+def known_values(gold: ItemTable, items: tuple[str, ...], dimensions: tuple[str, ...]) -> np.ndarray:
+    """(M, D) known truths, NaN where there are none."""
+    unknown = [name for name in gold.columns if name not in dimensions]
+    if unknown:
+        raise DataError(f"{gold.source} has {listed(unknown)}, which nobody compared: there is {listed(dimensions)}.")
+    place, found = place_of(items), np.full((len(items), len(dimensions)), np.nan)
+    strange = [item for item in gold.items if item not in place]
+    if len(strange) == len(gold.items):
+        raise DataError(f"{gold.source}: nobody compared {listed(strange)}, whose truths it has.")
+    rows = [(m, place[item]) for m, item in enumerate(gold.items) if item in place]
+    for column, name in enumerate(gold.columns):
+        for row, m in rows:
+            found[m, dimensions.index(name)] = gold.value[row, column]
+    return found
+
+
+def with_known_truths(known: np.ndarray, blind: Pairwise, source: str) -> KnownTruths:
+    """`blind` is the fit without the known truths (M, D)."""
+    estimate, D = blind.posterior_.mean[:, : known.shape[1]], blind.posterior_.mean.shape[1]
+    prior, slopes = blind.prior_, []
+    loc, scale, unit = np.zeros(D), np.ones(D), np.ones(D)
+    gold, mean, rated = np.full(blind.posterior_.mean.shape, np.nan), prior.mean.copy(), prior.rated.copy()
+    for d, name in enumerate(blind.dimensions_):
+        seen = np.flatnonzero(~np.isnan(known[:, d]))
+        if not len(seen):
+            slopes.append(slope_on(estimate[:0, d], known[:0, d]))
+            continue
+        if len(seen) < FEWEST_KNOWN or np.ptp(known[seen, d]) == 0 or np.ptp(estimate[seen, d]) == 0:
+            raise DataError(
+                f"{source}: '{name}' has {len(seen)} known truths that were compared, of which {FEWEST_KNOWN} that "
+                "differ are needed: comparisons have neither a unit nor a level of their own."
+            )
+        x, y = estimate[seen, d], known[seen, d]
+        slope = slope_on(x / x.std(), y / y.std())
+        slopes.append(slope)
+        loc[d], scale[d], rated[d] = y.mean(), y.std(), True
+        unit[d] = x.std() * (-1.0 if slope.upside_down else 1.0)
+        gold[seen, d], mean[:, d] = (y - loc[d]) / scale[d], -x.mean() / unit[d]
+    Sigma = blind.hyper_.Sigma / unit[:, None] / unit
+    prior = prior._replace(mean=mean, Sigma=Sigma, items=TRUTH_ITEMS, rated=rated, unit=unit, gold=gold)
+    return KnownTruths(prior, Scaling(loc, scale), tuple(slopes))
+
+
+def with_earlier_people(compared: Comparisons, earlier: Pairwise) -> tuple[str, ...]:
+    """Annotators of the comparisons, and after them those of the earlier fit who are not among them."""
+    if compared.dimensions != earlier.dimensions_:
+        raise DataError(
+            f"{compared.source} has the dimensions {listed(compared.dimensions)}, the fit to start from has "
+            f"{listed(earlier.dimensions_)}: they have to be the same, in the same order."
+        )
+    return (*compared.annotators, *require_shared_annotators(compared.annotators, compared.source, earlier.judges_))
+
+
+def earlier_people(people: tuple[str, ...], earlier: Pairwise) -> Earlier:
+    """What the earlier fit says of these annotators, and of all."""
+    at, new = place_of(earlier.judges_), len(earlier.judges_)
+    row = np.array([at.get(name, new) for name in people])
+    known, crowd, hyper = row < new, earlier.crowd_, earlier.hyper_
+    if not np.isfinite(hyper.tie):  # nobody had a threshold
+        tau = np.full(new, TIE_MEDIAN), np.full(new, TIE_SD)
+        crowd = crowd._replace(tau=tau[0], tau_sd=tau[1])
+    if sides_unknown := hyper.order_var <= PINNED:
+        crowd = crowd._replace(cov=crowd.cov + np.diag([0.0, USUAL_SD**2]))
+    taken = Crowd(*(part[np.where(known, row, 0)] for part in crowd))
+    population = IMAGINARY._replace(
+        counts=hyper.shares * (IMAGINARY.counts.sum() + new),
+        gain_var=hyper.gain_var,
+        order_var=USUAL_SD**2 if sides_unknown else hyper.order_var,
+        spread_n=IMAGINARY.spread_n + new,
+        order=hyper.order,
+        order_n=IMAGINARY.order_n + new,
+    )
+    if np.isfinite(hyper.tie):
+        precision = 1 / TIE_MEDIAN_SD**2 + new / TIE_SD**2
+        population = population._replace(tie=hyper.tie, tie_precision=precision, steps=hyper.steps)
+    return Earlier(known, taken, population)
