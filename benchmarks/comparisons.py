@@ -19,7 +19,8 @@ from scipy.special import expit
 
 import unisono as un
 from unisono.evaluate.held_out_comparisons import fold_of
-from unisono.fusers.compared_items import Pairwise, without_ratings
+from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.rated_and_compared import without_ratings
 from unisono.tables.comparisons import LEFT, TIE, Comparisons
 
 RIDGE, CLIP = 0.1, 0.005  # of scores, as in choix; and of peers' probabilities

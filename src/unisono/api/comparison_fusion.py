@@ -15,9 +15,10 @@ from unisono.api.input_output import READING, OnPhase, Saving, item_table, prove
 from unisono.errors import DataError, SettingsError
 from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_overview
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Pairwise, revive
-from unisono.fusers.compared_items import Preference, without_ratings
+from unisono.fusers.compared_items import Preference
 from unisono.fusers.fusion_results import as_frame, dimension_columns
 from unisono.fusers.model_registry import make_fuser
+from unisono.fusers.rated_and_compared import without_ratings
 from unisono.fusers.saved_fit import load_fit
 from unisono.report.comparison_summary import summarise_comparisons, summary_lines
 from unisono.report.notebook_progress import watching_steps

@@ -24,7 +24,6 @@ from unisono.tables.reading.comparisons_reader import read_comparisons
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement_measure import Estimate
-    from unisono.evaluate.agreement_results import Agreement
     from unisono.evaluate.cross_validation import CrossValidation
 
 
@@ -92,8 +91,9 @@ def check(
 
 
 def agreement(
-    ratings: Any,
+    ratings: Any = None,
     *,
+    comparisons: Any = None,
     fit: Any = None,
     draws: int = 1000,
     level: float = 0.95,
@@ -104,13 +104,15 @@ def agreement(
     on_task: Callable[[int, int], None] | None = None,
     scale: Any = None,
     **reading: Any,
-) -> Agreement:
+) -> Any:
     """How far annotators agree: intraclass correlations, alpha, AC2, pairs, fit of annotators; intervals by bootstrap.
 
     Parameters
     ----------
     ratings : Ratings, path or data frame
         What people answered.
+    comparisons : path, data frame or Comparisons, optional
+        Instead of ratings: alpha of answers about the same pair with sides aligned, circular triads, Kendall's zeta.
     fit : Fusion, Fused or path, optional
         A fusion of the same items: the figure 'reliability' is then that of its estimate, not of the mean rating.
     draws : int
@@ -134,8 +136,8 @@ def agreement(
 
     Returns
     -------
-    Agreement
-        It prints itself; see `.columns()`, `.annotator_columns()`, `.apa()`, `.heds()` and `.notes`.
+    Agreement or PairAgreement
+        It prints itself; see `.columns()`, `.annotator_columns()`, of ratings `.apa()`, `.heds()` and `.notes`.
 
     Raises
     ------
@@ -152,9 +154,13 @@ def agreement(
     from unisono.evaluate.agreement_measure import Drawing, measure_agreement
 
     require_asked(draws=draws, level=level, seed=seed)
+    drawing = Drawing(draws, level, seed, these_annotators)
+    if comparisons is not None:
+        from unisono.evaluate.pair_agreement import pair_agreement
+
+        return pair_agreement(read_comparisons(comparisons), drawing)
     table = rating_table(ratings, scale, **reading)
     require_overlap(table)
-    drawing = Drawing(draws, level, seed, these_annotators)
     asked: dict[str, Any] = {"matrices": matrices, "window": window}
     with watching_tasks("Measuring agreement", on_task) as watcher:
         return measure_agreement(table, drawing=drawing, estimate=_estimate_of(fit), on_task=watcher, **asked)

@@ -16,7 +16,6 @@ from unisono.cli.table_options import (
     comparisons_option,
     json_option,
     out_option,
-    ratings_argument,
     read_answers_quietly,
     reading_options,
     require_one_table,
@@ -162,7 +161,8 @@ WORST = 10  # annotators shown, those with the largest misfit first
 
 
 @command("agreement")
-@ratings_argument
+@click.argument("ratings", type=RatingsTable(), metavar="RATINGS", required=False)
+@comparisons_option
 @reading_options
 @option(
     QUESTION,
@@ -190,17 +190,32 @@ WORST = 10  # annotators shown, those with the largest misfit first
 @takes("--set", *DRAWS, title=QUESTION)
 @out_option
 @json_option
-def agreement_command(ratings: str, reading: dict[str, Any], out: Path | None, as_json: bool, **settings: Any) -> None:
+@click.pass_context
+def agreement_command(
+    ctx: click.Context,
+    /,
+    ratings: str | None,
+    comparisons: str | None,
+    reading: dict[str, Any],
+    out: Path | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
     """Measure how far the annotators of RATINGS agree: ICC under both names, alpha, AC2, pairs, fit of annotators.
 
     Every figure has an interval that holds for other items and other annotators of the same kind (for traces, other
     recordings or stretches of them; they are also compared with relative delays taken out). A sentence in APA style is
     printed; --json also has a fragment for the Human Evaluation Datasheet. docs/agreement.md says which figure answers
-    which question.
+    which question. With --comparisons FILE instead: alpha of answers about the same pair, circular triads of annotators
+    and Kendall's zeta.
     """
     from unisono.api import agreement
     from unisono.tables.reading.ratings_reader import read_ratings
 
+    require_one_table(ctx, ratings, comparisons)
+    if comparisons is not None:
+        deliver(agreement(comparisons=comparisons, **settings), out, as_json, click.echo)
+        return
     table = read_ratings(ratings, **reading)
     with task_progress("Measuring") as on_task:
         found = agreement(table, on_task=on_task, **settings)

@@ -11,7 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers.compared_items import Pairwise, without_ratings
+from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.rated_and_compared import without_ratings
 from unisono.tables.comparisons import LEFT, RIGHT, TIE, Comparisons
 
 LEAST = 1e-12  # numerical: of a probability whose logarithm is taken

@@ -404,20 +404,3 @@ class Pairwise(Fuser):
 
 def _plain(value: np.ndarray) -> Any:
     return value if value.ndim else float(value)
-
-
-def without_ratings(compared: Comparisons) -> Ratings:
-    """Ratings that nobody gave, of the items that were compared."""
-    empty = np.zeros(0, dtype=np.int64)
-    D = len(compared.dimensions)
-    return Ratings.from_judgements(
-        np.zeros((0, D)),
-        empty,
-        empty,
-        items=compared.items,
-        annotators=compared.annotators,
-        dimensions=compared.dimensions,
-        scale=Scale.none(D),
-        source=compared.source,
-        frame_kind=compared.frame_kind,
-    )

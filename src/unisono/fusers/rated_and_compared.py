@@ -74,3 +74,20 @@ def units_of_all(joint: Joint, D: int) -> tuple[Scaling, Scale]:
     more = D - len(joint.dimensions_)
     scaling = Scaling(np.append(joint.scaling_.loc, np.zeros(more)), np.append(joint.scaling_.scale, np.ones(more)))
     return scaling, Scale((*joint.scale_.ends, *(None,) * more), (*joint.scale_.given, *(False,) * more))
+
+
+def without_ratings(compared: Comparisons) -> Ratings:
+    """Ratings that nobody gave, of the items that were compared."""
+    empty = np.zeros(0, dtype=np.int64)
+    D = len(compared.dimensions)
+    return Ratings.from_judgements(
+        np.zeros((0, D)),
+        empty,
+        empty,
+        items=compared.items,
+        annotators=compared.annotators,
+        dimensions=compared.dimensions,
+        scale=Scale.none(D),
+        source=compared.source,
+        frame_kind=compared.frame_kind,
+    )

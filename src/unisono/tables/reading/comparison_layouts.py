@@ -1,13 +1,7 @@
 """The layouts in which comparisons come, recognised by the names and values of columns; each becomes pairs with sides.
 
-| layout | columns |
-|---|---|
-| best and worst | item_1 ... item_n, best, worst |
-| rankings, wide | item_1 ... item_n, rank_1 ... rank_n |
-| rankings, long | ranking, item, rank |
-| winner and loser | winner, loser, perhaps n; or chosen, rejected |
-| sides | left, right (or model_a, model_b, ...), and columns of left, tie, right; or dimension and answer |
-| strengths | left, right, and a column of numbers around 0 |
+Best and worst, rankings (one row each, or one row per item), winner and loser (perhaps with a number of times), sides
+with left, tie and right (or dimension and answer), sides with strengths: docs/comparisons.md has the columns.
 
 Pairs that come from a ranking, and from winners and losers, have no sides. A cell that is no answer is an error with
 its row; an empty one is a missing answer.
@@ -33,7 +27,7 @@ MISSING = -1
 MOST_STRENGTHS = 5  # numerical: thresholds on either side; numbers of a slider are grouped
 _TIES = ("tie", "ties", "draw", "equal", "same", "both", "neither", "none", "nopreference", "bothgood", "undecided")
 _BOTH_BAD = ("tiebothbad", "bothbad")
-# Ends of names of the two sides, by which a pair of columns is known, and by which answers name them.
+# Ends of names of the two sides, of columns and of answers.
 _SIDES = (("left", "right"), ("a", "b"), ("1", "2"), ("first", "second"), ("0", "1"))
 _STEMS = ("", "item", "model", "system", "stimulus", "option", "response", "image", "video", "text", "answer")
 _CHOSEN, _REJECTED = ("chosen", "winner", "preferred", "better"), ("rejected", "loser", "dispreferred", "worse")
@@ -209,20 +203,21 @@ def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Pa
     of, said = plain.get("dimension"), plain.get("answer")
     if of in free and said in free and not words.dims:
         return _dimension_by_row(cells, sides, str(of), str(said))
-    chosen = [cells.table.columns[find_column(cells.table, name)] for name in words.dims]
-    chosen = chosen or [name for name in free if _is_answer(cells, name, left, right)]
+    named = [cells.table.columns[find_column(cells.table, name)] for name in words.dims]
+    numbers = bool(named) and all(_numbers(cells, name) is not None for name in named)
+    chosen = [] if numbers else named or [name for name in free if _is_answer(cells, name, left, right)]
     if chosen:
         found = [_answers(cells, name, left, right) for name in chosen]
         notes = tuple(note for _, more in found for note in more)
         return _dimension_by_column(cells, sides, chosen, [one for one, _ in found], "sides", notes)
-    chosen = [name for name in free if plain_name(name) in _STRENGTHS and _numbers(cells, name) is not None]
+    chosen = named or [name for name in free if plain_name(name) in _STRENGTHS and _numbers(cells, name) is not None]
     if not chosen:
         raise DataError(
             f"{cells.table.name} has no column of answers: nothing beside '{left}' and '{right}' holds left, tie "
             f"and right; it has {listed(free, 12)}."
         )
-    found, strong = zip(*(_strengths(cells, name) for name in chosen), strict=True)
-    return _dimension_by_column(cells, sides, chosen, list(found), "strengths", (_SIGNS,), list(strong))
+    answers, strong = zip(*(_strengths(cells, name) for name in chosen), strict=True)
+    return _dimension_by_column(cells, sides, chosen, list(answers), "strengths", (_SIGNS,), list(strong))
 
 
 def _dimension_by_column(
@@ -267,7 +262,7 @@ def _coded_answers(cells: Cells, name: str, left: str, right: str) -> tuple[np.n
     """(rows,) answers, `MISSING` also where a cell is none; and the cells."""
     column = cells.frame[name]
     known = _words_for(left, right)
-    said = column.str.to_lowercase().str.replace_all(r"[\W_]+", "")
+    said = _plain(column)
     each = said.unique()
     code = each.replace_strict(known, default=MISSING, return_dtype=pl.Int8)
     words = said.replace_strict(each, code, return_dtype=pl.Int8).to_numpy().astype(np.int64)
@@ -278,6 +273,10 @@ def _coded_answers(cells: Cells, name: str, left: str, right: str) -> tuple[np.n
     filled = (column != "").to_numpy()
     best = labels if (labels[filled] != MISSING).sum() > (words[filled] != MISSING).sum() else words
     return np.where(filled, best, MISSING), column
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    return column.str.to_lowercase().str.replace_all(r"[\W_]+", "")
 
 
 def _is_answer(cells: Cells, name: str, left: str, right: str) -> bool:
@@ -298,7 +297,7 @@ def _answers(cells: Cells, name: str, left: str, right: str) -> tuple[np.ndarray
             f"{cells.where(row)}: {name} is '{column[row]}', which is no answer to '{cells.frame[left][row]}' and "
             f"'{cells.frame[right][row]}'. Say left, tie or right; leave the cell empty if there is no answer."
         )
-    bad = int(column.str.to_lowercase().str.replace_all(r"[\W_]+", "").is_in(_BOTH_BAD).sum())
+    bad = int(_plain(column).is_in(_BOTH_BAD).sum())
     return answer, (f"{bad:,} answers that both are bad count as ties.",) if bad else ()
 
 
@@ -354,7 +353,7 @@ def _whole_numbers(cells: Cells, name: str, what: str) -> np.ndarray:
 
 
 _SIGNS = "Strengths are ordered answers: below 0 the left item has more, above 0 the right one, 0 is a tie."
-_RANKED = "Of every ranking all pairs count; sides are not known, so that no order effect is estimated."
+_RANKED = "All pairs of a ranking count together what its choices tell; there are no sides, and no order effect."
 
 
 def _wide_ranking(cells: Cells, items: list[str], ranks: list[str], who: str | None) -> Pairs:
