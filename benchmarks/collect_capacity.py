@@ -28,7 +28,7 @@ from nginx import Nginx
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database
 
-PACES = (5, 10, 20, 30, 40, 50, 60, 80, 100)
+PACES = (10, 20, 30, 40, 50, 60, 80, 100)
 SECONDS, GOAL_MS = 15.0, 100.0
 
 

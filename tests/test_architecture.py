@@ -71,7 +71,7 @@ STANDARD = {
     "warnings",
     "hashlib",
     "re",
-    *("itertools", "math", "difflib", "fnmatch", "contextlib", "abc"),
+    *("itertools", "math", "difflib", "fnmatch", "contextlib", "abc", "shlex"),
 }
 
 

@@ -38,6 +38,24 @@ def in_python(message: str) -> str:
     return _SIDE_BY_SIDE.sub(r"\1, ", _OPTION.sub(_keyword, message))
 
 
+_shell: ContextVar[bool] = ContextVar("shell", default=False)
+
+
+@contextmanager
+def in_a_shell() -> Iterator[None]:
+    """Inside, what is spoken names the options of commands."""
+    before = _shell.set(True)
+    try:
+        yield
+    finally:
+        _shell.reset(before)
+
+
+def spoken(message: str) -> str:
+    """The message for whoever asked: a command, or Python."""
+    return message if _shell.get() else in_python(message)
+
+
 def _keyword(found: re.Match[str]) -> str:
     name, value, also = found[1], found[2], found[4]
     if also and "=..." not in also:
@@ -99,6 +117,10 @@ class DataWarning(_Advice, UserWarning):
 
 class LeftOutWarning(DataWarning):
     """Columns of a table were not taken for ratings; the message says which, why, and how to take them in."""
+
+
+class AlertWarning(DataWarning):
+    """One of a result's alerts, which its summary lists as well."""
 
 
 class InterpretedWarning(DataWarning):

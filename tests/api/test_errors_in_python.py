@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 
+import polars as pl
 import pytest
 
 import unisono as un
+from command_line import unisono_here
 from unisono.errors import in_python, in_shell
 
 FRAME = [{"item": m, "annotator": k, "v": (m + k) % 5} for m in range(6) for k in range(3)]
@@ -82,3 +84,32 @@ def test_numbers_that_make_no_sense_are_refused_before_anything_is_computed(ask,
     with pytest.raises(un.SettingsError) as caught:
         ask()
     assert words in str(caught.value)
+
+
+def test_results_speak_python_and_commands_of_options(tmp_path):
+    """Typing errors, delays by convention, words that were taken for categories."""
+    typed = [{"item": f"i{m}", "annotator": f"a{k}", "v": 1 + (m + k % 2) // 3} for m in range(12) for k in range(4)]
+    typed[-1]["v"] = 44
+    wave = [
+        {"recording": "r", "time": n / 2, "annotator": f"a{k}", "v": (n % 9) / 9 + k / 99}
+        for n in range(60)
+        for k in range(3)
+    ]
+    worded = [row | {"v": "blue" if (row["item"] + row["annotator"]) % 2 else "red"} for row in FRAME]
+    for rows, python, shell in (
+        (typed, "say where the scale ends (scale)", "say where the scale ends (--scale)"),
+        (wave, "Set the mean reaction time with lag=SECONDS.", "with --lag SECONDS."),
+        (worded, 'categories="none" leaves them out', "--categories none leaves them out"),
+    ):
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            result = un.fuse(rows)
+        said = result.summary()
+        assert python in said
+        assert "--" not in said
+        assert not any("--" in alert.message for alert in getattr(result, "alerts", ()))
+        pl.DataFrame(rows).write_csv(tmp_path / "r.csv")
+        told = unisono_here("fuse", "r.csv", cwd=tmp_path).stderr
+        assert shell in told
+        # Nothing is said twice, in other words either.
+        assert told.count("44") <= 1

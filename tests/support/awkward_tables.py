@@ -149,6 +149,13 @@ refuses(
     Outcome(FULL, {"v": (-1, 7)}),
 )
 refuses(
+    "-9 on a scale from 1 to 5",
+    long(high=5, instead={(1, 2, 0): -9, (5, 1, 0): -8}),
+    "v is -9",
+    Outcome((8, 4, 30), {"v": (1, 5)}),
+    Outcome(FULL, {"v": (-9, 5)}),
+)
+refuses(
     "99 in several dimensions",
     long(("v", "a"), high=7, instead={(1, 2, 0): 99, (1, 2, 1): 99, (5, 1, 1): 99}),
     "(it is such a number, and likewise in 'a')",
@@ -303,6 +310,13 @@ SPANISH = ("Muy en desacuerdo", "En desacuerdo", "Neutral", "De acuerdo", "Muy d
 reads("Spanish agreement", in_words(*SPANISH), said("agreement in Spanish"))
 reads("Chinese agreement", in_words("非常不同意", "不同意", "一般", "同意", "非常同意"), said("agreement in Chinese"))
 reads("Chinese satisfaction", in_words("很不满意", "不满意", "一般", "满意", "很满意"), said("satisfaction in Chinese"))
+PLEASANT = ("very unpleasant", "unpleasant", "neutral", "pleasant", "very pleasant")
+reads("pleasantness", in_words(*PLEASANT), said("pleasantness"))
+reads(
+    "Portuguese agreement",
+    in_words("Discordo totalmente", "Discordo", "Neutro", "Concordo", "Concordo totalmente"),
+    said("agreement in Portuguese"),
+)
 refuses(
     "words that nobody knows",
     "item,annotator,v\n1,x,naff\n1,y,meh\n2,x,nice\n2,y,nice\n",
@@ -338,6 +352,36 @@ refuses(
     people([f"{face}_{dim}" for face in FACES for dim in ("arousal", "valence")]),
     "r.csv has no column that looks like the item",
     GRID,
+)
+for first, form in (("pid", "{item}.{dimension}"), ("Teilnehmer", "{dimension}_{item}")):
+    refuses(
+        f"people called {first} and items in columns",
+        people(
+            [form.format(item=f"img{n}", dimension=dim) for n in range(4) for dim in ("how_calm", "how_sad")],
+            ("age", 20, 31, 25, 40, 22),
+            ("sex", "m", "f"),
+            header=first,
+        ),
+        f"If columns stand for items, say --annotator {first} --items-in-columns '{form}'.",
+        Outcome((4, 5, 40), {"how_calm": (1, 7), "how_sad": (1, 7)}, left_out=frozenset({"age", "sex"})),
+    )
+refuses(
+    "a column without a name that says what was rated",
+    "item,annotator,,0\n"
+    + "".join(
+        f"i{m},a{k},{dim},{x}\n"
+        for m, row in enumerate(drawn(3, (8, 4, 2), 1, 5))
+        for k, two in enumerate(row)
+        for dim, x in zip("va", two, strict=True)
+    ),
+    "If 'column 3' names what was rated, say --dimension 'column 3' --value 0.",
+    Outcome((8, 4, 64), {"v": (1, 5), "a": (1, 5)}),
+    Outcome((16, 4, 64), {"0": (1, 5)}),
+)
+reads(
+    "a mark behind every row",
+    long().replace("\n", ",\n"),
+    Outcome(FULL, {"v": (1, 4)}, left_out=frozenset()),
 )
 refuses(
     "an age and a condition beside items",

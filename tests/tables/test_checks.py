@@ -122,9 +122,17 @@ def test_scales_and_stray_values():
     honest = random_ratings()
     value = honest.value.copy()
     value[5, 0] = 99
-    found = alerts(honest.with_value(value))["unusual-values"]
-    assert found.labels == ("a1",)
-    assert "the furthest is 99 by annotator 'a1' on 'i01'" in found.message
+    found = alerts(honest.with_value(value))
+    assert found["wild-values"].labels == ("a1",)
+    assert "v is 99 by annotator 'a1' on 'i01'" in found["wild-values"].message.replace(honest.dimensions[0], "v")
+    # What cannot be meant is not said to be unusual as well; what could be is.
+    assert "unusual-values" not in found
+    low, high = usual_range(value[:, 0])
+    value = value.copy()
+    value[5, 0] = high + 0.05 * (high - low)
+    strange = alerts(honest.with_value(value))
+    assert "far outside the others" in strange["unusual-values"].message
+    assert "wild-values" not in strange
 
 
 @pytest.mark.parametrize("shape", ["normal", "uniform", "exponential", "sparse"])

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from unisono.api.input_output import OnPhase, Saving, provenance, rating_table
-from unisono.errors import DataError, DataWarning, warn
+from unisono.errors import DataError, DataWarning, spoken, warn
 from unisono.fusers.category_models import FusedCategories, find_category_model, fuse_categories, installed
 from unisono.report.category_summary import category_lines, reading_line, recognised_line, summarise_categories
 from unisono.tables.categories import Categories
@@ -37,7 +37,7 @@ class ChosenClasses:
 
     def summary(self) -> str:
         """The same in words."""
-        return "\n".join([*recognised_line(self.answers), *category_lines(self.summary_data)])
+        return spoken("\n".join([*recognised_line(self.answers), *category_lines(self.summary_data)]))
 
     def frame(self, columns: dict[str, Any]) -> Any:
         """A table of the kind that came in."""
@@ -200,7 +200,7 @@ class CategoryFusion(WithCategories, Saving):
 
     def summary(self) -> str:
         """The result in words."""
-        return "\n".join([*reading_line(self.chosen.answers), self.chosen.summary()])
+        return spoken("\n".join([*reading_line(self.chosen.answers), self.chosen.summary()]))
 
     def files(self) -> dict[str, dict[str, Any]]:
         """The tables of the folder that `save` writes, by name."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unisono.api.input_output import READING, OnPhase, Saving, item_table, provenance, rating_table
-from unisono.errors import DataError, SettingsError
+from unisono.errors import DataError, SettingsError, spoken
 from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_overview
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Pairwise, revive
 from unisono.fusers.compared_items import Preference
@@ -220,7 +220,7 @@ class ComparisonFusion(WithComparisons, Saving):
 
     def summary(self) -> str:
         """The result in words."""
-        return "\n".join(summary_lines(self.summary_data))
+        return spoken("\n".join(summary_lines(self.summary_data)))
 
     def files(self) -> dict[str, dict[str, Any]]:
         """The tables of the folder that `save` writes, by name."""

@@ -34,7 +34,7 @@ from unisono.api.input_output import (
     provenance,
     without_covariates,
 )
-from unisono.errors import DataError, DataWarning, SettingsError, warn
+from unisono.errors import AlertWarning, DataError, SettingsError, spoken, warn
 from unisono.evaluate.alerts import (
     DOUBTED,
     KIND_WARNINGS,
@@ -192,7 +192,7 @@ def fuse(
             _ = result.described
     for alert in result.alerts:
         if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS, DOUBTED):
-            warn(f"{table.source}: {alert.message}", DataWarning, stacklevel=2)
+            warn(f"{table.source}: {alert.message}", AlertWarning, stacklevel=2)
     return result
 
 
@@ -277,7 +277,7 @@ class Fusion(WithCategories, Saving):
 
     def summary(self) -> str:
         """The result in words."""
-        return summary_text(self.summary_data) + self.words_of_categories
+        return spoken(summary_text(self.summary_data) + self.words_of_categories)
 
     @cached_property
     def fit(self) -> Fit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from unisono.cli.table_options import (
     table_argument,
 )
 from unisono.cli.terminal import estimation_progress, print_json, say, tell
+from unisono.errors import AlertWarning, heard
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
@@ -143,7 +145,7 @@ def fuse_command(
         ctx.exit(fuse_in_shards(ratings, engine, reading, settings, copies=copies, model=model, start=start, **how))
     answers = read_answers_quietly(ratings, reading, categories)
     known, described = side_table(gold, reading), side_table(features, reading, complete=True)
-    with engine.for_traces() as executor, estimation_progress("Estimating") as watching:
+    with engine.for_traces() as executor, estimation_progress("Estimating") as watching, _said_once(out, as_json):
         who: dict[str, Any] = {"kinds": kinds, "humans": humans}
         result = fuse(
             answers,
@@ -167,6 +169,12 @@ def fuse_command(
     _show(result, out, as_json)
     if isinstance(result, Fusion) and not result.fuser.trace_.converged:
         ctx.exit(NOT_CONVERGED)
+
+
+def _said_once(out: Path | None, as_json: bool) -> AbstractContextManager[None]:
+    """Where the summary is shown in the same place as warnings, what it lists is not said before."""
+    beside = not as_json and (out is None or sys.stdout.isatty())
+    return heard(lambda told: None, AlertWarning) if beside else nullcontext()
 
 
 def _fuse_comparisons(

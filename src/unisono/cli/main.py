@@ -14,7 +14,16 @@ from typing import Any
 import click
 
 from unisono.cli.terminal import say, show_warning
-from unisono.errors import ConvergenceWarning, DataError, DataWarning, EngineError, SettingsError, heard, in_shell
+from unisono.errors import (
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    EngineError,
+    SettingsError,
+    heard,
+    in_a_shell,
+    in_shell,
+)
 from unisono.version import __version__
 
 # A title of --help -> name -> (module, the click command in it, one line).
@@ -114,7 +123,7 @@ def cli() -> None:
 def run() -> None:
     """Entry point: no traceback for what the user can mend."""
     try:
-        with heard(show_warning, DataWarning, ConvergenceWarning):
+        with in_a_shell(), heard(show_warning, DataWarning, ConvergenceWarning):
             code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from unisono.errors import spoken
 from unisono.fusers.crowd import Copies, CopySet, SharedSignal, count_copies, crowd_copies, crowd_signal
 from unisono.fusers.fuser import interval_words
 from unisono.maths.structure_words import Counting
@@ -29,7 +30,7 @@ WILL_COUNT_ONCE = "`unisono fuse` merges them and weights them as one annotator;
 
 def copy_alerts(copies: Copies, counted: str = WILL_COUNT_ONCE) -> list[Alert]:
     """One alert for each set of copies; `counted` says what became of them."""
-    return [Alert(COPIES, "warning", f"{_copy_words(one)} {counted}", one.annotators) for one in copies.sets]
+    return [Alert(COPIES, "warning", spoken(f"{_copy_words(one)} {counted}"), one.annotators) for one in copies.sets]
 
 
 def how_counted(merged: bool | None) -> str:
@@ -182,7 +183,7 @@ def kind_alerts(notes: dict[str, Any]) -> list[Alert]:
 def _alerts(kinds: dict[str, Any]) -> Iterator[Alert]:
     if kinds["reference"] is None:
         judges = kinds["groups"][0]["judges"]
-        yield Alert(NO_REFERENCE if judges else ASSUMED, "warning" if judges else "note", _unseen(kinds), ())
+        yield Alert(NO_REFERENCE if judges else ASSUMED, "warning" if judges else "note", spoken(_unseen(kinds)), ())
         return
     others = " and ".join(f"'{one['kind']}'" for one in kinds["groups"][1:])
     if kinds["belief"] < 1:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.errors import DataError
+from unisono.errors import DataError, spoken
 from unisono.evaluate.agreement_measure import estimate_of
 from unisono.evaluate.alerts import NO_SIGNAL, copy_alerts, how_counted, signal_alerts
 from unisono.fusers import Annotators, Fit, Fused, Joint
@@ -205,7 +205,7 @@ class ShardedFusion:
 
     def summary(self) -> str:
         """The result in words."""
-        return summary_text(self.summary_data)
+        return spoken(summary_text(self.summary_data))
 
     @cached_property
     def sample(self) -> tuple[Ratings, Fused]:

@@ -10,6 +10,7 @@ what a dimension means.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -114,7 +115,7 @@ def reference_kind(names: Sequence[str], wanted: str | None, source: str) -> str
         return None
     raise DataError(
         f"{source}: annotators are of the kinds {listed(list(names))}. Say which defines what a dimension means: "
-        f"--reference-kind {names[0]} (reference_kind='{names[0]}' in Python)."
+        f"--reference-kind {shlex.quote(names[0])} (reference_kind='{names[0]}' in Python)."
     )
 
 

@@ -12,7 +12,7 @@ from functools import reduce
 
 import numpy as np
 
-from unisono.errors import DataError
+from unisono.errors import DataError, spoken
 from unisono.tables.coverage_and_outliers import (
     Coverage,
     answer_ranges,
@@ -45,13 +45,14 @@ class Alert:
 def check_ratings(ratings: Ratings) -> list[Alert]:
     """All alerts about the ratings, the serious ones first."""
     counts, ranges = coverage(ratings), answer_ranges(ratings)
+    wild = wild_answers(ratings)
     found = [
         *_groups(ratings),
         *_few_ratings(ratings, counts),
         *_constant(ratings, counts, *ranges),
         *_traces(ratings, counts),
-        *_wild_values(ratings),
-        *_unusual_values(ratings),
+        *_wild_values(ratings, wild),
+        *_unusual_values(ratings, wild),
         *_scales(ratings, *ranges),
         *_conduct(ratings),
     ]
@@ -221,9 +222,10 @@ def bounds_from(percentiles: np.ndarray, n: int) -> tuple[float, float]:
     return (middle - reach, middle + reach) if reach > 0 else (-np.inf, np.inf)
 
 
-def _unusual_values(ratings: Ratings) -> Iterator[Alert]:
+def _unusual_values(ratings: Ratings, wild: np.ndarray) -> Iterator[Alert]:
+    """Beside those that are `wild`, of which more is said."""
     for d, dimension in enumerate(ratings.dimensions):
-        column = ratings.value[:, d]
+        column = np.where(wild[:, d], np.nan, ratings.value[:, d]) if wild[:, d].any() else ratings.value[:, d]
         given = column[~np.isnan(column)]
         if not len(given):
             continue
@@ -245,8 +247,7 @@ def _unusual_values(ratings: Ratings) -> Iterator[Alert]:
             )
 
 
-def _wild_values(ratings: Ratings) -> Iterator[Alert]:
-    wild = wild_answers(ratings)
+def _wild_values(ratings: Ratings, wild: np.ndarray) -> Iterator[Alert]:
     for d in np.flatnonzero(wild.any(axis=0)):
         column, rows = ratings.value[:, d], np.flatnonzero(wild[:, d])
         others = column[~wild[:, d] & ~np.isnan(column)]
@@ -269,7 +270,7 @@ def wild_alert(
         f"{what}; the others run from {others[0]:g} to {others[1]:g}. The default takes this for a typing error, or a "
         f"code for 'no answer', and leaves it out. Correct it, or say where the scale ends (--scale)."
     )
-    return Alert("wild-values", "warning", message, names)
+    return Alert("wild-values", "warning", spoken(message), names)
 
 
 def unusual_alert(
@@ -277,10 +278,11 @@ def unusual_alert(
 ) -> Alert:
     """About so many values far outside the `others`; `worst` with its annotator and item, `names` who gave any."""
     value, who, item = worst
-    message = (
-        f"{many} values of {dimension} lie far outside the others, which run from {others[0]:g} to "
-        f"{others[1]:g}; the furthest is {value:g} by annotator '{who}' on '{item}'."
-    )
+    what = f"{dimension} is {value:g} by annotator '{who}' on '{item}', far outside the others, which run"
+    if many > 1:
+        what = f"{many} values of {dimension} lie far outside the others, which run"
+    furthest = f"; the furthest is {value:g} by annotator '{who}' on '{item}'" if many > 1 else ""
+    message = f"{what} from {others[0]:g} to {others[1]:g}{furthest}."
     return Alert("unusual-values", "warning", message, names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from unisono.tables.categories import Categories
@@ -60,7 +61,9 @@ def reading_lines(data: dict[str, Any] | None) -> list[str]:
     if len(aside) > MOST_NAMED:
         lines.append(f"  left out {len(aside) - MOST_NAMED} more")
     if data["numeric_left_out"]:
-        example = " ".join(f"--dim {name}" for name in [*list(data["dimensions"])[:1], data["numeric_left_out"][0]])
+        example = " ".join(
+            f"--dim {shlex.quote(name)}" for name in [*list(data["dimensions"])[:1], data["numeric_left_out"][0]]
+        )
         lines.append(f"  To choose the columns yourself name all that count, for example {example}")
     return lines
 

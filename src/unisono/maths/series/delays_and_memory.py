@@ -172,9 +172,12 @@ def _with_prior(said: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     return np.asarray(said + _passed_on(passed.sum(axis=1, keepdims=True) - passed + before, around))
 
 
+EXACT = 1e-12  # seconds^2, a microsecond: traces without any noise tell delays no more exactly than that
+
+
 def _precision_told(variance: np.ndarray) -> np.ndarray:
     """(K, D) of what the traces tell, beyond the prior, of delays with this variance in seconds^2."""
-    told = 1.0 / np.maximum(variance, np.finfo(float).tiny) - 1.0 / trace_priors.DELAY_SD**2
+    told = 1.0 / np.maximum(variance, EXACT) - 1.0 / trace_priors.DELAY_SD**2
     return np.asarray(np.maximum(told, 0.0))
 
 

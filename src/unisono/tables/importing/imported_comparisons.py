@@ -6,6 +6,7 @@ left out.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -35,7 +36,7 @@ def comparison_table(found: Sequence[Compared]) -> tuple[pl.DataFrame, list[str]
     if ranked and len(dimensions) > 1:
         raise DataError(
             f"{found[0].place}: there are rankings on '{next(iter(ranked))}' beside {listed(dimensions, 4)}, which no "
-            f"table holds together. Take one: --dim {dimensions[0]}."
+            f"table holds together. Take one: --dim {shlex.quote(dimensions[0])}."
         )
     columns: dict[str, list[Any]] = {"ranking": [one.ranking for one in found]} if ranked else {}
     columns |= {name: [one.who[place] for one in found] for place, name in enumerate(LABELS)}

@@ -6,6 +6,7 @@ found.ratings, found.categories             # either is None where the table has
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -130,7 +131,7 @@ def _refuse_spread(table: Table, arranged: Arranged, asked: Mapping[str, str]) -
         cells = [name for name in arranged.table.columns if name not in table.columns and name not in roles]
         raise DataError(
             f"{table.name}: column '{found[0]}' stands for one {arranged.wide}, and the answers in such columns are "
-            f"called {listed(cells)}. Say --categories {cells[0]} (categories=... in Python)."
+            f"called {listed(cells)}. Say --categories {shlex.quote(cells[0])} (categories=... in Python)."
         )
 
 
@@ -203,7 +204,8 @@ def _categories(arranged: Arranged | None, found: FoundWords, *, recognised: boo
 
 def _may_be_grades(words: WordAnswers) -> str:
     """How to have words taken for numbers that nobody said are categories."""
-    return f"The words of '{words.name}' count as categories; if they are grades, say {labels_for(words.classes)}."
+    graded = f"if they are grades, number them as they go up: {labels_for(words.classes)}."
+    return f"The words of '{words.name}' count as categories; {graded}"
 
 
 def _rest(table: Table, arranged: Arranged | None, found: FoundWords, reading: Mapping[str, Any]) -> Ratings | None:

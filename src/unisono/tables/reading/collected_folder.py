@@ -7,6 +7,7 @@ study.toml    kinds and scales of the dimensions, and the rate of traces, so tha
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def ratings_in(folder: Path) -> Path:
     if not (folder / RATINGS).is_file():
         raise DataError(
             f"{folder} holds comparisons, and no ratings: {COMPARISONS} says which of two items has more. "
-            f"Say --comparisons {folder} (comparisons=... in Python)."
+            f"Say --comparisons {shlex.quote(str(folder))} (comparisons=... in Python)."
         )
     return folder / RATINGS
 

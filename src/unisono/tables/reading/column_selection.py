@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -197,7 +198,7 @@ def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray
     column = rows.found.table.columns[roles.place["time"]]
     warn(
         f"{rows.source}: column '{column}' left out, since {'hardly anything' if again.any() else 'nothing'} is rated "
-        f"at two times. If this is a series, say --time {column}.",
+        f"at two times. If this is a series, say --time {shlex.quote(column)}.",
         DataWarning,
         stacklevel=5,
     )

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from unisono.tables.reading import problems
-from unisono.tables.reading.header_rows import ROWS, joined_header
+from unisono.tables.reading.header_rows import ROWS, joined_header, with_names
 from unisono.tables.reading.raw_table import Chunk, Table
 
 BLOCK = 1 << 24  # bytes looked at in one go: large enough for Polars to be quick, small enough to forget
@@ -254,7 +254,7 @@ class TextTable(Table):
             behind.append(below[1])
         header = joined_header(rows)
         if header is None:
-            return columns
+            return with_names(columns, rows[1:])
         self._body, self.form, self.notes = behind[header.rows - 1], header.form, (*self.notes, header.note)
         return header.columns
 

@@ -42,6 +42,13 @@ def joined_header(rows: Sequence[Sequence[str]]) -> Header | None:
     return _of_pivot(cells) or _of_groups(cells)
 
 
+def with_names(columns: Sequence[str], below: Sequence[Sequence[str]]) -> list[str]:
+    """Names by number for columns of cells that have none; an index, unnamed and first, needs none."""
+    filled = {at for row in below for at, cell in enumerate(row) if cell.strip()}
+    bare = [at for at, name in enumerate(columns) if not name.strip() and at in filled]
+    return [f"column {at + 1}" if at in bare and bare != [0] else name for at, name in enumerate(columns)]
+
+
 def _of_pivot(cells: Sequence[Sequence[str]]) -> Header | None:
     """Two levels of names, and below them a row with the names of the index alone."""
     if len(cells) < ROWS:

@@ -17,7 +17,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.reading import problems
-from unisono.tables.reading.header_rows import ROWS, joined_header
+from unisono.tables.reading.header_rows import ROWS, joined_header, with_names
 from unisono.tables.reading.label_and_number_columns import as_label
 from unisono.tables.reading.raw_table import Chunk, Table
 
@@ -154,6 +154,8 @@ class WorkbookTable(Table):
         if pivot is not None and pivot.rows == ROWS:
             columns, header, said = list(pivot.columns), header + 1, (_rows_joined(header - 1, header + 1),)
             self.form = pivot.form
+        else:
+            columns = with_names(columns, rows[header + 1 : header + ROWS])
         kept = [index for index, column in enumerate(columns) if column or frame[:, index].null_count() < frame.height]
         super().__init__(name, tuple(columns[index].strip() for index in kept))
         self._body = frame[header + 1 :, kept].rename(

@@ -125,7 +125,7 @@ def _stands_apart(code: float, rest: np.ndarray, answers: int, series: bool) -> 
         return False
     if code > 0:
         return low >= 0 and hole == 1 and gap >= max(4.0, width)
-    return outside and high > -code and (gap > hole or high >= SLIDER)
+    return outside and (high > -code or gap >= 2 * width) and (gap > hole or high >= SLIDER)
 
 
 def _odd_value(value: np.ndarray, different: np.ndarray, annotator: np.ndarray | None) -> list[float]:

@@ -149,7 +149,7 @@ def no_numbers(name: str, aside: Sequence[LeftOut], words: Mapping[str, Sequence
     numeric = [one.column for one in aside if one.numeric]
     remedy = "Expected one column of numbers per dimension."
     if numeric:
-        remedy = f"If '{numeric[0]}' is one, say --dim {numeric[0]}."
+        remedy = f"If '{numeric[0]}' is one, say --dim {shlex.quote(numeric[0])}."
     elif words:
         column, known = next(iter(words.items()))
         remedy = f"If '{column}' is one, say what its words mean: {labels_for(known)}."
@@ -261,9 +261,15 @@ def rated_twice(
     what = f"{first} and {second}: annotator '{annotator}' rated item '{item}' twice."
     if not apart:
         return DataError(f"{what} {_keep_one(column)}")
-    long = f" If '{apart[0]}' names what was rated, say --dimension {apart[0]} --value {value}." if value else ""
+    long = (
+        f" If '{apart[0]}' names what was rated, say --dimension {shlex.quote(apart[0])} --value {shlex.quote(value)}."
+        if value
+        else ""
+    )
     part = "is part" if len(apart) == 1 else "are parts"
-    return DataError(f"{what}{long} If {listed(apart)} {part} of the item, say --item {','.join((column, *apart))}.")
+    return DataError(
+        f"{what}{long} If {listed(apart)} {part} of the item, say --item {shlex.quote(','.join((column, *apart)))}."
+    )
 
 
 def answered_twice(first: str, second: str, annotator: str, item: str, dimension: str, column: str) -> DataError:
@@ -274,7 +280,7 @@ def answered_twice(first: str, second: str, annotator: str, item: str, dimension
 
 def _keep_one(column: str) -> str:
     ways = "--duplicates first, last or mean"
-    return f"Say which one counts with {ways}, or what else makes an item: --item {column},COLUMN."
+    return f"Say which one counts with {ways}, or what else makes an item: --item {shlex.quote(column)},COLUMN."
 
 
 def item_twice(first: str, second: str, item: str) -> DataError:

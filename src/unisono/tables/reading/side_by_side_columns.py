@@ -129,7 +129,7 @@ def crossed(names: Sequence[str], marks: str = "") -> Crossed | None:
             sets.setdefault(frozenset(stems), []).append(end)
         for own, ends in [*sets.items(), *_nearly(names, mark)]:
             if len(own) > 1 and len(ends) > 1:
-                inner = len({stem.rpartition(mark)[2] for stem in own}) > 1
+                inner = len({re.split(f"[{re.escape(_MARKS)}]", stem)[-1] for stem in own}) > 1
                 one = Crossed(mark, tuple(sorted(own, key=place.__getitem__)), tuple(ends))
                 found.append((len(own) * len(ends), -len(ends), inner, one))
     return max(found, key=lambda one: one[:3])[3] if found else None

@@ -309,7 +309,27 @@ def _side_by_side(
                 raise problems.no_role_column(table.name, role, columns, example, asked_for + OPTION[role], pattern)
             given[other] = table.columns[place[other]]
             return found
+    if "item" not in place and "annotator" not in place:
+        _refuse_grid(table, [index for index, column in enumerate(table.columns) if column in wanted.values()])
     return None
+
+
+SMALLEST_GRID = 5  # columns: somebody, and two dimensions of two items
+
+
+def _refuse_grid(table: Table, asked: Sequence[int]) -> None:
+    """Raises the error that takes a row for an annotator, where names of columns cross items and dimensions."""
+    if len(table.columns) < SMALLEST_GRID:
+        return
+    named = [i for i in free_columns(table.columns, asked) if not _holds_answers(table, i)]
+    who = next((i for i in named if tells_apart(table, (i,), ())), None)
+    if who is None:
+        return
+    numeric = [i for i in free_columns(table.columns, {who, *asked}) if may_rate(table.columns[i])]
+    pattern = likely_pattern(table.columns, [i for i in numeric if _holds_answers(table, i)], "item")
+    if pattern is not None and "{" in pattern:
+        option = f"{_said(table, 'annotator', who)} {OPTION['item']}"
+        raise problems.no_role_column(table.name, "item", table.columns, None, option, pattern)
 
 
 def _one_row_each(table: Table) -> int | None:
