@@ -21,7 +21,9 @@ from unisono.fusers.category_models import FusedCategories
 from unisono.fusers.fuser_settings import require_asked
 from unisono.report.notebook_progress import watching_steps
 from unisono.tables.annotator_kinds import with_kinds
+from unisono.tables.comparisons import Comparisons
 from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import listed
 from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.clock_alignment import align_to
 from unisono.tables.reading.side_information import (
@@ -150,7 +152,7 @@ def _numbers_of(source: Any, words: list[str], reading: dict[str, Any]) -> ItemT
 
 def leaderboard(
     table: Any,
-    by: str | Mapping[str, str],
+    by: str | Mapping[str, str] | None = None,
     prompt: str | Mapping[str, str] | None = None,
     *,
     items: Any = None,
@@ -167,10 +169,11 @@ def leaderboard(
 
     Parameters
     ----------
-    table : Ratings, path or data frame
-        Scores: ratings as of `fuse`, or numbers (pass or fail) without annotators.
-    by : str or mapping
-        The column that names the system of a row, or a mapping from items to systems.
+    table : Ratings, Comparisons, path or data frame
+        Scores: ratings as of `fuse`, or numbers (pass or fail) without annotators; or comparisons of systems.
+    by : str or mapping, optional
+        The column that names the system of a row, or a mapping from items to systems; left out where the table holds
+        comparisons whose items are the systems.
     prompt : str or mapping, optional
         Likewise, what systems were asked, so that they are paired; the item, where systems share items.
     items : path or data frame, optional
@@ -196,7 +199,7 @@ def leaderboard(
     Raises
     ------
     DataError
-        There is one system, or nothing says what was scored.
+        There is one system, nothing says what was scored, or no comparisons connect systems.
 
     Examples
     --------
@@ -211,12 +214,42 @@ def leaderboard(
     from unisono.tables.reading.scores_of_systems import read_scores
 
     require_asked(level=level, seed=seed)
+    if by is None or isinstance(table, Comparisons):
+        refused = {
+            "kinds": kinds,
+            "humans": humans,
+            "reference_kind": reference_kind,
+            "weights": weights,
+            "items": items,
+        }
+        return _with_page(_of_comparisons(table, by, prompt, refused | reading, these=these, level=level, seed=seed))
     scores = read_scores(table, by, prompt, items=items, **reading)
     known = replace(scores, ratings=with_kinds(scores.ratings, kinds, humans))
     found = measure_leaderboard(
         known, reference_kind=reference_kind, weights=weights, these=these, level=level, seed=seed
     )
     return _with_page(found)
+
+
+def _of_comparisons(
+    table: Any, by: str | Mapping[str, str] | None, prompt: Any, refused: Mapping[str, Any], **how: Any
+) -> Leaderboard:
+    """From comparisons, whose items are systems or belong to them."""
+    from unisono.evaluate.comparison_leaderboard import measure_compared
+    from unisono.tables.reading.comparisons_reader import column_of_rows, read_comparisons
+
+    if names := [name for name, value in refused.items() if value is not None]:
+        raise DataError(f"{listed(names)} cannot be used with comparisons. Leave them out.")
+    if isinstance(by, str):
+        raise DataError(f"Comparisons are of items: give a mapping from items to systems, not the column '{by}'.")
+    asked = None if prompt is None else column_of_rows(table, prompt)
+    try:
+        pairs = read_comparisons(table)
+    except DataError as error:
+        raise DataError(
+            f"{error} Where no column of systems is named (--by) the table has to hold comparisons."
+        ) from error
+    return measure_compared(pairs, system_of=by, prompt_of=asked, **how)
 
 
 def _with_page(found: Leaderboard) -> Leaderboard:

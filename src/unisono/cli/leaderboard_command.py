@@ -36,7 +36,9 @@ def named_numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, 
 @ratings_argument
 @reading_options
 @kind_option
-@option(QUESTION, "--by", metavar="COLUMN", required=True, help="Column that names the system of a row.")
+@option(
+    QUESTION, "--by", metavar="COLUMN", help="Column that names the system of a row.  [default: comparisons of systems]"
+)
 @option(QUESTION, "--prompt", metavar="COLUMN", help="Column that names what systems were asked, to pair them.")
 @option(
     QUESTION, "--items", type=TablePath(), metavar="FILE", help="Table with these columns, if RATINGS has them not."
@@ -75,9 +77,10 @@ def leaderboard_command(
     """Rank the systems whose outputs are scored in RATINGS: means, differences that are clear, ranks they may have.
 
     A row names a system (--by), what it was asked (--prompt, or the item where systems share items) and who scored it,
-    if anybody did. Annotators' leniency is taken out; people define the means where there are any, judges make them
-    more precise. Intervals of differences and ranks hold together, in nine of ten tables. --out DIR writes systems.csv,
-    differences.csv, variances.csv, a summary and report.html with a picture.
+    if anybody did; without --by it is a comparison of two systems. Annotators' leniency is taken out; people define the
+    means where there are any, judges make them more precise. Intervals of differences and ranks hold together, in nine
+    of ten tables. --out DIR writes systems.csv, differences.csv, variances.csv, a summary and report.html with a
+    picture.
     """
     from unisono.api import leaderboard
 

@@ -58,8 +58,7 @@ def measure_leaderboard(
     division = divide(ratings, reference_kind)
     counts = division.group[ratings.annotator_of] == 0
     value, dimensions, limits = _with_overall(scores, weights)
-    words = _words(these)
-    fixed = _fixed(words)
+    words, fixed = fixed_components(these)
     beside = division.reference and not counts.all()
     predicted = _judged(scores, value, counts) if beside else None
     boards = tuple(
@@ -97,16 +96,14 @@ def _with_overall(
     return np.column_stack([value, whole]), (*names, OVERALL), (ends[0], ends[1])
 
 
-def _words(these: str | Sequence[str]) -> list[str]:
+def fixed_components(these: str | Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The words, and the components that they say are meant as they are."""
     given = these.split(",") if isinstance(these, str) else these
-    return [word.strip() for word in given if word.strip()]
-
-
-def _fixed(words: Sequence[str]) -> tuple[str, ...]:
+    words = [word.strip() for word in given if word.strip()]
     for word in words:
         if word not in FIXED:
             raise SettingsError(f"these: '{word}' is none of {', '.join(FIXED)}.")
-    return tuple(name for word in words for name in FIXED[word])
+    return words, tuple(name for word in words for name in FIXED[word])
 
 
 def _judged(scores: SystemScores, value: np.ndarray, counts: np.ndarray) -> np.ndarray:

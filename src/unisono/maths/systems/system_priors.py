@@ -21,3 +21,4 @@ MOSTLY = 0.5  # share of a difference's variance that is who rated from which th
 POWER = 0.8  # with which the smallest difference that could have been seen is seen
 SIDE = 1e-6  # of a difference that is clear by step-down alone, where its interval ends at the side of zero
 DUST = 1e-6  # numerical: of the size of means, up to which their differences are rounding
+LOOSE = 0.05  # convention: precision of strengths around 0, so that a system that wins always has one

@@ -20,6 +20,7 @@ from unisono.errors import DataError
 from unisono.tables.comparisons import Comparisons
 from unisono.tables.labels import sort_labels
 from unisono.tables.reading.collected_folder import COMPARISONS
+from unisono.tables.reading.column_roles import find_column
 from unisono.tables.reading.comparison_layouts import ANYBODY, Cells, Pairs, Words, sides_of, told
 from unisono.tables.reading.data_frames import kind_of
 from unisono.tables.reading.label_and_number_columns import as_text
@@ -112,6 +113,18 @@ def rows_to_predict(source: Any) -> tuple[list[str], list[str], list[str]]:
     who, left, right = place
     people = [ANYBODY] * cells.frame.height if who is None else cells.frame[who].to_list()
     return people, cells.frame[left].to_list(), cells.frame[right].to_list()
+
+
+def column_of_rows(source: Any, column: str) -> list[str]:
+    """What a column says of every row of a table of comparisons."""
+    if isinstance(source, Comparisons):
+        raise DataError(f"'{column}' is a column of a table of comparisons: give the table, as a file or a data frame.")
+    cells = table_cells(source)
+    words = cells.frame[cells.table.columns[find_column(cells.table, column)]]
+    if (words == "").any():
+        row = int((words == "").arg_max() or 0)
+        raise DataError(f"{cells.where(row)}: {column} is empty. Fill it in, or leave the row out.")
+    return words.to_list()
 
 
 def _gathered(pairs: Pairs, kind: str | None) -> Comparisons:
