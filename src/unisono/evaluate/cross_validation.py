@@ -189,7 +189,7 @@ def cross_validate_models(
     known, rest = rated_reference(ratings, reference)
     rounds = item_folds(known.items, folds, np.random.default_rng(seed))
     tasks = [
-        (entrant, _fold_data(ratings, known, features, part, rest), select_iteration)
+        (entrant, fold_data(ratings, known, features, part, rest), select_iteration)
         for entrant in entrants
         for part in rounds
     ]
@@ -246,9 +246,10 @@ def _entrants(models: Sequence[str] | Mapping[str, Fuser | Sequence[Fuser]], rat
     return [Entrant(name, fusers, name.endswith(GOLD)) for name, fusers in given.items()]
 
 
-def _fold_data(
-    ratings: Ratings, known: ItemTable, features: ItemTable | None, part: ItemFold, rest: tuple[str, ...]
+def fold_data(
+    ratings: Ratings, known: ItemTable, features: ItemTable | None, part: ItemFold, rest: tuple[str, ...] = ()
 ) -> FoldData:
+    """What models are shown of a fold; `rest` are items without a reference, which can only train."""
     labels = visible_labels(known, part)
     require_unseen(labels, part)
     validation = Labelled(ratings.select_items(list(part.validation)), labels, features)

@@ -35,13 +35,11 @@ class Effort(NamedTuple):
     converged: bool
 
 
-def timed_fit(
-    fuser: Fuser, ratings: Ratings, features: ItemTable | None = None, gold: ItemTable | None = None
-) -> Effort:
+def timed_fit(fuser: Fuser, ratings: Ratings, features: ItemTable | None) -> Effort:
     """Fits in place. A fit that stops early is reported as such instead of warned about, once per fold."""
     start = time.perf_counter()
     with taken(ConvergenceWarning):
-        fuser.fit(ratings, features, gold)
+        fuser.fit(ratings, features)
     trace = fuser.trace_
     return Effort(time.perf_counter() - start, trace.iterations, trace.converged)
 

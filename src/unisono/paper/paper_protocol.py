@@ -19,11 +19,9 @@ from unisono.evaluate.cross_validation import GOLD as GOLD_SUFFIX
 from unisono.evaluate.cross_validation import (
     METRICS,
     Entrant,
-    FoldData,
     cross_validate_models,
-    require_unseen,
+    fold_data,
     run_fold,
-    visible_labels,
 )
 from unisono.evaluate.iteration_selection import Choice, Labelled, last_state, select
 from unisono.evaluate.splits import ItemFold, item_folds
@@ -47,21 +45,14 @@ SHORT = NAMES | {JOINT: "joint", INDEPENDENT: "independent"}  # for a sentence
 # At most so many EM iterations under the protocol. The best on validation items is almost always among the first
 # twenty; with more features than items the published EM goes on for thousands, towards a likelihood without bound.
 MAX_ITER = 300
+FOLDS = 5
 METRIC_NAMES = {"ccc": "CCC", "pearson": "Pearson"}
 
 
-def race(
-    ratings: Ratings,
-    reference: ItemTable,
-    *,
-    models: Sequence[str] = PROTOCOL,
-    features: ItemTable | None = None,
-    folds: int = 5,
-    seed: int = 0,
-) -> Numbers:
+def race(ratings: Ratings, reference: ItemTable, *, features: ItemTable | None, seed: int) -> Numbers:
     """Test scores of every model, what was chosen in each fold, and all pairwise tests."""
-    fusers = {name: protocol_fuser(name) for name in models}
-    found = cross_validate_models(ratings, reference, models=fusers, features=features, folds=folds, seed=seed)
+    fusers = {name: protocol_fuser(name) for name in PROTOCOL}
+    found = cross_validate_models(ratings, reference, models=fusers, features=features, folds=FOLDS, seed=seed)
     plain = found.to_dict()
     return {
         "scores": {
@@ -182,9 +173,6 @@ def matrices_of(choice: Choice) -> np.ndarray:
     return np.asarray(fuser.parameters().F[:, :, switch.order] * switch.sign * scale[:, None] / scale[None, :])
 
 
-FOLDS = 5
-
-
 def random_fold(items: Sequence[str], fold: int, seed: int) -> ItemFold:
     """One round of the folds that everybody draws from this seed."""
     return item_folds(tuple(items), FOLDS, np.random.default_rng(seed))[fold]
@@ -195,15 +183,12 @@ def race_fold(traced: Traced, part: ItemFold | int, *, model: str, restarts: int
     ratings, reference, features = traced
     if isinstance(part, int):
         part = random_fold(reference.items, part, seed)
-    labels = visible_labels(reference, part)
-    require_unseen(labels, part)
-    validation = Labelled(ratings.select_items(list(part.validation)), labels, features)
-    train, test = (ratings.select_items(list(items)) for items in (part.train, part.test))
+    fold = fold_data(ratings, reference, features, part)
     fuser = series_fuser(model, restarts, seed)
     entrant = Entrant(model, (fuser,), model.endswith(GOLD_SUFFIX))
-    value, picks = run_fold(entrant, FoldData(train, validation, test, features), True)
+    value, picks = run_fold(entrant, fold, True)
     truth = reference.select_items(part.test)
-    tried = fuser.candidates(train)
+    tried = fuser.candidates(fold.train)
     widths = [getattr(tried[pick.candidate], "width", None) for pick in picks]
     return {
         "scores": _scores_by_dimension(value, truth),

@@ -16,7 +16,7 @@ per dimension, and parallel lists (values here, annotators there, in the same or
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -159,7 +159,6 @@ class Layout:
     kind: Path | None = None
     time: Path | None = None
     seconds: float = 1.0  # per unit of time
-    skip: Callable[[Node], str | None] = field(default=lambda record: None)  # the reason to leave a record out
 
 
 def layout_of(request: Request) -> Layout:
@@ -196,15 +195,11 @@ def read_json(files: Sequence[str], answers: Answers, request: Request) -> None:
             # Of JSON lines each line is a record, unless the path leads further into it.
             whole = not isinstance(document.value, list) and request.records is None
             for record in [document] if whole else select(document, layout.records):
-                add_record(record, layout, answers)
+                _add_record(record, layout, answers)
 
 
-def add_record(record: Node, layout: Layout, answers: Answers) -> None:
+def _add_record(record: Node, layout: Layout, answers: Answers) -> None:
     """The answers of one record."""
-    reason = layout.skip(record)
-    if reason:
-        answers.drop(record, reason)
-        return
     item = "/".join(name_at(record, path, "item") for path in layout.item)
     for annotator, kind, time, numbers in _judgements(record, layout):
         for dimension, node in numbers:

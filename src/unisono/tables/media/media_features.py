@@ -10,7 +10,6 @@ is. OpenCV and openSMILE are loaded when they are needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -56,9 +55,6 @@ def _functionals(x: np.ndarray) -> np.ndarray:
     kurtosis = np.where(flat, 0.0, ((away / unit) ** 4).mean(axis=0) - 3.0)
     skewness = np.where(flat, 0.0, ((away / unit) ** 3).mean(axis=0))
     return np.stack([mean, high, low, std, high - low, kurtosis, skewness, upper - lower])
-
-
-OnFrame = Callable[[int, int], None]  # frames done, frames in all
 
 
 class Measured(NamedTuple):
@@ -174,14 +170,13 @@ MOTION = ("flow", "flow_spread")  # mean and standard deviation of the speed, in
 FILM_FEATURES = (*IMAGE_FEATURES, *MOTION)
 
 
-def film_features(path: Path, rate: float, window: float, on_frame: OnFrame | None = None) -> Measured:
+def film_features(path: Path, rate: float, window: float) -> Measured:
     """Averages over the last `window` seconds at `rate` frames per second, from every frame of the film."""
     cv2 = opencv()
     film = cv2.VideoCapture(str(path))
     own_rate = float(film.get(cv2.CAP_PROP_FPS)) if film.isOpened() else 0.0
     if not film.isOpened() or not 0 < own_rate < 1000:
         raise DataError(f"{path} is no film that can be read (MP4, WebM, AVI, MOV, MKV can).")
-    expected = int(film.get(cv2.CAP_PROP_FRAME_COUNT))
     rows: list[np.ndarray] = []
     before = None
     while True:
@@ -193,8 +188,6 @@ def film_features(path: Path, rate: float, window: float, on_frame: OnFrame | No
         grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
         rows.append(np.concatenate([colours(small), _motion(before, grey, own_rate)]))
         before = grey
-        if on_frame is not None:
-            on_frame(len(rows), max(expected, len(rows)))
     film.release()
     if not rows:
         raise DataError(f"{path} holds no frame that can be decoded.")
