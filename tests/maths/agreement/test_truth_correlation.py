@@ -80,6 +80,14 @@ def test_items_with_few_answers_may_be_the_unclear_ones():
     assert abs(found.beta) < 0.2  # and are not where they are as clear as others
 
 
+def test_items_that_differ_in_noise_leave_fewer_degrees_of_freedom():
+    rng, answers = np.random.default_rng(5), np.full(400, 4)
+    alike = rng.chisquare(3, 400)
+    mixed = alike * np.exp(rng.normal(0, 1, 400))
+    even, uneven = (scatter_within(squares, answers).freedom for squares in (alike, mixed))
+    assert 2 * uneven < even
+
+
 def test_nothing_shared_and_too_few_items():
     rng = np.random.default_rng(3)
     known, _ = evidence(rng)

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from trace_crowds import crowd
 from unisono.fusers.crowd import pairs_of_traces
 from unisono.maths.copies.trace_copies import (
+    COPY_SD,
+    COPY_Z,
+    LEAST_SPREAD,
+    copy_evidence,
     find_trace_copies,
     independent_share,
     one_trace,
@@ -93,6 +98,23 @@ def test_gaps_flat_traces_and_pairs_tell_nothing_they_should_not():
     assert found(flat).probability[[1, 3]].max() < 0.5
     two, _, _ = crowd(1, K=2, gaps=False)
     assert found(with_copy(two, 1, 0, 0.0)).probability.max() < 1e-9
+
+
+def test_evidence_on_a_copy_is_the_ratio_of_two_normal_densities():
+    z = np.array([[np.nan, 0.4, 2.2, 0.1], [0.4, np.nan, 0.9, 3.6], [2.2, 0.9, np.nan, 0.6], [0.1, 3.6, 0.6, np.nan]])
+    n = np.full_like(z, 43.0)
+    ratio, usual = copy_evidence(np.tanh(z), n)
+    pairs = z[np.triu_indices(4, 1)]
+    middle = np.median(pairs)
+    spread = max(norm.ppf(0.75) ** -1 * np.median(np.abs(pairs - middle)), LEAST_SPREAD)
+    honest = norm(middle, np.hypot(spread, 40**-0.5))
+    copy = norm(COPY_Z, np.hypot(COPY_SD, 40**-0.5))
+    assert usual == pytest.approx(np.tanh(middle))
+    expected = copy.logpdf(2.2) - honest.logpdf(2.2)
+    assert ratio[0, 2] == pytest.approx(expected, rel=1e-4)
+    beyond = copy.logpdf(COPY_Z) - honest.logpdf(3.6)  # closer than a usual copy is no evidence against one
+    assert ratio[1, 3] == pytest.approx(beyond, rel=1e-4)
+    assert (ratio[z < middle] == -np.inf).all()
 
 
 def test_one_trace_is_the_mean_of_those_of_a_voice():

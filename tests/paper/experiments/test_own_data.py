@@ -86,6 +86,11 @@ def test_an_export_of_videos_is_put_on_the_experiments_clock(tmp_path, monkeypat
     np.testing.assert_allclose(found.reference.value, traced.reference.value, atol=1e-4)
 
 
+def test_splits_of_the_film_have_seeds_of_their_own():
+    found = experiment_series_real.units(Settings(seed=3))
+    assert {unit.settings["seed"] for unit in found} == {3, 4}
+
+
 @pytest.mark.parametrize("featured", [True, False])
 def test_a_corpus_of_traces_may_have_features(tmp_path, monkeypatch, featured):
     traced = experiment_series_artificial.simulate_traces(0, 5, 10.0, 3)

@@ -300,6 +300,19 @@ def test_prodigy_words_are_kept(imported):
     assert set(table.get_column("accept")) == {"GOOD", "BAD"}
 
 
+def test_what_cannot_be_taken_is_an_error_with_the_way_out(tmp_path):
+    row = {"_input_hash": 1, "_annotator_id": "anna", "answer": "accept", "score": None}
+    said = refused(tmp_path, "prodigy", {"file.json": json.dumps(row)}, "--dim", "score")
+    assert "file.json line 1: there is no 'score'. Name the field of the rating with --dim NAME=FIELD." in said
+    two = {
+        "id": "r",
+        "responses": {name: [{"value": RANKED[0], "user_id": "u"}] for name in ("best", "worst")},
+    }
+    said = refused(tmp_path, "argilla", {"file.json": json.dumps([two])})
+    assert "rankings on 'best' beside" in said
+    assert "Take one: --dim best." in said
+
+
 def test_inspect_a_graded_scorer_is_the_grading_model_and_a_custom_one_is_asked_about(imported):
     # inspect.aisi.org.uk/scorers.html: model_graded_qa uses the role `grader`, else the model that is evaluated
     log = {
