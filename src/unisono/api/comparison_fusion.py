@@ -231,7 +231,8 @@ class ComparisonFusion(WithComparisons, Saving):
         return {"truth": truth, "annotators": rated, "comparison_annotators": compared}
 
     def _report_files(self, command: str | None = None, on_phase: OnPhase | None = None) -> dict[str, str]:
-        return {}
+        from unisono.report.comparison_report import build_comparison_dossier
+        from unisono.report.report_page import files_of
 
-    def report(self, path: Any = "report.html") -> Any:
-        raise DataError("There is no report page of comparisons yet; see .summary(), .truth and .annotators.")
+        about = self.comparisons, self.overview, self.fuser, self.fused, self.summary_data
+        return files_of(build_comparison_dossier(*about, command=command))

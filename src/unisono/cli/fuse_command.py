@@ -127,7 +127,8 @@ def fuse_command(
     if comparisons is not None:
         given = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
         given |= {"covariates": covariates, **reading}
-        ctx.exit(_fuse_comparisons(ratings, comparisons, model, seed, settings, given, out, overwrite, as_json))
+        saved = (out, report, overwrite)
+        ctx.exit(_fuse_comparisons(ratings, comparisons, model, seed, settings, given, saved, as_json))
     assert ratings is not None
     from unisono.api import Fusion, fuse
     from unisono.api.input_output import covariate_table
@@ -184,8 +185,7 @@ def _fuse_comparisons(
     seed: int,
     settings: dict[str, Any],
     given: dict[str, Any],
-    out: Path | None,
-    overwrite: bool,
+    saved: tuple[Path | None, bool, bool],
     as_json: bool,
 ) -> int:
     from unisono.api import fuse
@@ -194,8 +194,9 @@ def _fuse_comparisons(
     with estimation_progress("Estimating") as watching:
         said = {name: value for name, value in given.items() if value is not None}
         result = fuse(ratings, comparisons=comparisons, model=model, seed=seed, on_step=watching, **said, **settings)
+    out, report, overwrite = saved
     if out is not None:
-        _save(result, out, report=False, overwrite=overwrite)
+        _save(result, out, report, overwrite)
     _show(result, out, as_json)
     assert not isinstance(result, CategoryFusion)
     return 0 if result.fuser.trace_.converged else NOT_CONVERGED

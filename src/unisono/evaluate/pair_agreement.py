@@ -176,7 +176,13 @@ def win_shares(compared: Comparisons, d: int, items: np.ndarray) -> np.ndarray:
 
 
 def most_compared(compared: Comparisons, mean: np.ndarray, most: int) -> np.ndarray:
-    """The items of most comparisons, the one with the highest truth (M,) first."""
-    met = np.bincount(np.concatenate([compared.left, compared.right]), minlength=len(compared.items))
-    chosen = np.argsort(-met, kind="stable")[:most]
-    return np.asarray(chosen[np.argsort(-mean[chosen], kind="stable")])
+    """The item of most comparisons and those compared most with it and one another, the highest truth (M,) first."""
+    M = len(compared.items)
+    sides = np.concatenate([compared.left, compared.right]), np.concatenate([compared.right, compared.left])
+    chosen, met = [int(np.bincount(sides[0], minlength=M).argmax())], np.zeros(M)
+    while len(chosen) < min(most, M):
+        met += np.bincount(sides[1][sides[0] == chosen[-1]], minlength=M)
+        met[chosen] = -1
+        chosen.append(int(met.argmax()))
+    found = np.array(chosen)
+    return np.asarray(found[np.argsort(-mean[found], kind="stable")])

@@ -10,6 +10,7 @@
     matrices     what every annotator does to the truth, as heat maps
     filters      how every annotator follows the truth in time
     agreement    figures of agreement with their intervals
+    wins         how often items of comparisons beat each other
     leaderboard  means of systems with their intervals and the ranks they may have
     objective    the objective from iteration to iteration
 
@@ -28,6 +29,7 @@ from unisono.errors import DataError
 from unisono.evaluate.agreement_measure import Drawing, estimate_of, measure_agreement
 from unisono.evaluate.agreement_results import Agreement
 from unisono.evaluate.leaderboard_results import Leaderboard
+from unisono.evaluate.pair_agreement import most_compared, win_shares
 from unisono.fusers import Annotators, Fused, Fuser, make_fuser
 from unisono.fusers.fusion_results import by_reliability
 from unisono.tables.labels import did_you_mean
@@ -153,6 +155,30 @@ def leaderboard(found: Leaderboard, dimension: str | None = None, *, ax: Axes | 
     ranks.set_ylabel("rank", fontsize=axes.xaxis.label.get_fontsize())
     ranks.tick_params(labelsize=axes.yaxis.get_majorticklabels()[0].get_fontsize())
     ranks.spines["right"].set_visible(False)
+    return axes
+
+
+def wins(result: Any, dimension: str | None = None, *, most: int = 20, ax: Axes | None = None) -> Axes:
+    """How often the item of the row was found to have more than that of the column, a tie as half.
+
+    Takes a fusion of comparisons. The items that were compared most are drawn, the highest estimate on top; empty
+    squares are pairs that nobody compared.
+    """
+    compared = getattr(result, "comparisons", None)
+    if compared is None:
+        raise DataError("Wins are of comparisons: draw those of un.fuse(comparisons=...).")
+    d = place_of(dimension, compared.dimensions, "dimension")
+    fused, of = result.fused, min(d, len(result.fused.dimensions) - 1)
+    place = {item: m for m, item in enumerate(fused.items)}
+    items = most_compared(compared, fused.mean[[place[item] for item in compared.items], of], most)
+    axes = axes_for(ax, 0.9 + 0.14 * len(items))
+    drawn = axes.imshow(win_shares(compared, d, items), cmap=DIVERGING, vmin=0, vmax=1)
+    names = [compared.items[m] for m in items]
+    axes.set_yticks(range(len(names)), names, fontsize=6)
+    axes.set_xticks(range(len(names)), names, fontsize=6, rotation=90)
+    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.7)
+    bar.set_label(f"wins of the row on {compared.dimensions[d]}", fontsize=7)
+    bar.ax.tick_params(labelsize=6)
     return axes
 
 
@@ -282,11 +308,12 @@ def truth(result: Result, dimension: str | None = None, *, most: int = 40, ax: A
     if len(order) > most:
         order = order[np.linspace(0, len(order) - 1, most).round().astype(int)]
     low, high = fused.interval()
-    mean = make_fuser("mean", series=False).fit(result.ratings).fuse().mean[:, d]
     axes = axes_for(ax, 0.6 + ROW * len(order))
     y = np.arange(len(order))
     axes.hlines(y, low[order, d], high[order, d], color=ESTIMATE, alpha=0.4, lw=2)
-    axes.plot(mean[order], y, "o", mfc="none", mec=MEAN, ms=3, label="mean")
+    if not hasattr(result, "comparisons"):  # which have no mean
+        mean = make_fuser("mean", series=False).fit(result.ratings).fuse().mean[:, d]
+        axes.plot(mean[order], y, "o", mfc="none", mec=MEAN, ms=3, label="mean")
     axes.plot(fused.mean[order, d], y, "o", color=ESTIMATE, ms=3, label="estimate, 90 % interval")
     axes.set_yticks(y, [fused.items[m] for m in order], fontsize=6)
     axes.set_ylim(len(order) - 0.4, -0.6)
@@ -327,4 +354,4 @@ def traces(
     return axes
 
 
-__all__ = ["agreement", "annotators", "filters", "matrices", "objective", "traces", "truth"]
+__all__ = ["agreement", "annotators", "filters", "matrices", "objective", "traces", "truth", "wins"]

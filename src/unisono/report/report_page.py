@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from unisono.errors import DataError
 from unisono.evaluate.leaderboard_results import Leaderboard
+from unisono.report.comparison_summary import summary_lines
 from unisono.report.report_alerts import WORDS, look_at
 from unisono.report.report_annotators import leaking, strongest_leakage
 from unisono.report.report_categories import Chosen, class_figure
@@ -74,6 +75,8 @@ def sections_of(data: dict[str, Any]) -> dict[str, str]:
 
 def render_page(data: dict[str, Any]) -> str:
     """The page as text."""
+    if data["kind"] == "comparisons":
+        return _comparisons_page(data)
     template = _environment().get_template("report.html")
     return template.render(
         data=data,
@@ -96,6 +99,21 @@ def render_page(data: dict[str, Any]) -> str:
 def _coded(text: str) -> Markup:
     """What stands between backticks, as commands do in sentences for terminals, as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _comparisons_page(data: dict[str, Any]) -> str:
+    call = f"un.fuse(comparisons={data['source']!r}, seed={data['summary']['provenance']['seed']})"
+    return (
+        _environment()
+        .get_template("comparisons.html")
+        .render(
+            data=data,
+            lines=summary_lines(data["summary"])[1:],
+            python=f'import unisono as un\n\nresult = {call}\nresult.save("out")',
+            style=_source("report.css"),
+            script=_source("report.js"),
+        )
+    )
 
 
 def _environment() -> Environment:
@@ -173,15 +191,16 @@ def report_files(
     subject: Subject, *, command: str | None = None, on_phase: Callable[[str], None] | None = None
 ) -> dict[str, str]:
     """The texts of report.json and report.html by their names."""
-    return _texts(build_dossier(subject, command=command, on_phase=on_phase))
+    return files_of(build_dossier(subject, command=command, on_phase=on_phase))
 
 
 def category_report_files(chosen: Chosen, summary: dict[str, Any], command: str | None = None) -> dict[str, str]:
     """The same of a table that holds categories alone."""
-    return _texts(build_category_dossier(chosen, summary, command=command))
+    return files_of(build_category_dossier(chosen, summary, command=command))
 
 
-def _texts(dossier: dict[str, Any]) -> dict[str, str]:
+def files_of(dossier: dict[str, Any]) -> dict[str, str]:
+    """The same of numbers that are there."""
     # Through JSON and back: the page is made of exactly what the file holds.
     text = json_text(dossier, indent=0)
     return {DATA: text + "\n", PAGE: render_page(json.loads(text))}
