@@ -145,6 +145,17 @@ def test_one_value_per_recording_says_something_of_levels():
     assert errors[0] < 0.8 * errors[1]
 
 
+def test_a_recording_in_which_nothing_happens_has_the_level_that_its_raters_say():
+    """Who rated it and nothing else never moves, and of one recording nobody can tell that this is a habit."""
+    data, *_ = crowd(4, K=4, lengths=(150,) * 6, gaps=False, gain_sd=0.1)
+    table = as_table(data, ("x",), 2.0)
+    quiet = table.x.mean() - 2.0 * table.x.std()
+    frames = table[(table.annotator == "a00") & (table.recording == "r0")].assign(recording="quiet", x=quiet)
+    raters = [frames.assign(annotator=f"still {i}") for i in range(3)]
+    found = fused(pd.concat([table, *raters], ignore_index=True)).truth.groupby("recording").x.mean()
+    assert found["quiet"] < table.x.mean() - 1.0 * table.x.std()
+
+
 def test_a_dimension_that_is_there_twice():
     """Private units and errors that last, so that what leaks could be anything."""
     for seed in (3, 5):

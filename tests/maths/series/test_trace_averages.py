@@ -12,17 +12,17 @@ from reference.naive_neighbours import (
     naive_window_weights,
 )
 from unisono.maths.series import trace_averages as averages
-from unisono.maths.series.trace_warping import barycentre, warp_path
+from unisono.maths.series.trace_warping import barycentre, warp_paths
 
 
 @pytest.mark.parametrize("reach", [0, 2, 5])
 def test_the_path_is_the_cheapest_of_the_full_table(reach):
     rng = np.random.default_rng(reach)
-    trace, target = rng.standard_normal((2, 14, 2))
-    there, here = warp_path(trace, target, reach)
-    path, cost = naive_path(trace, target, reach)
-    assert list(zip(there.tolist(), here.tolist(), strict=True)) == path
-    assert ((trace[here] - target[there]) ** 2).sum() == pytest.approx(cost, rel=1e-10)
+    *traces, target = rng.standard_normal((4, 14, 2))
+    for trace, (there, here) in zip(traces, warp_paths(np.array(traces), target, reach), strict=True):
+        path, cost = naive_path(trace, target, reach)
+        assert list(zip(there.tolist(), here.tolist(), strict=True)) == path
+        assert ((trace[here] - target[there]) ** 2).sum() == pytest.approx(cost, rel=1e-10)
 
 
 def test_the_barycentre_equals_the_naive_one_and_ends_where_paths_repeat():

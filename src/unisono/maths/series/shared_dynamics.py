@@ -21,7 +21,7 @@ import numpy as np
 from unisono.maths.linalg.block_tridiagonal import chain_covariances, factor_chain, solve_chain
 from unisono.maths.series.trace_averages import known_mean
 from unisono.maths.series.trace_data import SeriesData, recordings_of
-from unisono.maths.series.trace_warping import warp_path, warped
+from unisono.maths.series.trace_warping import warp_paths, warped
 
 NOISE_FLOOR = 1e-4  # numerical: least variance, in squared standard deviations of the ratings
 DRIFT_FLOOR = 1e-8  # numerical: least eigenvalue of a course's innovations
@@ -215,11 +215,9 @@ def warped_onto_shared(part: Recording, origin: Recording, p: SharedDynamics, re
     D, here = part.y.shape[2], states(part, p)
     shown = p.W[part.who].mean(axis=0)
     target = here.mean[:, :D] @ shown.T
-    moved = np.empty_like(part.y)
-    for i in range(len(part.who)):
-        alone = origin._replace(y=origin.y[i : i + 1], who=origin.who[i : i + 1])
-        path = warp_path(states(alone, p).mean[:, :D] @ shown.T, target, reach)
-        moved[i] = warped(origin.y[i], path, len(target))
+    alone = [origin._replace(y=origin.y[i : i + 1], who=origin.who[i : i + 1]) for i in range(len(origin.who))]
+    paths = warp_paths(np.stack([states(one, p).mean[:, :D] for one in alone]) @ shown.T, target, reach)
+    moved = np.stack([warped(y, path, len(target)) for y, path in zip(origin.y, paths, strict=True)])
     after = origin._replace(y=moved)
     comparable = (~np.isnan(moved)).sum() == (~np.isnan(part.y)).sum()
     return after if comparable and states(after, p).loglik > here.loglik else part

@@ -219,7 +219,7 @@ class TwoScales(NamedTuple):
     order: np.ndarray  # (K,) in which annotators are looked at, one by one
     present: np.ndarray  # (K,) bool, with ratings
     flat: np.ndarray  # (K,) bool, with ratings that do not move
-    constant: np.ndarray  # (K,) bool, of these, with the same level everywhere: nothing can be told from it
+    constant: np.ndarray  # (K,) bool, of these, with the same level in several recordings, or in the only one there is
 
     @property
     def raters(self) -> list[int]:
@@ -266,6 +266,7 @@ def _scales(traces: list[Outline], K: int, order: np.ndarray) -> TwoScales:
     unit = float(np.median(typical)) if len(typical) else 1.0
     flat = present & (sd < FLAT * unit)
     constant = flat & (_range(mean, who, K) < FLAT * unit)
+    constant &= np.bincount(who, minlength=K) > min(len(traces) - 1, 1)  # of one among many a level may be all there is
     constant &= not np.array_equal(constant, present)  # of whom there is nobody else, the level is known all the same
     centre = unit * most_levels(mean[~constant[who]] / unit)
     return TwoScales(

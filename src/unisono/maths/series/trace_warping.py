@@ -12,51 +12,56 @@ import numpy as np
 ROUNDS = 10  # numerical: of aligning and averaging, at most; paths repeat long before
 
 
-def warp_path(trace: np.ndarray, target: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """Frames of the target and of the trace that belong together, (L,) each. trace, target: (T, D) of one length."""
+Path = tuple[np.ndarray, np.ndarray]  # frames of the target and of the trace that belong together, (L,) each
+
+
+def warp_paths(traces: np.ndarray, target: np.ndarray, reach: int) -> list[Path]:
+    """The cheapest path of every trace. traces: (p, T, D), target: (T, D) or one for each of the traces."""
     # eq. S62
-    T, width = len(target), 2 * reach + 1
+    p, T, width = *traces.shape[:2], 2 * reach + 1
+    targets = np.broadcast_to(target, traces.shape)
     frame = np.arange(T)[:, None] + np.arange(-reach, reach + 1)  # (T, width) frame of the trace, by target frame
-    inside = (frame >= 0) & (frame < T)
-    away = trace[np.clip(frame, 0, T - 1)] - target[:, None]
-    cost = np.where(inside, (away**2).sum(axis=2), np.inf)
-    total = np.full((T, width), np.inf)
+    inside, at = (frame >= 0) & (frame < T), np.clip(frame, 0, T - 1)
+    total = np.empty((T, p, width))
+    entered = np.where(frame[0] == 0, 0.0, np.inf)
+    best = np.broadcast_to(entered, (p, width))
     for t in range(T):
-        diagonal = total[t - 1] if t else np.where(frame[0] == 0, 0.0, np.inf)
-        above = np.append(total[t - 1, 1:], np.inf) if t else np.full(width, np.inf)
-        total[t] = _along(np.minimum(diagonal, above), cost[t])
-    return _way_back(total, frame)
+        cost = ((traces[:, at[t]] - targets[:, t, None]) ** 2).sum(axis=2)
+        total[t] = _along(best, cost, inside[t])
+        best = np.minimum(total[t], np.concatenate([total[t][:, 1:], np.full((p, 1), np.inf)], axis=1))
+    return [_way_back(total[:, i]) for i in range(p)]
 
 
-def _along(best: np.ndarray, cost: np.ndarray) -> np.ndarray:
+def _along(best: np.ndarray, cost: np.ndarray, usable: np.ndarray) -> np.ndarray:
     """Total costs of one target frame, which may take several frames of the trace: the cheapest place to enter."""
-    usable = np.isfinite(cost)
-    run = np.cumsum(np.where(usable, cost, 0.0))
-    enter = best - np.concatenate([[0.0], run[:-1]])
-    return np.asarray(np.where(usable, run + np.minimum.accumulate(np.where(usable, enter, np.inf)), np.inf))
+    run = np.cumsum(np.where(usable, cost, 0.0), axis=1)
+    enter = np.where(usable, best - np.concatenate([np.zeros((len(run), 1)), run[:, :-1]], axis=1), np.inf)
+    return np.asarray(np.where(usable, run + np.minimum.accumulate(enter, axis=1), np.inf))
 
 
-def _way_back(total: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _way_back(total: np.ndarray) -> Path:
     """The path that led to the last pair; of equal ways the diagonal one."""
     T, width = total.shape
-    t, j = T - 1, int(np.flatnonzero(frame[-1] == T - 1)[0])
-    path = [(t, T - 1)]
-    while t > 0 or frame[t, j] > 0:
-        diagonal = total[t - 1, j] if t else np.inf
-        above = total[t - 1, j + 1] if t and j + 1 < width else np.inf
-        left = total[t, j - 1] if j else np.inf
+    rows, u, t = total.tolist(), T - 1, T - 1
+    shift = width // 2  # place j of row t is frame t + j - shift of the trace
+    path = [(t, u)]
+    while t > 0 or u > 0:
+        j = u - t + shift
+        diagonal = rows[t - 1][j] if t else np.inf
+        above = rows[t - 1][j + 1] if t and j + 1 < width else np.inf
+        left = rows[t][j - 1] if j else np.inf
         if diagonal <= min(above, left):
-            t -= 1
+            t, u = t - 1, u - 1
         elif above <= left:
-            t, j = t - 1, j + 1
+            t -= 1
         else:
-            j -= 1
-        path.append((t, int(frame[t, j])))
+            u -= 1
+        path.append((t, u))
     there, here = np.array(path[::-1]).T
     return there, here
 
 
-def warped(trace: np.ndarray, path: tuple[np.ndarray, np.ndarray], T: int) -> np.ndarray:
+def warped(trace: np.ndarray, path: Path, T: int) -> np.ndarray:
     """(T, D) mean of the trace's known frames that are aligned to each frame of the target, NaN where none is."""
     there, here = path
     value = trace[here]
@@ -86,12 +91,12 @@ def barycentre(y: np.ndarray, reach: int) -> np.ndarray:
     level = np.where(seen, y, 0.0).sum(axis=1, keepdims=True) / np.maximum(seen.sum(axis=1, keepdims=True), 1)
     centred = np.stack([filled(trace) for trace in y - level])
     used = seen.any(axis=1, keepdims=True)  # (p, 1, D) a dimension that somebody left out aligns nobody
-    out, paths = y, list[tuple[np.ndarray, np.ndarray]]()
+    out, paths = y, list[Path]()
     for _ in range(ROUNDS):
         weight = ~np.isnan(out) & used
         total, count = np.where(weight, out - level, 0.0).sum(axis=0), weight.sum(axis=0)
         target = filled(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-        found = [warp_path(trace * own, target * own, reach) for trace, own in zip(centred, used, strict=True)]
+        found = warp_paths(centred * used, target * used, reach)
         if paths and all(np.array_equal(a, b) for a, b in zip(found, paths, strict=True)):
             break
         paths = found
