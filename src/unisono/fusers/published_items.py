@@ -38,8 +38,8 @@ from unisono.maths.published.published_answers import Answers, Truths
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
-SETTLED = 1e-6  # relative change of the objective at which a climb ends
-MOST_STEPS = 500
+SETTLED = 1e-6  # numerical: relative change of the objective at which a climb ends
+MOST_STEPS = 500  # numerical: of a climb
 
 
 class Published(Fuser):

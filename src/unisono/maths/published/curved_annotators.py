@@ -34,7 +34,7 @@ from scipy.special import logsumexp
 from unisono.maths.items.item_params import LOG_2PI
 from unisono.maths.published.published_answers import LEAST_VARIANCE, Answers, Truths, spread_of
 
-MOST_TOGETHER = 3  # dimensions; nodes are a power of them
+MOST_TOGETHER = 3  # numerical: dimensions; nodes are a power of them
 NODES = {1: 15, 2: 7, 3: 4}  # numerical: of Gauss-Hermite quadrature, per dimension
 ANSWERS = 8.0  # convention: nu
 ITEMS = 20.0  # convention: imaginary items behind Sigma

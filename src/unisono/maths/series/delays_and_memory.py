@@ -172,7 +172,7 @@ def _with_prior(said: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     return np.asarray(said + _passed_on(passed.sum(axis=1, keepdims=True) - passed + before, around))
 
 
-EXACT = 1e-12  # seconds^2, a microsecond: traces without any noise tell delays no more exactly than that
+EXACT = 1e-12  # numerical: seconds^2, a microsecond: traces without any noise tell delays no more exactly than that
 
 
 def _precision_told(variance: np.ndarray) -> np.ndarray:
