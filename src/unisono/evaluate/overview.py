@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.evaluate.agreement_measure import ALPHA, Drawing, measured
+from unisono.evaluate.agreement_measure import ALPHA, Drawing, measured, span
 from unisono.evaluate.alerts import rating_alerts
 from unisono.fusers.crowd import CopySet, crowd_copies
 from unisono.maths.agreement.agreement_bootstrap import Interval, bootstrap, make_blocks
@@ -202,8 +202,8 @@ def _of_categories(answers: Categories, chosen: tuple[CategoryOverview, ...]) ->
         items=len(answers.items),
         annotators=len(answers.annotators),
         judgements=pairs.shape[1],
-        annotators_per_item=_span(np.bincount(pairs[0], minlength=len(answers.items))),
-        items_per_annotator=_span(np.bincount(pairs[1], minlength=len(answers.annotators))),
+        annotators_per_item=span(np.bincount(pairs[0], minlength=len(answers.items))),
+        items_per_annotator=span(np.bincount(pairs[1], minlength=len(answers.annotators))),
         rate=None,
         seconds=None,
         dimensions=(),
@@ -222,8 +222,8 @@ def _of_numbers(ratings: Ratings) -> Overview:
         items=ratings.M,
         annotators=ratings.K,
         judgements=ratings.J,
-        annotators_per_item=_span(counts.per_item),
-        items_per_annotator=_span(counts.per_annotator),
+        annotators_per_item=span(counts.per_item),
+        items_per_annotator=span(counts.per_annotator),
         rate=clock.rate if clock else None,
         seconds=float(ratings.length.sum() / clock.rate) if clock else None,
         dimensions=_dimensions(ratings),
@@ -266,7 +266,3 @@ def _figure(value: float) -> str:
 def _median(values: np.ndarray) -> float:
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) else float("nan")
-
-
-def _span(counts: np.ndarray) -> tuple[int, float, int]:
-    return int(counts.min()), float(np.median(counts)), int(counts.max())

@@ -30,6 +30,14 @@ def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(sorted(set(labels)), key=natural_key))
 
 
+def as_number(text: str, *, comma: bool = False) -> float | None:
+    """The number that a text is, if it is one; with `comma` also as a decimal point."""
+    try:
+        return float(text.replace(",", ".") if comma else text)
+    except ValueError:
+        return None
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` was probably meant to be, if any is close."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select, text, update
 
@@ -95,12 +95,7 @@ def free_idle(connection: Connection, seen_before: int) -> int:
 def reclaim(connection: Connection, rater_id: int, plan: Plan) -> None:
     """A rater who had left is back: the items that are still needed are theirs again."""
     lock_items(connection)
-    mine = (slot.c.rater_id == rater_id, slot.c.state == "free")
-    names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
-    needed = [name for name in names if _is_needed(connection, name, plan)]
-    _shift(connection, rater_id, needed, load=1)
-    unneeded = [name for name in names if name not in needed]
-    connection.execute(update(slot).where(*mine, slot.c.item.in_(unneeded)).values(state="dropped"))
+    mine, needed = _taken_back(connection, rater_id, "free", plan)
     # References and checks only make sense among items.
     rest = "open" if needed else "dropped"
     connection.execute(update(slot).where(*mine).values(state=rest))
@@ -133,15 +128,21 @@ def give_up(connection: Connection, row: Slot) -> None:
         _shift(connection, row.rater_id, [row.item], load=-1)
 
 
-def try_again(connection: Connection, rater_id: int, plan: Plan) -> None:
-    """Pages that could not be shown are the rater's again, as far as their items are still needed."""
-    lock_items(connection)
-    mine = (slot.c.rater_id == rater_id, slot.c.state == "broken")
+def _taken_back(connection: Connection, rater_id: int, state: str, plan: Plan) -> tuple[tuple[Any, ...], list[str]]:
+    """Which slots are the rater's in this state, and those of their items that are needed; the others are dropped."""
+    mine = (slot.c.rater_id == rater_id, slot.c.state == state)
     names = list(connection.scalars(select(slot.c.item).where(*mine, slot.c.role == "item").distinct()))
     needed = [name for name in names if _is_needed(connection, name, plan)]
     _shift(connection, rater_id, needed, load=1)
     unneeded = [name for name in names if name not in needed]
     connection.execute(update(slot).where(*mine, slot.c.item.in_(unneeded)).values(state="dropped"))
+    return mine, needed
+
+
+def try_again(connection: Connection, rater_id: int, plan: Plan) -> None:
+    """Pages that could not be shown are the rater's again, as far as their items are still needed."""
+    lock_items(connection)
+    mine, _ = _taken_back(connection, rater_id, "broken", plan)
     connection.execute(update(slot).where(*mine).values(state="open"))
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 
 from unisono.collect.studies.schema import Dimension, Question, Study, Value
+from unisono.tables.labels import as_number
 
 Finding = tuple[str, object, str]
 # What `unisono fuse` takes for a category: so many words, of so many characters.
@@ -46,7 +47,7 @@ def check_categories(where: str, asked: Dimension) -> Iterator[Finding]:
     for label in map(str.strip, asked.choices):
         if label.lower() in _EMPTY_WORDS:
             yield key, label, "Tables read this as no answer at all; choose another word."
-        if _is_number(label):
+        if as_number(label, comma=True) is not None:
             yield key, label, 'Choices are words; write kind = "likert" for numbers.'
 
 
@@ -84,14 +85,6 @@ def _doubled(key: str, labels: list[str]) -> Iterator[Finding]:
         if label and label.casefold() in seen:
             yield key, label, "This answer is there twice; choose another word."
         seen.add(label.casefold())
-
-
-def _is_number(label: str) -> bool:
-    try:
-        float(label.replace(",", "."))
-    except ValueError:
-        return False
-    return True
 
 
 # Characters of a free text; the browser stops there too.

@@ -16,6 +16,7 @@ from unisono.tables.importing.documents import header_of, json_values, looks_lik
 from unisono.tables.importing.import_request import Request, file_facts, item_names, required, stem
 from unisono.tables.importing.imported_answers import Answers
 from unisono.tables.importing.located_json import Node
+from unisono.tables.labels import as_number
 
 # What Ragas takes in, by its names before and since version 0.2.
 _RAGAS_INPUTS = {
@@ -127,8 +128,8 @@ def _entered_schemes(lines: Iterable[Node]) -> set[str]:
     found = set()
     for line in lines:
         for scheme, held in line.entries("label_annotations"):
-            values = [str(node.value).lower() for label, node in held.entries() if not _is_number(label)]
-            if any(_is_number(value) and value not in ("0", "1") for value in values):
+            values = [str(node.value).lower() for label, node in held.entries() if as_number(label) is None]
+            if any(as_number(value) is not None and value not in ("0", "1") for value in values):
                 found.add(scheme)
     return found
 
@@ -141,11 +142,3 @@ def _potato_answers(scheme: str, held: Node, *, numbers: bool) -> list[tuple[str
         return [(scheme if len(cells) == 1 else f"{scheme} {label}", value) for label, value in cells.items()]
     chosen = [label for label, value in cells.items() if str(value).lower() not in ("false", "0", "", "none")]
     return [(scheme, [points.get(label, label) for label in chosen])]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

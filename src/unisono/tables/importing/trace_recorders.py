@@ -18,6 +18,7 @@ from unisono.tables.importing.import_request import Request, file_facts, number_
 from unisono.tables.importing.imported_answers import Answers
 from unisono.tables.importing.json_mapper import SECONDS, name_at, parse_path
 from unisono.tables.importing.located_json import Node, TableRow
+from unisono.tables.labels import as_number
 from unisono.tables.reading.open_table import source_name
 
 _END = "%%%%%%"  # the row under which data begin
@@ -163,7 +164,7 @@ def _read_pagan_log(files: Sequence[str], answers: Answers, request: Request) ->
             sessions[sample.item, sample.participant].add(sample.session)
         last = {(s.item, s.participant, s.session): s.place for s in samples}
         for s in samples:
-            if s.place is last[s.item, s.participant, s.session] and _is_zero(s.value):
+            if s.place is last[s.item, s.participant, s.session] and as_number(s.value) == 0:
                 answers.drop(s.place, "the row of value 0 that closes a session")
                 continue
             several = len(sessions[s.item, s.participant]) > 1
@@ -191,13 +192,6 @@ def _samples(file: str, facts: dict[str, str]) -> Iterator[Sample]:
             # Commas in the name of the video: all that is too much belongs to it.
             item = ",".join(cells[: len(cells) - 6]).strip()
             yield Sample(place, item, cells[-5].strip(), cells[-4].strip(), time, cells[-1])
-
-
-def _is_zero(text: str) -> bool:
-    try:
-        return float(text) == 0
-    except ValueError:
-        return False
 
 
 _PEOPLE = ("subject", "subject_id", "participant", "participant_id", "PROLIFIC_PID", "prolific_pid", "worker_id")

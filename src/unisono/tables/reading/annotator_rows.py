@@ -15,6 +15,7 @@ from unisono.errors import DataError, SettingsError
 from unisono.maths.copies.answer_chances import find_repeats
 from unisono.tables.annotator_kinds import two_kinds
 from unisono.tables.item_table import Hasty, Repeating
+from unisono.tables.labels import as_number
 from unisono.tables.reading import problems
 from unisono.tables.reading.column_roles import KIND, Roles, unit_of_duration
 from unisono.tables.reading.label_and_number_columns import Coded
@@ -107,15 +108,7 @@ def annotator_kinds(rows: Rows) -> tuple[str, ...] | None:
 def _says_nothing(kind: Coded) -> bool:
     """Whether all cells are empty, or all are numbers."""
     words = [label for label in kind.labels if label]
-    return not words or all(_is_number(word) for word in words)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+    return not words or all(as_number(word, comma=True) is not None for word in words)
 
 
 def _constant_within(group: np.ndarray, code: np.ndarray) -> bool:

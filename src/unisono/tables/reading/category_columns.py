@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
+from unisono.tables.labels import as_number
 from unisono.tables.reading import problems
 from unisono.tables.reading.column_roles import Roles, candidates, find_column, named_otherwise
 from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, Coded
@@ -179,18 +180,11 @@ def _answered(words: WordAnswers, codes: Collection[str]) -> WordAnswers:
 def _look_chosen(found: Collected, words: WordAnswers) -> bool:
     """Whether words that nobody asked for are categories; those of known answer scales are numbers."""
     classes = words.classes
-    if not classes or any(_is_number(name) for name in classes) or families_of([plain_word(one) for one in classes]):
+    numeric = any(as_number(name, comma=True) is not None for name in classes)
+    if not classes or numeric or families_of([plain_word(one) for one in classes]):
         return False
     item, annotator = found.label["item"].code[words.rows], found.label["annotator"].code[words.rows]
     return are_categories(words.answer, item, annotator, classes)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
 
 
 def _settled(found: Collected, roles: Roles, words: WordAnswers, policy: str | None) -> WordAnswers:

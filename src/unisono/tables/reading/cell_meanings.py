@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from unisono.errors import SettingsError
+from unisono.tables.labels import as_number
 from unisono.tables.reading.label_and_number_columns import NumberColumn, as_label
 from unisono.tables.reading.likert_scales import families_of, plain_word, scale_of
 
@@ -118,18 +119,11 @@ def missing_codes(missing: Missing) -> tuple[str, ...]:
 
 def recode(columns: Sequence[NumberColumn], labels: Labels) -> list[str]:
     """Gives numbers that `labels` names their meaning; a sentence about those that no column has."""
-    meant = {number: label for label in labels if (number := _as_number(label)) is not None}
+    meant = {number: label for label in labels if (number := as_number(label)) is not None}
     numbers = {old: float("nan") if (new := labels[label]) is None else new for old, label in meant.items()}
     there = {old for column in columns for old in column.recode(numbers)}
     lost = [label for old, label in meant.items() if old not in there]
     return [f"No answer is {_listed(lost)}, which would have had a meaning."] if lost else []
-
-
-def _as_number(label: str) -> float | None:
-    try:
-        return float(label)
-    except ValueError:
-        return None
 
 
 def interpret(columns: Sequence[Cells], words: Words) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
+from unisono.tables.labels import as_number
 from unisono.tables.reading import problems
 from unisono.tables.reading.header_rows import ROWS, joined_header, with_names
 from unisono.tables.reading.label_and_number_columns import as_label
@@ -210,7 +211,8 @@ def _header_row(rows: Sequence[Sequence[str]]) -> int:
     filled = [sum(1 for cell in row if cell.strip()) for row in rows]
     full = next(number for number, count in enumerate(filled) if count >= _FILLED * max(filled))
     # Merged cells leave gaps in a header, so that the first full row may be one of answers.
-    if full and filled[full - 1] > 1 and any(map(_is_number, rows[full])) and not any(map(_is_number, rows[full - 1])):
+    below, above = (any(as_number(cell) is not None for cell in rows[n]) for n in (full, full - 1))
+    if full and filled[full - 1] > 1 and below and not above:
         return full - 1
     return full
 
@@ -230,14 +232,6 @@ def _column_names(rows: Sequence[Sequence[str]], header: int) -> tuple[list[str]
         group = over or (group if name else "")
         joined.append(f"{group}_{name}" if group and name else group or name)
     return joined, header - 1
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _said(begin: int, header: int) -> tuple[str, ...]:
