@@ -14,9 +14,8 @@ from starlette.testclient import TestClient
 from collect_questions import QUESTIONS, question_study
 from collect_support import Rater, collect, make_app, rate_study, trace_study
 from command_line import unisono_here as run
-from unisono.tables.reading.collected_folder import words_of_study
+from unisono.tables.reading.collected_folder import read_trials, words_of_study
 from unisono.tables.reading.ratings_reader import read_ratings
-from unisono.tables.reading.trials_reader import read_trials
 from unisono.tables.response_times import time_alerts
 
 

@@ -83,7 +83,7 @@ def check(
     found = overview(table, answers)
     if trials is None:
         return found
-    from unisono.tables.reading.trials_reader import read_trials
+    from unisono.tables.reading.collected_folder import read_trials
     from unisono.tables.response_times import time_alerts
 
     alerts = (*found.alerts, *time_alerts(read_trials(Path(trials)), table))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -46,16 +46,9 @@ def _texts(study: Study) -> Iterator[Finding]:
 def _dimensions(study: Study) -> Iterator[Finding]:
     if not study.dimensions:
         yield "dimensions", [], "Add at least one [[dimensions]] table."
-    seen: set[str] = set()
+    yield from _names("dimension", study.names, RESERVED)
     for number, dimension in enumerate(study.dimensions, 1):
         where = f"dimensions[{number}]"
-        if not _NAME.fullmatch(dimension.name):
-            yield f"{where}.name", dimension.name, "Start with a letter; use letters, digits, '_', '-', at most 40."
-        if dimension.name.lower() in RESERVED:
-            yield f"{where}.name", dimension.name, "The export has a column of that name; choose another."
-        if dimension.name in seen:
-            yield f"{where}.name", dimension.name, "Another dimension has this name; choose another."
-        seen.add(dimension.name)
         if study.mode == "trace" and dimension.kind != "slider":
             yield f"{where}.kind", dimension.kind, 'Only sliders can be traced: leave it out, or write mode = "rate".'
         if dimension.kind != "slider":
@@ -64,6 +57,18 @@ def _dimensions(study: Study) -> Iterator[Finding]:
             yield from _scale(where, dimension)
     if study.dimensions and not study.rated:
         yield "dimensions", study.names, "Add one that is no text: a slider, a Likert scale or a choice."
+
+
+def _names(what: str, names: Sequence[str], reserved: Sequence[str]) -> Iterator[Finding]:
+    """What is wrong with the names of dimensions, or of questions."""
+    for number, name in enumerate(names, 1):
+        key = f"{what}s[{number}].name"
+        if not _NAME.fullmatch(name):
+            yield key, name, "Start with a letter; use letters, digits, '_', '-', at most 40."
+        if name.lower() in reserved:
+            yield key, name, "The export has a column of that name; choose another."
+        if name in names[: number - 1]:
+            yield key, name, f"Another {what} has this name; choose another."
 
 
 def _scale(where: str, dimension: Dimension) -> Iterator[Finding]:
@@ -95,16 +100,9 @@ def _offered(where: str, dimension: Dimension) -> Iterator[Finding]:
 
 
 def _questions(study: Study) -> Iterator[Finding]:
-    seen: set[str] = set()
+    yield from _names("question", [question.name for question in study.questions], ("annotator",))
     for number, question in enumerate(study.questions, 1):
         where = f"questions[{number}]"
-        if not _NAME.fullmatch(question.name):
-            yield f"{where}.name", question.name, "Start with a letter; use letters, digits, '_', '-', at most 40."
-        if question.name.lower() == "annotator":
-            yield f"{where}.name", question.name, "The export has a column of that name; choose another."
-        if question.name in seen:
-            yield f"{where}.name", question.name, "Another question has this name; choose another."
-        seen.add(question.name)
         if not question.question.strip():
             yield f"{where}.question", question.question, "Write what raters are asked."
         yield from check_choices(where, question)

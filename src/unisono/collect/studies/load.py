@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
-from unisono.collect.studies import schema
 from unisono.collect.studies.checks import check_study
 from unisono.collect.studies.schema import Study
 from unisono.errors import DataError
@@ -129,19 +129,19 @@ def _value_at(raw: Any, keys: list[str | int]) -> Any:
     return raw
 
 
-_TABLES: dict[str, type[Any]] = {
-    "texts": schema.Texts,
-    "dimensions": schema.Dimension,
-    "anchors": schema.Anchor,
-    "pads": schema.Pad,
-    "questions": schema.Question,
-    "compare": schema.Compare,
-    "items": schema.Items,
-    "design": schema.Design,
-    "reference": schema.Reference,
-    "checks": schema.Check,
-    "practice": schema.Practice,
-    "trace": schema.TraceSettings,
-    "raters": schema.Raters,
-    "limits": schema.Limits,
-}
+def _tables_in(kind: Any) -> Iterator[tuple[str, type[Any]]]:
+    """Keys of a table that hold tables themselves, or lists of them, with what these may say; those inside too."""
+    for item in msgspec.structs.fields(kind):
+        for inner in _structs_in(item.type):
+            yield item.name, inner
+            yield from _tables_in(inner)
+
+
+def _structs_in(kind: Any) -> Iterator[type[Any]]:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        yield kind
+    for part in get_args(kind):
+        yield from _structs_in(part)
+
+
+_TABLES = dict(_tables_in(Study))

@@ -1,18 +1,22 @@
 """Folders of a rating study in place of a table: the folder of an export, and what its study file says of the ratings.
 
 ratings.csv   the table that is meant
-trials.csv    one row per answer, with how long it took
+trials.csv    one row per answer, with how long it took; `response_times` says what the columns are
 study.toml    kinds and scales of the dimensions, and the rate of traces, so that neither has to be inferred
 """
 
 from __future__ import annotations
 
+import csv
 import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from unisono.errors import DataError
+from unisono.tables.response_times import Trials
 
 RATINGS, TRIALS, COMPARISONS, STUDY = "ratings.csv", "trials.csv", "comparisons.csv", "study.toml"
 
@@ -65,3 +69,34 @@ def words_of_study(folder: Path) -> dict[str, Any]:
 
 def _ends(asked: dict[str, Any]) -> tuple[float, float]:
     return (1, len(asked["choices"])) if asked["kind"] == "likert" else (asked["min"], asked["max"])
+
+
+_NEEDED = ("item", "annotator", "position", "response_seconds")
+
+
+def read_trials(path: Path) -> Trials:
+    """The table of trials; pages that are no ratings (references, checks) are left out."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        table = csv.DictReader(stream)
+        head = table.fieldnames or []
+        if missing := [name for name in _NEEDED if name not in head]:
+            raise DataError(f"{path} has no column {missing[0]}. A table of trials has {', '.join(_NEEDED)}.")
+        mine = [(number, row) for number, row in enumerate(table, 2) if row.get("role", "item") == "item"]
+
+    def numbers(name: str) -> np.ndarray:
+        return np.array([_number(row.get(name, ""), f"{path.name} row {n}: {name}") for n, row in mine], dtype=float)
+
+    seconds = numbers("response_seconds")
+    return Trials(
+        tuple(row["item"] for _, row in mine),
+        tuple(row["annotator"] for _, row in mine),
+        numbers("position"),
+        np.fmin(seconds, numbers("confirmed_seconds")) if "confirmed_seconds" in head else seconds,
+    )
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text) if text.strip() else np.nan
+    except ValueError:
+        raise DataError(f"{where} is '{text}'. Leave the cell empty if it is not known.") from None
