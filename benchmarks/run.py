@@ -17,6 +17,7 @@ BENCHMARKS = {
     "peers": "benchmarks.peers",
     "series": "benchmarks.series",
     "traces": "benchmarks.traces",
+    "comparisons": "benchmarks.comparisons",
     "agreement": "benchmarks.agreement",
     "report": "benchmarks.report",
     "collect": "benchmarks.collect_load",

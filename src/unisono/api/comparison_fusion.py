@@ -15,11 +15,13 @@ from unisono.api.input_output import READING, OnPhase, Saving, item_table, prove
 from unisono.errors import DataError, SettingsError, spoken
 from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_overview
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Pairwise, revive
+from unisono.fusers.compared_copies import CopiedAnswers, find_copies, merged
 from unisono.fusers.compared_items import Preference
 from unisono.fusers.fusion_results import as_frame, dimension_columns
 from unisono.fusers.model_registry import make_fuser
 from unisono.fusers.rated_and_compared import without_ratings
 from unisono.fusers.saved_fit import load_fit
+from unisono.maths.structure_words import COPY_WORDS, Counting, require_word
 from unisono.report.comparison_summary import summarise_comparisons, summary_lines
 from unisono.report.notebook_progress import watching_steps
 from unisono.tables.annotator_kinds import divide, with_kinds
@@ -73,6 +75,7 @@ def fuse_comparisons(
     kinds: Mapping[str, str | Sequence[str]] | None = None,
     humans: str | Sequence[str] | None = None,
     reference_kind: str | None = None,
+    copies: Counting = "merge",
     scale: Any = None,
     refused: Mapping[str, Any] = MappingProxyType({}),
     model: str | Any = "auto",
@@ -89,28 +92,36 @@ def fuse_comparisons(
     rated = None if ratings is None else rating_table(ratings, scale, **reading)
     described, known = item_table(features, rated), item_table(gold, rated)
     pairs = read_comparisons(comparisons)
-    division = None
-    if kinds is not None or humans is not None:
-        if rated is not None:
-            raise DataError("Kinds of annotators are known to comparisons alone, or to ratings alone. Leave them out.")
-        division = divide(with_kinds(without_ratings(pairs), kinds, humans), reference_kind)
+    require_word("copies", copies, COPY_WORDS)
+    if rated is not None and (kinds is not None or humans is not None):
+        raise DataError("Kinds of annotators are known to comparisons alone, or to ratings alone. Leave them out.")
     fuser = make_fuser("pairwise", **settings) if isinstance(model, str) else model
     assert isinstance(fuser, Pairwise)
-    fuser.compare(pairs, division)
-    if start is not None:
-        _continue_from(start, fuser, rated)
-    with watching_steps("Estimating", on_step) as watcher:
-        fuser.fit(without_ratings(pairs) if rated is None else rated, described, known, on_step=watcher)
-    return ComparisonFusion(fuser, pairs, fuser.fuse(), seed, rated)
+    earlier = None if start is None else _earlier(start, rated)
+
+    def fit(seen: Comparisons) -> None:
+        told = kinds is not None or humans is not None
+        division = divide(with_kinds(without_ratings(seen), kinds, humans), reference_kind) if told else None
+        fuser.compare(seen, division)
+        if earlier is not None:
+            fuser.start_from(earlier)
+        with watching_steps("Estimating", on_step) as watcher:
+            fuser.fit(without_ratings(seen) if rated is None else rated, described, known, on_step=watcher)
+
+    fit(pairs)
+    sets = find_copies(fuser, pairs) if copies == "merge" else ()
+    if sets:
+        fit(merged(pairs, sets))
+    return ComparisonFusion(fuser, pairs, fuser.fuse(), seed, rated, sets)
 
 
-def _continue_from(start: Any, fuser: Pairwise, rated: Ratings | None) -> None:
+def _earlier(start: Any, rated: Ratings | None) -> Pairwise:
     earlier = start if isinstance(start, Fuser) else revive(load_fit(Path(start)))
     if rated is not None or not isinstance(earlier, Pairwise):
         raise DataError(
             "Comparisons start from an earlier fit of comparisons, without ratings. Leave it out, or fuse all at once."
         )
-    fuser.start_from(earlier)
+    return earlier
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,6 +141,8 @@ class ComparisonFusion(WithComparisons, Saving):
         The seed of everything random.
     ratings : Ratings, optional
         The ratings that were fused with them.
+    copies : tuple of CopiedAnswers
+        Annotators who were merged, since their answers agree more than the model expects.
 
     Examples
     --------
@@ -147,6 +160,7 @@ class ComparisonFusion(WithComparisons, Saving):
     fused: Fused
     seed: int = 0
     ratings: Ratings | None = None
+    copies: tuple[CopiedAnswers, ...] = ()
 
     def _introduction(self) -> Introduction:
         hint = "See .truth, .annotators, .probability(left, right), .predict_comparisons(table) and .save(directory)."
@@ -216,7 +230,8 @@ class ComparisonFusion(WithComparisons, Saving):
     @cached_property
     def summary_data(self) -> dict[str, Any]:
         """What summary.json holds."""
-        return summarise_comparisons(self.overview, self.fuser, self.fused) | {"provenance": self.fit.provenance}
+        found = summarise_comparisons(self.overview, self.fuser, self.fused, self.copies)
+        return found | {"provenance": self.fit.provenance}
 
     def summary(self) -> str:
         """The result in words."""

@@ -152,7 +152,7 @@ def fuse(
     require_asked(seed=seed)
     if comparisons is not None:
         beside: dict[str, Any] = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
-        beside |= {"scale": scale, "refused": {"covariates": covariates}, "on_step": on_step}
+        beside |= {"copies": copies, "scale": scale, "refused": {"covariates": covariates}, "on_step": on_step}
         return fuse_comparisons(comparisons, ratings, model=model, seed=seed or 0, **beside, **settings)
     if ratings is None:
         raise DataError("There is nothing to fuse: give ratings, or comparisons=...")

@@ -126,7 +126,7 @@ def fuse_command(
         require_own_folder(out)
     if comparisons is not None:
         given = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
-        given |= {"covariates": covariates, **reading}
+        given |= {"covariates": covariates, "copies": copies, **reading}
         saved = (out, report, overwrite)
         ctx.exit(_fuse_comparisons(ratings, comparisons, model, seed, settings, given, saved, as_json))
     assert ratings is not None

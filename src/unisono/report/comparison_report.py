@@ -12,6 +12,7 @@ from unisono.evaluate.comparison_overview import ComparisonOverview
 from unisono.evaluate.pair_agreement import PairAgreement, most_compared, pair_agreement, win_shares
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fusion_results import Fused
+from unisono.report.comparison_summary import copies_line
 from unisono.report.report_data import DRAWS, FORMAT
 from unisono.tables.comparisons import Comparisons
 from unisono.tables.labels import counted, listed
@@ -39,13 +40,17 @@ def build_comparison_dossier(
         "source": compared.source,
         "dimensions": list(fused.dimensions),
         "summary": summary,
-        "alerts": alerts + _contradictions(agreed),
+        "alerts": alerts + _copies(summary) + _contradictions(agreed),
         "agreement": agreed.to_dict() | {"lines": agreed.lines()[1:]},
         "wins": [_wins(compared, fused, d) for d in range(len(compared.dimensions))],
         "truth": _truths(compared, fused),
         "people": _people(fuser, agreed),
         "methods": _methods(compared, overview, fuser, summary, agreed),
     }
+
+
+def _copies(summary: dict[str, Any]) -> list[dict[str, str]]:
+    return [{"kind": "copies", "severity": "warning", "message": copies_line(one)} for one in summary["copies"]]
 
 
 def _contradictions(agreed: PairAgreement) -> list[dict[str, str]]:

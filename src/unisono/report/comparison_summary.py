@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from unisono.evaluate.comparison_overview import ComparisonOverview, connectedness
+from unisono.fusers.compared_copies import CopiedAnswers
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fusion_results import Fused
 from unisono.tables.labels import counted, listed
@@ -16,7 +18,9 @@ SHOWN = 3  # items named at either end
 CLEAR_ORDER = 3.0  # deviations of the average order effect from 0 beyond which it is said
 
 
-def summarise_comparisons(found: ComparisonOverview, fuser: Pairwise, fused: Fused) -> dict[str, Any]:
+def summarise_comparisons(
+    found: ComparisonOverview, fuser: Pairwise, fused: Fused, copies: Sequence[CopiedAnswers] = ()
+) -> dict[str, Any]:
     """What summary.json says."""
     columns, hyper = fuser.comparison_columns(), fuser.hyper_
     names = np.array(columns["annotator"], dtype=object)
@@ -42,6 +46,7 @@ def summarise_comparisons(found: ComparisonOverview, fuser: Pairwise, fused: Fus
         "expected_spammers": round(float(columns["comparison_spammer"].sum()), 2),
         "spammers": list(names[columns["comparison_spammer"] > SUSPECT]),
         "flipped": list(names[columns["comparison_flipped"] > SUSPECT]),
+        "copies": [one._asdict() | {"annotators": list(one.annotators)} for one in copies],
         **fuser.notes(),
         "em": fuser.trace_.path() | {"stop": fuser.trace_.stop, "iterations": fuser.trace_.iterations},
     }
@@ -73,10 +78,19 @@ def summary_lines(data: dict[str, Any]) -> list[str]:
     lines.append(_suspects("a spammer", data["spammers"], data["expected_spammers"]))
     if data["flipped"]:
         lines.append(f"Annotators who answer upside down (probability above {SUSPECT:g}): {listed(data['flipped'])}.")
+    lines += [copies_line(one) for one in data["copies"]]
     em = data["em"]
     if em["stop"] != "converged":
         lines.append(f"EM stopped after {em['iterations']} iterations before it converged: raise max_iter.")
     return lines
+
+
+def copies_line(one: dict[str, Any]) -> str:
+    """Who was merged, and why."""
+    return (
+        f"{listed(one['annotators'])} look like one annotator and count as one: {one['equal']:.0%} of {one['answers']} "
+        f"answers to the same pairs are equal, {one['expected']:.0%} were expected (--copies keep has everybody)."
+    )
 
 
 def _known(name: str, one: dict[str, Any]) -> str:

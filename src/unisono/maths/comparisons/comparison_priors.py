@@ -24,6 +24,12 @@ TIE_MEDIAN_SD = 1.0  # ... and the sd of the logarithm of the median around it
 
 STEP_SD = 1.0  # convention: of logarithms of distances between thresholds of strengths, around equal ones
 
+# ---- Copies
+
+COPY_EQUAL = 0.97  # convention: share of equal answers of two who copy
+COPY_ODDS = 1e-4  # convention: of two annotators being copies, before their answers are seen
+FEWEST_MET = 10  # numerical: pairs that both answered, below which nothing is said
+
 # ---- Truths (eq. V2)
 
 TRUTH_ITEMS = 2.0  # convention: imaginary items of variance 1 behind the covariance of the truths
