@@ -49,6 +49,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "datasets": {"reading"},
         "media": set(),
     },
+    "cli": {"desk": set()},
     "collect": {
         "stimuli": set(),
         "languages": set(),

@@ -31,6 +31,7 @@ CHAPTERS = {  # title -> pages in the order in which one would read them; pages 
         "importing",
     ],
     "Use": [
+        "app",
         "items",
         "series",
         "judges",

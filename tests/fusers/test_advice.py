@@ -1,5 +1,7 @@
 """What to rate next and how many ratings are enough, against brute force and simulation."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,18 @@ def test_predicted_error_is_the_error_in_simulation():
         np.testing.assert_allclose(np.mean((found - truth) ** 2, axis=0), predicted, rtol=0.08)
 
 
+def test_more_ratings_than_annotators_are_by_others_like_them():
+    """All of them once more, and every pair beyond: the error is its mean, and it goes on falling as 1 / n does."""
+    _, _, params = drawn_from_the_model(10, seed=1)
+    Q, K, rng = rating_information(params), len(params.B), np.random.default_rng(0)
+    share, before = np.full(K, 1 / K), np.linalg.inv(params.Sigma)
+    pairs = [Q.sum(axis=0) + Q[a] + Q[b] for a, b in itertools.combinations(range(K), 2)]
+    wanted = np.mean([np.diagonal(np.linalg.inv(before + one)) for one in pairs], axis=0)
+    np.testing.assert_allclose(expected_error(params.Sigma, Q, share, K + 2, rng, draws=20_000), wanted, rtol=0.01)
+    twice = np.diagonal(np.linalg.inv(before + 2 * Q.sum(axis=0)))
+    np.testing.assert_allclose(expected_error(params.Sigma, Q, share, 2 * K, rng), twice, rtol=1e-12)
+
+
 def test_items_with_few_ratings_and_good_annotators_come_first():
     ratings, _, params = drawn_from_the_model(120, seed=4)
     thin = np.isin(ratings.item_of, [3, 50]) & (np.arange(ratings.J) % 5 > 0)
@@ -54,7 +68,8 @@ def test_a_plan_gets_better_with_ratings_and_says_when_it_is_enough():
     ratings, _, _ = drawn_from_the_model(120, seed=4)
     result = un.fuse(ratings)
     plan = plan_ratings(result.fuser, result.fit, most=50)
-    assert plan.ratings[-1] == ratings.K
+    assert (plan.ratings[-1], plan.people) == (50, ratings.K)
+    assert ratings.K < 50
     assert (np.diff(plan.sd, axis=0) < 0).all()
     enough = plan.enough(0.9)
     assert enough is not None

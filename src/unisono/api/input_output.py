@@ -29,7 +29,7 @@ from unisono.version import __version__
 # Keyword arguments that say how to read a table of ratings, wherever one may be given.
 READING = (
     *("item", "annotator", "time", "dims", "dimension", "value", "annotators_in_columns", "items_in_columns"),
-    *("labels", "missing", "duplicates", "sheet", "time_unit", "rate", "max_gap"),
+    *("without", "labels", "missing", "duplicates", "sheet", "time_unit", "rate", "max_gap"),
 )
 
 

@@ -14,6 +14,7 @@ from unisono.cli.setting_table import DRAWN, FROM_ONE, JUDGING, WHO
 from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options
 from unisono.cli.terminal import estimation_progress, number, print_json, print_table, say, tell
 from unisono.errors import LeftOutWarning, taken
+from unisono.tables.labels import counted
 
 if TYPE_CHECKING:
     from unisono.evaluate.judges_beside_people import JudgesReport
@@ -166,6 +167,8 @@ def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings:
         rows = [[str(n), *map(number, row)] for n, row in zip(found.ratings, values.tolist(), strict=True)]
         print_table(["annotators" if found.traces else "ratings", *found.dimensions], rows)
     most_tried = int(found.ratings[-1])
+    if most_tried > found.people:
+        tell(f"Beyond {counted(found.people, 'annotator')} of the fit, others are taken to be like them.")
     if not found.unclear:
         many = enough or most_tried
         are = f"{found.by} are" if many != 1 else f"{found.by.replace('s per', ' per', 1)} is"

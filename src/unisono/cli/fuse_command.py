@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 NOT_CONVERGED = 4
+REPORT = "report.json"
 OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "shared", "reference_kind")
 
 
@@ -220,7 +222,34 @@ def _show(result: Fusion | CategoryFusion | ComparisonFusion, out: Path | None, 
         tell(result.summary())
         tables = [f"{name}.csv" for name in result.files()]
         more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
+        if (out / REPORT).is_file():
+            tell(three_answers(json.loads((out / REPORT).read_text(encoding="utf-8"))))
         tell(f"\nWritten to {out}: {', '.join([*tables, *more])}")
+        if "report.html" in more:
+            tell(f"Pictures, tables and a methods paragraph: open {out / 'report.html'}")
+
+
+def three_answers(data: dict[str, Any]) -> str:
+    """What the report says first, on less than a screen: what the answer is, how sure it is, whom to look at."""
+    from unisono.report.report_highlights import in_short
+
+    lines = []
+    for answer in in_short(data):
+        lines += ["", f"{answer.question}  {answer.sentence}"]
+        row = ""
+        for line in answer.lines:
+            if line.name and row.endswith(":"):
+                row += f" {line.name} {line.text}"  # names below a heading stand beside each other
+            elif line.name and row:
+                row += f", {line.name} {line.text}"
+            elif line.name:
+                lines.append(f"  {line.name}: {line.text}")
+            else:
+                lines += [row] if row else []
+                row = f"  {line.text}:" if answer.question.startswith("Whom") and not line.text.endswith(".") else ""
+                lines += [] if row else [f"  {line.text}"]
+        lines += [row] if row else []
+    return "\n".join(lines)
 
 
 @command("predict")

@@ -31,6 +31,7 @@ GROUPS: dict[str, dict[str, tuple[str, str, str]]] = {
     "From ratings to the truth": {
         "check": ("agreement_commands", "check_command", "What is in a table, and what looks suspicious."),
         "fuse": ("fuse_command", "fuse_command", "The truth of every item, and a description of every annotator."),
+        "app": ("app_command", "app_command", "The same by clicks: a page on this machine, for files that you drop."),
         "report": ("fuse_command", "report_command", "Make the page of a saved fusion again."),
         "predict": ("fuse_command", "predict_command", "The truth of new items, from their features."),
     },

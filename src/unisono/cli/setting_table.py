@@ -120,6 +120,7 @@ LONG_AND_WIDE = (
         "Columns that are annotators: names, 'A*', or a form such as '{dimension}_{annotator}'.",
     ),
     Setting("items_in_columns", click.STRING, "Columns that are items, likewise."),
+    Setting("without", click.STRING, "Annotators to set aside: names between commas."),
 )
 IMPORTING = (
     Setting("records", click.STRING, "json: where the records are.", "the elements of the list"),

@@ -209,7 +209,7 @@ _SCALE = option(
     callback=_scale_words,
     help="Minimum and maximum of the scale: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
 )
-_TIME = option(TABLE, "--time", metavar="COLUMN", help="Column that holds the time of traces.")
+_TIME = option(TABLE, "--time", metavar="COLUMN", help="Column that holds the time of traces; none for no traces.")
 _CATEGORIES = option(
     TABLE,
     "--categories",

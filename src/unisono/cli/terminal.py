@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import time
 import unicodedata
@@ -22,6 +23,14 @@ import click
 
 from unisono.errors import Told
 
+# What is told apart on a terminal that has colours: the beginning of a line, and its style.
+STYLES: tuple[tuple[str, dict[str, Any]], ...] = (
+    (r"Warning:|  ! ", {"fg": "yellow", "bold": True}),
+    (r"Error:", {"fg": "red", "bold": True}),
+    (r"[A-Z][^?.:]*\?(?=  |$)", {"fg": "cyan", "bold": True}),  # a question that is answered
+    (r"[A-Z].*:$", {"bold": True}),  # a title
+    (r"─+$", {"dim": True}),
+)
 LEAST_WIDTH = 40  # columns; no terminal is taken to be narrower
 GAP = "  "
 
@@ -35,6 +44,21 @@ def width_of(stream: Any) -> int | None:
         return max(int(told) if told.isdigit() else os.get_terminal_size(stream.fileno()).columns, LEAST_WIDTH)
     except (AttributeError, OSError, ValueError):
         return None
+
+
+def painted(text: str, stream: Any) -> str:
+    """Colour and weight where a terminal has them and nobody has said NO_COLOR; the text as it is elsewhere."""
+    if width_of(stream) is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        for start, style in STYLES:
+            if found := re.match(start, line):
+                lines[at] = click.style(found[0], **style) + line[found.end() :]
+                break
+        if at and re.match("─+$", line):  # the head of a table
+            lines[at - 1] = click.style(lines[at - 1], bold=True)
+    return "\n".join(lines)
 
 
 def cells(text: str) -> int:
@@ -129,7 +153,7 @@ def show_warning(told: Told) -> None:
 
 def say(text: str) -> None:
     """Talk: what is going on, beside the result. Nobody has to listen."""
-    _talk(wrapped(text, width_of(sys.stderr)))
+    _talk(painted(wrapped(text, width_of(sys.stderr)), sys.stderr))
 
 
 def _talk(text: str, *, nl: bool = True) -> None:
@@ -141,7 +165,7 @@ def _talk(text: str, *, nl: bool = True) -> None:
 
 def tell(text: str) -> None:
     """A result in words."""
-    click.echo(wrapped(text, width_of(sys.stdout)))
+    click.echo(painted(wrapped(text, width_of(sys.stdout)), sys.stdout))
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -172,7 +196,8 @@ def deliver(result: Result, out: Path | None, as_json: bool, show: Callable[[Res
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A result for people: the first column is a name, the others are numbers."""
-    click.echo("\n".join(["", *table_lines(columns, rows, width_of(sys.stdout)), ""]))
+    lines = table_lines(columns, rows, width_of(sys.stdout))
+    click.echo(painted("\n".join(["", *lines, ""]), sys.stdout))
 
 
 def number(value: float, digits: int = 3) -> str:

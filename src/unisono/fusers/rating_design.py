@@ -102,6 +102,7 @@ class Plan(Introduced):
     unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree: NaN above
     asked: str = ""  # whose ratings these are, where not everybody's: " by 'human', beside those of 'judge'"
     traces: bool = False  # whether `ratings` are annotators per recording
+    people: int = 0  # annotators of the fit; beyond them others are taken to be like these
 
     @property
     def by(self) -> str:
@@ -190,10 +191,9 @@ def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
 
 
 def plan_ratings(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Plan:
-    """The predicted error for 1 to `most` ratings per item by the fitted annotators, asked as often as they rated."""
+    """The predicted error for 1 to `most` ratings per item by annotators like the fitted ones, asked as often."""
     Q, share, Sigma = _crowd(fuser, fit)
-    available = int((share > 0).sum())
-    counts = np.arange(1, min(most, available) + 1)
+    counts = np.arange(1, most + 1)
     rng = np.random.default_rng(seed)
     before = fuser.known_before()
     variance = np.stack([expected_error(before, Q, share, int(n), rng) for n in counts])
@@ -201,7 +201,7 @@ def plan_ratings(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Pl
     unclear = _unclear(fit)
     told = np.array([np.nan if name in unclear else 1.0 for name in fit.dimensions])
     sd, correlation = np.sqrt(variance) * fuser.scaling_.scale * told, np.sqrt(explained) * told
-    return Plan(counts, sd, correlation, fit.dimensions, unclear, fuser.who_is_asked())
+    return Plan(counts, sd, correlation, fit.dimensions, unclear, fuser.who_is_asked(), people=int((share > 0).sum()))
 
 
 def _unclear(fit: Fit) -> tuple[str, ...]:
@@ -276,17 +276,17 @@ def next_recordings(fuser: Fuser, fit: Fit) -> NextRatings:
 
 
 def plan_annotators(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Plan:
-    """The predicted error for 1 to `most` annotators per recording, drawn from those of the fit."""
+    """The predicted error for 1 to `most` annotators per recording, like those of the fit."""
     parts = _parts(fuser, fit)
     D, people = len(fit.dimensions), max(int((~np.isnan(p.design.course).all(axis=1)).sum()) for p in parts)
-    counts = np.arange(1, min(most, people) + 1)
+    counts = np.arange(1, most + 1)
     sd, correlation = np.zeros((len(counts), D)), np.zeros((len(counts), D))
     for part in parts:
         variance = error_to_expect(part.design, counts, np.random.default_rng(seed))
         whole = part.design.A + part.design.AB
         sd[:, part.dims] = np.sqrt(variance) * fuser.scaling_.scale[part.dims]
         correlation[:, part.dims] = np.sqrt(np.clip(1.0 - variance / whole, 0.0, 1.0))
-    return Plan(counts, sd, correlation, fit.dimensions, traces=True)
+    return Plan(counts, sd, correlation, fit.dimensions, traces=True, people=people)
 
 
 def _alone(design: TraceDesign) -> np.ndarray:

@@ -31,12 +31,13 @@ def test_what_few_have_rated_comes_first(fusion):
 
 
 def test_more_annotators_are_better_and_a_saved_fit_says_the_same(fusion, tmp_path):
-    plan = un.plan(fusion, most=6)
+    plan = un.plan(fusion, most=3 * fusion.ratings.K)
+    assert plan.people == fusion.ratings.K
     assert np.all(np.diff(plan.correlation, axis=0) > 0)
     assert np.all(np.diff(plan.sd, axis=0) < 0)
     assert "annotators per recording" in repr(plan)
     fusion.save(tmp_path / "out")
-    np.testing.assert_allclose(un.plan(tmp_path / "out", most=6).sd, plan.sd, rtol=1e-10)
+    np.testing.assert_allclose(un.plan(tmp_path / "out", most=3 * fusion.ratings.K).sd, plan.sd, rtol=1e-10)
     assert un.next_ratings(tmp_path / "out").to_dict(3) == un.next_ratings(fusion).to_dict(3)
 
 

@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 
 from unisono.collect.app import admin, api, signup
 from unisono.collect.app.context import Site, now_ms
-from unisono.collect.app.guard import Guard, TooLargeError, log
+from unisono.collect.app.guard import Guard, TooLargeError, log, policy
 from unisono.collect.app.static import HashedFiles
 from unisono.collect.store.assign import free_idle
 from unisono.collect.store.database import NotSavedError
@@ -53,7 +53,9 @@ def build(
             Route("/health", health),
             Mount("/static", HashedFiles()),
         ],
-        middleware=[Middleware(Guard, source=site.study.raters.source, hosts=hosts, public_url=site.public_url)],
+        middleware=[
+            Middleware(Guard, policy=policy(site.study.raters.source), hosts=hosts, public_url=site.public_url)
+        ],
         exception_handlers={
             NotSavedError: not_saved,
             TooLargeError: too_large,

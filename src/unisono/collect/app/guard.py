@@ -28,6 +28,7 @@ log = logging.getLogger("unisono.collect")
 
 MTURK_HOSTS = ("www.mturk.com", "workersandbox.mturk.com")
 _TOKEN = re.compile(r"[0-9a-f]{12}\.[0-9a-f]{40}|[0-9a-f]{40}")
+MOST_BODY = 512 * 1024
 _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -45,13 +46,16 @@ def policy(source: str) -> str:
 class Guard:
     """Refuses what must not come in and puts headers on what goes out."""
 
-    def __init__(self, app: ASGIApp, source: str, hosts: frozenset[str], public_url: str = "") -> None:
+    def __init__(
+        self, app: ASGIApp, policy: str, hosts: frozenset[str], public_url: str = "", most_body: int = MOST_BODY
+    ) -> None:
         self._app = app
+        self._most = most_body
         self._hosts = hosts
         # Proxies may pass the host on without its port.
         self._origin = urlsplit(public_url).netloc
         self._headers = {
-            "content-security-policy": policy(source),
+            "content-security-policy": policy,
             "x-content-type-options": "nosniff",
             # Links hold tokens, so no other site learns them. (`no-referrer` would blank the origin of our own forms.)
             "referrer-policy": "same-origin",
@@ -73,7 +77,7 @@ class Guard:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
@@ -88,10 +92,10 @@ class Guard:
             await JSONResponse({"error": "unknown host"}, 421)(scope, receive, send)
         elif scope["method"] in _UNSAFE and is_cross_site(headers, self._origin):
             await JSONResponse({"error": "cross-site request"}, 403)(scope, receive, send)
-        elif _length(headers) > MOST_BODY:
+        elif _length(headers) > self._most:
             await JSONResponse({"error": "too large"}, 413)(scope, receive, send)
         else:
-            await self._app(scope, _measured(receive), send)
+            await self._app(scope, _measured(receive, self._most), send)
 
 
 class TooLargeError(Exception):
@@ -114,7 +118,7 @@ def masked(path: str) -> str:
     return _TOKEN.sub("...", path)
 
 
-def _measured(receive: Receive) -> Receive:
+def _measured(receive: Receive, most: int) -> Receive:
     """Counts the body as it comes: a length header can be missing or wrong."""
     seen = 0
 
@@ -122,7 +126,7 @@ def _measured(receive: Receive) -> Receive:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > MOST_BODY:
+        if seen > most:
             raise TooLargeError
         return message
 
@@ -148,7 +152,6 @@ def _log(scope: Scope, status: int, started: float) -> None:
     log.log(level, "%s %r %s %.0f ms", scope["method"], masked(scope["path"]), status, took)
 
 
-MOST_BODY = 512 * 1024
 # A browser that comes back after an outage has a queue to deliver.
 _BURST_SECONDS = 10
 _MOST_SENDERS = 50_000

@@ -87,7 +87,7 @@ def serve(studies: Sequence[tuple[StudyFolder, str]], address: Address) -> None:
         for _, url in studies:
             farewell(url)
 
-    _run(together(sites, address.hosts, on_start, on_stop), address, line)
+    run(together(sites, address.hosts, on_start, on_stop), address, line)
 
 
 def preview(folder: StudyFolder, address: Address) -> None:
@@ -99,7 +99,7 @@ def preview(folder: StudyFolder, address: Address) -> None:
         shown = replace(folder, study=msgspec.structs.replace(folder.study, raters=raters))
         site = Site(shown, Database(f"sqlite:///{place}/preview.db"), preview_keys=Keys(secrets.token_bytes(32)))
         told = f"Preview: {address.url}/\nNothing is stored. Stop with Ctrl-C."
-        _run(build(site, address.hosts, lambda: _say(told)), address, line)
+        run(build(site, address.hosts, lambda: _say(told)), address, line)
 
 
 def names_of(studies: Sequence[tuple[StudyFolder, str]]) -> list[str]:
@@ -121,7 +121,8 @@ def _site(folder: StudyFolder, database_url: str, address: Address, turn: asynci
     return Site(folder, database, address.public_url, turn=turn)
 
 
-def _run(app: Starlette, address: Address, line: socket.socket) -> None:
+def run(app: Starlette, address: Address, line: socket.socket) -> None:
+    """Answers on this line until told to stop."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     config = uvicorn.Config(
         app,

@@ -323,14 +323,17 @@ def expected_error(
 ) -> np.ndarray:
     """(D,) posterior variances to expect from n ratings by different annotators, drawn by their `share` (K,).
 
+    Where these are not enough, they are joined by others who are like them: all once more, and so on.
+
     eq. D3
     """
     K = len(share)
-    n = min(n, int((share > 0).sum()))
+    rounds, n = divmod(n - 1, int((share > 0).sum()))
+    n += 1
     # Gumbel noise on log shares and a partial sort draw n different annotators at once, for all draws together.
     keys = np.log(np.where(share > 0, share, 1e-300)) + rng.gumbel(size=(draws, K))
     who = np.argpartition(-keys, n - 1, axis=1)[:, :n] if n < K else np.tile(np.arange(K), (draws, 1))
-    total = np.zeros((draws, *Sigma.shape))
+    total = np.tile(rounds * Q[share > 0].sum(axis=0), (draws, 1, 1))
     for j in range(n):
         total += Q[who[:, j]]
     V, _ = inverse_and_logdet(np.linalg.inv(Sigma) + total)

@@ -351,13 +351,17 @@ def typical(precision: np.ndarray) -> np.ndarray:
 
 
 def error_to_expect(design: TraceDesign, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(n, D) variance of the truth, course and level, with so many of these annotators drawn at random."""
+    """(n, D) variance of the truth, course and level, with so many of these annotators drawn at random.
+
+    Where these are not enough, they are joined by others who are like them.
+    """
     rated = ~np.isnan(design.course).all(axis=1)
     course, level = np.nan_to_num(design.course[rated]), np.nan_to_num(design.level[rated])
     order = np.argsort(rng.random((DRAWS, len(course))), axis=1)
     found = []
     for n in counts.tolist():
-        drawn = order[:, :n]
-        Q, QL = course[drawn].sum(axis=1), level[drawn].sum(axis=1)
+        rounds, rest = divmod(n, len(course))
+        drawn = order[:, :rest]
+        Q, QL = (one[drawn].sum(axis=1) + rounds * one.sum(axis=0) for one in (course, level))
         found.append((course_error(Q, design) + level_error(QL, design)).mean(axis=0))
     return np.array(found)

@@ -23,9 +23,8 @@ from unisono.tables.reading.collected_folder import COMPARISONS
 from unisono.tables.reading.column_roles import find_column
 from unisono.tables.reading.comparison_layouts import ANYBODY, Cells, Pairs, Words, sides_of, told
 from unisono.tables.reading.data_frames import kind_of
-from unisono.tables.reading.label_and_number_columns import as_text
 from unisono.tables.reading.open_table import open_table
-from unisono.tables.reading.raw_table import Table
+from unisono.tables.reading.raw_table import Table, as_text
 
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 

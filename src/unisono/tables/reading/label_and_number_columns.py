@@ -17,7 +17,7 @@ import polars as pl
 from unisono.errors import DataError
 from unisono.tables.labels import sort_labels
 from unisono.tables.reading import problems
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.raw_table import Chunk, Table, as_text
 
 
 class Coded(NamedTuple):
@@ -77,16 +77,6 @@ def as_label(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
-
-
-def as_text(column: pl.Series) -> pl.Series:
-    """Labels as text: 7 is '7', and so is the 7.0 that a frame makes of it when a neighbour is missing."""
-    if column.dtype.is_float():
-        whole = column.drop_nulls().drop_nans()
-        if (whole == whole.round()).all() and (whole.abs() < 2.0**53).all():
-            return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
-        return column.fill_nan(None).cast(pl.String)
-    return column if column.dtype == pl.String else column.cast(pl.String)
 
 
 MOST_WORDS = 200  # different texts beyond which a column holds prose

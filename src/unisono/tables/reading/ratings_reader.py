@@ -45,6 +45,7 @@ def read_ratings(
     value: str | None = None,
     annotators_in_columns: str | None = None,
     items_in_columns: str | None = None,
+    without: str | Sequence[str] | None = None,
     labels: Labels | str | None = None,
     missing: Missing = None,
     duplicates: str | None = None,
@@ -72,6 +73,8 @@ def read_ratings(
     annotators_in_columns, items_in_columns : str, optional
         Which columns they are where they stand side by side: names or wildcards between commas, or a form such as
         `{dimension}_{annotator}`.
+    without : str or sequence of str, optional
+        Annotators to set aside: names, between commas in one text.
     labels : mapping or str, optional
         Numbers of words, or of other numbers; None where missing is meant.
     missing : str, number or sequence, optional
@@ -105,7 +108,7 @@ def read_ratings(
     """
     said = said_scale(scale)  # a mistake here is said before anything is read
     wanted = _wanted(dims)
-    layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns)
+    layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns, without)
     found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
     rows, times = shaped(found.table, found.roles, wanted, meanings=with_missing(labels, missing))
     kinds = annotator_kinds(rows)

@@ -83,6 +83,16 @@ def _is_empty(column: pl.Series) -> pl.Series:
     return column.is_null()
 
 
+def as_text(column: pl.Series) -> pl.Series:
+    """Labels as text: 7 is '7', and so is the 7.0 that a frame makes of it when a neighbour is missing."""
+    if column.dtype.is_float():
+        whole = column.drop_nulls().drop_nans()
+        if (whole == whole.round()).all() and (whole.abs() < 2.0**53).all():
+            return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
+        return column.fill_nan(None).cast(pl.String)
+    return column if column.dtype == pl.String else column.cast(pl.String)
+
+
 class TableView(Table):
     """A table with other columns or rows, and the same way back; columns beyond those that it had are made."""
 
@@ -127,7 +137,7 @@ class CoveredTable(TableView):
     def _uncovered(self, whole: Chunk, of: int) -> Chunk:
         part = whole.without_empty_rows(of)
         label = part.column(of)
-        covered = label.str.strip_chars().is_in(self._rows).fill_null(False)
+        covered = as_text(label).str.strip_chars().is_in(self._rows).fill_null(False)
         stay = np.flatnonzero(~covered.to_numpy())
         kept = stay if part.kept is None else part.kept[stay]
         return Chunk(part.frame[stay], part.first, kept)

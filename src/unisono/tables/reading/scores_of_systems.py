@@ -21,10 +21,9 @@ from unisono.tables.labels import listed, sort_labels
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.column_roles import detect, find_column
 from unisono.tables.reading.data_frames import kind_of
-from unisono.tables.reading.label_and_number_columns import as_text
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_ratings
-from unisono.tables.reading.raw_table import Chunk, CoveredTable, Table, TableView
+from unisono.tables.reading.raw_table import Chunk, CoveredTable, Table, TableView, as_text
 from unisono.tables.reading.side_information import read_item_labels
 from unisono.tables.reading.table_layout import JOINER, join_columns
 

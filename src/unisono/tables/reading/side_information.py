@@ -21,10 +21,10 @@ from unisono.tables.ratings import RatingNumbers, rating_numbers
 from unisono.tables.reading import problems
 from unisono.tables.reading.category_columns import names_as_roles, worth_reading
 from unisono.tables.reading.column_roles import find_column, find_roles, named_otherwise
-from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, as_text
+from unisono.tables.reading.label_and_number_columns import MISSING_WORDS
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_item_table
-from unisono.tables.reading.raw_table import CoveredTable, Table
+from unisono.tables.reading.raw_table import CoveredTable, Table, as_text
 from unisono.tables.reading.table_layout import Column, Layout, arrange, join_columns
 from unisono.tables.reading.table_rows import Collected, collect, number_column, sorted_claims
 

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unisono.errors import SettingsError
+from unisono.errors import DataError, SettingsError
 from unisono.tables.item_table import Reading
+from unisono.tables.labels import counted, did_you_mean, listed
 from unisono.tables.reading import problems
 from unisono.tables.reading.column_roles import (
     FEW_ROWS,
@@ -31,9 +32,8 @@ from unisono.tables.reading.column_roles import (
     may_rate,
     plain_name,
 )
-from unisono.tables.reading.label_and_number_columns import as_text
 from unisono.tables.reading.likert_scales import families_of, plain_word
-from unisono.tables.reading.raw_table import Table, WithColumn
+from unisono.tables.reading.raw_table import CoveredTable, Table, WithColumn, as_text
 from unisono.tables.reading.side_by_side_columns import (
     LABEL,
     OPTION,
@@ -48,6 +48,7 @@ from unisono.tables.reading.side_by_side_columns import (
 from unisono.tables.reading.time_cells import looks_like_times
 
 JOINER = "|"
+NO_TIME = "none"  # the user says that no column is a time
 RECORDING = "recording"  # of a table with one, which has no name
 ONE_RECORDING = f"No column names the recording: all rows are of one, '{RECORDING}'."
 
@@ -66,6 +67,7 @@ class Layout:
     value: str | None = None
     annotators_in_columns: str | None = None
     items_in_columns: str | None = None
+    without: str | Sequence[str] | None = None  # annotators to set aside
 
 
 def is_one_recording(table: Table, layout: Layout, *, rated: bool) -> bool:
@@ -244,12 +246,13 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
     """Finds every role in `needed`, and brings the table into the form in which each is a column."""
     if "annotator" in needed and layout.item is None and not wanted and (columns := compared(table.columns)):
         raise problems.comparisons(table.name, columns)
-    alone = is_one_recording(table, layout, rated="annotator" in needed)
+    timeless = layout.time == NO_TIME and NO_TIME not in table.columns
+    alone = not timeless and is_one_recording(table, layout, rated="annotator" in needed)
     if alone:
         table = WithColumn(table, RECORDING, lambda part: pl.lit(RECORDING))
     table, item, item_parts = join_columns(table, layout.item)
     table, annotator, other_parts = join_columns(table, layout.annotator if "annotator" in needed else None)
-    given: dict[str, str | None] = {"item": item, "annotator": annotator, "time": layout.time}
+    given: dict[str, str | None] = {"item": item, "annotator": annotator, "time": None if timeless else layout.time}
     found = None
     if "annotator" in needed:
         found = _side_by_side(table, layout, given, wanted, RECORDING if alone else None)
@@ -260,7 +263,7 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
         table = MeltedTable(table, found)
         given[found.role] = LABEL
     taken = [index for index, column in enumerate(table.columns) if column in wanted.values()]
-    roles = find_roles(table, needed, ("time",), given, taken)
+    roles = find_roles(table, needed, () if timeless else ("time",), given, taken)
     roles = roles._replace(parts=frozenset((*item_parts, *other_parts)))
     if "annotator" in needed:
         asked_long = layout.dimension is not None or layout.value is not None
@@ -268,7 +271,26 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
             roles = find_long(table, roles, layout.dimension, layout.value)
     made = {"item": bool(item_parts) or alone, "annotator": bool(other_parts)} | ({found.role: True} if found else {})
     names = frozenset(role for role, is_made in made.items() if is_made)
-    return Arranged(table, roles, item_parts, found.role if found else None, notes, names)
+    table, aside = without_annotators(table, roles.place.get("annotator"), layout.without)
+    return Arranged(table, roles, item_parts, found.role if found else None, notes + aside, names)
+
+
+def without_annotators(
+    table: Table, column: int | None, unwanted: str | Sequence[str] | None
+) -> tuple[Table, tuple[str, ...]]:
+    """The table without the rows of these annotators (one name, or several; between commas in one text), and a note."""
+    if column is None or not unwanted:
+        return table, ()
+    known = {str(name) for part in table.parts() for name in as_text(part.column(column)).str.strip_chars().unique()}
+    asked = unwanted
+    if isinstance(unwanted, str):
+        asked = [unwanted] if unwanted in known else unwanted.split(",")
+    names = [str(name).strip() for name in asked]
+    for name in names:
+        if name not in known:
+            raise DataError(f"{table.name}: there is no annotator '{name}' to set aside.{did_you_mean(name, known)}")
+    note = f"{counted(len(names), 'annotator')} set aside: {listed(sorted(names))}."
+    return CoveredTable(table, of=column, rows=names), (note,)
 
 
 def _side_by_side(
