@@ -42,6 +42,7 @@ CHAPTERS = {  # title -> pages in the order in which one would read them; pages 
         "report",
         "features",
         "python",
+        "r",
         "collect",
     ],
     "Look up": ["glossary", "cli", "reference"],

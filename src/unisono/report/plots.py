@@ -14,14 +14,24 @@
     leaderboard  means of systems with their intervals and the ranks they may have
     objective    the objective from iteration to iteration
 
-Figures are one column wide (3.4 inches) with 8 point letters, in colours that people with any colour vision tell apart.
-matplotlib is needed: pip install "unisono[plot]".
+and, to check a fit (`checking_plots`)
+
+    bland_altman     two annotators, or the estimate and the plain mean: difference against mean
+    calibration      answers that were held out against what was predicted
+    residuals        answers less what is expected, along the estimate or in time
+    drift            residuals of every annotator from the beginning to the end
+    overlap          who rated how many items together with whom
+    posterior_check  answers as they are, and as the fitted model draws them
+    confusion        what is answered, given the true class
+
+Figures are one column wide (3.4 inches) with 8 point letters, in colours that people with any colour vision tell apart
+(`plot_style`). matplotlib is needed: pip install "unisono[plot]".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,85 +40,34 @@ from unisono.evaluate.agreement_measure import Drawing, estimate_of, measure_agr
 from unisono.evaluate.agreement_results import Agreement
 from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.evaluate.pair_agreement import most_compared, win_shares
-from unisono.fusers import Annotators, Fused, Fuser, make_fuser
+from unisono.fusers import make_fuser
 from unisono.fusers.fusion_results import by_reliability
-from unisono.tables.labels import did_you_mean
-from unisono.tables.ratings import Ratings
+from unisono.report.checking_plots import (
+    bland_altman,
+    calibration,
+    confusion,
+    drift,
+    overlap,
+    posterior_check,
+    residuals,
+)
+from unisono.report.plot_style import (
+    DIMENSIONS,
+    DIVERGING,
+    ESTIMATE,
+    MEAN,
+    MOST,
+    SINGLE,
+    Result,
+    axes_for,
+    colour_bar,
+    legend_above,
+    place_of,
+    subplots,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-COLUMN = 3.4  # inches
-# Colours of Okabe and Ito, which people with any kind of colour vision tell apart.
-ESTIMATE, MEAN, SINGLE = "#0072B2", "#D55E00", "#999999"
-DIMENSIONS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DIVERGING = "RdBu"
-STYLE = {
-    "font.size": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "pdf.fonttype": 42,
-}
-
-
-class Result(Protocol):
-    """What is drawn: a `Fusion`."""
-
-    @property
-    def ratings(self) -> Ratings: ...
-    @property
-    def fused(self) -> Fused: ...
-    @property
-    def fuser(self) -> Fuser: ...
-    @property
-    def described(self) -> Annotators: ...
-
-
-def axes_for(ax: Axes | None, height: float, width: float = COLUMN) -> Axes:
-    """The axes given, or new ones in a figure of their own."""
-    if ax is not None:
-        return ax
-    made: Axes = subplots(figsize=(width, height))
-    return made
-
-
-def subplots(*shape: int, **options: Any) -> Any:
-    """New axes in the style of all pictures, as `pyplot.subplots` makes them."""
-    plt = pyplot()
-    with plt.rc_context(STYLE):
-        made = plt.subplots(*shape, layout="constrained", **options)[1]
-        interactive = plt.isinteractive()
-    # The first figure loads the backend. That of notebooks turns interaction on, which the context has just forgotten;
-    # without it notebooks show no other figure than the first.
-    if interactive and not plt.isinteractive():
-        plt.ion()
-    return made
-
-
-def legend_above(axes: Axes) -> None:
-    """Names of what is drawn, where they hide nothing."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize=6.5, frameon=False, borderaxespad=0.2)
-
-
-def pyplot() -> Any:
-    """matplotlib.pyplot, or an error that says how to get it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as missing:
-        raise DataError('Pictures need matplotlib: pip install "unisono[plot]".') from missing
-    return plt
-
-
-def place_of(name: str | None, known: tuple[str, ...], what: str) -> int:
-    """Where a dimension or a recording stands; the first if none is named."""
-    if name is None:
-        return 0
-    if name not in known:
-        hint = did_you_mean(name, known)
-        raise DataError(f"There is no {what} '{name}'.{hint} There are: {', '.join(known[:12])}.")
-    return known.index(name)
 
 
 AGREEMENT_FIGURES = ("ICC(A,1)", "ICC(A,k)", "alpha (interval)", "reliability")
@@ -176,9 +135,7 @@ def wins(result: Any, dimension: str | None = None, *, most: int = 20, ax: Axes 
     names = [compared.items[m] for m in items]
     axes.set_yticks(range(len(names)), names, fontsize=6)
     axes.set_xticks(range(len(names)), names, fontsize=6, rotation=90)
-    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.7)
-    bar.set_label(f"wins of the row on {compared.dimensions[d]}", fontsize=7)
-    bar.ax.tick_params(labelsize=6)
+    colour_bar(axes, drawn, f"wins of the row on {compared.dimensions[d]}")
     return axes
 
 
@@ -196,7 +153,6 @@ def objective(result: Result, *, ax: Axes | None = None) -> Axes:
 
 ANNOTATOR_FIGURES = ("reliability", "bias", "gain", "noise", "agreement", "delay")
 IDEAL = {"bias": 0.0, "gain": 1.0}
-MOST = 40
 MOST_LABELLED = 6  # dimensions whose names fit beside a matrix
 VISIBLE = 0.01  # of the largest weight: beyond the last weight that can be seen a filter is not drawn
 
@@ -247,9 +203,11 @@ def matrices(
         figure = axes[0, 0].figure
         figure.supxlabel("truth", fontsize=7)
         figure.supylabel("answer", fontsize=7)
+        if len(places) < len(names):
+            figure.suptitle(f"{len(places)} of {len(names)} annotators, the most reliable", fontsize=7)
     panels = np.asarray(axes, dtype=object).ravel()
     for panel, k in zip(panels, places, strict=False):
-        panel.imshow(found.leakage[k] + np.diag(found.gain[k]), cmap=DIVERGING, vmin=-1.5, vmax=1.5)
+        image = panel.imshow(found.leakage[k] + np.diag(found.gain[k]), cmap=DIVERGING, vmin=-1.5, vmax=1.5)
         panel.set_title(found.annotators[k], fontsize=7)
         panel.set_xticks([])
         panel.set_yticks([])
@@ -257,6 +215,7 @@ def matrices(
         panels[0].set_yticks(range(len(found.dimensions)), found.dimensions, fontsize=5)
     for panel in panels[len(places) :]:
         panel.set_axis_off()
+    colour_bar(list(panels), image, "change of the answer\nper unit of truth")
     return panels[: len(places)]
 
 
@@ -295,17 +254,27 @@ def _filters(result: Result, d: int) -> np.ndarray | None:
 ROW = 0.13  # inches of height per item
 
 
-def truth(result: Result, dimension: str | None = None, *, most: int = 40, ax: Axes | None = None) -> Axes:
+def truth(
+    result: Result,
+    dimension: str | None = None,
+    *,
+    items: Sequence[str] | None = None,
+    most: int = 40,
+    ax: Axes | None = None,
+) -> Axes:
     """Estimates of items in their order with 90 % intervals; open circles are plain means.
 
-    Of more items than `most` some are drawn, at equal steps from the highest to the lowest.
+    `items` are those to draw; else, of more than `most`, some at equal steps from the highest to the lowest.
     """
     fused = result.fused
     if fused.clock is not None:
         raise DataError("These are traces: draw them with plot.traces(result, recording).")
     d = place_of(dimension, fused.dimensions, "dimension")
     order = np.argsort(-fused.mean[:, d], kind="stable")
-    if len(order) > most:
+    if items is not None:
+        chosen = [place_of(str(item), fused.items, "item") for item in items]
+        order = order[np.isin(order, chosen)]
+    elif len(order) > most:
         order = order[np.linspace(0, len(order) - 1, most).round().astype(int)]
     low, high = fused.interval()
     axes = axes_for(ax, 0.6 + ROW * len(order))
@@ -354,4 +323,21 @@ def traces(
     return axes
 
 
-__all__ = ["agreement", "annotators", "filters", "matrices", "objective", "traces", "truth", "wins"]
+__all__ = [
+    "agreement",
+    "annotators",
+    "bland_altman",
+    "calibration",
+    "confusion",
+    "drift",
+    "filters",
+    "leaderboard",
+    "matrices",
+    "objective",
+    "overlap",
+    "posterior_check",
+    "residuals",
+    "traces",
+    "truth",
+    "wins",
+]

@@ -36,7 +36,7 @@ def test_categories_and_annotators_in_columns_alike():
 
 
 def test_one_who_is_not_there_is_an_error_that_names_the_nearest():
-    with pytest.raises(un.DataError, match="no annotator 'ratr3' to set aside. Did you mean 'rater3'"):
+    with pytest.raises(un.DataError, match=r"no annotator 'ratr3' to set aside\. Did you mean 'rater3'"):
         un.read_ratings(pd.DataFrame(WIDE), without="ratr3")
 
 
