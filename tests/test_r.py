@@ -24,7 +24,7 @@ def test_the_page_runs_in_r_and_gives_what_python_gives(tmp_path):
     program = shutil.which("Rscript")
     assert program, "R is missing; tools/install-system-packages installs it"
     blocks = re.findall(r"^```r\n(.*?)^```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 4
+    assert len(blocks) == 3
     checks = 'stopifnot(abs(coef(fit)[["overall"]] - 1) < .25, is.character(truth$item))\n'
     (tmp_path / "page.R").write_text("".join([*blocks, checks]), encoding="utf-8")
     shutil.copy(dataset_path("squality"), tmp_path / "squality.csv")
