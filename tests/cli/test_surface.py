@@ -50,6 +50,18 @@ def test_few_commands_and_few_options():
     assert sum(len(shown(name)) for name in LEAVES) <= 202
 
 
+def test_the_help_of_every_command_fits_sixty_columns():
+    """Blocks that are kept as they are written, too."""
+
+    def wide(command, name, above=None):
+        ctx = click.Context(command, info_name=name, parent=above, terminal_width=60, max_content_width=60)
+        yield from [(name, line) for line in command.get_help(ctx).splitlines() if len(line) > 60]
+        for below in command.list_commands(ctx) if isinstance(command, click.Group) else ():
+            yield from wide(command.get_command(ctx, below), below, ctx)
+
+    assert list(wide(cli, "unisono")) == []
+
+
 def test_help_groups_the_commands_with_first_steps_on_top():
     text = unisono_here("--help").stdout
     titles = re.findall(r"^(\S.*):$", text, flags=re.MULTILINE)

@@ -36,7 +36,7 @@ def command() -> None:
     """Run a rating study in the browser.
 
     \b
-    unisono collect new my-study --template saturation-brightness-images
+    unisono collect new my-study --template my-images
     unisono collect serve my-study
     unisono collect export my-study --out export
     """
@@ -47,6 +47,7 @@ def command() -> None:
 @click.option(
     "--template",
     type=click.Choice(list(STARTERS)),
+    metavar="NAME",
     default="saturation-brightness-images",
     show_default=True,
     help="; ".join(f"{name}: {line}" for name, line in STARTERS.items()) + ".",

@@ -73,8 +73,9 @@ def compare_command(
     comparisons are left out and predicted, with annotators told apart and alike.
 
     \b
-    Models: auto, joint, independent, paper-joint, paper-independent,
-            mean, median, zscore-mean, ewe, weighted-mean,
+    Models: auto, joint, independent, paper-joint,
+            paper-independent, mean, median, zscore-mean,
+            ewe, weighted-mean,
             items alone: types, regions, curved, raykar
             traces alone: aligned-mean, lag-mi, dtw-mean,
             windowed-ewe, rank-mean, fpca, dpcca, dpctw

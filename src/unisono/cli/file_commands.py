@@ -148,8 +148,10 @@ def export_command(
     label-studio  tasks with predictions (JSON)
     inspect       scores for precomputed_scores (JSON lines)
     crowd-kit     task, label of one dimension (CSV)
-    nova          annotations with confidence, for traces (a folder)
-    elan          tiers of means per interval, for traces (a folder)
+    nova          traces: annotations with confidence
+                  (a folder)
+    elan          traces: tiers of means per interval
+                  (a folder)
     """
     from unisono.tables.exporting.truth_export import export_truth, read_truth
 
@@ -191,11 +193,14 @@ def features_command(
     Items and recordings are named after their files, without the ending.
 
     \b
-    text   sentence embeddings (256 numbers) of .txt files, one item each, or of one table with a row per item
-    image  mean colours, luminance and histograms of hue, saturation and value (29 numbers)
-    audio  openSMILE's emotion set under eight statistics; WAV, FLAC and OGG as they are, other formats and
-           films if ffmpeg is installed
-    video  colours, luminance, histograms and optical flow, averaged (31 numbers)
+    text   sentence embeddings (256 numbers) of .txt files,
+           one item each, or of a table with a row per item
+    image  mean colours, luminance and histograms of hue,
+           saturation and value (29 numbers)
+    audio  openSMILE's emotion set under eight statistics;
+           WAV, FLAC, OGG, and with ffmpeg others and films
+    video  colours, luminance, histograms and optical flow,
+           averaged (31 numbers)
 
     Text and audio need the extra of that name, images and films the extra `video`.
     """

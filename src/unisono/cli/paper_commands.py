@@ -47,10 +47,12 @@ def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) 
     """Draw ratings from the model, with the truth behind them; the defaults are the paper's synthetic experiments.
 
     \b
-    items   ratings of items
-    series  traces: features walk at random, hold for 2 to 4 frames and move on in straight lines; the truth is a
-            linear map of them
+    items         ratings of items
+    series        traces
     comparisons   pairs of items: left, tie or right
+
+    Features of traces walk at random, hold for 2 to 4 frames and move on in straight lines; the truth is a linear map
+    of them.
 
     Writes ratings.csv, features.csv, truth.csv and annotators.json (or comparisons.csv, truth.csv and annotators.json)
     into DIR.
@@ -105,9 +107,11 @@ def datasets_command(ctx: click.Context, /, action: str, name: str | None, table
     """List data sets, copy bundled ones to try commands on, and fetch those that may not be bundled.
 
     \b
-    unisono datasets             all of them: bundled ones, and ones to fetch with where they come from
+    unisono datasets             all: bundled, and to fetch
     unisono datasets copy NAME   a bundled one as a CSV file
-    unisono datasets fetch NAME  into the user's cache (UNISONO_CACHE, or ~/.cache/unisono), checked by checksum
+    unisono datasets fetch NAME  into the user's cache
+
+    The cache is UNISONO_CACHE, or ~/.cache/unisono; what is fetched is checked by checksum.
     """
     if action == "list":
         _list_datasets()

@@ -14,11 +14,13 @@ import click
 
 from unisono.cli.model_options import Engine
 from unisono.cli.option_groups import RESULT, TABLE, WORK, command, option
-from unisono.cli.setting_table import FROM_ONE
+from unisono.cli.setting_table import FROM_ONE, LABELS
 from unisono.cli.table_options import json_option
 from unisono.cli.terminal import estimation_progress, print_json, say, tell
 from unisono.errors import EngineError, SettingsError
 from unisono.scale.shard_folder import ShardFolder, is_sharded, open_shards
+
+OF_CELLS = ("labels", "missing")  # what cells mean
 
 
 def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
@@ -43,11 +45,14 @@ def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
     help="Dimension to use, and its column if that is called differently. Repeatable.",
 )
 @option(WORK, "--rows", type=FROM_ONE, default=1_000_000, metavar="N", help="Judgements in a shard, about.")
+@click.option("--labels", type=LABELS, hidden=True)
+@click.option("--missing", hidden=True)
 @json_option
 def shard_command(table: str, out: Path, rows: int, as_json: bool, **columns: Any) -> None:
     """Make shards of TABLE, which may be larger than memory: Parquet files sorted by item, annotators as numbers.
 
     TABLE has one row per judgement: delimited text, a Parquet file, or a pattern for several ('ratings/*.parquet').
+    What cells mean is said as to `fuse`: --missing, --labels.
     Work on shards with `unisono fuse DIR --out RESULT`; see docs/scale.md.
     """
     from unisono.scale.shard_writer import write_shards
@@ -74,7 +79,7 @@ def shard_command(table: str, out: Path, rows: int, as_json: bool, **columns: An
 
 
 INTERRUPTED, LOST = 130, 5
-OF_TABLES = ("item", "annotator", "dims", "scale")  # words about reading that hold for shards too
+OF_TABLES = ("item", "annotator", "dims", "scale", *OF_CELLS)  # words about reading that hold for shards too
 
 
 def in_shards(ratings: str, engine: Engine, reading: dict[str, Any]) -> bool:
@@ -124,6 +129,7 @@ def fuse_in_shards(
                     executor,
                     model=model,
                     scale=reading.get("scale"),
+                    missing=None if table else reading.get("missing"),
                     copies=copies,
                     start=start,
                     checkpoint=engine.checkpoint,
@@ -174,7 +180,7 @@ def _refuse(options: dict[str, Any]) -> None:
 @contextmanager
 def _shards(ratings: str, reading: dict[str, Any]) -> Iterator[ShardFolder]:
     """The shards that are there, or shards of the table, for as long as they are needed."""
-    columns: dict[str, Any] = {name: reading.get(name) for name in ("item", "annotator", "dims")}
+    columns: dict[str, Any] = {name: reading.get(name) for name in ("item", "annotator", "dims", "labels")}
     if is_sharded(ratings):
         _refuse(columns)
         yield open_shards(ratings)
@@ -184,5 +190,5 @@ def _shards(ratings: str, reading: dict[str, Any]) -> Iterator[ShardFolder]:
     with tempfile.TemporaryDirectory(prefix="unisono-shards-") as scratch:
         with estimation_progress("Reading") as watching:
             watching.say("making shards")
-            folder = write_shards(ratings, Path(scratch) / "shards", **columns)
+            folder = write_shards(ratings, Path(scratch) / "shards", **columns, missing=reading.get("missing"))
         yield folder

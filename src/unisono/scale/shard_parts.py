@@ -49,12 +49,15 @@ class Source(NamedTuple):
     distance: np.ndarray | None = None  # (K,) whose answer counts where members of a voice differ
     fence: Fence | None = None  # answers beyond are missing ...
     rule: np.ndarray | None = None  # (K, D) ... but of voices who answer there as a rule
+    missing: tuple[float, ...] = ()  # answers that stand for none
     silent: int = 0  # so many annotators more who rated nothing in any part
 
 
 def make_part(source: Source) -> Part:
     """The part, with copies as one voice."""
     value, item_of, annotator_of, M = read_part(source.path, source.dimensions)
+    if source.missing:
+        value = np.where(np.isin(value, source.missing), np.nan, value)
     K = source.K
     if source.voice is not None:
         K = int(source.voice.max()) + 1

@@ -20,6 +20,7 @@ from unisono.errors import DataError, DataWarning, taken
 from unisono.scale.shard_folder import ANNOTATOR, ITEM, ShardFolder, open_shards, write_manifest
 from unisono.tables.atomic_files import atomic_directory
 from unisono.tables.labels import sort_labels
+from unisono.tables.reading.cell_meanings import Labels, Missing, explain, with_missing
 from unisono.tables.reading.label_and_number_columns import NumberColumn
 from unisono.tables.reading.open_table import open_table, source_name
 from unisono.tables.reading.ratings_reader import Names, read_ratings
@@ -40,20 +41,24 @@ def write_shards(
     item: str | None = None,
     annotator: str | None = None,
     dims: Names = None,
+    labels: Labels | str | None = None,
+    missing: Missing = None,
 ) -> ShardFolder:
     """Makes a folder of shards, whole or not at all, and returns what it holds.
 
     source: delimited text (CSV, ...), a Parquet file, or a pattern for several (`ratings/*.parquet`). rows: judgements
     in a part, about. item, annotator, dims: columns, as for `read_ratings`; recognised by their names otherwise.
+    labels, missing: what cells mean, and codes for missing answers, as for `read_ratings`.
     """
     target = Path(out)
     if target.exists() and any(target.iterdir()):
         raise DataError(f"{target} exists and is not empty. Give another folder, or remove it first.")
     table = _open(os.fspath(source))
-    roles = _roles(table, item, annotator, dims)
+    meanings = with_missing(labels, missing) or {}
+    roles = _roles(table, item, annotator, dims, meanings)
     with atomic_directory(target) as folder:
         with tempfile.TemporaryDirectory(prefix="stretches-", dir=folder) as scratch:
-            found = _read(table, roles, Path(scratch), max(rows // SAMPLED, 1))
+            found = _read(table, roles, Path(scratch), max(rows // SAMPLED, 1), meanings)
             ranges = _ranges(found, rows)
             pieces = _sorted_into(ranges, found, Path(scratch))
             parts = [_write_part(folder, n, files, found, table.name) for n, files in enumerate(pieces) if files]
@@ -117,6 +122,8 @@ class _ParquetTable(Table):
 class _Head(TableView):
     """The first rows of a table."""
 
+    whole = False
+
     def __init__(self, table: Table) -> None:
         super().__init__(table, table.columns)
 
@@ -150,10 +157,12 @@ def _open(source: str) -> Table:
     return open_table(source)
 
 
-def _roles(table: Table, item: str | None, annotator: str | None, dims: Names) -> _Roles:
+def _roles(table: Table, item: str | None, annotator: str | None, dims: Names, meanings: Labels) -> _Roles:
     """Which column is what, from the first rows."""
     with taken(DataWarning):
-        reading = read_ratings(_Head(table), item=item, annotator=annotator, dims=dims, duplicates="first").reading
+        reading = read_ratings(
+            _Head(table), item=item, annotator=annotator, dims=dims, labels=meanings, duplicates="first"
+        ).reading
     assert reading is not None
     wanted = [reading.item, reading.annotator, *reading.dimensions.values()]
     if reading.time is not None or not set(wanted) <= set(table.columns):
@@ -168,7 +177,7 @@ def _roles(table: Table, item: str | None, annotator: str | None, dims: Names) -
     return _Roles(reading.item, reading.annotator, dict(reading.dimensions))
 
 
-def _read(table: Table, roles: _Roles, scratch: Path, step: int) -> _Found:
+def _read(table: Table, roles: _Roles, scratch: Path, step: int, meanings: Labels) -> _Found:
     """Every stretch of rows as a file with labels as text and answers as numbers."""
     place = {name: table.columns.index(name) for name in (roles.item, roles.annotator, *roles.dimensions.values())}
     stretches: list[Path] = []
@@ -183,7 +192,7 @@ def _read(table: Table, roles: _Roles, scratch: Path, step: int) -> _Found:
             ANNOTATOR: _labels(table, chunk, roles.annotator, place[roles.annotator]),
         }
         for name, column in roles.dimensions.items():
-            columns[f"d_{name}"] = _numbers(table, chunk, column, place[column])
+            columns[f"d_{name}"] = _numbers(table, chunk, column, place[column], meanings)
         frame = pl.DataFrame(columns)
         known |= set(frame[ANNOTATOR].unique().to_list())
         sample.append(frame[ITEM].gather_every(step))
@@ -204,9 +213,10 @@ def _labels(table: Table, chunk: Chunk, name: str, index: int) -> pl.Series:
     return labels
 
 
-def _numbers(table: Table, chunk: Chunk, name: str, index: int) -> np.ndarray:
+def _numbers(table: Table, chunk: Chunk, name: str, index: int, meanings: Labels) -> np.ndarray:
     column = NumberColumn(name, index)
     column.add(chunk, table.decimal_comma)
+    explain(column, meanings)
     trouble = column.trouble(table, wanted=column.kind != "empty")
     if trouble is not None:
         raise trouble

@@ -50,6 +50,8 @@ from unisono.tables.answer_scale import Scale, ScaleWords, said_scale, scale_by_
 from unisono.tables.exporting.result_folder import rounded_figures, write_results
 from unisono.tables.rating_checks import Alert
 from unisono.tables.ratings import Ratings
+from unisono.tables.reading.cell_meanings import Missing, missing_numbers
+from unisono.tables.reading.missing_codes import refuse_tallied_codes
 from unisono.version import __version__
 
 SHOWN_ITEMS = 3_000  # in the report, about; of more, some are shown
@@ -61,6 +63,7 @@ def fuse_shards(
     *,
     model: str = "auto",
     scale: ScaleWords = None,
+    missing: Missing = None,
     copies: Counting = "merge",
     start: Any = None,
     checkpoint: str | Path | None = None,
@@ -71,7 +74,8 @@ def fuse_shards(
 ) -> ShardedFusion:
     """Fuses the ratings of a folder of shards with the default for items, the same as a table in memory gets.
 
-    model: 'auto' or 'joint'; settings: keyword arguments of that fuser. scale, copies, start: as for `fuse`.
+    model: 'auto' or 'joint'; settings: keyword arguments of that fuser. scale, missing (numbers), copies, start: as for
+    `fuse`.
     checkpoint: a folder where the fit is kept every few iterations; resume: whether to continue from there.
     on_step(iteration, objective) and on_phase(what) hear of progress.
     """
@@ -83,7 +87,7 @@ def fuse_shards(
     tell("a first look")
     K = len(folder.annotators)
     sources = [
-        Source(path, folder.dimensions, K, first)
+        Source(path, folder.dimensions, K, first, missing=missing_numbers(missing))
         for path, first in zip(folder.paths(), folder.first_items(), strict=True)
     ]
     parts = executor.load([Task(make_part, (source,)) for source in sources])
@@ -93,6 +97,8 @@ def fuse_shards(
             f"{folder.source}: No item has ratings by two annotators, so they cannot be compared. "
             "Look whether the item and annotator columns are the right ones."
         )
+    free = {d: (one.value, one.times) for d, one in enumerate(tallies) if d not in said and not one.level}
+    refuse_tallied_codes(folder.source, folder.dimensions, free)
     known = scale_of(look, tallies, said, folder)
     tell("copies")
     found = named_copies(find_copies(executor, parts, look), folder.annotators)

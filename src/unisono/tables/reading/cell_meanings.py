@@ -117,6 +117,14 @@ def missing_codes(missing: Missing) -> tuple[str, ...]:
     return tuple(codes)
 
 
+def missing_numbers(missing: Missing) -> tuple[float, ...]:
+    """The same where all answers are numbers already."""
+    found = {code: as_number(code) for code in missing_codes(missing)}
+    if words := [code for code, number in found.items() if number is None]:
+        raise SettingsError(f"missing: '{words[0]}' is no number, and all answers are numbers here.")
+    return tuple(number for number in found.values() if number is not None)
+
+
 def recode(columns: Sequence[NumberColumn], labels: Labels) -> list[str]:
     """Gives numbers that `labels` names their meaning; a sentence about those that no column has."""
     meant = {number: label for label in labels if (number := as_number(label)) is not None}
@@ -124,6 +132,14 @@ def recode(columns: Sequence[NumberColumn], labels: Labels) -> list[str]:
     there = {old for column in columns for old in column.recode(numbers)}
     lost = [label for old, label in meant.items() if old not in there]
     return [f"No answer is {_listed(lost)}, which would have had a meaning."] if lost else []
+
+
+def explain(column: NumberColumn, labels: Labels) -> None:
+    """Gives the cells of one column, or of a part of it, that `labels` names their numbers, and nothing else."""
+    meaning = _explained(column.words, labels)
+    if meaning is not None:
+        column.settle(meaning.numbers)
+    recode([column], labels)
 
 
 def interpret(columns: Sequence[Cells], words: Words) -> dict[str, list[str]]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.errors import DataError
 from unisono.tables.reading import problems
 from unisono.tables.reading.label_and_number_columns import as_label
 from unisono.tables.reading.table_rows import Rows
@@ -47,18 +48,34 @@ def refuse_codes(rows: Rows, *, series: bool) -> None:
     if not found:
         return
     first = min(found, key=lambda d: found[d].row)
-    apart = found[first]
+    row = found[first].row
+    cell = as_label(rows.look(first)[row])
+    raise _looks_missing(rows.where(row), rows.sources[rows.dimensions[first]], cell, first, found, rows.dimensions)
+
+
+def refuse_tallied_codes(
+    source: str, dimensions: Sequence[str], answers: Mapping[int, tuple[np.ndarray, np.ndarray]]
+) -> None:
+    """The same of items, from the different `answers` of dimensions, in order, and how often each was given."""
+    found = {}
+    for d, (different, times) in answers.items():
+        if codes := _at_either_end(different, times, series=False):
+            rest, number = different[~np.isin(different, codes)], int(times[np.isin(different, codes)].sum())
+            found[d] = _Apart(sorted(codes), number, (float(rest[0]), float(rest[-1])), 0)
+    if found:
+        first = next(iter(found))
+        cell = as_label(found[first].codes[0])
+        raise _looks_missing(source, dimensions[first], cell, first, found, dimensions)
+
+
+def _looks_missing(
+    place: str, column: str, cell: str, first: int, found: Mapping[int, _Apart], dimensions: Sequence[str]
+) -> DataError:
     codes = list(dict.fromkeys(as_label(code) for one in found.values() for code in one.codes))
     widened = {d: (min(one.rest[0], *one.codes), max(one.rest[1], *one.codes)) for d, one in found.items()}
-    raise problems.looks_missing(
-        rows.where(apart.row),
-        rows.sources[rows.dimensions[first]],
-        as_label(rows.look(first)[apart.row]),
-        (apart.number, apart.rest),
-        [rows.dimensions[d] for d in found if d != first],
-        ",".join(codes),
-        _scale(widened, rows.dimensions),
-    )
+    seen = found[first].number, found[first].rest
+    others = [dimensions[d] for d in found if d != first]
+    return problems.looks_missing(place, column, cell, seen, others, ",".join(codes), _scale(widened, dimensions))
 
 
 def _scale(widened: Mapping[int, tuple[float, float]], dimensions: Sequence[str]) -> str:
@@ -77,14 +94,19 @@ def _apart(rows: Rows, d: int, series: bool) -> _Apart | None:
     if not (CODES & {*ends} or _far(known, ends)):
         return None  # nothing to look at closely, which takes sorting
     different, times = np.unique(known, return_counts=True)
-    codes: list[float] = []
-    for sign in (1, -1):
-        rest = different[~np.isin(different, codes)]
-        codes += _beyond(rest, times[~np.isin(different, codes)], sign, series)
+    codes = _at_either_end(different, times, series)
     if not codes:
         who = None if rows.annotators is None else rows.annotators.code
         codes = _odd_value(value, different, who)
     return _found(value, codes) if codes else None
+
+
+def _at_either_end(different: np.ndarray, times: np.ndarray, series: bool) -> list[float]:
+    codes: list[float] = []
+    for sign in (1, -1):
+        rest = ~np.isin(different, codes)
+        codes += _beyond(different[rest], times[rest], sign, series)
+    return codes
 
 
 def _far(known: np.ndarray, ends: tuple[float, float]) -> bool:

@@ -114,7 +114,8 @@ def read_ratings(
     kinds = annotator_kinds(rows)
     notes = (*found.table.notes, *found.notes, *rows.all_notes)
     rows.given_ends = scale_by_dimension(said, rows.dimensions)
-    refuse_codes(rows, series=times is not None)
+    if found.table.whole:
+        refuse_codes(rows, series=times is not None)
     rows, times, repeated = settle(rows, times, duplicates)
     notes += tuple(repeated)
     if times is None:

@@ -52,6 +52,7 @@ class Table(ABC):
     """Named columns over parts of rows, and the way back from a row to where the user finds it."""
 
     decimal_comma = False
+    whole = True  # whether all rows are there: of the first ones alone it cannot be told what stands apart
     form: str | None = None  # what parts of the names of columns mean, where the table itself says so
     notes: tuple[str, ...] = ()  # what the user is told about how it was opened, in sentences
 
