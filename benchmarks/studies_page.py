@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.accuracy_page import PAGE, fill_page
-from benchmarks.study_models import MODELS
+from benchmarks.study_models import MODELS, PUBLISHED
 
 BASE, DEFAULT = "mean", "auto"
 LOSING = -0.005  # Pearson below the mean's from which a study counts as lost
@@ -17,6 +17,7 @@ LOSING = -0.005  # Pearson below the mean's from which a study counts as lost
 def write_studies(rows: list[dict[str, Any]], fits: int, page: Path = PAGE) -> list[str]:
     """Puts the tables into the page, made of `rows` out of so many `fits`; returns their lines."""
     named = {"made-of": made_of(rows, fits), "studies": study_table(rows), "models": model_table(rows)}
+    named["published"] = published_table(rows)
     return fill_page(named, page, "benchmarks.studies")
 
 
@@ -78,8 +79,11 @@ def study_table(rows: list[dict[str, Any]], model: str = DEFAULT) -> str:
 
 def model_table(rows: list[dict[str, Any]]) -> str:
     """One line per model: averages over studies, and how many lose to the mean."""
-    lines = ["| model | studies | Pearson | lose | worst | CCC | error gone, median | covered | Pearson, CCC to auto |"]
-    lines.append("|" + " --- |" * 9)
+    lines = [
+        "| model | studies | Pearson | lose | worst | CCC | error gone, median | covered | Pearson, CCC to auto "
+        "| seconds |"
+    ]
+    lines.append("|" + " --- |" * 10)
     default = {name: gains(rows, DEFAULT, name) for name in ("pearson", "ccc")}
     for model in dict.fromkeys(row["model"] for row in rows):
         if model == BASE:
@@ -95,7 +99,24 @@ def model_table(rows: list[dict[str, Any]]) -> str:
             _plain(np.mean(list(votes(rows, model, "cover").values())), 2),
         ]
         cells += [", ".join(_ahead(found, default[name]) for name, found in (("pearson", r), ("ccc", ccc)))]
+        cells += [f"{np.median([row['seconds'] for row in rows if row['model'] == model]):.2f}"]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+def published_table(rows: list[dict[str, Any]]) -> str:
+    """One line per study: Pearson, error to the plain mean's, and coverage of the models of other authors."""
+    models = [BASE, DEFAULT, *PUBLISHED]
+    found = {name: {model: votes(rows, model, name) for model in models} for name in ("pearson", "error", "cover")}
+    lines = ["| study | " + " | ".join(models) + " |", "|" + " --- |" * (len(models) + 1)]
+    for study in sorted(found["pearson"][DEFAULT]):
+        base = found["error"][BASE].get(study)
+        cells = [study]
+        for model in models:
+            r, error, cover = (found[name][model].get(study) for name in found)
+            ratio = None if error is None or not base else error / base
+            cells.append(", ".join(filter(None, (_plain(r), _plain(ratio, 2), _plain(cover, 2)))))
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

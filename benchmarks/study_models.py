@@ -62,6 +62,9 @@ MODELS = {
     "auto+numbers": StudyModel(some_few_kinds, "answers of few kinds on some dimension", {"censored": False}),
     "auto+warp": StudyModel(long_served_sliders, f"a slider, and somebody with {FEWEST_RATINGS} ratings or more on it"),
 }
+# Of other authors.
+PUBLISHED = ("types", "regions", "raykar", "curved")
+MODELS |= dict.fromkeys(PUBLISHED, StudyModel(always, "every study"))
 
 # Neighbours of every constant of the default that a fit takes as a setting: half and double, or about as far.
 NEIGHBOURS: dict[str, tuple[float, ...]] = {

@@ -12,7 +12,7 @@ from benchmarks.studies import all_fits, asked_for, kept, measure, one_case
 from benchmarks.studies_page import gains, made_of, model_table, study_table, votes, write_studies
 from benchmarks.study_cases import StudyCase, Target, draw_case, study_cases, within_items
 from benchmarks.study_measures import measures
-from benchmarks.study_models import MODELS, applies, fuser_of
+from benchmarks.study_models import MODELS, PUBLISHED, applies, fuser_of
 from item_cases import ratings_of
 from study_folders import folder_of
 from unisono.errors import DataError
@@ -141,7 +141,7 @@ def test_every_model_runs_where_it_has_anything_to_say():
         name: {model for model in MODELS if applies(model, study(value))}
         for name, value in {"sliders": sliders, "kinds": kinds, "both": both, "one": kinds[:, :1]}.items()
     }
-    everywhere = {"mean", "auto"}
+    everywhere = {"mean", "auto", *PUBLISHED}
     assert found["sliders"] == everywhere | {"independent", "auto+leakage", "auto+warp"}
     assert found["kinds"] == everywhere | {"independent", "auto+leakage", "auto+numbers"}
     assert found["both"] == everywhere | {"independent", "auto+leakage", "auto+numbers", "auto+warp"}

@@ -72,3 +72,17 @@ def curved_item_bound(answers, mean, V, B, cov, noise, Sigma, n):
     inverse = np.linalg.inv(Sigma)
     divergence = np.trace(inverse @ V) + mean @ inverse @ mean - len(mean)
     return total - 0.5 * (divergence + np.linalg.slogdet(Sigma)[1] - np.linalg.slogdet(V)[1])
+
+
+def class_posterior(answers, z, theta, w, pi, center, width):
+    """(R, C) joint probability of region and class of one item, and its log density; (annotator, class, weight)."""
+    R, C = len(pi), w.shape[1]
+    logits = np.array([w[0, c] + z @ w[1:, c] for c in range(C)])
+    log = np.zeros((R, C))
+    for r in range(R):
+        for c in range(C):
+            log[r, c] = np.log(pi[r]) + stats.norm.logpdf(z, center[r], np.sqrt(width[r])).sum()
+            log[r, c] += logits[c] - np.log(np.exp(logits).sum())
+            log[r, c] += sum(weight * np.log(theta[r, k, c, given]) for k, given, weight in answers)
+    total = np.log(np.exp(log).sum())
+    return np.exp(log - total), total

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from unisono.api.input_output import OnPhase, Saving, provenance, rating_table
 from unisono.errors import DataError, DataWarning, spoken, warn
-from unisono.fusers.category_models import FusedCategories, find_category_model, fuse_categories, installed
+from unisono.fusers.category_models import (
+    FusedCategories,
+    find_category_model,
+    fuse_categories,
+    installed,
+    takes_features,
+)
+from unisono.fusers.fuser import as_item_table
 from unisono.report.category_summary import category_lines, reading_line, recognised_line, summarise_categories
 from unisono.tables.categories import Categories
 from unisono.tables.exporting.result_folder import rounded_figures
@@ -72,7 +79,9 @@ def answers_of(source: Any, categories: Any, scale: Any = None, **reading: Any) 
     return read_answers(source, categories=categories, scale=scale, **reading)
 
 
-def fused_answers(categories: Categories | None, model: str, seed: int, *, alone: bool) -> ChosenClasses | None:
+def fused_answers(
+    categories: Categories | None, model: str, seed: int, *, alone: bool, features: Any = None
+) -> ChosenClasses | None:
     """Categories fused. Where nobody asked for them and there are numbers too, a missing crowd-kit only warns."""
     find_category_model(model)
     if categories is None:
@@ -85,7 +94,8 @@ def fused_answers(categories: Categories | None, model: str, seed: int, *, alone
             stacklevel=3,
         )
         return None
-    return ChosenClasses(categories, fuse_categories(categories, model=model, seed=seed))
+    known = as_item_table(features) if takes_features(model) else None
+    return ChosenClasses(categories, fuse_categories(categories, model=model, seed=seed, features=known))
 
 
 def refuse_beside_categories(source: str, **given: Any) -> None:

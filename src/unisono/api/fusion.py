@@ -45,6 +45,7 @@ from unisono.evaluate.alerts import (
     rating_alerts,
 )
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
+from unisono.fusers.category_models import takes_features
 from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
 from unisono.fusers.fuser_settings import require_asked
 from unisono.fusers.fusion_results import as_frame, dimension_columns, error_arrays, overall_columns
@@ -118,7 +119,8 @@ def fuse(
     categories : str, sequence, mapping or Categories, optional
         Columns whose answers are categories, or 'none'; by default columns of words are recognised.
     category_model : str
-        What fuses them: auto, glad, mace, dawid-skene or majority.
+        What fuses them: auto, glad, mace, dawid-skene, smyth, raykar, regions, majority; raykar and
+        regions know of features.
     seed : int, optional
         Decides everything random; by default the fuser's own, 0.
     on_step : callable, optional
@@ -159,8 +161,9 @@ def fuse(
     reading = {name: settings.pop(name) for name in READING if name in settings}
     table, answers = answers_of(ratings, categories, scale, **reading)
     if table is None and answers is not None:
-        refuse_beside_categories(answers.source, features=features, gold=gold, start=start, scale=scale)
-    chosen = fused_answers(answers, category_model, seed or 0, alone=table is None)
+        described = None if takes_features(category_model) else features
+        refuse_beside_categories(answers.source, features=described, gold=gold, start=start, scale=scale)
+    chosen = fused_answers(answers, category_model, seed or 0, alone=table is None, features=features)
     if table is None:
         assert chosen is not None  # a table without either is refused when it is read
         return CategoryFusion(chosen, seed or 0)

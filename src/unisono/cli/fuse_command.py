@@ -119,7 +119,7 @@ def fuse_command(
             rank-mean, fpca, dpcca, dpctw (traces),
             groups (several kinds of annotators)
     Models of categories: auto, glad, mace, dawid-skene,
-            majority
+            smyth, raykar, regions, majority
     """
     require_one_table(ctx, ratings, comparisons)
     if out is not None and not overwrite:

@@ -213,7 +213,9 @@ COPIES = (
         "merge",
     ),
 )
-CATEGORIES = (Setting("category_model", click.STRING, "auto, glad, mace, dawid-skene or majority.", "auto"),)
+CATEGORIES = (
+    Setting("category_model", click.STRING, "A model of docs/categories.md: glad, mace, majority, ...", "auto"),
+)
 CLUSTER = (Setting("scheduler", click.STRING, "Address of an existing cluster of Dask or Ray.", "a local one"),)
 ENGINE = (Setting("engine", click.Choice(ENGINE_WORDS), "Who works on folds and models: see docs/scale.md."), *CLUSTER)
 SPLITTING = (Setting("folds", click.IntRange(min=2), "Parts that are hidden in turn.", "5"), _SEED)

@@ -60,6 +60,7 @@ def category_overview(categories: Categories, drawing: Drawing | None = None) ->
 
 def _of_one_category(categories: Categories, one: Choices, drawing: Drawing) -> CategoryOverview:
     sizes = len(categories.items), len(categories.annotators), len(one.classes)
+    one = one.single  # chance is that of answers that name one class
     votes = Votes(one.item_of, one.annotator_of, one.answer, *sizes)
     count = vote_counts(votes)
     count = count[count.any(axis=1)]

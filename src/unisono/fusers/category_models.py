@@ -1,6 +1,7 @@
-"""Categories fused: class probabilities of items, and how annotators confuse classes. crowd-kit does the inference.
+"""Categories fused: class probabilities of items, and how annotators confuse classes.
 
-Dimension by dimension the model is chosen, fitted, tempered by held-out answers, and described.
+The inference is crowd-kit's, or that of `class_confusions`. Dimension by dimension the model is chosen, fitted,
+tempered by held-out answers, and described.
 
     found = fuse_categories(categories, model="auto", seed=0)
     found["topic"].probability      # (M, C)
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError, SettingsError
+from unisono.fusers.standardisation import learn_space
 from unisono.maths.category_votes import (
     CROWD_ANSWERS,
     Votes,
@@ -32,13 +34,17 @@ from unisono.maths.category_votes import (
     vote_counts,
     vote_shares,
 )
+from unisono.maths.em_loop import EmTrace, relative_change, run_em
+from unisono.maths.published import class_confusions
 from unisono.tables.categories import Categories, Choices
+from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import Introduction, counted, did_you_mean
 
 AUTO, MAJORITY = "auto", "majority"
 LEAST_ANNOTATORS = 3  # convention: two who differ cannot be told apart
 LEAST_ANSWERS = 5.0  # convention: answers of a typical annotator below which nothing is learned about them
 MOST_FOR_GLAD = 20_000  # numerical: answers; crowd-kit's GLAD takes minutes beyond
+SETTLED, MOST_STEPS = 1e-9, 500  # numerical: relative change at which a climb ends, and its most steps
 MOST_FACTORS = 300  # numerical: answers to one item above which products of MACE's probabilities may underflow
 MISSING = (
     "Fusing categories needs crowd-kit, which is not installed. "
@@ -47,11 +53,20 @@ MISSING = (
 )
 
 
+class Own(NamedTuple):
+    """A model of `class_confusions`: regions of items, imagined answers, and whether it knows of features."""
+
+    regions: int
+    imagined: float
+    features: bool
+
+
 class CategoryModel(NamedTuple):
     """What a model is, and crowd-kit's class for it with its settings, given the seed."""
 
     about: str
-    make: Callable[[int], Any] | None  # None: votes are counted here
+    make: Callable[[int], Any] | None  # None: the inference is here
+    own: Own | None = None  # None: votes are counted
 
 
 def _crowd_kit(name: str, **settings: Any) -> Any:
@@ -67,6 +82,9 @@ CATEGORY_MODELS: dict[str, CategoryModel] = {
         lambda seed: _crowd_kit("MACE", n_restarts=1, random_state=seed),
     ),
     "dawid-skene": CategoryModel("a confusion matrix for every annotator", lambda seed: _crowd_kit("DawidSkene")),
+    "smyth": CategoryModel("confusions by maximum likelihood, without crowd-kit", None, Own(1, 0.0, False)),
+    "raykar": CategoryModel("confusions, and a predictor of the class from features", None, Own(1, 1.0, True)),
+    "regions": CategoryModel("confusions that depend on the region an item lies in", None, Own(2, 1.0, True)),
     MAJORITY: CategoryModel("shares of the votes", None),
 }
 
@@ -91,6 +109,8 @@ def choose(name: str, votes: Votes) -> Chosen:
     """`auto` is GLAD where annotators can be told apart, else the majority; MACE where GLAD would take too long."""
     if name != AUTO:
         return Chosen(name)
+    if votes.counts is not None:
+        return Chosen(MAJORITY, "where several classes were named at once, votes are weighted")
     given = np.bincount(votes.annotator, minlength=votes.K)
     given = given[given > 0]
     if len(given) < LEAST_ANNOTATORS:
@@ -109,11 +129,21 @@ def installed() -> bool:
     return find_spec("crowdkit") is not None
 
 
-def class_probabilities(name: str, votes: Votes, seed: int) -> np.ndarray:
-    """(M, C) probabilities of the classes by the model of this name; items without answers get those of all."""
-    make = CATEGORY_MODELS[name].make
+def class_probabilities(name: str, votes: Votes, seed: int, Z: np.ndarray | None = None) -> np.ndarray:
+    """(M, C) probabilities of the classes by the model of this name; items without answers get those of all.
+
+    `Z` (M, P) are scores of the items' features, of variance one.
+    """
+    _, make, own = CATEGORY_MODELS[name]
+    if own is not None:
+        return _by_confusions(own, votes, np.zeros((votes.M, 0)) if Z is None or not own.features else Z)
     if make is None:
         return vote_shares(votes)
+    if votes.counts is not None:
+        raise DataError(
+            f"Several classes were named at once, and '{name}' takes one class per answer. Choose "
+            f"another --category-model: {MAJORITY}, smyth, raykar or regions."
+        )
     if not installed():
         raise DataError(MISSING)
     if name == "mace" and votes.n and np.bincount(votes.item).max() > MOST_FACTORS:
@@ -129,6 +159,16 @@ def class_probabilities(name: str, votes: Votes, seed: int) -> np.ndarray:
     p[items] = 0.0
     p[np.ix_(items, classes)] = found
     return p
+
+
+def _by_confusions(own: Own, votes: Votes, Z: np.ndarray) -> np.ndarray:
+    def climb(start: class_confusions.Confusions) -> tuple[class_confusions.Confusions, EmTrace]:
+        how: dict[str, Any] = {"stop_when": relative_change(SETTLED), "max_iter": MOST_STEPS}
+        return run_em(lambda at: class_confusions.step(votes, Z, at, own.imagined), start, **how)
+
+    ends = [climb(start) for start in class_confusions.starts(votes, Z, own.regions, own.imagined)]
+    best, _ = max(ends, key=lambda end: end[1].objective[-1])
+    return np.asarray(class_confusions.expected(votes, Z, best).share.sum(axis=1))
 
 
 def _fitted(model: Any, item: np.ndarray, annotator: np.ndarray, answer: np.ndarray) -> np.ndarray:
@@ -286,23 +326,36 @@ class FusedCategories:
         return table
 
 
-def fuse_categories(categories: Categories, *, model: str = "auto", seed: int = 0) -> FusedCategories:
+def fuse_categories(
+    categories: Categories, *, model: str = "auto", seed: int = 0, features: ItemTable | None = None
+) -> FusedCategories:
     """Class probabilities of every item on every dimension of categories, and every annotator's accuracy.
 
-    `model` is `auto` or a name of `CATEGORY_MODELS`; `seed` decides everything random. A DataError says how to install
-    crowd-kit where a model needs it and it is not there.
+    `model` is `auto` or a name of `CATEGORY_MODELS`; `seed` decides everything random; `features` go to the models that
+    know of them. A DataError says how to install crowd-kit where a model needs it and it is not there.
     """
     find_category_model(model)
-    found = tuple(_fused(categories, one, model, seed) for one in categories)
+    Z = None
+    if features is not None and takes_features(model):
+        Z = learn_space(features, categories.items, intercept=True, standardise=True)[1].Z
+        Z = Z / np.maximum(Z.std(axis=0), np.finfo(float).tiny)
+    found = tuple(_fused(categories, one, model, seed, Z) for one in categories)
     return FusedCategories(categories.items, categories.annotators, found, categories.frame_kind)
 
 
-def _fused(categories: Categories, one: Choices, model: str, seed: int) -> FusedChoices:
+def takes_features(model: str) -> bool:
+    """Whether a model of categories knows of features of items."""
+    own = CATEGORY_MODELS[model].own if model in CATEGORY_MODELS else None
+    return own is not None and own.features
+
+
+def _fused(categories: Categories, one: Choices, model: str, seed: int, Z: np.ndarray | None) -> FusedChoices:
     sizes = len(categories.items), len(categories.annotators), len(one.classes)
-    votes = Votes(one.item_of, one.annotator_of, one.answer, *sizes)
+    votes = Votes(one.item_of, one.annotator_of, one.answer, *sizes, one.weight)
     chosen = choose(model, votes)
-    p = class_probabilities(chosen.name, votes, seed)
-    temperature = 1.0 if chosen.name == MAJORITY else _temperature(chosen.name, votes, seed)
+    p = class_probabilities(chosen.name, votes, seed, Z)
+    plain = chosen.name == MAJORITY or one.weight is not None
+    temperature = 1.0 if plain else _temperature(chosen.name, votes, seed, Z)
     p = temper(p, temperature)
     count = expected_confusion(votes, p)
     return FusedChoices(
@@ -321,10 +374,10 @@ def _fused(categories: Categories, one: Choices, model: str, seed: int) -> Fused
     )
 
 
-def _temperature(name: str, votes: Votes, seed: int) -> float:
+def _temperature(name: str, votes: Votes, seed: int, Z: np.ndarray | None) -> float:
     """From one answer of every item that has three or more, which a second fit does not see."""
     held = hold_out(votes, np.random.default_rng(seed))
     if not held.any():
         return 1.0
     seen, unseen = votes.only(~held), votes.only(held)
-    return best_temperature(class_probabilities(name, seen, seed), seen, unseen)
+    return best_temperature(class_probabilities(name, seen, seed, Z), seen, unseen)

@@ -27,6 +27,12 @@ class Votes(NamedTuple):
     M: int
     K: int
     C: int
+    counts: np.ndarray | None = None  # (n,) what each answer counts for; None: one each
+
+    @property
+    def weight(self) -> np.ndarray:
+        """(n,) what each answer counts for: less than one where several classes were named at once."""
+        return np.ones(self.n) if self.counts is None else self.counts
 
     @property
     def n(self) -> int:
@@ -34,19 +40,21 @@ class Votes(NamedTuple):
 
     def only(self, keep: np.ndarray) -> Votes:
         """Some of the answers; items, annotators and classes keep their numbers."""
-        return self._replace(item=self.item[keep], annotator=self.annotator[keep], answer=self.answer[keep])
+        counts = None if self.counts is None else self.counts[keep]
+        own = self.item[keep], self.annotator[keep], self.answer[keep]
+        return Votes(*own, self.M, self.K, self.C, counts)
 
 
 def vote_counts(votes: Votes) -> np.ndarray:
-    """(M, C) how often each class was chosen for each item."""
+    """(M, C) how often each class was chosen for each item; of several classes named at once, their weights."""
     cell = votes.item.astype(np.int64) * votes.C + votes.answer
-    return np.bincount(cell, minlength=votes.M * votes.C).reshape(votes.M, votes.C).astype(np.float64)
+    return np.bincount(cell, votes.counts, minlength=votes.M * votes.C).reshape(votes.M, votes.C).astype(np.float64)
 
 
 def vote_shares(votes: Votes) -> np.ndarray:
     """(M, C) the share of each class among the answers of an item; items without answers get the shares of all."""
     count = vote_counts(votes)
-    overall = count.sum(axis=0) / max(votes.n, 1)
+    overall = count.sum(axis=0) / max(float(count.sum()), 1e-300)
     total = count.sum(axis=1, keepdims=True)
     return np.asarray(np.where(total > 0, count / np.maximum(total, 1), overall))
 
@@ -56,7 +64,7 @@ def expected_confusion(votes: Votes, p: np.ndarray) -> np.ndarray:
     found = np.empty((votes.K * votes.C, votes.C))  # by annotator and answer, then true class
     cell = votes.annotator.astype(np.int64) * votes.C + votes.answer
     for c in range(votes.C):
-        found[:, c] = np.bincount(cell, weights=p[votes.item, c], minlength=votes.K * votes.C)
+        found[:, c] = np.bincount(cell, weights=votes.weight * p[votes.item, c], minlength=votes.K * votes.C)
     return np.ascontiguousarray(found.reshape(votes.K, votes.C, votes.C).transpose(0, 2, 1))
 
 
@@ -74,17 +82,16 @@ def confusion(count: np.ndarray, strength: float) -> np.ndarray:
 
 def expected_accuracy(votes: Votes, p: np.ndarray) -> np.ndarray:
     """(K,) mean probability that an answer of the annotator is the true class; NaN without answers."""
-    right = np.bincount(votes.annotator, weights=p[votes.item, votes.answer], minlength=votes.K)
-    given = np.bincount(votes.annotator, minlength=votes.K)
-    return np.where(given > 0, right / np.maximum(given, 1), np.nan)
+    right = np.bincount(votes.annotator, weights=votes.weight * p[votes.item, votes.answer], minlength=votes.K)
+    given = np.bincount(votes.annotator, votes.weight, minlength=votes.K)
+    return np.where(given > 0, right / np.where(given > 0, given, 1.0), np.nan)
 
 
 def agreement_with_others(votes: Votes) -> np.ndarray:
     """(K,) how often the annotator chose what most others chose, ties counted by their share; NaN where alone."""
-    others = vote_counts(votes)[votes.item]
-    others[np.arange(votes.n), votes.answer] -= 1
+    others = vote_counts(votes)[votes.item] - _own_counts(votes)
     most = others.max(axis=1, keepdims=True, initial=0.0)
-    winners = (others == most) & (most > 0)
+    winners = np.isclose(others, most, rtol=0, atol=SAME_COUNT) & (most > SAME_COUNT)
     number = winners.sum(axis=1)
     same = winners[np.arange(votes.n), votes.answer] / np.maximum(number, 1)
     told = number > 0
@@ -93,6 +100,15 @@ def agreement_with_others(votes: Votes) -> np.ndarray:
     return np.where(compared > 0, agreed / np.maximum(compared, 1), np.nan)
 
 
+def _own_counts(votes: Votes) -> np.ndarray:
+    """(n, C) what the annotator of each answer chose for its item, with all classes that were named at once."""
+    _, pair = np.unique(votes.item.astype(np.int64) * votes.K + votes.annotator, return_inverse=True)
+    cell = pair * votes.C + votes.answer
+    own = np.bincount(cell, votes.weight, minlength=(int(pair.max(initial=-1)) + 1) * votes.C)
+    return np.asarray(own.reshape(-1, votes.C)[pair])
+
+
+SAME_COUNT = 1e-9  # numerical: counts that are equal but for rounding
 TEMPERATURES = np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0])
 CROWD_ANSWERS = 10.0  # choice: answers of the crowd that complete what is known of one annotator's confusion
 LEAST_HELD_OUT = 20  # choice: answers below which a temperature would follow chance

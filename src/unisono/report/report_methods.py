@@ -37,6 +37,9 @@ CATEGORY_MODELS = {
     "glad": "GLAD (Whitehill et al., 2009)",
     "mace": "MACE (Hovy et al., 2013)",
     "dawid-skene": "the model of Dawid and Skene (1979)",
+    "smyth": "the model of Dawid and Skene (1979) as used by Smyth et al. (1995)",
+    "raykar": "the model of Raykar et al. (2010)",
+    "regions": "the model of Audhkhasi and Narayanan (2013)",
     "majority": "the majority of votes",
 }
 JOINT = (

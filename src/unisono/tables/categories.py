@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +30,19 @@ class Choices:
     item_of: np.ndarray  # (n,) item of each answer
     annotator_of: np.ndarray  # (n,) annotator of each answer
     answer: np.ndarray  # (n,) class of each answer
+    weight: np.ndarray | None = None  # (n,) what an answer counts for, where several classes were named at once
 
     @property
     def n(self) -> int:
         return len(self.answer)
+
+    @property
+    def single(self) -> Choices:
+        """The answers that name one class."""
+        if self.weight is None:
+            return self
+        at = self.weight == 1
+        return Choices(self.name, self.classes, self.item_of[at], self.annotator_of[at], self.answer[at])
 
     def most_frequent(self, most: int = 4) -> list[str]:
         """The classes that were chosen most, the first ones first."""
@@ -55,7 +65,7 @@ class Categories(Introduced):
     @classmethod
     def from_answers(
         cls,
-        answers: Mapping[str, tuple[Sequence[str], np.ndarray, np.ndarray, np.ndarray]],
+        answers: Mapping[str, tuple[Any, ...]],
         *,
         items: Sequence[str],
         annotators: Sequence[str],
@@ -65,12 +75,17 @@ class Categories(Introduced):
     ) -> Categories:
         """For every dimension its classes and, for each answer, the item, the annotator and the class, as codes.
 
+        A fifth array, if there is one, is what answers count for.
+
         Raises DataError where a dimension has fewer than two classes, or where no item has two answers.
         """
         found = []
-        for name, (classes, item_of, annotator_of, answer) in answers.items():
-            order = np.lexsort((annotator_of, item_of))
-            columns = [np.asarray(code, dtype=np.int32)[order] for code in (item_of, annotator_of, answer)]
+        for name, (classes, item_of, annotator_of, answer, *weight) in answers.items():
+            order = np.lexsort((answer, annotator_of, item_of))
+            columns: list[np.ndarray] = [
+                np.asarray(code, dtype=np.int32)[order] for code in (item_of, annotator_of, answer)
+            ]
+            columns += [np.asarray(own, dtype=np.float64)[order] for own in weight]
             for column in columns:
                 column.setflags(write=False)
             found.append(Choices(name, tuple(classes), *columns))
@@ -106,6 +121,8 @@ class Categories(Introduced):
         for one in self:
             for column in (one.item_of, one.annotator_of, one.answer):
                 digest.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
+            if one.weight is not None:
+                digest.update(np.ascontiguousarray(one.weight, dtype="<f8").tobytes())
         return digest.hexdigest()
 
     def _introduction(self) -> Introduction:
@@ -123,7 +140,8 @@ def _require_choice(one: Choices, source: str) -> None:
             f"{source}: everybody who answered chose '{one.classes[0]}' for '{one.name}', so there is nothing to fuse. "
             f"Leave it out of the categories, or look whether '{one.name}' is the right column."
         )
-    if len(np.unique(one.annotator_of)) < 2 or not np.any(np.diff(one.item_of) == 0):
+    pairs = np.unique(np.stack([one.item_of, one.annotator_of]), axis=1)
+    if len(np.unique(one.annotator_of)) < 2 or not np.any(np.diff(pairs[0]) == 0):
         raise DataError(
             f"{source}: no item has answers to '{one.name}' by two annotators, so they cannot be compared. "
             "Look whether the item and annotator columns are the right ones."

@@ -4,8 +4,8 @@
     truth    a_m ~ N(mu + theta'x_m, s2)
     answer   y_n = a_m + b_k + eta,   eta ~ N(0, v_kr),   r the region of item m                              eq. X2
 
-Their model is one of categories, whose regions are those of a Gaussian mixture over features. Of numbers, the
-variances take the place of the confusions; without features regions are told from how far annotators are apart.
+Their model is one of categories (`class_confusions`), whose regions are those of a Gaussian mixture over features. Of
+numbers, variances take the place of confusions; without features regions are told from how far annotators are apart.
 Priors: b_k ~ N(0, C), log v_kr with the density of an InverseGamma(nu/2, nu tau_r / 2), theta ~ N(0, s2 / ridge), tau_r
 and s2 drawn to what a one-way layout shows, or a region whose answers are all alike would take everything. The E-step
 is exact,
@@ -23,14 +23,22 @@ import numpy as np
 from scipy.special import logsumexp
 
 from unisono.maths.items.item_params import LOG_2PI
-from unisono.maths.published.published_answers import LEAST_VARIANCE, Answers, Spread, Truths, added, spread_of
+from unisono.maths.published.published_answers import (
+    LEAST_VARIANCE,
+    Answers,
+    Places,
+    Spread,
+    Truths,
+    added,
+    places_of,
+    region_starts,
+    spread_of,
+)
 
 ANSWERS = 8.0  # convention: nu, the answers that a region's usual noise is worth
 BIAS_VARIANCE = 0.1  # convention: C, in variances of standardised ratings
 RIDGE = 1.0  # convention: items that the predictor's zero is worth
 LATENT_ITEMS = 20.0  # convention: items behind s2
-ITEMS = 2.0  # convention: items imagined in every region
-LEAST_WIDTH = 0.05  # convention: of a region, in variances of a feature score
 
 
 class RegionParams(NamedTuple):
@@ -44,6 +52,11 @@ class RegionParams(NamedTuple):
     s2: np.ndarray  # ()
     bias: np.ndarray  # (K + 1,)
     noise: np.ndarray  # (K + 1, R)
+
+    @property
+    def places(self) -> Places:
+        """Where the regions lie."""
+        return Places(self.pi, self.center, self.width)
 
 
 class _Items(NamedTuple):
@@ -60,15 +73,8 @@ def starts(answers: Answers, R: int) -> list[RegionParams]:
     y, item, _ = answers.single()
     found = spread_of(y, item, answers.M)
     squares = added((y - found.mean[item]) ** 2, item, answers.M) + found.within
-    along = [np.log(squares / np.maximum(found.answers, 1.0)), *answers.Z.T[np.argsort(-answers.Z.var(axis=0))[:2]]]
-    return [_start(answers, _shares(line, R)) for line in along]
-
-
-def _shares(line: np.ndarray, R: int) -> np.ndarray:
-    """(M, R) soft membership by distance from R quantiles."""
-    at = np.quantile(line, (np.arange(R) + 0.5) / R)
-    weight = np.exp(-0.5 * ((line[:, None] - at) / max(float(line.std()), 1e-9)) ** 2 * R)
-    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+    apart = np.log(squares / np.maximum(found.answers, 1.0))
+    return [_start(answers, share) for share in region_starts(apart, answers.Z, R)]
 
 
 def _start(answers: Answers, share: np.ndarray) -> RegionParams:
@@ -98,8 +104,7 @@ def _log_prior(answers: Answers, params: RegionParams) -> float:
     pooled = ANSWERS / 2 * len(v) * (np.log(tau) - tau / usual.within)
     predictor = (len(params.theta) + LATENT_ITEMS) * np.log(params.s2)
     predictor = predictor + (RIDGE * params.theta @ params.theta + LATENT_ITEMS * usual.between) / params.s2
-    regions = ITEMS * np.log(params.pi).sum()
-    regions -= 0.5 * ITEMS * (np.log(params.width) + (params.center**2 + _unit(answers)) / params.width).sum()
+    regions = params.places.log_prior(answers.Z)
     return float(noise.sum() + pooled.sum() - 0.5 * (bias @ bias) / BIAS_VARIANCE - 0.5 * predictor + regions)
 
 
@@ -107,11 +112,6 @@ def _moments(answers: Answers) -> Spread:
     """Where priors of variances lie."""
     y, item, _ = answers.single()
     return spread_of(y, item, answers.M)
-
-
-def _unit(answers: Answers) -> np.ndarray:
-    """(P,) variances of the scores."""
-    return np.asarray(np.maximum(answers.Z.var(axis=0), LEAST_VARIANCE))
 
 
 def _expected(answers: Answers, params: RegionParams) -> _Items:
@@ -124,19 +124,14 @@ def _expected(answers: Answers, params: RegionParams) -> _Items:
     precision = 1 / s2 + added(weight, item, M)
     linear = added(weight * left, item, M)
     density = added(LOG_2PI - np.log(weight) + left**2 * weight, item, M)
-    density = -0.5 * (density + np.log(precision * s2) - linear**2 / precision) + np.log(params.pi)
-    away = (answers.Z[:, None] - params.center) ** 2 / params.width
-    density = density - 0.5 * (away + np.log(params.width) + LOG_2PI).sum(axis=2)
+    density = -0.5 * (density + np.log(precision * s2) - linear**2 / precision)
+    density = density + params.places.log_densities(answers.Z)
     total = logsumexp(density, axis=1)
     return _Items(np.exp(density - total[:, None]), prior + linear / precision, 1 / precision, total)
 
 
 def _regions(answers: Answers, share: np.ndarray, params: RegionParams) -> RegionParams:
-    size = share.sum(axis=0) + ITEMS
-    center = share.T @ answers.Z / size[:, None]
-    away = np.einsum("mr,mrp->rp", share, (answers.Z[:, None] - center) ** 2)
-    width = np.maximum((away + ITEMS * (center**2 + _unit(answers))) / size[:, None], LEAST_WIDTH * _unit(answers))
-    return params._replace(pi=size / size.sum(), center=center, width=width)
+    return params._replace(**places_of(answers.Z, share)._asdict())
 
 
 def _truth(answers: Answers, items: _Items, params: RegionParams) -> RegionParams:

@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.grouped_sums import segment_sum
+from unisono.maths.items.item_params import LOG_2PI
 
+ITEMS = 2.0  # convention: items imagined in every region
+LEAST_WIDTH = 0.05  # convention: of a region, in variances of a feature score
 LEAST_VARIANCE = 1e-6  # numerical: floor of every variance, in those of standardised ratings
 
 
@@ -61,3 +64,47 @@ def spread_of(y: np.ndarray, item: np.ndarray, M: int) -> Spread:
     total = max(float(y.var()) if len(y) else 1.0, LEAST_VARIANCE)
     within = min(max(float(((y - mean[item]) ** 2).sum() / freedom), total / 10), 9 * total / 10)
     return Spread(mean, count, within, total - within)
+
+
+class Places(NamedTuple):
+    """Regions of items: a mixture of normals over feature scores."""
+
+    pi: np.ndarray  # (R,)
+    center: np.ndarray  # (R, P)
+    width: np.ndarray  # (R, P)
+
+    def log_densities(self, Z: np.ndarray) -> np.ndarray:
+        """(M, R) of scores Z (M, P) in every region, its share among them.                                eq. X1"""
+        away = (Z[:, None] - self.center) ** 2 / self.width
+        return np.asarray(np.log(self.pi) - 0.5 * (away + np.log(self.width) + LOG_2PI).sum(axis=2))
+
+    def log_prior(self, Z: np.ndarray) -> float:
+        """Of a region's imaginary items, which lie around the middle as all items do."""
+        away = (np.log(self.width) + (self.center**2 + _unit(Z)) / self.width).sum()
+        return float(ITEMS * np.log(self.pi).sum() - 0.5 * ITEMS * away)
+
+
+def _unit(Z: np.ndarray) -> np.ndarray:
+    """(P,) variances of the scores."""
+    return np.asarray(np.maximum(Z.var(axis=0), LEAST_VARIANCE))
+
+
+def places_of(Z: np.ndarray, share: np.ndarray) -> Places:
+    """Where regions lie whose items have these shares (M, R) in them."""
+    size = share.sum(axis=0) + ITEMS
+    center = share.T @ Z / size[:, None]
+    away = np.einsum("mr,mrp->rp", share, (Z[:, None] - center) ** 2)
+    width = np.maximum((away + ITEMS * (center**2 + _unit(Z))) / size[:, None], LEAST_WIDTH * _unit(Z))
+    return Places(size / size.sum(), center, width)
+
+
+def region_starts(apart: np.ndarray, Z: np.ndarray, R: int) -> list[np.ndarray]:
+    """Shares (M, R) along how far annotators are apart on an item (M,), and along the two widest feature scores."""
+    return [_shares(line, R) for line in [apart, *Z.T[np.argsort(-Z.var(axis=0))[:2]]]]
+
+
+def _shares(line: np.ndarray, R: int) -> np.ndarray:
+    """(M, R) soft membership by distance from R quantiles."""
+    at = np.quantile(line, (np.arange(R) + 0.5) / R)
+    weight = np.exp(-0.5 * ((line[:, None] - at) / max(float(line.std()), 1e-9)) ** 2 * R)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))

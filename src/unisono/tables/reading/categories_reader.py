@@ -184,7 +184,10 @@ def _categories(arranged: Arranged | None, found: FoundWords, *, recognised: boo
     answers = {}
     for one in found.words:
         _warn_of_spellings(table.name, one)
-        answers[one.name] = (one.classes, items.code[one.rows], annotators.code[one.rows], one.answer)
+        several = one.approved
+        own = (one.classes, one.rows, one.answer) if several is None else several
+        classes, rows, answer, *weight = own
+        answers[one.name] = (classes, items.code[rows], annotators.code[rows], answer, *weight)
     reading = Reading(
         table.columns[arranged.roles.place["item"]],
         table.columns[arranged.roles.place["annotator"]],

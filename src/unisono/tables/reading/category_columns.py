@@ -26,6 +26,7 @@ MOST_CLASSES = 50  # more distinct words are names or text
 LONGEST_CLASS = 60  # characters; a longer one is a sentence
 LEAST_PER_CLASS = 2.0  # answers per distinct word, on average
 SHARED = 0.9  # share of answers whose word a second annotator used too
+APART = "|"  # between classes that one cell names
 PEEKED = 2000  # cells that decide whether a column is worth reading
 
 
@@ -77,6 +78,41 @@ class WordAnswers(NamedTuple):
     def answer(self) -> np.ndarray:
         """(n,) which of the classes each answer is."""
         return np.unique(self.word.code[self.rows], return_inverse=True)[1]
+
+    @property
+    def approved(self) -> Approved | None:
+        """The same with cells such as `joy|fear` taken apart; None where every cell names one class."""
+        if not any(APART in name for name in self.classes):
+            return None
+        named = [sorted({part.strip() for part in cell.split(APART)} - {""}) for cell in self.classes]
+        classes = tuple(sorted({one for cell in named for one in cell}))
+        place = {name: code for code, name in enumerate(classes)}
+        number = np.array([len(cell) for cell in named])
+        first = np.cumsum(number) - number
+        flat = np.array([place[one] for cell in named for one in cell], dtype=np.int64)
+        many = number[self.answer]
+        within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        answer = flat[np.repeat(first[self.answer], many) + within]
+        weight = approval_weight(many, len(classes))
+        return Approved(classes, np.repeat(self.rows, many), answer, np.repeat(weight, many))
+
+
+class Approved(NamedTuple):
+    """Answers that may name several classes, one row per class named."""
+
+    classes: tuple[str, ...]
+    rows: np.ndarray  # (n,) as of WordAnswers
+    answer: np.ndarray  # (n,)
+    weight: np.ndarray  # (n,) what it counts for
+
+
+def approval_weight(named: np.ndarray, C: int) -> np.ndarray:
+    """What each class counts for where `named` of C were named at once: (1 - 1/C)^(named - 1).          eq. K5
+
+    The payment of Shah, Zhou and Peres (2015) is multiplied by 1 - rho for every further class, rho the least belief at
+    which a class is worth naming; here that is chance.
+    """
+    return np.asarray((1 - 1 / C) ** (named - 1))
 
 
 class FoundWords(NamedTuple):
