@@ -9,7 +9,7 @@ import pytest
 from benchmarks import studies
 from benchmarks.accuracy_page import cells
 from benchmarks.studies import all_fits, asked_for, kept, measure, one_case
-from benchmarks.studies_page import gains, made_of, model_table, study_table, votes, write_studies
+from benchmarks.studies_page import gains, made_of, model_table, published_table, study_table, votes, write_studies
 from benchmarks.study_cases import StudyCase, Target, draw_case, study_cases, within_items
 from benchmarks.study_measures import measures
 from benchmarks.study_models import MODELS, PUBLISHED, applies, fuser_of
@@ -94,11 +94,16 @@ def test_a_run_that_stopped_goes_on_and_fills_the_page(tmp_path, monkeypatch):
     above = votes(rows, "auto", "pearson")["split"] - votes(rows, "mean", "pearson")["split"]
     assert gains(rows, "auto", "pearson")["split"] == pytest.approx(above)
     page = tmp_path / "page.md"
-    page.write_text("".join(f"<!-- {name} -->\n<!-- end {name} -->\n" for name in ("made-of", "studies", "models")))
+    places = ("made-of", "studies", "models", "published")
+    page.write_text("".join(f"<!-- {name} -->\n<!-- end {name} -->\n" for name in places))
     write_studies(asked_for(rows, fits), 6, page)
     assert "1 studies, 2 draws, 1 seeds; 4 of 6 fits" in page.read_text()
     assert asked_for(rows, fits[:1]) == [row for row in rows if (row["model"], row["per_item"]) == ("mean", 0)]
-    for name, table in (("studies", study_table(rows)), ("models", model_table(rows))):
+    for name, table in (
+        ("studies", study_table(rows)),
+        ("models", model_table(rows)),
+        ("published", published_table(rows)),
+    ):
         with (tmp_path / "tables" / f"page-{name}.csv").open(encoding="utf-8") as file:
             assert list(csv.reader(file)) == cells(table)
     assert "| split |" in study_table(rows)
