@@ -115,15 +115,15 @@ def test_models_are_held_against_the_default_on_the_studies_that_both_have():
     def row(study, model, pearson, ccc):
         return {
             "study": study, "per_item": 0, "seed": 0, "model": model, "pearson": pearson, "ccc": ccc, "error": 1.0,
-            "cover": 0.9,
+            "cover": 0.9, "seconds": 0.25,
         }  # fmt: skip
 
     rows = [row(s, "mean", 0.5, 0.5) for s in "ab"]
     rows += [row("a", "auto", 0.6, 0.7), row("b", "auto", 0.9, 0.9), row("a", "other", 0.55, 0.75)]
     default, other = model_table(rows).splitlines()[2:]
-    assert default.endswith("| +.000, +.000 |")
+    assert default.endswith("| +.000, +.000 | 0.25 |")
     assert other.startswith("| other | 1 | +.050 |")
-    assert other.endswith("| -.050, +.050 |")
+    assert other.endswith("| -.050, +.050 | 0.25 |")
 
 
 def test_settings_of_the_default_have_names():
