@@ -343,6 +343,5 @@ class FunctionalPCA(_Average):
     def _changed(self, y: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         curve, scaled = averages.smooth_curves(y, averages.CURVE_SECONDS * self.rate_)
         usual = averages.usual_curves(scaled)[:, None, None]
-        own = ~np.isnan(y).all(axis=1, keepdims=True)  # a dimension that was left out says nothing
-        counted = np.broadcast_to(usual & own, y.shape).astype(float)
-        return curve, np.where((counted.sum(axis=0) > 0) | ~own, counted, 1.0)
+        counted = (usual & ~np.isnan(y)).astype(float)  # curves go over gaps, but say nothing there
+        return np.where(np.isnan(y), np.nan, curve), np.where(counted.sum(axis=0) > 0, counted, 1.0)

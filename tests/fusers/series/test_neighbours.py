@@ -105,6 +105,17 @@ def test_a_curve_unlike_the_others_is_left_out():
     assert np.abs(with_odd - without).mean() < 0.1
 
 
+def test_a_curve_says_nothing_where_nobody_rated_it(world):
+    value = world.ratings.value.copy()
+    first = slice(0, 40)
+    value[first] = np.nan
+    gap = un.fuse(world.ratings.with_value(value), model="fpca").fused.mean
+    others = value.copy()
+    others[:90] = np.nan
+    without = un.fuse(world.ratings.with_value(others), model="fpca").fused.mean
+    np.testing.assert_allclose(gap[first], without[first], atol=0.1)
+
+
 def test_features_drive_what_is_shared(world):
     """Where ratings are few, features help; those of other recordings have to be given too."""
     r = world.ratings

@@ -91,12 +91,12 @@ def _basis(T: int, frames: float) -> tuple[np.ndarray, np.ndarray]:
 def smooth_curves(y: np.ndarray, frames: float) -> tuple[np.ndarray, np.ndarray]:
     """Traces as splines: their values (p, T, D), and coefficients times the root of the Gram matrix (p, B, D).
 
-    Least squares on known frames, with a penalty on second differences just large enough to carry curves over gaps.
+    Least squares on known frames, with a penalty on differences just large enough to carry curves over gaps.
     A dimension somebody left out is the mean of the others there.
     """
     basis, root = _basis(y.shape[1], frames)
-    bend = np.diff(np.eye(basis.shape[1]), 2, axis=0)
-    penalty = 1e-3 * bend.T @ bend + 1e-9 * np.eye(basis.shape[1])
+    change = np.diff(np.eye(basis.shape[1]), axis=0)
+    penalty = 1e-3 * change.T @ change + 1e-9 * np.eye(basis.shape[1])
     coefficient = np.full((len(y), basis.shape[1], y.shape[2]), np.nan)
     for i, d in np.argwhere((~np.isnan(y)).any(axis=1)).tolist():
         known = ~np.isnan(y[i, :, d])
