@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 from scipy.special import logsumexp, xlogy
 
 from unisono.maths.comparisons.comparison_data import ComparisonData
@@ -261,7 +261,7 @@ def _steps(at: Problem, state: State) -> State:
         return _step_cost(data, placed(r)) - float(given.of(tau, placed(r)).sum())
 
     now = np.log(np.diff(state.hyper.steps)[len(first) - 1 :])
-    found = minimize(cost, now, method="L-BFGS-B").x
+    found = scipy.optimize.minimize(cost, now, method="L-BFGS-B").x
     better = found if cost(found) <= cost(now) else now
     return state._replace(hyper=state.hyper._replace(steps=placed(better)))
 
