@@ -21,7 +21,7 @@ from unisono.maths.comparisons.comparison_priors import COPY_EQUAL, COPY_ODDS, F
 from unisono.tables.comparisons import RIGHT, Comparisons
 
 MOST_ANSWERS = 300  # numerical: to one pair, beyond which its answers are not held side by side
-SURE = 0.9  # probability from which they are merged
+SURE = 0.9  # convention: probability from which they are merged
 
 
 class CopiedAnswers(NamedTuple):

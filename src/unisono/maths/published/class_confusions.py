@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 from scipy.special import log_softmax, logsumexp
 
 from unisono.maths.category_votes import Votes, vote_shares
@@ -108,5 +108,5 @@ def _predictor(Z: np.ndarray, target: np.ndarray, w: np.ndarray) -> np.ndarray:
         slope = X.T @ (np.exp(log) * target.sum(axis=1, keepdims=True) - target) + penalty * own
         return float(-(target * log).sum() + 0.5 * (penalty * own**2).sum()), slope.ravel()
 
-    found = minimize(loss, w.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": CLIMB})
+    found = scipy.optimize.minimize(loss, w.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": CLIMB})
     return np.asarray(found.x.reshape(w.shape)) if found.fun <= loss(w.ravel())[0] else w
