@@ -15,6 +15,7 @@ from unisono.cli.desk.choices import as_command, as_python, checked, command_wor
 from unisono.cli.desk.differences import difference
 from unisono.cli.desk.look import look_at
 from unisono.errors import DataError, SettingsError
+from unisono.tables.datasets import dataset_path
 
 # What has no overlap is read, and refused by what fuses.
 REFUSED = [one for one in MUSEUM if one.refusal and not one.say and "No item has ratings by two" not in one.refusal]
@@ -124,3 +125,12 @@ def test_differences_are_those_of_the_files(tmp_path):
     assert [(row["item"], row["moved"]) for row in found["items"]] == [("z", -1.0), ("x", 0.5), ("y", 0.0)]
     with pytest.raises(DataError):
         difference(tmp_path / "a", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "not_there"), [("squality", "zscore-mean", "dpcca"), ("green_intensity", "dpcca", "types")]
+)
+def test_models_that_can_be_chosen_are_those_for_such_ratings(name, there, not_there):
+    models = look_at(str(dataset_path(name)), {})["models"]
+    assert there in models
+    assert not {not_there, "auto", "pairwise"} & set(models)

@@ -116,6 +116,7 @@ def test_a_refused_table_is_read_after_a_click_on_its_way_out(open_desk: OpenDes
     assert page.get_by_role("button", name="Fuse", exact=True).is_enabled()
 
 
+@pytest.mark.slow
 def test_set_aside_compare_and_load_again(open_desk: OpenDesk) -> None:
     page = open_desk()
     page.get_by_role("button", name="300 rated summaries").click()
@@ -129,7 +130,8 @@ def test_set_aside_compare_and_load_again(open_desk: OpenDesk) -> None:
     page.get_by_text("The same again").click()
     assert "without=s01" in page.locator("#panel pre").first.inner_text()
     page.get_by_role("button", name="Compare models").click()
-    expect(page.locator("#panel")).to_contain_text("Does it help to model the dimensions jointly?")
+    answer = "Does it help to model the dimensions jointly?"
+    expect(page.locator("#panel")).to_contain_text(answer, timeout=300_000)
     page.reload()
     expect(page.locator("#tabs button")).to_have_count(3)
 

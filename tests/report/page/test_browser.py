@@ -246,3 +246,28 @@ def test_the_numbers_of_the_page_are_in_the_data(opened, pages):
         assert shown.locator("th").inner_text() == row["annotator"]
         first_lines = [text.split("\n")[0] for text in shown.locator("td").all_inner_texts()]
         assert as_number(row["figures"]["bias"][0]) in first_lines
+
+
+@pytest.mark.parametrize("name", ["items", "judges"])
+def test_names_stay_in_view_while_a_wide_table_is_moved_on_a_phone(opened, name):
+    page = opened(name, "phone")
+    moved = page.evaluate("""() => {
+        const box = [...document.querySelectorAll("#annotators .scroll")].find(one =>
+            one.querySelector("tbody th[scope=row]") && one.scrollWidth > one.clientWidth + 150);
+        const left = one => one.getBoundingClientRect().left;
+        const [head, cell] = [box.querySelector("tbody th[scope=row]"), box.querySelector("tbody td")];
+        const before = [left(head), left(cell)];
+        box.scrollLeft = 150;
+        return [before[0] - left(head), before[1] - left(cell)];
+    }""")
+    assert moved == pytest.approx([0, 150], abs=1)
+
+
+@pytest.mark.parametrize("name", ["items", "traces", "wide", "awkward", "judges", "both"])
+def test_no_sentence_is_said_twice_on_the_first_screen_and_none_has_backticks(opened, name):
+    page = opened(name)
+    said = re.split(r"(?<=[.:])\s+", page.locator("#look").inner_text())
+    long = [sentence for sentence in said if len(sentence) > 45]
+    assert long
+    assert len(set(long)) == len(long)
+    assert "`" not in page.locator("body").inner_text()

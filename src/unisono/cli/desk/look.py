@@ -13,6 +13,7 @@ import numpy as np
 
 from unisono.cli.desk.choices import reading_of, ways_out
 from unisono.errors import DataError, LeftOutWarning, SettingsError, in_shell, taken
+from unisono.fusers.model_registry import KIND_MODELS, MODELS, SERIES_MODELS
 from unisono.tables.categories import Categories
 from unisono.tables.item_table import Reading
 from unisono.tables.ratings import Ratings
@@ -94,12 +95,23 @@ def _of_answers(table: Table, choices: Mapping[str, Any]) -> dict[str, Any]:
         "items": len(known.items),
         "annotators": list(known.annotators[:NAMED]),
         "kinds": {} if kinds is None else {kind: sum(one == kind for one in kinds) for kind in sorted(set(kinds))},
+        "models": _models(found.ratings),
         "answers": sum(one.n for one in classes) if found.ratings is None else found.ratings.J,
         "dimensions": [] if found.ratings is None else _dimensions(found.ratings),
         "categories": [{"name": name, "classes": own} for name, own in words.items()],
         "notes": notes,
         "columns": _roles(table.columns, readings[0], of_words),
     }  # fmt: skip
+
+
+def _models(ratings: Ratings | None) -> list[str]:
+    """The models that there are for such ratings, beside the one that is recommended."""
+    if ratings is None:
+        return []
+    each = (MODELS | SERIES_MODELS | KIND_MODELS).items()
+    return [
+        name for name, one in each if name != "auto" and (one.series if ratings.is_series else one.fuser) is not None
+    ]
 
 
 def _dimensions(ratings: Ratings) -> list[dict[str, Any]]:

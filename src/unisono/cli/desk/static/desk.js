@@ -40,6 +40,8 @@ async function look() {
   $("coming").textContent = "";
   document.desk = seen;
   show(seen, choices, choose);
+  const model = $("model").value;
+  $("model").replaceChildren(...["", ...(seen.models ?? [])].map(name => make("option", { value: name, selected: name === model }, name || "auto (recommended)")));
   $("go").hidden = false;
   $("fuse").disabled = Boolean(seen.refused);
   $("compare").disabled = Boolean(seen.refused) || !(seen.holds === "comparisons" || seen.dimensions.length);
