@@ -115,6 +115,7 @@ CASES = {
         "doccano", ["doccano/export.zip"], 10, "item,annotator,kind,label", ["export.zip/ben.jsonl line 6"]
     ),
     "doccano old": Case("doccano", ["doccano/old.jsonl"], 15, "item,annotator,kind,label", ["Dropped nothing"]),
+    # github.com/explodinggradients/ragas, src/ragas/dataset_schema.py: SingleTurnSample, EvaluationResult.to_pandas
     "ragas": Case(
         "ragas",
         ["ragas/judge-1.csv", "ragas/judge-2.csv"],
@@ -125,6 +126,7 @@ CASES = {
             "called by their file",
         ],
     ),
+    # github.com/openai/evals, evals/record.py: Event, record_match, record_metrics, LocalRecorder
     "openai-evals": Case(
         "openai-evals",
         ["openai-evals/alpha.jsonl", "openai-evals/beta.jsonl"],
@@ -132,9 +134,18 @@ CASES = {
         "item,system,prompt,correct,bleu",
         ["Dropped 8: an event of type 'sampling'", "Range: correct 0 to 1 (8 answers)"],
     ),
+    # github.com/davidjurgens/potato before version 2: annotated_instances.jsonl in a folder per user
     "potato": Case(
         "potato",
         [f"potato/{who}/annotated_instances.jsonl" for who in ("alice", "bob", "cleo")],
+        18,
+        "item,annotator,kind,awkward,calm,emotion",
+        ["Dropped 3: annotations of spans", "Words: emotion ", "Range: awkward 1 to 5"],
+    ),
+    # github.com/davidjurgens/potato, potato/export/tabular_exporter.py: JSONLExporter
+    "potato 2": Case(
+        "potato",
+        ["potato/annotations.jsonl"],
         18,
         "item,annotator,kind,awkward,calm,emotion",
         ["Dropped 3: annotations of spans", "Words: emotion ", "Range: awkward 1 to 5"],

@@ -2,7 +2,7 @@
 
 Ragas and LangSmith write a row per sample with a column per metric; nothing in the file names who judged.
 OpenAI evals write a line per event, the specification first. Potato writes a folder per annotator, with a line per
-instance, whose schemes hold labels and what was entered for them.
+instance, whose schemes hold labels and what was entered for them; since version 2 its export is one file for all.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _is_score(value: Any) -> bool:
 
 
 def read_potato(files: Sequence[str], answers: Answers, request: Request) -> None:
-    """`annotated_instances.jsonl` of every annotator; the name is that of the folder, or `user_id` in the line."""
+    """`annotated_instances.jsonl` of every annotator, in a folder of that name, or `annotations.jsonl` of all."""
     answers.say("Unit: answers as given; no time. The answer is the label chosen, or the number entered for one.")
     lines = [(file, line) for file in files for line in json_values(file)]
     entered = _entered_schemes(line for _, line in lines)
@@ -115,19 +115,26 @@ def read_potato(files: Sequence[str], answers: Answers, request: Request) -> Non
         named = file_facts(file, request.names, "{annotator}/annotated_instances.jsonl")
         who = line.text("user_id") or required(named, "annotator", file)
         item = line.first("id", "instance_id").label()
-        line.need("label_annotations")
-        for scheme, held in line.entries("label_annotations"):
+        kind = _ORIGINS.get(line.text("annotator_origin", "kind"), "human")
+        for scheme, held in _schemes_of(line).entries():
             for name, value in _potato_answers(scheme, held, numbers=scheme in entered):
-                answers.add(item, who, name, value, held, kind="human")
-        if line.at("span_annotations").value:
+                answers.add(item, who, name, value, held, kind=kind)
+        if line.first("span_annotations", "spans").value:
             answers.drop(line, "annotations of spans")
+
+
+_ORIGINS = {"llm": "judge", "tool": "code"}
+
+
+def _schemes_of(line: Node) -> Node:
+    return line.need("labels" if line.at("labels").value is not None else "label_annotations")
 
 
 def _entered_schemes(lines: Iterable[Node]) -> set[str]:
     """Schemes under whose labels numbers were entered, not whether they were chosen."""
     found = set()
     for line in lines:
-        for scheme, held in line.entries("label_annotations"):
+        for scheme, held in _schemes_of(line).entries():
             values = [str(node.value).lower() for label, node in held.entries() if as_number(label) is None]
             if any(as_number(value) is not None and value not in ("0", "1") for value in values):
                 found.add(scheme)
