@@ -19,18 +19,19 @@ from nginx import Nginx
 
 pytestmark = pytest.mark.slow
 
+SIGN = "Waiting for the connection. It goes on by itself."
 FEW = "\n[limits]\njoins_per_minute = 1\nrequests_per_second = 1000\n"
 
 
 class Behind:
     """A study, its server, and nginx before it."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, line: str = "") -> None:
         self.place = place
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.server = Server(place / "study", *self.options)
-        self.nginx = Nginx(place / "nginx", self.server.port, self.port)
+        self.nginx = Nginx(place / "nginx", self.server.port, self.port, line)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -124,3 +125,70 @@ def test_a_sound_is_heard_in_pieces_and_an_outage_is_waited_for(tmp_path: Path, 
         expect(page.locator("#saved")).to_contain_text("Not saved yet")
         behind.start()
         expect(page.locator("#saved")).to_have_text("All saved", timeout=30_000)
+
+
+SLOW = "limit_rate 50k;"  # of sound that takes 88 kB a second
+
+
+@pytest.fixture
+def slow(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Behind]:
+    study = tmp_path / "study"
+    (study / "media").mkdir(parents=True)
+    write_wav(study / "media" / "a.wav", 8.0, rate=44_100)
+    (study / "study.toml").write_text(FILMS.format(mode=request.param, media="audio"))
+    with Behind(tmp_path, SLOW) as found:
+        yield found
+
+
+def come(page: Page, behind: Behind) -> Mouse:
+    page.goto(behind.url)
+    person = Mouse(page)
+    for name in ("Begin", "Begin", "Continue"):
+        person.press(name)
+    return person
+
+
+def stalls(behind: Behind) -> tuple[int, float]:
+    out = behind.place / "out"
+    assert collect("export", behind.place / "study", "--out", out).returncode == 0
+    with (out / "trials.csv").open(newline="") as stream:
+        row = next(csv.DictReader(stream))
+    return int(row["stalls"]), float(row["stalled_seconds"])
+
+
+@pytest.mark.parametrize("slow", ["rate"], indirect=True)
+def test_on_a_slow_line_a_stall_is_covered_and_counted_and_goes_on(
+    slow: Behind, open_page: Callable[..., Page]
+) -> None:
+    """Who presses play before enough is there."""
+    page = open_page()
+    person = come(page, slow)
+    page.locator("audio").evaluate("one => one.play()")
+    expect(page.get_by_text(SIGN)).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(SIGN)).to_be_hidden(timeout=30_000)
+    page.locator(".panel:not([inert])").wait_for(timeout=60_000)
+    for slider in page.get_by_role("slider").all():
+        person.move(slider, 30)
+    expect(page.get_by_text("Enter ↵ for the next one")).to_be_visible(timeout=60_000)
+    person.submit()
+    expect(page.locator("#saved")).to_have_text("All saved")
+    times, seconds = stalls(slow)
+    assert times >= 1
+    assert seconds > 1
+
+
+@pytest.mark.parametrize("slow", ["trace"], indirect=True)
+def test_on_a_slow_line_a_trace_begins_when_enough_is_there(slow: Behind, open_page: Callable[..., Page]) -> None:
+    """Then nothing stands still."""
+    page = open_page()
+    person = come(page, slow)
+    start = page.get_by_role("button", name="Start")
+    start.wait_for(timeout=60_000)
+    assert page.locator("audio").evaluate("one => one.buffered.end(0)") > 2.5
+    person.press("Start")
+    page.locator(".cover").wait_for(state="hidden")
+    page.mouse.move(600, 700)
+    page.mouse.move(640, 705)
+    start.wait_for(timeout=60_000)  # the second dimension
+    expect(page.locator("#saved")).to_have_text("All saved")
+    assert stalls(slow) == (0, 0)

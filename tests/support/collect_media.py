@@ -48,13 +48,13 @@ def _films(browser: Browser, ms: int) -> list[str]:
     return films
 
 
-def write_wav(path: Path, seconds: float) -> None:
+def write_wav(path: Path, seconds: float, rate: int = 8000) -> None:
     """Silence."""
     with wave.open(str(path), "wb") as sound:
         sound.setnchannels(1)
         sound.setsampwidth(2)
-        sound.setframerate(8000)
-        sound.writeframes(bytes(int(16_000 * seconds)))
+        sound.setframerate(rate)
+        sound.writeframes(bytes(2 * int(rate * seconds)))
 
 
 def png(width: int, height: int, shade: int = 128) -> bytes:

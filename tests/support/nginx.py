@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -19,6 +20,7 @@ proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
 proxy_set_header X-Forwarded-Proto $scheme;
 """
 _CONFIG = """
+{user}
 worker_processes auto;
 pid {place}/pid;
 error_log {place}/error.log;
@@ -39,6 +41,7 @@ http {{
         location / {{
             proxy_pass http://127.0.0.1:{behind};
             include {params};
+            {line}
         }}
     }}
 }}
@@ -46,9 +49,9 @@ http {{
 
 
 class Nginx:
-    """One nginx before the port `behind`, as somebody without rights may run it."""
+    """One nginx before the port `behind`; `line` are directives that make the line to the browser slower."""
 
-    def __init__(self, place: Path, behind: int, port: int | None = None) -> None:
+    def __init__(self, place: Path, behind: int, port: int | None = None, line: str = "") -> None:
         place.mkdir(parents=True)
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -56,8 +59,12 @@ class Nginx:
         if not params.is_file():
             params = place / "proxy_params"
             params.write_text(_PARAMS)
+        # Who may write where the tests do: what is faster than the line waits in files.
+        user = "user root;" if os.geteuid() == 0 else ""
         config = place / "nginx.conf"
-        config.write_text(_CONFIG.format(place=place, port=self.port, behind=behind, params=params))
+        config.write_text(
+            _CONFIG.format(place=place, port=self.port, behind=behind, params=params, line=line, user=user)
+        )
         program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/bin")
         assert program, "nginx is missing; tools/install-system-packages installs it"
         words = [program, "-p", str(place), "-e", str(place / "error.log"), "-c", str(config)]
