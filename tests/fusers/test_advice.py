@@ -4,10 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import unisono as un
 from item_cases import drawn_from_the_model
-from unisono.fusers.rating_design import next_ratings, plan_ratings
+from unisono.fusers.rating_design import next_ratings, plan_ratings, wrong_side
 from unisono.maths.items.item_data import no_features, prepare
 from unisono.maths.items.item_estep import posterior
 from unisono.maths.items.item_estimates import expected_error, expected_reduction, rating_information
@@ -91,3 +92,25 @@ def test_advice_from_every_kind_of_model(model):
     result = un.fuse(ratings, model=model)
     assert np.isfinite(next_ratings(result.fuser, result.fit).item_reduction).all()
     assert np.isfinite(plan_ratings(result.fuser, result.fit).sd).all()
+
+
+def test_repeated_labelling_ranks_by_the_wrong_side_and_by_the_fewest(tmp_path):
+    world = un.simulate_items(items=20, annotators=6, features=0, ratings_per_item=4, seed=2)
+    few = world.ratings.select_judgements(~((world.ratings.item_of < 4) & (world.ratings.annotator_of > 1)))
+    result = un.fuse(few)
+    given = dict(zip(few.items, np.bincount(few.item_of), strict=True))
+    fewest = un.next_ratings(result, strategy="fewest").items
+    assert [given[item] for item in fewest] == sorted(given.values())
+    sd = np.sqrt(np.einsum("mdd->md", result.fused.cov))
+    chance = dict(zip(result.fused.items, wrong_side(result.fused.mean, sd), strict=True))
+    ranked = un.next_ratings(result, strategy="uncertainty").items
+    assert [chance[item] for item in ranked] == sorted(chance.values(), reverse=True)
+    assert ranked != fewest != un.next_ratings(result).items
+    assert un.next_ratings(result.save(tmp_path / "out"), strategy="fewest").items == fewest
+    with pytest.raises(un.SettingsError, match="choose one of reduction, uncertainty, fewest"):
+        un.next_ratings(result, strategy="most")
+
+
+def test_the_wrong_side_is_a_tail_of_the_normal():
+    mean, sd = np.array([[0.0], [1.0], [3.0]]), np.array([[0.5], [0.5], [2.0]])
+    np.testing.assert_allclose(wrong_side(mean, sd), stats.norm.cdf([-2, 0, -1]), rtol=1e-12)

@@ -307,6 +307,7 @@ class Fusion(WithCategories, Saving):
         given = np.bincount(fitted.annotator_of, minlength=fitted.K)
         drawn = self.estimate.correlations
         known = {} if drawn is None else {"reliability_draws": drawn}
+        known["item_judgements"] = np.bincount(self.ratings.item_of, minlength=self.ratings.M)
         known |= error_arrays(self.fused.level, "item_level")
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
 

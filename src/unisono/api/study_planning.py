@@ -61,7 +61,9 @@ def plan(fit: Any, *, most: int = 20, seed: int = 0, **reading: Any) -> Plan:
     return ask(fuser, known, most=most, seed=seed)
 
 
-def next_ratings(fit: Any, *, pairs: int | None = None, **reading: Any) -> Any:
+def next_ratings(
+    fit: Any, *, pairs: int | None = None, strategy: rating_design.Strategy = "reduction", **reading: Any
+) -> Any:
     """Which items to rate next, by how much uncertainty a rating would remove, and whose ratings tell most.
 
     Of traces: which recordings, and which `stretches` of them, need another annotator.
@@ -72,6 +74,9 @@ def next_ratings(fit: Any, *, pairs: int | None = None, **reading: Any) -> Any:
         What it is for `plan`; of comparisons a fusion, or the folder of a saved one.
     pairs : int, optional
         Of comparisons, how many pairs; 10 by default.
+    strategy : {"reduction", "uncertainty", "fewest"}
+        Of ratings of items, what they are ranked by: how much a rating would tell; by repeated labelling (Sheng,
+        Provost and Ipeirotis 2008), the chance that the truth is on the other side of the middle; fewest ratings.
     **reading
         How to read a table: the keyword arguments of `read_ratings`.
 
@@ -97,9 +102,9 @@ def next_ratings(fit: Any, *, pairs: int | None = None, **reading: Any) -> Any:
         return next_pairs(fuser, 10 if pairs is None else pairs)
     if pairs is not None:
         raise DataError("Pairs are chosen from a fit of comparisons; this one is of ratings. Leave pairs out.")
-    return (series_advice.next_recordings if isinstance(fuser, SeriesFuser) else rating_design.next_ratings)(
-        fuser, known
-    )
+    if isinstance(fuser, SeriesFuser):
+        return series_advice.next_recordings(fuser, known)
+    return rating_design.next_ratings(fuser, known, strategy)
 
 
 def _fitted(fit: Any, reading: dict[str, Any]) -> tuple[Fuser, Fit]:

@@ -7,9 +7,10 @@ them, need another annotator.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from scipy.special import ndtr
 
 from unisono.errors import DataError
 from unisono.fusers.fuser import Fuser
@@ -26,8 +27,10 @@ from unisono.maths.series.trace_truth import (
     trace_design,
     typical,
 )
+from unisono.maths.structure_words import require_word
 from unisono.tables.labels import Introduced, Introduction, counted
 
+Strategy = Literal["reduction", "uncertainty", "fewest"]
 SHOWN = 3  # convention: annotators named in an introduction
 SHOWN_RATINGS = (1, 2, 3, 5, 10)  # convention: per item, in an introduction
 TARGET = 0.9  # convention: correlation that is reckoned enough unless another is named
@@ -158,8 +161,13 @@ class Plan(Introduced):
         return found
 
 
-def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
-    """Items ranked by the expected reduction of uncertainty, annotators by information per rating."""
+def next_ratings(fuser: Fuser, fit: Fit, strategy: Strategy = "reduction") -> NextRatings:
+    """Items ranked by the expected reduction of uncertainty, annotators by information per rating.
+
+    The other strategies are those of Sheng, Provost and Ipeirotis (2008), who have them for labels that are right or
+    wrong: "uncertainty", the chance that a truth lies on the other side of the middle; "fewest", fewest ratings first.
+    """
+    require_word("strategy", strategy, get_args(Strategy))
     fuser.parameters()  # raises for models of traces
     if "item_cov" not in fit.arrays:
         raise DataError("This fit does not hold the uncertainty of its items. Fuse again with this version.")
@@ -173,7 +181,7 @@ def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
     Q, Sigma, V = (matrix[..., clear, :][..., clear] for matrix in (Q, Sigma, V))
     typical = np.einsum("k,kij->ij", share, Q)
     reduction = expected_reduction(V, typical)
-    order = np.argsort(-reduction, kind="stable")
+    order = np.argsort(-_worth(strategy, reduction, V, fit, clear), kind="stable")
     spread = np.trace(Sigma)
     explained = np.array([expected_reduction(Sigma[None], q)[0] for q in Q]) / spread
     best = np.argsort(-explained, kind="stable")
@@ -188,6 +196,27 @@ def next_ratings(fuser: Fuser, fit: Fit) -> NextRatings:
         dimensions=fit.dimensions,
         unclear=unclear,
     )
+
+
+def _worth(strategy: Strategy, reduction: np.ndarray, V: np.ndarray, fit: Fit, clear: np.ndarray) -> np.ndarray:
+    """(M,) what items are ranked by, the highest first."""
+    if strategy == "reduction":
+        return reduction
+    if strategy == "fewest":
+        if "item_judgements" not in fit.arrays:
+            raise DataError("This fit does not hold how often items were rated. Fuse again with this version.")
+        return -fit.arrays["item_judgements"]
+    sd = np.sqrt(np.einsum("mdd->md", fit.arrays["item_cov"])[:, clear])
+    return wrong_side(fit.arrays["item_mean"][:, clear], sd)
+
+
+def wrong_side(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """(M,) chance that a truth lies on the other side of the middle of all, mean over dimensions (M, D).   eq. D4
+
+    Of labels with L right and wrong ones this is the tail min(I_.5(L1 + 1, L2 + 1), 1 - I_.5) of a beta.
+    """
+    away = np.abs(mean - np.median(mean, axis=0)) / sd
+    return np.asarray(ndtr(-away).mean(axis=1))
 
 
 def plan_ratings(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) -> Plan:
