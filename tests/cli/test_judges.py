@@ -37,6 +37,7 @@ def test_judges_writes_its_tables(table):
         "systems.csv",
         "differences.csv",
         "variances.csv",
+        "needed.csv",
         "report.html",
     }
     board = pl.read_csv(table / "report" / "systems.csv")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from unisono.tables.labels import Introduction, listed
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.comparisons_reader import read_comparisons, rows_to_predict
 from unisono.tables.reading.data_frames import frame_like, kind_of
+
+if TYPE_CHECKING:
+    from unisono.evaluate.leaderboard_results import Leaderboard
 
 
 class WithComparisons:
@@ -236,6 +239,15 @@ class ComparisonFusion(WithComparisons, Saving):
     def summary(self) -> str:
         """The result in words."""
         return spoken("\n".join(summary_lines(self.summary_data)))
+
+    def leaderboard(self, by: Mapping[str, str] | None = None, **how: Any) -> Leaderboard:
+        """Which system is preferred in the comparisons, and which differences are real, as of `leaderboard`.
+
+        `by` maps items to systems; by default the items are the systems.
+        """
+        from unisono.api.score_and_judges import leaderboard
+
+        return leaderboard(self.comparisons, by, **how)
 
     def files(self) -> dict[str, dict[str, Any]]:
         """The tables of the folder that `save` writes, by name."""

@@ -90,7 +90,8 @@ def _board(pairs: Comparisons, d: int, asked: np.ndarray | None, fixed: Sequence
     pulled = pulls(answers, found.surprise, clusters[rows]) @ found.inverse
     influence[: len(pulled)] = pulled
     n = np.bincount(np.concatenate([left, right]), minlength=S)
-    return Board(name, means, influence, variances, n, float("nan"), ())
+    sizes = len(np.unique(clusters[rows])), len(np.unique(pairs.annotator_of[rows]))
+    return Board(name, means, influence, variances, n, float("nan"), (), *sizes)
 
 
 def _require_connected(pairs: Comparisons, left: np.ndarray, right: np.ndarray, dimension: str) -> None:

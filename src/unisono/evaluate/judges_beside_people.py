@@ -236,7 +236,9 @@ def measure_judges(
             f"{ratings.source}: judges are looked at beside people, and here is one kind of annotators. "
             "Say who is who with a column 'kind', --kind or --humans."
         )
-    fuser = Groups(reference_kind=reference_kind, shared=shared).explain(covariates).fit(ratings, on_step=on_step)
+    # What judges tell of a truth counts here, also of items whose truth is what people say.
+    fuser = Groups(reference_kind=reference_kind, shared=shared, estimate="posterior")
+    fuser.explain(covariates).fit(ratings, on_step=on_step)
     learned = fuser.fit_.learned
     assert learned is not None
     fused = fuser.fuse()

@@ -16,6 +16,7 @@ from unisono.tables.exporting.result_folder import write_results
 from unisono.tables.labels import Introduction, counted, listed
 from unisono.tables.reading.data_frames import frame_like
 
+MULTIPLES = (1, 2, 4)  # convention: of the annotators and prompts there are
 FORMAT = "leaderboard/1"  # of the plain values, as docs/schemas has it
 
 
@@ -29,6 +30,8 @@ class Board(NamedTuple):
     scores: np.ndarray  # (S,) that count
     help: float  # share of the variance of means that judges took away; NaN without judges beside people
     apart: tuple[tuple[int, int, float], ...]  # pairs without a common annotator, with the share of who rated
+    prompts: int
+    annotators: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,11 @@ class Leaderboard:
     def differences(self) -> Any:
         """A frame with a row per dimension and pair: difference, simultaneous interval, whether it is clear."""
         return self._frame(self.difference_columns())
+
+    @property
+    def needed(self) -> Any:
+        """A frame with the smallest difference that is clear with power .8, by numbers of prompts and annotators."""
+        return self._frame(self.needed_columns())
 
     @property
     def variances(self) -> Any:
@@ -106,6 +114,7 @@ class Leaderboard:
             "systems": self.system_columns(),
             "differences": self.difference_columns(),
             "variances": _columns(each),
+            "needed": self.needed_columns(),
         }
         return {name: columns for name, columns in found.items() if columns}
 
@@ -142,15 +151,33 @@ class Leaderboard:
             return float("nan")
         return float(np.median(known) * (1 + special.ndtri(POWER) / self.said.critical))
 
-    def _more(self, d: int) -> str:
-        """What more prompts, and more annotators, would do to this difference: their parts of its variance shrink."""
+    def needed_columns(self) -> dict[str, Any]:
+        """The columns of needed.csv: what fewer and more prompts and annotators would show, errors in proportion."""
+        rows = []
+        for d, board in enumerate(self.boards):
+            smallest, share = self.smallest(d), self._by_people(d)
+            if not np.isfinite(smallest):
+                continue
+            half = float(np.median(self.said.half[d][self.said.half[d] > 0]))
+            for k in MULTIPLES[-3:] if share > 0 else (1,):
+                for p in (0.25, 0.5, *MULTIPLES):
+                    factor = float(np.sqrt(share / k + (1 - share) / p))
+                    counts = {"prompts": round(p * board.prompts), "annotators": k * board.annotators}
+                    figures = {"smallest": factor * smallest, "half_width": factor * half}
+                    rows.append({"dimension": board.name} | counts | figures)
+        return _columns(rows)
+
+    def _by_people(self, d: int) -> float:
+        """Share of the variance of differences that is who rated."""
         board = self.boards[d]
         total, people = (float(np.trace(V) - V.sum() / len(V)) for V in (board.means.cov, board.means.by_people))
-        if total <= 0:
-            return ""
-        smallest, share = self.smallest(d), people / total
+        return people / total if total > 0 else 0.0
+
+    def _more(self, d: int) -> str:
+        """What more prompts, and more annotators, would do to this difference: their parts of its variance shrink."""
+        smallest, share = self.smallest(d), self._by_people(d)
         more = f"; four times the prompts would make it {smallest * np.sqrt(share + (1 - share) / 4):.2g}"
-        return more + (f", four times the annotators as well {smallest / 2:.2g}" if people > 0 else "")
+        return more + (f", four times the annotators as well {smallest / 2:.2g}" if share > 0 else "")
 
     def summary(self) -> str:
         """The result in words."""
@@ -167,7 +194,7 @@ class Leaderboard:
         return "\n".join(lines) + "\n"
 
     def save(self, directory: Any) -> Any:
-        """Writes systems.csv, differences.csv, variances.csv, summary.json, summary.txt, report.html; all or none."""
+        """Writes all tables, summary.json, summary.txt and report.html; all or none."""
         texts = {"summary.txt": self.summary()} | ({} if self.page is None else {"report.html": self.page(self)})
         write_results(Path(directory), self.tables(), self.to_dict(), texts)
         return Path(directory)

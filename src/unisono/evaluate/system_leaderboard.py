@@ -162,7 +162,8 @@ def _board(
     influence = np.zeros((int(scores.prompt.max()) + 1, S))
     influence[np.ix_(np.unique(scores.prompt[item]), present)] = fit.influence[:, : len(present)]
     variances = dict(zip(fit.names, fit.theta.tolist(), strict=True))
-    return Board(name, _whole(means, present, S), influence, variances, seen, help_, apart)
+    sizes = int(prompt.max()) + 1, int(annotator.max()) + 1
+    return Board(name, _whole(means, present, S), influence, variances, seen, help_, apart, *sizes)
 
 
 def _whole(means: Means, present: np.ndarray, S: int) -> Means:

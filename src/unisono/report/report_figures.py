@@ -93,7 +93,7 @@ def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: in
         ordered = [ordered[round(i * (len(ordered) - 1) / (most - 1))] for i in range(most)]
     if not ordered:
         return Markup("")
-    scale = _Scale([v for row in ordered for v in row["values"][d][2:5] if v is not None], LABELS, 640)
+    scale = Axis([v for row in ordered for v in row["values"][d][2:5] if v is not None], LABELS, 640)
     marks = []
     for i, row in enumerate(ordered):
         estimate, _, low, high, mean = row["values"][d]
@@ -115,33 +115,6 @@ def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: in
     return broad(height, label, [*scale.axis(14, height - 20), *marks])
 
 
-RANKS = 640  # where the ranks of systems end
-SYSTEM_ROW = 20  # height of a line of a leaderboard
-
-
-def leaderboard_figure(rows: Sequence[dict[str, Any]], dimension: str, level: float) -> Markup:
-    """Means of systems with their intervals, the best on top, and beside them the ranks that they may have."""
-    known = [row for row in rows if row["mean"] is not None]
-    if not known:
-        return Markup("")
-    scale = _Scale([row[end] for row in known for end in ("low", "high")], LABELS, RANKS - 90)
-    marks = [Markup('<text class="name" x="{}" y="14">rank</text>').format(RANKS)]
-    for i, row in enumerate(known):
-        y = 30 + SYSTEM_ROW * i
-        first, last = row["rank_low"], row["rank_high"]
-        rank = f"{first}" if first == last else f"{first} to {last}"
-        about = f"{row['system']}: {as_number(row['mean'])} [{as_number(row['low'])}, {as_number(row['high'])}]"
-        name = Markup('<text class="name" x="{}" y="{}">{}</text>')
-        line = '<g><title>{}</title><line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-        marks.append(name.format(LABELS - 8, y + 4, short_name(row["system"])))
-        marks.append(Markup(line).format(f"{about}, rank {rank}", scale(row["low"]), scale(row["high"]), y, y))
-        marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3.6"/></g>').format(scale(row["mean"]), y))
-        marks.append(name.format(RANKS, y + 4, rank))
-    height = 30 + SYSTEM_ROW * len(known) + 16
-    label = f"{dimension}: means of {len(known)} systems with {level:.0%} intervals and the ranks they may have"
-    return broad(height, label, [*scale.axis(20, height - 20), *marks])
-
-
 MOST_STROKES = 300  # convention: items beyond which strokes would run into a bar
 BINS = 75  # of a density, four units wide
 Ends = tuple[float | None, float | None]  # of the scale of the answers, where they are known
@@ -152,7 +125,7 @@ def strip_figure(points: Sequence[float], ends: Ends, label: str) -> Markup:
     if not points:
         return Markup("")
     low, high = _whole(points, ends)
-    scale = _Scale([low, high], 3, 297)
+    scale = Axis([low, high], 3, 297)
     marks = [Markup('<line class="grid" x1="3" x2="297" y1="8" y2="8"/>')]
     if len(points) > MOST_STROKES:
         marks.append(_density([float(scale(point)) for point in points], 3, 297))
@@ -212,7 +185,7 @@ def share_figure(value: float | None, label: str, best: bool = True) -> Markup:
 
 def agreement_figure(dimensions: Sequence[dict[str, Any]], names: Sequence[str]) -> Markup:
     """Figures of agreement with their intervals, a line each, dimension by dimension."""
-    scale = _Scale([0.0, 1.0, *(_low(one["figures"][name]) for one in dimensions for name in names)], 240, 640)
+    scale = Axis([0.0, 1.0, *(_low(one["figures"][name]) for one in dimensions for name in names)], 240, 640)
     marks, y = [], 14
     for one in dimensions:
         for i, name in enumerate(names):
@@ -325,7 +298,7 @@ def objective_figure(objective: Sequence[float]) -> Markup:
     return broad(134, f"Objective from {as_number(objective[0], 6)} to {as_number(objective[-1], 6)}", marks)
 
 
-class _Scale:
+class Axis:
     """From values to places, with round numbers on the axis."""
 
     def __init__(self, values: Sequence[float], left: float, right: float) -> None:

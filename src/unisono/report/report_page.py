@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 from unisono.errors import DataError
 from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.report.comparison_summary import summary_lines
+from unisono.report.leaderboard_figures import leaderboard_figure, needed_figure
 from unisono.report.report_alerts import WORDS, look_at
 from unisono.report.report_annotators import leaking, strongest_leakage
 from unisono.report.report_categories import Chosen, class_figure
@@ -32,7 +33,6 @@ from unisono.report.report_figures import (
     as_share,
     caterpillar,
     coverage_figure,
-    leaderboard_figure,
     matrix_figure,
     objective_figure,
     transform_figure,
@@ -140,6 +140,7 @@ def _environment() -> Environment:
         "class_figure": class_figure,
         "coverage_figure": coverage_figure,
         "leaderboard_figure": leaderboard_figure,
+        "needed_figure": needed_figure,
         "leaking": leaking,
         "strongest_leakage": strongest_leakage,
         "matrix_figure": matrix_figure,
@@ -176,6 +177,7 @@ def leaderboard_page(found: Leaderboard) -> str:
         {
             "name": name,
             "rows": [row for row in data["systems"] if row["dimension"] == name],
+            "needed": [row for row in data.get("needed", ()) if row["dimension"] == name],
             "conclusions": found.conclusions(d),
         }
         for d, name in enumerate(found.dimensions)

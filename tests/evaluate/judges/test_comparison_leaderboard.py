@@ -44,7 +44,7 @@ def test_systems_are_ranked_by_comparisons(board, table, tmp_path):
     assert clear == {pair: pair != ("s0", "s3") for pair in clear}
     assert board.systems["rank_low"].to_list() == [1, 2, 2, 4]
     folder = board.save(tmp_path / "board")
-    assert (folder / "report.html").read_text().count('class="dot"') == 4
+    assert (folder / "report.html").read_text().count('r="3.6"') == 4
     assert "360 comparisons by 6 annotators" in board.summary()
     assert set(board.variances["source"]) == {"annotators", "prompts"}
     shuffled = table.sample(fraction=1.0, shuffle=True, seed=1)
@@ -92,6 +92,11 @@ def test_few_prompts_and_people_make_intervals_wider(table, board):
     assert half[0] < half[1]
     these = un.leaderboard(table, prompt="question", these="prompts,people")
     assert (these.differences["high"] - these.differences["low"]).mean() < half[0]
+
+
+def test_a_fusion_of_comparisons_has_a_leaderboard(table):
+    found = un.fuse(comparisons=table).leaderboard(these="people")
+    assert found.differences.equals(un.leaderboard(table, these="people").differences)
 
 
 def test_one_judge_and_no_prompt(table):

@@ -189,3 +189,17 @@ def test_a_family_that_a_judge_favours_is_named():
     said = dict(zip(table["judge"], table["favours_family"], strict=True))
     assert said["harsh"] == "gpt"
     assert said["equal"] == said["constant"] == ""
+
+
+def test_judges_count_where_people_rated_every_item():
+    """The truth is what people say there; how many people are needed beside the judges is another question."""
+    ratings, _ = judged_ratings(0, items=120, labels=120, people=3, per_label=3)
+    useless = np.array([kind == "judge" for kind in ratings.kinds])[ratings.annotator_of]
+    noise = np.random.default_rng(0).normal(size=ratings.value.shape)
+    found = (
+        un.judges(ratings).correlation,
+        un.judges(ratings.with_value(np.where(useless[:, None], noise, ratings.value))).correlation,
+    )
+    assert (found[0][0] > 0.5).all()
+    assert (found[1][0] < 0.3).all()
+    assert (found[0][1] > found[0][0]).all()

@@ -1,5 +1,7 @@
 """Leaderboards through `un.leaderboard`: people, judges, both, and scores that nobody gave."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -50,6 +52,15 @@ def test_it_introduces_itself_and_is_saved(board, tmp_path):
     assert pl.read_csv(folder / "systems.csv").columns == SYSTEMS
     assert pl.read_csv(folder / "differences.csv").columns == DIFFERENCES
     assert (folder / "summary.txt").read_text() == text
+    assert board.save(folder) == folder
+    needed = board.needed
+    assert needed.columns == ["dimension", "prompts", "annotators", "smallest", "half_width"]
+    here = needed.filter((pl.col("prompts") == 40) & (pl.col("annotators") == 6))
+    assert f"probability of 0.8: {here['smallest'][0]:.2g}" in text
+    assert here["half_width"][0] == pytest.approx((board.differences["high"] - board.differences["low"]).median() / 2)
+    most = needed.filter((pl.col("prompts") == 160) & (pl.col("annotators") == 24))
+    assert most["smallest"][0] == pytest.approx(here["smallest"][0] / 2)
+    assert needed.group_by("annotators").agg(pl.col("smallest").diff().max())["smallest"].max() < 0
 
 
 def test_order_of_rows_names_and_kinds_of_frames_do_not_matter(table, board):
@@ -288,3 +299,21 @@ def test_a_picture_has_a_dot_an_interval_and_ranks(board):
     assert "quality (mean, 90% interval)" in axes.get_xlabel()
     with pytest.raises(un.DataError, match="no dimension 'qualty'"):
         un.plot.leaderboard(board, "qualty")
+
+
+def test_means_variances_and_errors_are_those_of_statsmodels():
+    smf = pytest.importorskip("statsmodels.formula.api")
+    table = score_table(drawn_scores(4, (0.0, 0.5, -0.5), prompts=12, people=5, each=5, favourites=0.5)).to_pandas()
+    table = table.assign(all=1, ps=table.prompt + table.system, ks=table.annotator + table.system)
+    parts = {name: f"0 + C({name})" for name in ("annotator", "ks", "prompt", "ps")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = smf.mixedlm("quality ~ 0 + C(system)", table, groups="all", re_formula="0", vc_formula=parts).fit()
+    board = un.leaderboard(table, "system", "prompt", dims=["quality"])
+    means = board.boards[0].means
+    np.testing.assert_allclose(means.mean, fit.fe_params, atol=1e-6)
+    found = board.boards[0].variances
+    names = ["annotators", "annotators by systems", "prompts", "systems by prompts", "noise"]
+    np.testing.assert_allclose([found[name] for name in names], [*fit.vcomp, fit.scale], atol=2e-3)
+    gap = np.array([1.0, -1, 0])
+    assert gap @ means.cov @ gap == pytest.approx(gap @ fit.cov_params().to_numpy()[:3, :3] @ gap, rel=0.15)

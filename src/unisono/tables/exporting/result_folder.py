@@ -23,6 +23,7 @@ DUST = 1e-12  # of the largest figure of a column: what is smaller is the roundi
 
 
 SUMMARY = "summary.json"
+FORMATS = ("leaderboard/", "judges/")  # of summaries that no fusion wrote, but leaderboards and looks at judges
 WRITTEN = (
     "truth.csv",
     "annotators.csv",
@@ -52,7 +53,9 @@ def _is_ours(directory: Path) -> bool:
         found = json.loads((directory / SUMMARY).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(found, dict) and {"dimensions", "annotators"} <= found.keys()
+    if not isinstance(found, dict):
+        return False
+    return {"dimensions", "annotators"} <= found.keys() or str(found.get("format")).startswith(FORMATS)
 
 
 def write_results(
