@@ -242,6 +242,12 @@ def test_a_chapter_is_told_from_small_units():
     }
     results = {unit.key: one[unit.settings["features"] > 0] for unit in experiment_items_synthetic.units(settings)}
     chapter = experiment_items_synthetic.report(settings, results)
+    others = chapter.tables[-1]
+    named = ["our default", *experiment_items_synthetic.OTHERS.values()]
+    assert [row[0].split(", ")[0] for row in others.rows[: len(named)]] == named
+    scores = next(iter(results.values()))["unaided"]["scores"]["types"]
+    assert {d: set(own) for d, own in scores.items()} == {"dim1": {"ccc", "pearson"}, "dim2": {"ccc", "pearson"}}
+    assert all(cell for row in others.rows for cell in row)
     assert len(chapter.claims) == 5
     assert all(claim.measured != "–" and claim.direction for claim in chapter.claims)
     difference = [one[True]["scores"][model]["dim1"]["ccc"] for model in (JOINT, INDEPENDENT)]
