@@ -1,6 +1,7 @@
 """Pairs to compare next: the most informative ones, every item once, sides drawn; better than pairs at random."""
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.integrate import quad
 
@@ -92,3 +93,41 @@ def _of(pairs, answers):
 
 def _answer(rng, truth, i, j):
     return 0 if rng.random() < 1 / (1 + np.exp(truth[j] - truth[i])) else 2
+
+
+def test_a_plan_foretells_what_comparisons_reach():
+    def found(N, seed):
+        w = world(N=N, seed=seed)
+        d = w.data
+        fuser = fitted(table_of(d.left, d.right, d.who, d.answer, 100))
+        return fuser, float(np.corrcoef(fuser.fuse().mean[:, 0], w.truth[:, 0])[0, 1])
+
+    plan = un.plan(un.fuse(comparisons=compared(3000, 9)), most=40)
+    assert plan.columns()["comparisons"][0] == 1
+    for N in (500, 1000, 2000):
+        r = np.mean([found(N, seed)[1] for seed in range(3)])
+        assert abs(plan.correlation[2 * N // 100 - 1, 0] - r) < 0.04
+    assert plan.enough(0.9) == np.flatnonzero(plan.correlation[:, 0] >= 0.9)[0] + 1
+    assert (np.diff(plan.correlation[3:, 0]) > 0).all()
+    assert "comparisons per item" in str(plan)
+
+
+def compared(N, seed):
+    d = world(N=N, seed=seed).data
+    return table_of(d.left, d.right, d.who, d.answer, 100)
+
+
+def test_what_a_rating_is_worth(tmp_path):
+    """A precise rating is worth more comparisons than a careless one."""
+    table, worth = compared(1000, 0), []
+    truth = world(N=1000, seed=0).truth[:, 0]
+    for noise in (0.5, 2.0):
+        rng = np.random.default_rng(0)
+        items, who = np.tile(np.arange(100), 3), np.repeat(["x", "y", "z"], 100)
+        rows = {"item": [f"i{m}" for m in items], "annotator": who, "q": truth[items] + noise * rng.normal(size=300)}
+        result = un.fuse(pl.DataFrame(rows), comparisons=table, scale="none")
+        worth.append(un.plan(result).worth["q"])
+    assert worth[0] > 3 * worth[1]
+    result.save(tmp_path / "out", report=False)
+    np.testing.assert_allclose(un.plan(tmp_path / "out").worth["q"], worth[1])
+    assert not un.plan(un.fuse(comparisons=table)).worth

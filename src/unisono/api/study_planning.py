@@ -18,7 +18,7 @@ from unisono.fusers import Fit, Fuser, rating_design, revive
 from unisono.fusers import rating_design as series_advice
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fuser_settings import require_asked
-from unisono.fusers.pair_design import next_pairs
+from unisono.fusers.pair_design import next_pairs, plan_comparisons
 from unisono.fusers.rating_design import TARGET, Plan
 from unisono.fusers.saved_fit import load_fit
 from unisono.fusers.trace_fuser import SeriesFuser
@@ -31,9 +31,9 @@ def plan(fit: Any, *, most: int = 20, seed: int = 0, **reading: Any) -> Plan:
     Parameters
     ----------
     fit : Fusion, path, Ratings or data frame
-        A fusion, the folder of a saved one, or ratings, which are fused first.
+        A fusion, the folder of a saved one, or ratings, which are fused first. Of comparisons a fusion or a folder.
     most : int
-        Ratings per item to look at.
+        Ratings, or comparisons, per item to look at.
     seed : int
         Decides which annotators are drawn.
     **reading
@@ -57,6 +57,8 @@ def plan(fit: Any, *, most: int = 20, seed: int = 0, **reading: Any) -> Plan:
     """
     require_asked(most=most, seed=seed)
     fuser, known = _fitted(fit, reading)
+    if isinstance(fuser, Pairwise):
+        return plan_comparisons(fuser, most=most, seed=seed)
     ask = series_advice.plan_annotators if isinstance(fuser, SeriesFuser) else rating_design.plan_ratings
     return ask(fuser, known, most=most, seed=seed)
 

@@ -144,7 +144,7 @@ def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings:
     """Predict the error for 1, 2, ... ratings per item by annotators like those of FIT.
 
     For each dimension: the correlation of estimate and truth to expect, and the sd of the truth that remains. Of
-    traces: for 1, 2, ... annotators per recording.
+    traces: for 1, 2, ... annotators per recording; of comparisons: per item, and beside ratings what a rating is worth.
     """
     from unisono.api import plan
     from unisono.evaluate.alerts import nothing_shared
@@ -165,7 +165,7 @@ def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings:
     ):
         tell(f"{what}, by {found.by}")
         rows = [[str(n), *map(number, row)] for n, row in zip(found.ratings, values.tolist(), strict=True)]
-        print_table(["annotators" if found.traces else "ratings", *found.dimensions], rows)
+        print_table(["annotators" if found.traces else found.what, *found.dimensions], rows)
     most_tried = int(found.ratings[-1])
     if most_tried > found.people:
         tell(f"Beyond {counted(found.people, 'annotator')} of the fit, others are taken to be like them.")
@@ -176,6 +176,8 @@ def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings:
     if len(each) > 1:
         needed = [f"{name} {n or f'more than {most_tried}'}" for name, n in each.items() if name not in found.unclear]
         tell(f"Needed: {', '.join(needed)}.")
+    for name, worth in found.worth.items():
+        tell(f"{name}: at what is known now, a rating is worth {worth:.2g} comparisons.")
 
 
 NO_ADVICE = "the advice is about the other dimensions."

@@ -6,7 +6,8 @@ them, need another annotator.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -106,17 +107,20 @@ class Plan(Introduced):
     asked: str = ""  # whose ratings these are, where not everybody's: " by 'human', beside those of 'judge'"
     traces: bool = False  # whether `ratings` are annotators per recording
     people: int = 0  # annotators of the fit; beyond them others are taken to be like these
+    what: str = "ratings"  # or comparisons
+    worth: Mapping[str, float] = field(default_factory=dict)  # comparisons that a rating is worth, where there are both
 
     @property
     def by(self) -> str:
         """What the numbers count, in words."""
-        return "annotators per recording" if self.traces else f"ratings per item{self.asked}"
+        return "annotators per recording" if self.traces else f"{self.what} per item{self.asked}"
 
     def _introduction(self) -> Introduction:
         most = int(self.ratings[-1])
+        one = "annotator" if self.traces else self.what[:-1]
         header = (
             "dimension",
-            *(f"{n} {'annotator' if self.traces else 'rating'}{'s' * (n != 1)}" for n in SHOWN_RATINGS if n <= most),
+            *(f"{n} {one}{'s' * (n != 1)}" for n in SHOWN_RATINGS if n <= most),
             f"r of {TARGET:g} with",
         )
         rows = [
@@ -136,12 +140,11 @@ class Plan(Introduced):
         """Plain data for JSON, with the ratings that reach a correlation of `target`."""
         table = {name: column.tolist() for name, column in self.columns().items()}
         each = self.enough_each(target)
-        return {"plan": table, "target": target, "enough": self.enough(target), "enough_each": each} | {
-            "unclear": list(self.unclear)
-        }
+        found = {"plan": table, "target": target, "enough": self.enough(target), "enough_each": each}
+        return found | {"unclear": list(self.unclear)} | ({"worth": dict(self.worth)} if self.worth else {})
 
     def columns(self) -> dict[str, Any]:
-        table: dict[str, Any] = {"ratings": self.ratings}
+        table: dict[str, Any] = {self.what: self.ratings}
         for d, name in enumerate(self.dimensions):
             table[f"{name}_sd"] = self.sd[:, d]
             table[f"{name}_r"] = self.correlation[:, d]
