@@ -12,11 +12,13 @@ from command_line import unisono_here as run
 from comparison_cases import world
 from unisono.errors import DataError
 from unisono.evaluate.pair_agreement import most_compared, win_shares
+from unisono.report.report_highlights import in_short
+from unisono.report.report_methods import methods_paragraph
 
 
 @pytest.fixture(scope="module")
 def case():
-    d = world(M=20, K=8, N=900).data
+    d = world(M=20, K=8, N=2400).data
     columns = {"annotator": [f"k{k}" for k in d.who], "left": [f"i{i:02d}" for i in d.left]}
     answers = {"right": [f"i{j:02d}" for j in d.right], "calm": [("left", "tie", "right")[a] for a in d.answer]}
     table = pl.DataFrame(columns | answers)
@@ -37,7 +39,15 @@ def test_the_page_says_what_was_found(case, tmp_path):
     spammers = result.annotators.filter(pl.col("comparison_spammer") > 0.9)["annotator"]
     assert all(name in page for name in spammers)
     assert "Bradley-Terry" in data["methods"]
-    assert "900 comparisons of 20 items" in data["methods"]
+    assert "2,400 comparisons of 20 items" in data["methods"]
+    assert methods_paragraph(data) == data["methods"]
+    answers = in_short(data)
+    assert f"highest {best}" in answers[0].lines[0].text
+    assert [one.sentence for one in answers] == [
+        "Estimates of 20 items, each with an interval (truth.csv).",
+        "All 20 items are connected by comparisons.",
+        "8 annotators, of whom some look unreliable.",
+    ]
     (tmp_path / "out" / "report.html").unlink()
     assert run("report", tmp_path / "out").returncode == 0
     assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8") == page

@@ -43,6 +43,8 @@ def in_short(data: dict[str, Any]) -> list[Answer]:
     """The three answers."""
     if data["kind"] == "categories":
         return [_classes(data), _sure_of_classes(data), _trust_in_classes(data)]
+    if data["kind"] == "comparisons":
+        return _of_comparisons(data)
     return [_answer(data), _certainty(data), _trust(data)]
 
 
@@ -261,3 +263,24 @@ def _trust_in_classes(data: dict[str, Any]) -> Answer:
     believed = "every vote counts the same" if voted else "who is right more often counts for more"
     sentence = f"{counted(data['summary']['annotators'], 'annotator')}; {believed}."
     return Answer("Whom do I trust?", sentence, lines, "categories")
+
+
+def _of_comparisons(data: dict[str, Any]) -> list[Answer]:
+    dims, summary = data["summary"]["dimensions"], data["summary"]
+    found = [
+        Line(name, f"highest {', '.join(one['highest'])}; lowest {', '.join(one['lowest'])}")
+        for name, one in list(dims.items())[:MOST]
+    ]
+    sure = [
+        Line(name, f"± {as_number(1.645 * one['typical_sd'], 2)}, truths spread with sd {as_number(one['spread'], 2)}")
+        for name, one in list(dims.items())[:MOST]
+    ]
+    sentence = f"Estimates of {counted(data['truth']['of'], 'item')}, each with an interval (truth.csv)."
+    doubted = {"Spammers": summary["spammers"], "Upside down": summary["flipped"]}
+    who = [Line(what, ", ".join(names[:MOST])) for what, names in doubted.items() if names]
+    people, some = counted(data["people"]["of"], "annotator"), "of whom some" if who else "none of whom"
+    return [
+        Answer("What is the answer?", sentence, found, "truth"),
+        Answer("How sure is it?", summary["connected"], sure, "truth"),
+        Answer("Whom to trust?", f"{people}, {some} look unreliable.", who, "annotators"),
+    ]

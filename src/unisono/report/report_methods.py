@@ -97,6 +97,8 @@ def assumptions(data: dict[str, Any]) -> tuple[str, ...]:
 
 def methods_paragraph(data: dict[str, Any]) -> str:
     """For the methods section of a paper; every number is from this fusion."""
+    if data["kind"] == "comparisons":
+        return str(data["methods"])
     summary = data["summary"]
     version = summary["provenance"].get("unisono", "")
     if data["kind"] == "categories":
