@@ -119,12 +119,17 @@ def test_a_refused_table_is_read_after_a_click_on_its_way_out(open_desk: OpenDes
 @pytest.mark.slow
 def test_set_aside_compare_and_load_again(open_desk: OpenDesk) -> None:
     page = open_desk()
-    page.get_by_role("button", name="300 rated summaries").click()
+    rng = np.random.default_rng(0)
+    truth = rng.normal(5, 2, (40, 2))
+    rows = [
+        f"{m},s0{k},{v:.1f},{w:.1f}" for k in range(4) for m, (v, w) in enumerate(truth + rng.normal(0, 1, truth.shape))
+    ]
+    drop(page, "crowd.csv", "\n".join(["item,annotator,u,v", *rows]).encode())
     page.get_by_role("button", name="Fuse", exact=True).click()
     expect(page.locator("#panel iframe")).to_be_visible()
     page.get_by_label("Annotator to set aside").select_option("s01")
     page.get_by_role("button", name="Set aside and fuse").click()
-    expect(page.locator("#difference tbody tr")).to_have_count(3)
+    expect(page.locator("#difference tbody tr")).to_have_count(2)
     correlation = float(page.locator("#difference tbody td").first.inner_text())
     assert 0.5 < correlation < 0.999
     page.get_by_text("The same again").click()
