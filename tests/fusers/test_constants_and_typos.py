@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from item_cases import random_raters, ratings_of
 from unisono import fuse
@@ -58,6 +60,33 @@ def test_three_raters_may_lie_as_far_apart_as_they_like(apart):
         found += [np.corrcoef(a, b)[0, 1] for a, b in zip(estimate.T, truth.T, strict=True)]
         plain += [np.corrcoef(a, b)[0, 1] for a, b in zip(mean.T, truth.T, strict=True)]
     assert np.mean(found) > np.mean(plain) - 0.003
+
+
+@given(seed=st.integers(0, 2**32 - 1), noise=st.floats(0.5, 1.5), D=st.integers(2, 5), per_item=st.integers(3, 5))
+@settings(max_examples=10, deadline=None, derandomize=True)
+def test_items_with_one_rating_somebody_at_random_and_a_random_dimension_hardly_change_the_truth(
+    seed, noise, D, per_item
+):
+    rng = np.random.default_rng(seed)
+    item_of, of = random_raters(rng, 120, 25, per_item)
+    truth = rng.normal(size=(120, D)) @ (0.6 * np.eye(D) + 0.4)
+    bias, scale = 0.4 * rng.normal(size=(25, D)), np.exp(0.3 * rng.normal(size=25))
+    value = truth[item_of] + bias[of] + noise * scale[of, None] * rng.normal(size=(len(of), D))
+    plain = fused(value, item_of, of)
+    again = rng.integers(len(of), size=120)
+    single = np.vstack([value, value[again]]), np.append(item_of, 120 + np.arange(120)), np.append(of, of[again])
+    assert least_correlation(plain, fused(*single)[:120]) > 0.98
+    order = np.argsort(np.append(item_of, np.arange(120)), kind="stable")
+    guest = (
+        np.vstack([value, rng.permuted(value[:120], axis=0)]),
+        np.append(item_of, np.arange(120)),
+        np.append(of, 25 + 0 * again),
+    )
+    assert least_correlation(plain, fused(*(part[order] for part in guest))) > 0.98
+    assert (
+        least_correlation(plain, fused(np.column_stack([value, rng.permutation(value[:, 0])]), item_of, of)[:, :D])
+        > 0.98
+    )
 
 
 @pytest.mark.parametrize("far", [600.0, 2100.0, -1e6])

@@ -55,6 +55,18 @@ def naive_pairs(value, item_of, of, offset, factor):
     return products, pairs
 
 
+def naive_item_levels(value, item_of, of, K):
+    """Numbers, sums of distances from the mean of the others on an item, and of their variances; (K, D) each."""
+    n, away, spread = np.zeros((3, K, value.shape[1]))
+    for j, d in np.ndindex(value.shape):
+        others = [i for i in np.flatnonzero(item_of == item_of[j]) if i != j and not np.isnan(value[i, d])]
+        if others and not np.isnan(value[j, d]):
+            n[of[j], d] += 1
+            away[of[j], d] += value[j, d] - value[others, d].mean()
+            spread[of[j], d] += 1 + 1 / len(others)
+    return n, away, spread
+
+
 def dense_reml(y, item_of, of):
     """Variances of truths, biases and errors with the highest restricted likelihood of answers (J,)."""
     same = [(x[:, None] == x).astype(float) for x in (item_of, of)]

@@ -19,7 +19,7 @@ from unisono.fusers.fusion_results import Annotators
 from unisono.fusers.trace_data import in_own_units, parts_of
 from unisono.maths.copies.copy_sets import Opinions, find_opinions, one_voice
 from unisono.maths.copies.trace_copies import PairSums, find_trace_copies, moving_sd, one_trace, pair_sums
-from unisono.maths.items.bayes_start import standardised
+from unisono.maths.items.annotator_levels import standardised
 from unisono.maths.raters.rater_diagnosis import Diagnosis, diagnose
 from unisono.maths.raters.rater_signal import SharedSignal, shared_signal
 from unisono.maths.rating_values import same_answers

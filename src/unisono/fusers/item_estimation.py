@@ -26,10 +26,11 @@ from unisono.fusers.item_preparation import (
 from unisono.fusers.standardisation import Scaling, restore_space, restored_scale, scale_arrays, with_newcomer
 from unisono.fusers.warm_start import evidence_counts
 from unisono.maths.em_loop import EmTrace, Stop, relative_change, run_em
+from unisono.maths.items.annotator_levels import tails
 from unisono.maths.items.annotator_rows import expected_gain
 from unisono.maths.items.bayes_bound import BayesSettings, BayesState
 from unisono.maths.items.bayes_em import bayes_step, settled
-from unisono.maths.items.bayes_start import PairsAt, bayes_settings, bayes_start, tails
+from unisono.maths.items.bayes_start import PairsAt, bayes_settings, bayes_start
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_gold import Turned, turned_by_gold
 from unisono.maths.items.item_params import (
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from unisono.fusers.joint_items import Joint
 
 
-FEWEST_COMPARED = 3  # numerical: of two annotators whose answers differ nothing says which one exaggerates
+FEWEST_COMPARED = 2  # numerical: annotators whose answers can be compared at all
 
 
 class Estimate(NamedTuple):
@@ -109,9 +110,11 @@ def anchored_settings(
         return bayes_settings(data, structure, priors, floor, correlated=False, warp=warp)
     judgements, classes = data.by_annotator(data.judgements), None
     if diagnosis is not None and anchor == "average":
-        if int((judgements > 0).sum()) < FEWEST_COMPARED:
+        raters = int((judgements > 0).sum())
+        if raters < FEWEST_COMPARED:
             structure = structure._replace(transform="identity")
-        if structure.transform != "identity":
+        # Where two disagree nothing says which one is a spammer.
+        if structure.transform != "identity" and raters > FEWEST_COMPARED:
             classes = class_priors(diagnosis(), judgements)
     return bayes_settings(
         data, structure, priors, floor, classes=classes, pairs=pairs, anchored=anchor != "none", warp=warp

@@ -70,7 +70,7 @@ class ItemPosteriors:
     def _completed(self) -> tuple[Posterior, ItemData]:
         data = self.data if self.warp is None else unbend(self.data, self.warp).of(self.data)
         if self.weights is not None:
-            data = cautious(data, self.weights).of(data)
+            data = cautious(data, self.params, self.weights).of(data)
         return completed_posterior(data, self.params)
 
     @cached_property

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.maths.items.bayes_start import units_of
+from unisono.maths.items.annotator_levels import units_of
 from unisono.maths.items.item_data import Scores, no_features, orthogonal_scores
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.rating_values import pooled_moments

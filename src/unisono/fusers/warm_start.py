@@ -13,9 +13,9 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.fusers.standardisation import Scaling
+from unisono.maths.items.annotator_levels import tails
 from unisono.maths.items.annotator_rows import RowPrior
 from unisono.maths.items.bayes_bound import BayesSettings, KnownAnnotators, Targets
-from unisono.maths.items.bayes_start import tails
 from unisono.maths.items.censored_estep import EndAnswers
 from unisono.maths.items.item_params import ItemParams
 from unisono.tables.answer_scale import Scale
@@ -124,6 +124,7 @@ def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str,
     return settings._replace(
         earlier=KnownAnnotators(known, rows, scale[row], numbers[row]),
         told_apart=1.0,
+        scales=None,
         targets=Targets(params.Sigma, pool, np.diag(params.cov[-1, :, -1, -1] / tails(priors.bias_freedom))),
         priors=priors._replace(
             latent_items=priors.latent_items + earlier.items,

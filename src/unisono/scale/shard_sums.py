@@ -13,16 +13,15 @@ import numpy as np
 from unisono.fusers.item_posteriors import Calibration, variance_without_signal
 from unisono.maths.grouped_sums import correlation_of_sums
 from unisono.maths.items.annotator_intervals import left_out_variances
-from unisono.maths.items.bayes_start import (
+from unisono.maths.items.annotator_levels import (
     AnnotatorMoments,
     Levels,
-    PairSums,
     annotator_levels,
     annotator_moments,
-    pair_sums,
     profile_moments,
     units,
 )
+from unisono.maths.items.bayes_start import PairSums, pair_sums
 from unisono.maths.items.censored_estep import Typical
 from unisono.maths.items.item_data import ItemData, rows_elsewhere
 from unisono.maths.items.item_estep import Stats, completed_posterior, left_out_truths

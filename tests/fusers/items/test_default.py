@@ -244,3 +244,23 @@ def test_where_the_scale_ends_so_do_estimates_and_intervals():
     # Known truths may lie on a scale of their own, if that is meant.
     known = pl.DataFrame({"item": [f"i{m}" for m in range(30)], "joy": 10 * (50 + 40 * truth[:30])})
     assert un.fuse(frame, gold=known, gold_anyway=True).fused.mean.max() > 110
+
+
+def test_covariances_of_truths_and_errors_come_to_those_that_they_are():
+    """The prior of uncorrelated errors gives way to many judgements."""
+    truths, errors = np.array([[1.0, 0.3], [0.3, 1.0]]), 0.5 * np.array([[1.0, 0.6], [0.6, 1.0]])
+    off = []
+    for M in (60, 600, 12_000):
+        rng = np.random.default_rng(M)
+        item_of, of = random_raters(rng, M, 12, 4)
+        truth = rng.multivariate_normal(np.zeros(2), truths, size=M)
+        value = truth[item_of] + 0.4 * rng.normal(size=(12, 2))[of]
+        value += rng.multivariate_normal(np.zeros(2), errors, size=len(of))
+        fuser = make_fuser("auto").fit(ratings_of(value, item_of, of))
+        unit = np.outer(fuser.scaling_.scale, fuser.scaling_.scale)
+        shares = fuser.judgements_[:12] / fuser.judgements_[:12].sum()
+        found = np.einsum("k,kde->de", shares, fuser.params_.N[:12]), fuser.params_.Sigma
+        off.append([np.abs(part * unit - true).max() for part, true in zip(found, (errors, truths), strict=True)])
+    assert off[0][0] > 0.08  # a third of the correlation is gone
+    assert max(off[2]) < 0.03
+    assert off[2][0] < off[1][0] < off[0][0]

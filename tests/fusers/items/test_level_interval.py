@@ -87,7 +87,7 @@ def test_a_saved_fit_keeps_what_the_level_leaves_open(tmp_path):
     result.save(tmp_path / "out")
     again = un.load(tmp_path / "out").fuse(frame)
     np.testing.assert_allclose(again.level.cov, result.fused.level.cov, rtol=1e-9)
-    assert again.level.freedom == result.fused.level.freedom == pytest.approx(5, abs=1e-3)
+    assert again.level.freedom == result.fused.level.freedom == pytest.approx(7, abs=1e-3)
     np.testing.assert_allclose(again.sd, result.fused.sd, rtol=1e-9)
     np.testing.assert_array_equal(result.fit.fused().sd, result.fused.sd)
     assert restore_calibration(Calibration().arrays()).level is None

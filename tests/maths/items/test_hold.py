@@ -85,6 +85,25 @@ def test_few_annotators_are_held_closer_together(K, share):
     hyper = bayes_start(data, settings).hyper
     assert hyper.gain == pytest.approx(1 / (share * Priors().gain_variance))
     nu, _ = settings.noise_scale_prior(data, hyper.hold)
-    np.testing.assert_allclose(nu, Priors().noise_numbers * 2 / share)
+    np.testing.assert_allclose(nu, Priors().noise_numbers * 2 / min(share, 3 / 4))
     centers = settings.class_centers(np.array([1.0, 0.25]))
     np.testing.assert_allclose(centers[1, 0], CLASS_GAINS[0] * 0.5**share)
+
+
+def test_two_are_equally_reliable_each_in_units_of_their_own():
+    rng = np.random.default_rng(3)
+    truth = rng.normal(size=(60, 2))
+    wide = np.array([1.0, 3.0])
+    value = (truth[:, None] + 0.5 * rng.normal(size=(60, 2, 2))) * wide[:, None]
+    item, who = np.divmod(np.arange(120), 2)
+    data = prepare(value.reshape(120, 2) / 2.5, item, who, no_features(60), 2)
+    settings = settings_of(data)
+    np.testing.assert_allclose(settings.scales[1] / settings.scales[0], 9 ** (59 / 67), rtol=0.3)
+    state, trace = fitted(data, settings)
+    assert np.diff(trace.objective).min() >= -1e-9 * np.abs(trace.objective).max()
+    np.testing.assert_allclose(state.hyper.r, settings.scales, rtol=1e-3)
+    gain = np.einsum("kdd->kd", state.params.F)
+    np.testing.assert_allclose(gain[1] / gain[0], np.sqrt(settings.scales[1] / settings.scales[0]), rtol=1e-3)
+    alike = prepare(value.reshape(120, 2) / wide[who, None], item, who, no_features(60), 2)
+    np.testing.assert_allclose(settings_of(alike).scales, 1, rtol=0.25)
+    assert settings_of(crowd(0, 0.0, K=3, n=3)[0]).scales is None

@@ -19,11 +19,11 @@ from unisono.maths.items.judgement_weights import equal_weights, long_tails, mar
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_precisions_equal_the_naive_reference(missing):
     case = random_case(2, seed=3, missing=missing, subset=True)
-    weights, tails = equal_weights(case.data), np.array([4.0, 6.0])
+    weights, tails = equal_weights(case.data), np.array([4.0, 6.0, 0.0])
     judgement, item = [[1.0] * len(judgements) for judgements in case.naive_y], np.ones(case.data.M)
     for _ in range(3):
         weights = reweighed(case.data, case.params, weights, tails)
-        judgement, item = naive_weights.reweighed(*case.naive_params, case.naive_y, judgement, item, *tails)
+        judgement, item = naive_weights.reweighed(*case.naive_params, case.naive_y, judgement, item, *tails[:2])
         np.testing.assert_allclose(weights.judgement, np.concatenate([np.array(own) for own in judgement]), rtol=1e-8)
         np.testing.assert_allclose(weights.item, item, rtol=1e-8)
     found = posterior(weights.of(case.data), case.params)
@@ -78,7 +78,7 @@ def test_equal_weights_change_nothing():
     for a, b in zip(vars(weighted[1]).values(), vars(plain[1]).values(), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
     assert settled(case.data, case.params) is None
-    assert settled(case.data, case.params._replace(tails=np.full(2, np.inf))) is None
+    assert settled(case.data, case.params._replace(tails=np.array([np.inf, np.inf, 0.0]))) is None
 
 
 def frame_of(value, item_of, annotator_of):
@@ -135,3 +135,26 @@ def test_a_saved_fit_says_the_same(tmp_path):
     result.save(tmp_path / "out")
     again = un.load(tmp_path / "out").fuse(un.read_ratings(frame))
     np.testing.assert_allclose(again.truth["x"], result.truth["x"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_items_that_few_rated_because_they_are_hard_have_wide_intervals(hard):
+    inside, powers = [], []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        spread = np.exp(0.6 * rng.normal(size=90))
+        n = np.clip(np.round(5 / spread), 1, 8).astype(int)
+        item_of = np.repeat(np.arange(90), n)
+        of = np.concatenate([rng.choice(12, c, replace=False) for c in n])
+        truth, errors = rng.normal(size=(90, 2)), 0.6 * rng.normal(size=(len(of), 2))
+        value = truth[item_of] + 0.3 * rng.normal(size=(12, 2))[of] + errors * (spread[item_of, None] if hard else 1)
+        found = un.fuse(frame_of(value, item_of, of))
+        table, few = found.truth.set_index("item").sort_index(), n <= 2
+        inside.append(((table["x_low"] <= truth[:, 0]) & (table["x_high"] >= truth[:, 0]))[few].mean())
+        tails = found.fuser.params_.tails
+        powers.append(0.0 if tails is None else tails[2])
+    if hard:
+        assert min(powers) > 0
+        assert np.mean(inside) > 0.82
+    else:
+        assert max(powers) == 0

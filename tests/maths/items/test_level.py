@@ -38,7 +38,7 @@ def test_the_level_is_that_of_least_squares():
     weight = 1 / (np.diagonal(C) / tie[:, None] + error)
     np.testing.assert_allclose(found.at, (weight * seen).sum(axis=0) / weight.sum(axis=0), rtol=1e-9)
     np.testing.assert_allclose(found.cov, 12 / 10 * np.diag(1 / weight.sum(axis=0)), rtol=1e-9)
-    assert found.freedom == 9
+    assert found.freedom == 11
 
 
 def test_spammers_and_the_flipped_have_no_say_and_who_rated_nothing_neither():
@@ -58,7 +58,7 @@ def test_spammers_and_the_flipped_have_no_say_and_who_rated_nothing_neither():
     share = squares[3:].mean(axis=0) / squares[rated].mean(axis=0)
     assert share.max() < 0.01
     np.testing.assert_allclose(np.diagonal(found.cov), share * np.diagonal(alone.cov), rtol=1e-9)
-    assert found.freedom == alone.freedom == 6
+    assert found.freedom == alone.freedom == 8
 
 
 def test_where_nobody_follows_the_truth_nobody_tells_the_level():

@@ -54,4 +54,4 @@ def test_the_best_of_a_fit_do_not_all_get_the_highest_value():
     fused = un.fuse(frame, panel=1.0).fused.mean[:, 0]  # stretched to the spread of single answers
     assert fused.max() < 100
     means = y.reshape(-1, 2).mean(axis=1)
-    assert len(np.unique(np.round(fused, 6))) == len(np.unique(means))
+    assert len(np.unique(np.round(fused, 6))) >= len(np.unique(means))

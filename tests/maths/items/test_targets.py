@@ -4,19 +4,21 @@ import numpy as np
 import pytest
 
 from item_cases import random_raters
-from reference.naive_components import dense_reml, naive_levels, naive_pairs
-from unisono.maths.items.bayes_start import (
+from reference.naive_components import dense_reml, naive_item_levels, naive_levels, naive_pairs
+from unisono.maths.items.annotator_levels import (
     AnnotatorMoments,
     annotator_levels,
     annotator_moments,
+    profile_moments,
+    tails,
+    units_of,
+)
+from unisono.maths.items.bayes_start import (
     components,
     correlation_variance,
     drawn,
     pair_sums,
     positive_definite,
-    profile_moments,
-    tails,
-    units_of,
     variance_targets,
 )
 from unisono.maths.items.item_data import no_features, prepare
@@ -49,7 +51,7 @@ def correlations(covariance):
 def test_known_shares_are_recovered(missing):
     found = variance_targets(data_of(*crowd(missing=missing)), truths=False, biases=False)
     np.testing.assert_allclose(np.diagonal(found.latent), [0.35, 0.55], atol=0.05)
-    np.testing.assert_allclose(np.diagonal(found.bias) * tails(BIAS_FREEDOM), 0.15, atol=0.05)
+    np.testing.assert_allclose(np.diagonal(found.bias) * tails(BIAS_FREEDOM), 0.15, atol=0.06)
     np.testing.assert_allclose(np.diagonal(found.noise), [0.5, 0.3], atol=0.05)
     np.testing.assert_allclose(found.latent[0, 1], 0, atol=1e-12)
 
@@ -68,6 +70,38 @@ def test_levels_and_pairs_are_those_of_loops_over_answers(missing):
     products, pairs = naive_pairs(value, item_of, of, centre + believed * away, found.factor)
     np.testing.assert_allclose(sums.products, products, rtol=1e-8)
     np.testing.assert_array_equal(sums.pairs, pairs)
+    for part, expected in zip(sums.above, naive_item_levels(value - centre, item_of, of, data.K), strict=True):
+        np.testing.assert_allclose(part, expected, rtol=1e-8, atol=1e-9)
+
+
+def test_annotators_of_other_items_are_not_biased_for_that():
+    """Every third of the items has annotators of its own, and lies elsewhere; somebody answers everything."""
+    found, plain = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        of = np.concatenate([[12, *(rng.choice(4, 3, replace=False) + 4 * (m // 20))] for m in range(60)])
+        item_of, block = np.repeat(np.arange(60), 4), np.repeat(np.arange(60) // 20 - 1, 4)
+        truth, bias = rng.normal(size=(60, 2)), 0.4 * rng.normal(size=(13, 2))
+        value = 1.5 * block[:, None] + truth[item_of] + bias[of] + 0.6 * rng.normal(size=(240, 2))
+        data = data_of(value, item_of, of)
+        plain.append(np.diagonal(variance_targets(data).bias) * tails(BIAS_FREEDOM))
+        levels = annotator_levels(profile_moments(data))
+        found.append(levels.bias * tails(BIAS_FREEDOM))
+    assert np.mean(plain) == pytest.approx(0.16, abs=0.06)
+    assert np.mean(found) > 0.5
+
+
+def test_where_hardly_any_item_is_shared_means_tell_the_biases():
+    """Of 200 items ten are answered twice; everybody answers ten others."""
+    rng = np.random.default_rng(0)
+    item_of = np.concatenate([np.arange(200), np.arange(10)])
+    of = np.concatenate([np.arange(200) % 20, (np.arange(10) + 5) % 20])
+    order = np.argsort(item_of, kind="stable")
+    value = rng.normal(size=(200, 2))[item_of] + 2 * rng.normal(size=(20, 2))[of] + 0.5 * rng.normal(size=(210, 2))
+    data = data_of(value[order], item_of[order], of[order])
+    levels = annotator_levels(profile_moments(data))
+    sums = pair_sums(data, levels)
+    np.testing.assert_array_equal(sums.above.bias(np.full(2, 0.25), levels), levels.bias)
 
 
 def test_moments_of_annotators_add_up():

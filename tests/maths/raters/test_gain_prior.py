@@ -1,11 +1,12 @@
 """Planted spammers and flipped annotators are expected to be what they are; a clean crowd is left alone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import unisono as un
 from benchmarks.planted_crowds import planted_crowd
-from item_cases import data_of, random_case
+from item_cases import data_of, random_case, random_raters
 from unisono.maths.items.annotator_rows import FLIPPED_CLASS, SPAMMER_CLASS, expected_gain
 from unisono.maths.items.bayes_start import bayes_settings, bayes_start
 from unisono.maths.items.item_params import Structure
@@ -115,18 +116,53 @@ def test_a_scale_is_flipped_or_a_spammers_or_usual():
     classes = class_priors(found, given(crowd))
     np.testing.assert_allclose(classes.sum(axis=2), 1)
     np.testing.assert_array_equal(classes[:, :, FLIPPED_CLASS], found.flipped)
-    assert (classes[:, :, SPAMMER_CLASS] <= found.spammer[:, None]).all()
+    idle = np.maximum(found.spammer[:, None], found.unrelated + found.constant)
+    assert (classes[:, :, SPAMMER_CLASS] <= idle).all()
     none = np.zeros((crowd.K, 2))
-    nobody = found._replace(spammer=np.zeros(crowd.K), flipped=none)
+    nobody = found._replace(spammer=np.zeros(crowd.K), flipped=none, unrelated=none, constant=none)
     np.testing.assert_array_equal(expected_gain(class_priors(nobody, given(crowd))), 1)
     spammers = nobody._replace(spammer=np.ones(crowd.K))
     np.testing.assert_allclose(expected_gain(class_priors(spammers, np.full(crowd.K, 1e12))), SPAMMER_GAIN)
 
 
+@pytest.mark.parametrize("idle", [False, True])
+def test_who_answers_one_dimension_at_random_has_no_say_on_that_one(idle):
+    """A third of twelve answer the second dimension at random, and the first as everybody does."""
+    rng = np.random.default_rng(1)
+    item_of, of = random_raters(rng, 120, 12, 5)
+    truth = rng.normal(size=(120, 2))
+    value = truth[item_of] + 0.4 * rng.normal(size=(12, 2))[of] + 0.6 * rng.normal(size=(600, 2))
+    lazy = of < 4
+    if idle:
+        value[lazy, 1] = rng.normal(size=lazy.sum())
+    found = diagnose(value, item_of, of, 12)
+    classes = class_priors(found, np.bincount(of).astype(float))[:, :, SPAMMER_CLASS]
+    assert classes[:, 0].max() < 0.1
+    assert classes[4:, 1].max() < 0.1
+    names = list("abcdefghijkl")
+    fused = un.fuse(
+        pd.DataFrame({"item": item_of, "annotator": [names[k] for k in of], "x": value[:, 0], "y": value[:, 1]})
+    )
+    table = fused.annotators.to_pandas() if hasattr(fused.annotators, "to_pandas") else fused.annotators
+    of_y = table[table.dimension == "y"].sort_values("annotator")["reliability"].to_numpy()
+    estimate = fused.truth.sort_values("item")["y"].to_numpy()
+    mean = np.bincount(item_of, value[:, 1]) / 5
+    better = np.corrcoef(estimate, truth[:, 1])[0, 1] - np.corrcoef(mean, truth[:, 1])[0, 1]
+    if idle:
+        assert np.median(classes[:4, 1]) > 0.9
+        assert np.median(of_y[:4]) < 0.1
+        assert better > 0.04
+    else:
+        assert classes[:4, 1].max() < 0.1
+        assert of_y[:4].min() > 0.5
+        assert better < 0.03
+
+
 def test_who_said_little_has_the_benefit_of_the_doubt():
     crowd = planted_crowd(0, BAD)
     found = diagnose(crowd.value, crowd.item_of, crowd.annotator_of, crowd.K)
-    suspected = found._replace(spammer=np.full(crowd.K, 0.6), flipped=np.zeros((crowd.K, 2)))
+    none = np.zeros((crowd.K, 2))
+    suspected = found._replace(spammer=np.full(crowd.K, 0.6), flipped=none, unrelated=none, constant=none)
     few = np.tile([0.0, 2.0, 18.0, 1e9], crowd.K)[: crowd.K]
     believed = class_priors(suspected, few)[:, :, SPAMMER_CLASS]
     np.testing.assert_allclose(believed[:4], np.array([0.0, 0.3, 0.54, 0.6])[:, None] * np.ones(2), atol=1e-8)

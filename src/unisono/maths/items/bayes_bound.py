@@ -26,7 +26,7 @@ from unisono.maths.items.annotator_rows import RowPrior, class_centers, class_te
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_estep import Stats
 from unisono.maths.items.item_params import ItemParams, Structure, allowed, change_of_truth, free_coefficients
-from unisono.maths.items.item_priors import Priors
+from unisono.maths.items.item_priors import MANY_JUDGEMENTS, Priors
 from unisono.maths.items.item_variances import distance_of_scales, log_pooling_prior
 from unisono.maths.items.judgement_weights import Weights
 from unisono.maths.items.slider_warp import FittedWarp, Unbent, Warp
@@ -43,6 +43,8 @@ class Targets(NamedTuple):
     bias: np.ndarray
     offset: np.ndarray | None = None  # (K, D) biases as annotators' levels predict them; None: nothing is known
     tie: np.ndarray | None = None  # (K,) how far they are tied to `bias`
+    compared: float = 0.0  # judgements of items that others judged too, which alone tell truths from errors
+    free: float = 1.0  # (n - 1) / n, n judgements of such an item: one of them the item's truth takes
 
 
 class Hyper(NamedTuple):
@@ -112,6 +114,7 @@ class BayesSettings(NamedTuple):
     targets: Targets
     anchored: bool = True  # coordinates of the truth are moved to where the bound is highest
     told_apart: float = 1.0  # (K - 2) / K: how far K annotators can be told apart
+    scales: np.ndarray | None = None  # (K,) noise scales that are known before, those of two; None: they are found
     classes: np.ndarray | None = None  # (K, D, Z) p(z_kd); None: everybody is usual
     warp: Warp | None = None  # how annotators may bend sliders; None: not at all
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
@@ -121,7 +124,12 @@ class BayesSettings(NamedTuple):
 
     def class_centers(self, r: np.ndarray) -> np.ndarray:
         """(K, Z) gains expected of every class, from noise scales r (K,): both follow the scale used."""
-        return class_centers(r if self.gains_follow_noise else np.ones_like(r), self.told_apart)
+        return class_centers(r if self.gains_follow_noise else np.ones_like(r), self.gains_exponent)
+
+    @property
+    def gains_exponent(self) -> float:
+        """How closely gains go with the noise: of two, one by one."""
+        return self.told_apart if self.scales is None else 1.0
 
     @property
     def gains_follow_noise(self) -> bool:
@@ -129,12 +137,19 @@ class BayesSettings(NamedTuple):
         return self.priors.gain_follows_noise and self.structure.transform != "identity"
 
     def noise_judgements(self, data: ItemData) -> float:
-        """Imaginary judgements behind the target of the errors' covariance, which has no correlations."""
-        return self.earlier_judgements + self.priors.noise_share * float(data.judgements.sum())
+        """Imaginary judgements behind the target of the errors' covariance, which has no correlations.
+
+        A share of few judgements that can be compared, and hardly more in all of many, so that these tell the
+        correlations.
+        """
+        J = self.targets.compared
+        return self.earlier_judgements + self.priors.noise_share * J / (1 + J / MANY_JUDGEMENTS)
 
     def noise_scale_prior(self, data: ItemData, hold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How many imaginary numbers say where an annotator's r is, and where; (K,) each."""
-        nu = self.priors.noise_numbers * data.D * hold / self.told_apart
+        nu = self.priors.noise_numbers * data.D * hold / min(self.told_apart, self.targets.free)
+        if self.scales is not None:
+            return nu, self.scales
         return (nu, np.ones_like(nu)) if self.earlier is None else (nu + self.earlier.numbers, self.earlier.r)
 
 

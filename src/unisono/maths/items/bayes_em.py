@@ -167,7 +167,7 @@ def _gain_pull(data: ItemData, params: ItemParams, hyper: Hyper, settings: Bayes
         return None
     weight = hyper.classes * (hyper.gain * hyper.hold * _newly_rated(data, settings))[:, None, None]
     product = CLASS_GAINS * np.einsum("kdz,kdd->kz", weight, params.F)
-    return GainPull(product, CLASS_GAINS**2 * weight.sum(axis=1), settings.told_apart * NOISE_EXPONENTS)
+    return GainPull(product, CLASS_GAINS**2 * weight.sum(axis=1), settings.gains_exponent * NOISE_EXPONENTS)
 
 
 def _between_annotators(data: ItemData, params: ItemParams, hyper: Hyper, settings: BayesSettings) -> Hyper:

@@ -82,12 +82,12 @@ class ItemParams(NamedTuple):
     mu: np.ndarray  # (D,) mean of the truth
     Sigma: np.ndarray  # (D, D) covariance of the truth given its features
     cov: np.ndarray | None = None  # (K, D, q, q) posterior covariances of the rows of B; None under `ml`
-    tails: np.ndarray | None = None  # (2,) degrees of freedom of judgements and of items; None: errors are normal
+    tails: np.ndarray | None = None  # (3,) as `Weights` has them; None: errors are normal
 
     @property
     def spread_by_tails(self) -> float:
         """Variance of errors over their squared scale, of judgements and items of which nothing is known."""
-        return 1.0 if self.tails is None else float(np.prod(1 / (1 - 2 / self.tails)))
+        return 1.0 if self.tails is None else float(np.prod(1 / (1 - 2 / self.tails[:2])))
 
     @property
     def F(self) -> np.ndarray:
@@ -207,7 +207,7 @@ def sample_ratings(
     abar = np.hstack([truth, np.ones((len(truth), 1))])[item_of]
     noise = rng.standard_normal((len(item_of), truth.shape[1]))
     if params.tails is not None:
-        nu, kappa = np.minimum(params.tails, ALMOST_NORMAL)
+        nu, kappa = np.minimum(params.tails[:2], ALMOST_NORMAL)
         precision = rng.chisquare(nu, len(item_of)) / nu * (rng.chisquare(kappa, len(truth)) / kappa)[item_of]
         noise /= np.sqrt(precision)[:, None]
     return np.asarray(

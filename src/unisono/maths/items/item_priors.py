@@ -49,6 +49,8 @@ class Priors(NamedTuple):
     gain_follows_noise: bool = True
 
 
+MANY_JUDGEMENTS = 5000.0  # convention: real ones from which on imaginary ones become hardly more
+
 # ---- Shares of the ratings' variance by moments (eq. B11, Q1)
 
 # [D] Five limits for truth, bias and error by themselves had the same results.
@@ -67,7 +69,7 @@ LEVEL_SHARE = 0.1
 
 # ---- Intervals (eq. B9, B16); coverage .87 to .93 on every set of docs/accuracy.md
 
-LEVEL_ANNOTATORS = 3.0  # convention: imagined behind the error of the level; one is lost to the level itself
+LEVEL_ANNOTATORS = IMAGINARY_ANNOTATORS  # behind the error of the level; one is lost to the level itself
 GAINS_WIDER = 2.5  # [A] variance of gains between annotators over the prior's, narrow for the sake of the truth
 NOISE_BEHIND = 2.0  # [A] degrees of freedom that the pool adds to what is known of somebody's noise
 

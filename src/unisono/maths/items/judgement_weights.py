@@ -1,12 +1,12 @@
 """Slips and unclear items: how precise every judgement is, beside what its annotator's judgements usually are.
 
     errors of judgement n of item m by annotator k ~ N(0, N_k / (u_n v_m))                                   eq. B35
-    u_n ~ Gamma(nu/2, nu/2),  v_m ~ Gamma(kappa/2, kappa/2)
+    u_n ~ Gamma(nu/2, nu/2),  v_m ~ Gamma(kappa/2, kappa/(2 l_m)),  l_m = (judgements of m / their geometric mean)^power
 
 so that errors are Student's t twice over: of judgements, of which one may be a slip, and of items, some of which are
 unclear. q(u_n) and q(v_m) are gammas, whose means weigh the judgements, of d_n answers each:
 
-    u_n = (nu + d_n) / (nu + v_m s_n),   v_m = (kappa + sum d_n) / (kappa + sum u_n s_n),   s_n = E[r_n' W r_n]
+    u_n = (nu + d_n) / (nu + v_m s_n),   v_m = (kappa + sum d_n) / (kappa/l_m + sum u_n s_n),   s_n = E[r_n' W r_n]
 
 truths, annotators and latent ratings with their variances. To the bound, precisions w of d answers and their errors add
 
@@ -14,7 +14,7 @@ truths, annotators and latent ratings with their variances. To the bound, precis
     c = log G((nu + d)/2) - log G(nu/2) - (nu + d)/2 log((nu + d)/2) + nu/2 log(nu/2) + d/2
 
 which is the normal's -1/2 s for infinitely many degrees of freedom. At its maximum over w it is the log density of
-Student's t, by which nu and kappa are chosen.
+Student's t, by which nu, kappa and the power are chosen: items may have few ratings because they are hard.
 
 Where a scale ends, answers about items near the end lie close together, and those in between look like slips. So all
 precisions are one where the spread of an item's answers goes with its level: where levels and their squares explain
@@ -29,12 +29,14 @@ import numpy as np
 from scipy.special import gammainc, gammaln
 
 from unisono.maths.items.item_data import ItemData, weighted_sums
-from unisono.maths.items.item_estep import squared_distances
+from unisono.maths.items.item_estep import posterior, squared_distances
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.items.item_priors import CLEAR_ERRORS, LEVEL_SHARE
 
 FREEDOMS = (3.0, 4.0, 6.0, 8.0, 12.0, 18.0, 27.0, 40.0, 80.0, 200.0, np.inf)  # numerical: those that are tried
+POWERS = (0.0, 0.5, 1.0, 2.0)  # numerical: of the number of an item's judgements that are tried
 LEAST_GAIN = 0.5  # numerical: nats by which tails must be longer than the normal's for weights to be found at all
+LEAST_ITEM_FREEDOM = 2.5  # numerical: with two, nothing bounds the variance
 SETTLING = 8  # numerical: rounds in which weights under known parameters settle
 
 
@@ -43,7 +45,7 @@ class Weights(NamedTuple):
 
     judgement: np.ndarray  # (J,) u
     item: np.ndarray  # (M,) v
-    tails: np.ndarray  # (2,) degrees of freedom of both
+    tails: np.ndarray  # (3,) degrees of freedom of both, and the power of l_m
     Sy: np.ndarray  # (U, D) weighted sums of ratings ...
     Syy: np.ndarray  # (U, D, D) ... and of their outer products
     log_density: float  # what they add to the bound beside the errors that they weigh
@@ -55,30 +57,53 @@ class Weights(NamedTuple):
 
 def equal_weights(data: ItemData) -> Weights:
     """Where everything is as precise as usual."""
-    return Weights(np.ones(len(data.y)), np.ones(data.M), np.full(2, np.inf), data.Sy, data.Syy, 0.0)
+    return Weights(np.ones(len(data.y)), np.ones(data.M), np.array([np.inf, np.inf, 0.0]), data.Sy, data.Syy, 0.0)
 
 
 def reweighed(data: ItemData, params: ItemParams, weights: Weights, tails: np.ndarray | None = None) -> Weights:
-    """Precisions found anew, of judgements and then of items, with the best degrees of freedom or with these (2,).
+    """Precisions found anew, of judgements and then of items, with the best degrees of freedom and power or with these.
 
     `data` are the ratings without weights.                                                              eq. B35
     """
     square, _ = squared_distances(weights.of(data), params)
     answers, item_of = _answers(data), data.item_of
-    nu, kappa = (None, None) if tails is None else tails
+    nu = None if tails is None else tails[0]
     weighed = weights.item[item_of] * square
     nu = best_freedom(weighed, answers) if nu is None else nu
     judgement = precisions(weighed, answers, nu)
     together, number = (np.bincount(item_of, part, minlength=data.M) for part in (judgement * square, answers))
-    kappa = best_freedom(together, number) if kappa is None else kappa
-    item = precisions(together, number, kappa)
-    own = log_density(judgement, answers, nu) + log_density(item, number, kappa)
-    return Weights(judgement, item, np.array([nu, kappa]), *weighted_sums(data, judgement * item[item_of]), own)
+    kappa, power = _of_items(data, together, number) if tails is None else tails[1:]
+    usual = _usual_precision(data, power)
+    item = usual * precisions(usual * together, number, kappa)
+    own = log_density(judgement, answers, nu) + log_density(item / usual, number, kappa)
+    own += 0.5 * float(number @ np.log(usual))
+    found = np.array([nu, kappa, power])
+    return Weights(judgement, item, found, *weighted_sums(data, judgement * item[item_of]), own)
+
+
+def _usual_precision(data: ItemData, power: float) -> np.ndarray:
+    """(M,) l_m, which is one where all items have as many judgements."""
+    count = np.bincount(data.item_of, minlength=data.M)
+    log = np.log(np.maximum(count, 1))
+    return np.asarray(np.exp(power * (log - log[count > 0].mean())))
+
+
+def _of_items(data: ItemData, square: np.ndarray, answers: np.ndarray) -> tuple[float, float]:
+    """The best degrees of freedom of items, and a power other than 0 where that is clearly better."""
+
+    def at(power: float) -> tuple[float, float]:
+        usual = _usual_precision(data, power)
+        kappa = best_freedom(usual * square, answers)
+        return marginal(usual * square, answers, kappa) + 0.5 * float(answers @ np.log(usual)), kappa
+
+    tried = {power: at(power) for power in POWERS}
+    best = max(POWERS, key=lambda power: tried[power][0] - (power > 0) * CLEAR_ERRORS**2 / 2)
+    return tried[best][1], best
 
 
 def settled(data: ItemData, params: ItemParams) -> Weights | None:
     """Those of ratings under known parameters and degrees of freedom; None where all are one."""
-    if params.tails is None or np.isinf(params.tails).all():
+    if params.tails is None or (np.isinf(params.tails[:2]).all() and params.tails[2] == 0):
         return None
     weights = equal_weights(data)
     for _ in range(SETTLING):
@@ -86,9 +111,14 @@ def settled(data: ItemData, params: ItemParams) -> Weights | None:
     return weights
 
 
-def cautious(data: ItemData, weights: Weights) -> Weights:
-    """The same with 1 / E[1 / v] for items: that not even their precision is known makes intervals wider."""
-    item = weights.item * (1 - 2 / item_freedom(data, weights))
+def cautious(data: ItemData, params: ItemParams, weights: Weights) -> Weights:
+    """The same with 1 / E[1 / v] for items: that not even their precision is known makes intervals wider.
+
+    Of the degrees of freedom behind it, an item's truth takes as many as answers tell of it, tr(I - Sigma^-1 V).
+    """
+    told = data.D - np.einsum("de,mde->m", np.linalg.inv(params.Sigma), posterior(weights.of(data), params).cov)
+    freedom = np.maximum(item_freedom(data, weights) - told, LEAST_ITEM_FREEDOM)
+    item = weights.item * (1 - 2 / freedom)
     Sy, Syy = weighted_sums(data, weights.judgement * item[data.item_of])
     return weights._replace(item=item, Sy=Sy, Syy=Syy)
 
@@ -116,14 +146,14 @@ def long_tails(data: ItemData, params: ItemParams) -> bool:
 def explained_by_level(square: np.ndarray, answers: np.ndarray, truth: np.ndarray) -> float:
     """Least share of the variance of items' log spread that their truths (M, D) explain, as far as chance allows.
 
-    The adjusted share varies by chance as chi-squared over n does.
+    The adjusted share varies by chance as chi-squared over n does. All of it, where items are too few to tell.
     """
     rated = answers > 0
     spread, level = np.log((square + 1) / (answers + 1))[rated], truth[rated] - truth[rated].mean(axis=0)
     X = np.column_stack([np.ones(len(level)), level, level**2])
     n, q = X.shape
     if n <= q:
-        return 0.0
+        return 1.0
     left = spread - X @ np.linalg.lstsq(X, spread, rcond=None)[0]
     share = 1 - (left @ left / (n - q)) / max(float(spread.var(ddof=1)), np.finfo(float).tiny)
     return float(share - CLEAR_ERRORS * np.sqrt(2 * (q - 1)) / n)

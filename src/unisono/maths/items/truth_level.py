@@ -10,7 +10,8 @@ C / (C + t noise / n): somebody busy counts for hardly more than anybody whose b
 An average over answers would have the level of whoever answered most. Errors of levels go together as biases do. Of
 biases with nu degrees of freedom on D dimensions, c = (nu + D + 2) / (nu + D), the inverse of Fisher's information of
 the location of Student's t; C is that of those who follow the truth; and behind the error stand as many degrees of
-freedom as there are who follow, one lost and three imagined.
+freedom as there are who follow, one lost and as many imagined as stand
+behind C.
 
     K annotators, D dimensions
 """

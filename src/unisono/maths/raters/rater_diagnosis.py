@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.grouped_sums import segment_sum
+from unisono.maths.items.annotator_levels import Levels, annotator_levels, profile_moments, standardised
 from unisono.maths.items.annotator_rows import (
     FLIPPED_CLASS,
     SPAMMER_CLASS,
@@ -26,7 +27,6 @@ from unisono.maths.items.annotator_rows import (
     usual_classes,
     weight_of_gain,
 )
-from unisono.maths.items.bayes_start import Levels, annotator_levels, profile_moments, standardised
 from unisono.maths.items.item_data import ItemData, no_features, prepare
 from unisono.maths.items.item_estep import left_out_truths
 from unisono.maths.items.item_params import ItemParams, change_of_truth, identity_rows
@@ -287,16 +287,18 @@ def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signa
 
 
 def class_priors(found: Diagnosis, judgements: np.ndarray) -> np.ndarray:
-    """(K, D, Z) p(z_kd): flipped as the diagnosis says, spammers as far as they are not flipped.
+    """(K, D, Z) p(z_kd): flipped as the diagnosis says, and as far as not, a spammer on every dimension or on this one.
 
     Who gave few `judgements` (K,) is suspected because others are, more than by anything he said: he has the benefit of
     the doubt, and the fit may come to think otherwise.                                                     eq. B18
     """
-    spammer = found.spammer * judgements / (judgements + DOUBTED_JUDGEMENTS)
+    follows = 1 - found.flipped
+    idle = np.clip(np.maximum(found.spammer[:, None] * follows, found.unrelated + found.constant), 0.0, follows)
+    idle *= (judgements / (judgements + DOUBTED_JUDGEMENTS))[:, None]
     classes = usual_classes(*found.flipped.shape)
     classes[:, :, FLIPPED_CLASS] = found.flipped
-    classes[:, :, SPAMMER_CLASS] = spammer[:, None] * (1 - found.flipped)
-    classes[:, :, USUAL_CLASS] = (1 - spammer)[:, None] * (1 - found.flipped)
+    classes[:, :, SPAMMER_CLASS] = idle
+    classes[:, :, USUAL_CLASS] = follows - idle
     return classes
 
 

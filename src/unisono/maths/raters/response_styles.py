@@ -319,7 +319,10 @@ def prior_membership(evidence: Evidence, answered: np.ndarray) -> Membership:
 
 
 def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
-    """EM over how common styles are; `answered` (K, D) says which dimensions an annotator answered at all."""
+    """EM over how common styles are; those that follow nothing on every dimension.
+
+    `answered` (K, D) says which dimensions an annotator answered at all.
+    """
     pi, w = _prior()
     as_spammer = _as_spammer(evidence)
     for _ in range(MIXTURE_STEPS):
@@ -328,10 +331,25 @@ def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
         pi = float((SPAMMER_COUNTS[0] + spam[rated].sum()) / (sum(SPAMMER_COUNTS) + rated.sum()))
         found = ((1 - spam)[:, None, None] * style * answered[:, :, None]).sum(axis=0)
         evidence = _without_swaps_of_most(evidence, found)
-        counts = np.zeros(len(KINDS))
-        np.add.at(counts, evidence.kind, found)
-        w = (_STYLES + counts) / (_STYLES.sum() + counts.sum())
+        counts = np.zeros((len(found), len(KINDS)))
+        np.add.at(counts, (np.arange(len(found))[:, None], evidence.kind), found)
+        w = _shares(counts)
     return _membership(evidence, as_spammer, answered, pi, w)
+
+
+def _shares(counts: np.ndarray) -> np.ndarray:
+    """(D, kinds) shares of styles from expected annotators (D, kinds): of idle ones dimension by dimension.
+
+    Those of a dimension are drawn to those of all.
+    """
+    common = _STYLES + counts.sum(axis=0)
+    common /= common.sum()
+    own = _STYLES.sum() * common + counts
+    own /= own.sum(axis=1, keepdims=True)
+    idle = np.where(np.isin(_KINDS, (UNRELATED, CONSTANT)), own, 0.0)
+    others = np.where(idle > 0, 0.0, common)
+    left = 1 - idle.sum(axis=1, keepdims=True)
+    return np.asarray(idle + others / others.sum(axis=1, keepdims=True) * left)
 
 
 def _without_swaps_of_most(evidence: Evidence, found: np.ndarray) -> Evidence:
@@ -350,9 +368,13 @@ def _prior() -> tuple[float, np.ndarray]:
 
 
 def _log_weights(evidence: Evidence, w: np.ndarray) -> np.ndarray:
-    """(D, H) log weight of every style; the other dimensions share the weight of being mistaken for."""
+    """(D, H) log weight of every style, whose kinds have the weights w (D, kinds), or (kinds,) on all dimensions.
+
+    The other dimensions share the weight of being mistaken for.
+    """
     others = max(len(evidence.kind) - 1, 1)
-    usable = np.where(evidence.kind == SWAPPED, w[SWAPPED] / others, w[evidence.kind])
+    weight = np.take_along_axis(np.broadcast_to(w, (len(evidence.kind), len(KINDS))), evidence.kind, axis=1)
+    usable = np.where(evidence.kind == SWAPPED, weight / others, weight)
     with np.errstate(divide="ignore"):
         # With one dimension nothing can be swapped, and the weight goes to the other styles.
         return np.asarray(np.log(usable / usable.sum(axis=1, keepdims=True)))
