@@ -319,10 +319,7 @@ def prior_membership(evidence: Evidence, answered: np.ndarray) -> Membership:
 
 
 def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
-    """EM over how common styles are; those that follow nothing on every dimension.
-
-    `answered` (K, D) says which dimensions an annotator answered at all.
-    """
+    """EM over how common styles are; `answered` (K, D) says which dimensions an annotator answered at all."""
     pi, w = _prior()
     as_spammer = _as_spammer(evidence)
     for _ in range(MIXTURE_STEPS):
@@ -338,10 +335,7 @@ def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
 
 
 def _shares(counts: np.ndarray) -> np.ndarray:
-    """(D, kinds) shares of styles from expected annotators (D, kinds): of idle ones dimension by dimension.
-
-    Those of a dimension are drawn to those of all.
-    """
+    """(D, kinds) shares of styles from expected annotators (D, kinds); of idle ones dimension by dimension."""
     common = _STYLES + counts.sum(axis=0)
     common /= common.sum()
     own = _STYLES.sum() * common + counts
