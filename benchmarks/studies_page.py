@@ -117,7 +117,24 @@ def published_table(rows: list[dict[str, Any]]) -> str:
             ratio = None if error is None or not base else error / base
             cells.append(", ".join(filter(None, (_plain(r), _plain(ratio, 2), _plain(cover, 2)))))
         lines.append("| " + " | ".join(cells) + " |")
+    for name, line in (("Pearson to auto", _to_default), ("error over auto's, median", _over_default)):
+        lines.append(f"| {name} | " + " | ".join(line(found, model) for model in models) + " |")
+    seconds = (np.median([row["seconds"] for row in rows if row["model"] == m] or [np.nan]) for m in models)
+    lines.append("| seconds, median | " + " | ".join(f"{own:.2f}" for own in seconds) + " |")
     return "\n".join(lines)
+
+
+def _to_default(found: dict[str, dict[str, dict[str, float]]], model: str) -> str:
+    """On the studies that both have, and on how many of them the model is ahead."""
+    own, default = found["pearson"][model], found["pearson"][DEFAULT]
+    away = np.array([own[study] - default[study] for study in own if study in default])
+    return f"{_signed(away.mean())}, ahead in {(away > 0).sum()} of {len(away)}" if len(away) else ""
+
+
+def _over_default(found: dict[str, dict[str, dict[str, float]]], model: str) -> str:
+    own, default = found["error"][model], found["error"][DEFAULT]
+    ratio = [own[study] / default[study] for study in own if default.get(study)]
+    return _plain(float(np.median(ratio)), 2) if ratio else ""
 
 
 def _ahead(found: dict[str, float], default: dict[str, float]) -> str:
