@@ -341,7 +341,7 @@ class FunctionalPCA(_Average):
     kind: ClassVar[str] = "fpca"
 
     def _changed(self, y: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        curve, scaled = averages.smooth_curves(y, averages.CURVE_SECONDS * self.rate_)
-        usual = averages.usual_curves(scaled)[:, None, None]
+        curve = averages.smooth_curves(y, averages.CURVE_SECONDS * self.rate_)
+        usual = averages.usual_curves(curve)[:, None, None]
         counted = (usual & ~np.isnan(y)).astype(float)  # curves go over gaps, but say nothing there
         return np.where(np.isnan(y), np.nan, curve), np.where(counted.sum(axis=0) > 0, counted, 1.0)

@@ -70,13 +70,11 @@ def test_principal_components_of_curves():
     rng = np.random.default_rng(5)
     y = np.cumsum(rng.standard_normal((9, 60, 2)), axis=1) / 6
     y[4] += 3.0 * np.sin(np.arange(60) / 5)[:, None]
-    curve, scaled = averages.smooth_curves(y, 6.0)
+    curve = averages.smooth_curves(y, 6.0)
     distance, L = naive_usual_curves(curve)
     limit = max(np.sort(distance)[4], chi2.ppf(0.975, L))
-    np.testing.assert_array_equal(averages.usual_curves(scaled), distance <= limit)
-    assert not averages.usual_curves(scaled)[4]
-    gram = np.einsum("ptd,qtd->pq", curve, curve) / 60
-    np.testing.assert_allclose(np.einsum("pbd,qbd->pq", scaled, scaled), gram, rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(averages.usual_curves(curve), distance <= limit)
+    assert not averages.usual_curves(curve)[4]
 
 
 def test_curves_go_through_what_splines_can_show_and_over_gaps():
@@ -84,7 +82,7 @@ def test_curves_go_through_what_splines_can_show_and_over_gaps():
     y = (0.3 * t**3 - t**2 + 4.0)[None, :, None].copy()
     expected = y[0, :, 0].copy()
     y[0, 30:36] = np.nan
-    curve = averages.smooth_curves(y, 10.0)[0][0, :, 0]
+    curve = averages.smooth_curves(y, 10.0)[0, :, 0]
     assert np.abs(curve - expected).max() < 0.02
 
 

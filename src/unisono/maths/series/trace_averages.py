@@ -6,8 +6,6 @@ against features by mutual information. What a paper leaves open is said where i
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 from scipy.special import gammaincinv
 
@@ -75,48 +73,40 @@ def ranks(y: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(y), np.nan, np.sqrt(12.0) * (rank - 0.5))
 
 
-@cache
-def _basis(T: int, frames: float) -> tuple[np.ndarray, np.ndarray]:
-    """Cubic B-splines at T frames (T, B) with a knot every `frames`, and the root (B, B) of their Gram matrix."""
-    from scipy.interpolate import BSpline  # a second to load, and no other model needs it
-
-    parts = max(min(round((T - 1) / frames), T - 3), 1)
-    inner = np.linspace(0.0, max(T - 1, 1), parts + 1)
-    knots = np.concatenate([np.repeat(inner[0], 3), inner, np.repeat(inner[-1], 3)])
-    basis = BSpline.design_matrix(np.arange(T, dtype=float), knots, 3).toarray()
-    value, vector = np.linalg.eigh(basis.T @ basis / T)
-    return basis, (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T
-
-
-def smooth_curves(y: np.ndarray, frames: float) -> tuple[np.ndarray, np.ndarray]:
-    """Traces as splines: their values (p, T, D), and coefficients times the root of the Gram matrix (p, B, D).
+def smooth_curves(y: np.ndarray, frames: float) -> np.ndarray:
+    """(p, T, D) traces as cubic B-splines with a knot every `frames`.
 
     Least squares on known frames, with a penalty on differences just large enough to carry curves over gaps.
     A dimension somebody left out is the mean of the others there.
     """
-    basis, root = _basis(y.shape[1], frames)
-    change = np.diff(np.eye(basis.shape[1]), axis=0)
-    penalty = 1e-3 * change.T @ change + 1e-9 * np.eye(basis.shape[1])
-    coefficient = np.full((len(y), basis.shape[1], y.shape[2]), np.nan)
+    from scipy.interpolate import BSpline  # a second to load, and no other model needs it
+    from scipy.sparse import csc_array, diags_array
+    from scipy.sparse.linalg import splu
+
+    T = y.shape[1]
+    inner = np.linspace(0.0, max(T - 1, 1), max(min(round((T - 1) / frames), T - 3), 1) + 1)
+    knots = np.concatenate([np.repeat(inner[0], 3), inner, np.repeat(inner[-1], 3)])
+    basis = BSpline.design_matrix(np.arange(T, dtype=float), knots, 3)
+    B = basis.shape[1]
+    change = diags_array([-1.0, 1.0], offsets=[0, 1], shape=(B - 1, B))
+    penalty = 1e-3 * change.T @ change + 1e-9 * diags_array(np.ones(B))
+    curve = np.full(y.shape, np.nan)
     for i, d in np.argwhere((~np.isnan(y)).any(axis=1)).tolist():
         known = ~np.isnan(y[i, :, d])
         own, level = basis[known], y[i, known, d].mean()
-        solved = np.linalg.solve(own.T @ own + penalty, own.T @ (y[i, known, d] - level))
-        coefficient[i, :, d] = level + solved  # splines sum to 1
-    count = (~np.isnan(coefficient)).sum(axis=0)
-    mean = np.nan_to_num(coefficient).sum(axis=0) / np.maximum(count, 1)
-    coefficient = np.where(np.isnan(coefficient), mean, coefficient)
-    return basis @ coefficient, root @ coefficient
+        solved = splu(csc_array(own.T @ own + penalty)).solve(own.T @ (y[i, known, d] - level))
+        curve[i, :, d] = level + basis @ solved  # splines sum to 1
+    return np.where(np.isnan(curve), known_mean(curve), curve)
 
 
-def usual_curves(scaled: np.ndarray) -> np.ndarray:
+def usual_curves(curve: np.ndarray) -> np.ndarray:
     """(p,) bool, whose scores on the first principal components of all dimensions are not far from the median.
 
     Components keep 95 % of the variance between annotators. Distance: sum of squares over 1.4826 times the median
-    absolute deviation. At least half are kept, the nearest. scaled: (p, B, D).
+    absolute deviation. At least half are kept, the nearest. curve: (p, T, D).
     """  # eq. S66
-    p = len(scaled)
-    centred = (scaled - scaled.mean(axis=0)).reshape(p, -1)
+    p = len(curve)
+    centred = (curve - curve.mean(axis=0)).reshape(p, -1)
     left, size, _ = np.linalg.svd(centred, full_matrices=False)
     share = np.cumsum(size**2) / max((size**2).sum(), np.finfo(float).tiny)
     L = min(int(np.searchsorted(share, KEPT)) + 1, len(size))
