@@ -1,7 +1,7 @@
 """Models of the benchmark of studies: their settings, and on which studies each of them has anything to say.
 
 A model that would be another one by its definition is not measured twice: with one dimension there is nothing to be
-independent of, warps need sliders and somebody who moved one often.
+independent of.
 """
 
 from __future__ import annotations
@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from unisono.fusers import Fuser, make_fuser
-from unisono.fusers.item_preparation import MOST_LEVELS, answer_kinds
-from unisono.maths.items.slider_warp import FEWEST_RATINGS
+from unisono.fusers.item_preparation import answer_kinds
 from unisono.tables.ratings import Ratings
 
 SEVERAL = 2  # dimensions from which there is anything between them
@@ -34,18 +31,6 @@ def some_few_kinds(ratings: Ratings) -> bool:
     return any(own.weight > 0 for own in answer_kinds(ratings.value, ratings.annotator_of, ratings.K, ratings.scale))
 
 
-def long_served_sliders(ratings: Ratings) -> bool:
-    """Whether somebody answered often on a dimension with many kinds of answers."""
-    seen = ~np.isnan(ratings.value)
-    most = [np.bincount(ratings.annotator_of[seen[:, d]], minlength=1).max() for d in range(ratings.D)]
-    return bool(((_kinds(ratings) > MOST_LEVELS) & (np.array(most) >= FEWEST_RATINGS)).any())
-
-
-def _kinds(ratings: Ratings) -> np.ndarray:
-    """(D,) different answers."""
-    return np.array([len(np.unique(column[~np.isnan(column)])) for column in ratings.value.T])
-
-
 class StudyModel(NamedTuple):
     """A line of the table."""
 
@@ -60,7 +45,6 @@ MODELS = {
     "independent": StudyModel(several_dimensions, "two dimensions or more"),
     "auto+leakage": StudyModel(several_dimensions, "two dimensions or more", {"transform": "full"}),
     "auto+numbers": StudyModel(some_few_kinds, "answers of few kinds on some dimension", {"censored": False}),
-    "auto+warp": StudyModel(long_served_sliders, f"a slider, and somebody with {FEWEST_RATINGS} ratings or more on it"),
 }
 # Of other authors.
 PUBLISHED = ("types", "regions", "raykar", "curved")

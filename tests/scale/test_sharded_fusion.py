@@ -210,7 +210,7 @@ def load_in_memory(result, folder):
         ({"model": "mean"}, "'auto' or 'joint', not with 'mean'"),
         ({"inference": "ml"}, "inference='ml' is for tables in memory"),
         ({"anchor": "none"}, "anchor='none' is for tables in memory"),
-        ({"response": "warp"}, "response='warp' is for tables in memory"),
+        ({"paper": True}, "paper=True is for tables in memory"),
         ({"copies": "some"}, "choose one of merge, keep"),
     ],
 )

@@ -135,7 +135,6 @@ CASES: dict[str, Callable[[], Any]] = {
     **{f"items {model}": partial(on_simulated, model) for model in ITEM_MODELS},
     **{f"items {word}": partial(on_structure, word) for word in ITEM_STRUCTURES},
     "items 1 to 5": on_whole_numbers,
-    "squality warp": partial(on_bundled, "auto+warp"),
     "items with gold": with_gold,
     "items in two batches": in_two_batches,
     **{f"traces {model}": partial(on_traces, model) for model in (*MODELS, *TRACE_MODELS)},

@@ -159,7 +159,6 @@ ITEMS = (
     _word("latent", "Form of the truth's covariance.", "full"),
     _word("inference", "How parameters are estimated.", "bayes"),
     _word("anchor", "What fixes the meaning of a dimension.", "average"),
-    _word("response", "What ratings are: numbers, or sliders that annotators bend, each in an own way.", "linear"),
     Setting(
         "censored",
         click.BOOL,

@@ -48,7 +48,7 @@ def _evidence(
         squares=within.squares[:, d],
         answers=within.answers[:, d],
         # What latent ratings scatter is not what the answers do.
-        known_scale=None if latent is None and items.warp is None else calibration.ratio,
+        known_scale=None if latent is None else calibration.ratio,
         gains=float(gains[d]),
         annotators=float(given.sum() ** 2 / max(np.sum(given**2), 1.0)),
         shared=float(np.broadcast_to(calibration.shared, data.D)[d]),

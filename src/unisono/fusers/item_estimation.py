@@ -15,14 +15,7 @@ from unisono.fusers.fuser import Progress
 from unisono.fusers.fusion_results import Fit, SharedError
 from unisono.fusers.gold_items import TurnedFit, at_known_level, known_level, part_of, report_gold
 from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, restore_calibration
-from unisono.fusers.item_preparation import (
-    Prepared,
-    ends_arrays,
-    restore_ends,
-    restore_warp,
-    typical_annotators,
-    warp_arrays,
-)
+from unisono.fusers.item_preparation import Prepared, ends_arrays, restore_ends, typical_annotators
 from unisono.fusers.standardisation import Scaling, restore_space, restored_scale, scale_arrays, with_newcomer
 from unisono.fusers.warm_start import evidence_counts
 from unisono.maths.em_loop import EmTrace, Stop, relative_change, run_em
@@ -45,7 +38,6 @@ from unisono.maths.items.item_params import (
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.judgement_weights import equal_weights, long_tails
 from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
-from unisono.maths.items.slider_warp import FittedWarp, Warp
 from unisono.maths.items.truth_level import population_level
 from unisono.maths.raters.rater_diagnosis import Diagnosis, class_priors, competence
 from unisono.maths.structure_words import Anchor
@@ -63,7 +55,6 @@ class Estimate(NamedTuple):
     params: ItemParams  # under bayes with the newcomer as one more annotator
     trace: EmTrace
     theta_var: np.ndarray  # (R,) variances of theta's rows relative to Sigma; zero under ml
-    warp: FittedWarp | None = None  # of sliders that annotators bend; the last shares are the newcomer's
     turned: TurnedEstimate | None = None  # of dimensions that known truths turned
     level: SharedError | None = None  # error of the truth's level; None: it is known
 
@@ -99,7 +90,6 @@ def anchored_settings(
     diagnosis: Callable[[], Diagnosis] | None,
     *,
     pairs: PairsAt | None = None,
-    warp: Warp | None = None,
 ) -> BayesSettings:
     """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
 
@@ -107,7 +97,7 @@ def anchored_settings(
     """
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
-        return bayes_settings(data, structure, priors, floor, correlated=False, warp=warp)
+        return bayes_settings(data, structure, priors, floor, correlated=False)
     judgements, classes = data.by_annotator(data.judgements), None
     if diagnosis is not None and anchor == "average":
         raters = int((judgements > 0).sum())
@@ -116,9 +106,7 @@ def anchored_settings(
         # Where two disagree nothing says which one is a spammer.
         if structure.transform != "identity" and raters > FEWEST_COMPARED:
             classes = class_priors(diagnosis(), judgements)
-    return bayes_settings(
-        data, structure, priors, floor, classes=classes, pairs=pairs, anchored=anchor != "none", warp=warp
-    )
+    return bayes_settings(data, structure, priors, floor, classes=classes, pairs=pairs, anchored=anchor != "none")
 
 
 def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
@@ -182,7 +170,7 @@ def _weighed(
 
     From the start, not from the normal fit, whose truths and noise have come to terms with slips.
     """
-    if not settings.slips or settings.warp is not None or not long_tails(data, plain.params):
+    if not settings.slips or not long_tails(data, plain.params):
         return plain, trace
     start = bayes_start(data, settings)._replace(weights=equal_weights(data))
     state, weighed = _climb(data, start, settings, run, found)
@@ -201,15 +189,7 @@ def estimate_at(data: ItemData, state: BayesState, trace: EmTrace, settings: Bay
     """The estimate of a state: in the coordinates that the anchor promises, and with a newcomer."""
     params, level = reported(data, state, settings)
     everybody = _with_crowd(data, params, state, settings, settings.structure)
-    return Estimate(everybody, trace, state.hyper.theta_var, _fitted_warp(state, settings), level=level)
-
-
-def _fitted_warp(state: BayesState, settings: BayesSettings) -> FittedWarp | None:
-    """How annotators, and a newcomer, bend sliders."""
-    if settings.warp is None:
-        return None
-    fitted = state.fitted(settings.warp)
-    return fitted._replace(shares=np.concatenate([fitted.shares, settings.warp.start(1)]))
+    return Estimate(everybody, trace, state.hyper.theta_var, level=level)
 
 
 def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tuple[ItemParams, SharedError | None]:
@@ -282,7 +262,7 @@ def learn(fuser: Joint, estimate: Estimate, given: Prepared, *, observed: bool =
     fuser.params_ = uncorrelate(estimate.params) if uncorrelated else estimate.params
     fuser.trace_, fuser.theta_var_ = estimate.trace, estimate.theta_var
     fuser.ends_ = typical_annotators(given.end_answers, estimate.params, observed)
-    fuser.warp_, fuser.scaling_ = estimate.warp, given.scaling
+    fuser.scaling_ = given.scaling
     fuser._calibrated, fuser._continued = None, given.earlier is not None
     # Turned dimensions have no scale that annotators' levels would lie on.
     fuser._level = None if uncorrelated or observed else estimate.level
@@ -290,7 +270,7 @@ def learn(fuser: Joint, estimate: Estimate, given: Prepared, *, observed: bool =
     behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
     fuser.judgements_, fuser.items_behind_ = behind
     fuser._known, fuser._ratings = known, ratings
-    fuser._items = ItemPosteriors(data, fuser.params_, fuser.ends_, fuser.warp_)
+    fuser._items = ItemPosteriors(data, fuser.params_, fuser.ends_)
     if known is not None and not observed:
         _use_known_truths(fuser, known, estimate.turned, given)
     return fuser
@@ -323,7 +303,6 @@ def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
         "items_behind": np.array(fuser.items_behind_),
         **fuser.calibration_.arrays(),
         **ends_arrays(fuser.ends_),
-        **warp_arrays(fuser.warp_),
         "rating_loc": fuser.scaling_.loc,
         "rating_scale": fuser.scaling_.scale,
         **scale_arrays(fuser.scale_),
@@ -340,7 +319,6 @@ def restore_learned(fuser: Joint, fit: Fit) -> None:
     fuser.items_behind_ = int(arrays.get("items_behind", 0))
     fuser.ends_ = restore_ends(arrays)
     fuser.set_calibration(restore_calibration(arrays))
-    fuser.warp_ = restore_warp(arrays)
     fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
     fuser.scale_ = restored_scale(arrays, len(fit.dimensions))
     fuser.space_ = restore_space(fit.features, arrays)

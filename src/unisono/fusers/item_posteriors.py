@@ -36,7 +36,6 @@ from unisono.maths.items.item_params import ItemParams, change_of_truth
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.item_variances import own_noise, truth_covariance
 from unisono.maths.items.judgement_weights import Weights, cautious, settled, unclear
-from unisono.maths.items.slider_warp import FittedWarp, unbend
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.rater_signal import SharedSignal
 from unisono.maths.structure_words import EstimateScale
@@ -46,13 +45,10 @@ from unisono.tables.ratings import Ratings
 class ItemPosteriors:
     """What calibration, fusion and description need of the same items."""
 
-    def __init__(
-        self, data: ItemData, params: ItemParams, ends: Typical | None, warp: FittedWarp | None = None
-    ) -> None:
+    def __init__(self, data: ItemData, params: ItemParams, ends: Typical | None) -> None:
         self.data = data
         self.params = params
         self.ends = ends
-        self.warp = warp
 
     @cached_property
     def weights(self) -> Weights | None:
@@ -68,7 +64,7 @@ class ItemPosteriors:
 
     @cached_property
     def _completed(self) -> tuple[Posterior, ItemData]:
-        data = self.data if self.warp is None else unbend(self.data, self.warp).of(self.data)
+        data = self.data
         if self.weights is not None:
             data = cautious(data, self.params, self.weights).of(data)
         return completed_posterior(data, self.params)
@@ -95,9 +91,7 @@ class ItemPosteriors:
     def left_out(self) -> LeftOut:
         """Every judgement against the others."""
         ends = None if self.ends is None else self.ends.ends
-        read = self._completed[1]
-        answers = self.data.y if self.warp is None else read.y
-        return left_out(read, self.params, answers, ends)
+        return left_out(self._completed[1], self.params, self.data.y, ends)
 
     @cached_property
     def noise(self) -> np.ndarray:
@@ -133,7 +127,7 @@ class ItemPosteriors:
         """The same items with truths `scale` (D,) times these plus `offset` (D,); what is known is taken along."""
         params = change_of_truth(self.params, np.diag(scale), offset)
         ends = None if self.ends is None else self.ends.mapped(scale, offset)
-        moved = ItemPosteriors(self.data, params, ends, self.warp)
+        moved = ItemPosteriors(self.data, params, ends)
         known = vars(self)
         if "weights" in known:
             moved.weights = self.weights

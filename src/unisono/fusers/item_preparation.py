@@ -1,9 +1,7 @@
 """What a fit of items works on: settings that make sense, standardised ratings, censoring, and what ratings stand for.
 
 Ratings of a few kinds that lie at the minimum or maximum of the scale are treated as censored: the latent rating is at
-least half a step inside, or beyond. `response` says what ratings stand for: numbers on a straight scale (`linear`), or
-positions of a slider with a private monotone function (`warp`, of annotators with a hundred ratings and more).
-Dimensions, and annotators, for which that says nothing are read as numbers.
+least half a step inside, or beyond. Dimensions for which that says nothing are read as numbers.
 """
 
 from __future__ import annotations
@@ -27,8 +25,7 @@ from unisono.maths.items.annotator_rows import weight_of_gain
 from unisono.maths.items.censored_estep import EndAnswers, Typical
 from unisono.maths.items.item_data import Bounds, ItemData, prepare
 from unisono.maths.items.item_params import ItemParams, Structure
-from unisono.maths.items.slider_warp import FEWEST_RATINGS, FittedWarp, Warp, pooled_knots
-from unisono.maths.structure_words import BENT, ITEM_WORDS, EstimateScale, Noise, Response, Transform, require_word
+from unisono.maths.structure_words import BENT, ITEM_WORDS, EstimateScale, Noise, Transform, require_word
 from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
@@ -162,54 +159,6 @@ def restore_ends(arrays: dict[str, np.ndarray]) -> Typical | None:
     ends = EndAnswers(low, high, step, weight)
     scale, offset = arrays.get("end_scale", np.ones_like(spread)), arrays.get("end_offset", np.zeros_like(spread))
     return Typical(ends, spread, scale, offset)
-
-
-MOST_LEVELS = 12  # convention: different answers up to which a slider cannot be told from a scale with steps
-
-
-def check_response(response: Response, inference: str, one_by_one: bool) -> None:
-    """Raises a SettingsError that says what a reading of ratings needs."""
-    require_word("response", response, ITEM_WORDS["response"])
-    if response == "linear":
-        return
-    if inference != "bayes" or one_by_one:
-        raise SettingsError(f"response={response!r} needs the model 'auto' or 'joint', with inference='bayes'.")
-
-
-def find_warp(data: ItemData, ends: Bounds) -> Warp:
-    """Where annotators may bend the sliders of these standardised ratings."""
-    answered, found = data.answered[data.profile_of], []
-    for d in range(data.D):
-        y = data.y[answered[:, d], d]
-        many = len(np.unique(y)) > MOST_LEVELS and data.answers()[:, d].max(initial=0) >= FEWEST_RATINGS
-        low, high = (
-            end if np.isfinite(end) else edge
-            for end, edge in zip((ends.low[d], ends.high[d]), (y.min(initial=0), y.max(initial=0)), strict=True)
-        )
-        found.append(pooled_knots(y, float(low), float(high)) if many else np.zeros(0))
-    knots = np.full((data.D, max(max(map(len, found)), 2)), np.nan)
-    for d, own in enumerate(found):
-        knots[d, : len(own)] = own
-    return Warp(knots)
-
-
-def warp_note(fitted: FittedWarp | None, answers: np.ndarray) -> dict[str, Any]:
-    """What the summary says of it; `answers` (K, D) ratings of each annotator."""
-    if fitted is None:
-        return {}
-    dimensions = sum(map(fitted.warp.bends, range(answers.shape[1])))
-    annotators = int((answers >= FEWEST_RATINGS).any(axis=1).sum())
-    return {"response": {"kind": "warp", "dimensions": dimensions, "annotators": annotators}}
-
-
-def warp_arrays(fitted: FittedWarp | None) -> dict[str, np.ndarray]:
-    """The warp as it is saved."""
-    return {} if fitted is None else {"warp_knots": fitted.warp.knots, "warp_shares": fitted.shares}
-
-
-def restore_warp(arrays: dict[str, np.ndarray]) -> FittedWarp | None:
-    """The warp of a saved fit."""
-    return FittedWarp(Warp(arrays["warp_knots"]), arrays["warp_shares"]) if "warp_knots" in arrays else None
 
 
 class Prepared(NamedTuple):

@@ -39,15 +39,12 @@ from unisono.fusers.item_preparation import (
     DEFAULT_TOL,
     VARIANCE_FLOOR,
     Prepared,
-    check_response,
     check_settings,
     default_noise,
     default_transform,
     ends_note,
-    find_warp,
     prepared,
     standardised_ends,
-    warp_note,
 )
 from unisono.fusers.standardisation import places
 from unisono.fusers.warm_start import continued, prior_fit_of
@@ -58,7 +55,6 @@ from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams, Structure, sample_ratings, sample_truths
 from unisono.maths.items.item_priors import PANEL, Priors
 from unisono.maths.items.likelihood_em import MlSettings
-from unisono.maths.items.slider_warp import FittedWarp
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.structure_words import (
     ITEM_WORDS,
@@ -68,7 +64,6 @@ from unisono.maths.structure_words import (
     IntervalKind,
     Latent,
     Noise,
-    Response,
     Transform,
     require_word,
 )
@@ -87,8 +82,7 @@ class Joint(Fuser):
     precision; False takes all errors of an annotator for equally large.
     `gold_anyway`: known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
     `interval="absolute"`, the default, allows for the level of all items, which annotators' biases leave open;
-    "relative" does not. `response="warp"` has a monotone function of sliders for every annotator.
-    `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
+    "relative" does not. `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
     previous iteration.
     """
 
@@ -104,7 +98,6 @@ class Joint(Fuser):
     params_: ItemParams
     theta_var_: np.ndarray
     ends_: Typical | None
-    warp_: FittedWarp | None
     judgements_: np.ndarray
     items_behind_: int
     _items: ItemPosteriors
@@ -131,7 +124,6 @@ class Joint(Fuser):
         priors: dict[str, Any] | None = None,
         censored: bool = True,
         slips: bool = True,
-        response: Response = "linear",
         gold_anyway: bool = False,
         interval: IntervalKind = "absolute",
     ) -> None:
@@ -150,7 +142,6 @@ class Joint(Fuser):
         self.priors = priors
         self.censored = censored
         self.slips = slips
-        self.response = response
         self.gold_anyway = gold_anyway
         self.interval = interval
 
@@ -160,8 +151,6 @@ class Joint(Fuser):
         """Takes over what an earlier fit knows of annotators, for the next fit alone; returns itself."""
         if self.anchor != "average":
             raise DataError("Starting from an earlier fit needs anchor='average'.")
-        if (self.response, earlier.response) != ("linear", "linear"):
-            raise DataError("Starting from an earlier fit needs response='linear'.")
         if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
             raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
         self._told = {**self._told, "earlier": prior_fit_of(earlier)}
@@ -171,9 +160,8 @@ class Joint(Fuser):
         # Maximum likelihood takes ratings as they are.
         meant = without_wild(given.ratings) if self.inference == "bayes" else given.ratings
         tables = meant, given.features, given.gold, given.told.get("earlier")
-        # Bent sliders are no numbers on the scale, and turned dimensions have no ends.
-        plain = (self.inference, self.response) == ("bayes", "linear") and self.anchor != "uncorrelated"
-        censored = self.censored and plain
+        # Turned dimensions have no ends.
+        censored = self.censored and self.inference == "bayes" and self.anchor != "uncorrelated"
         ready = prepared(*tables, paper=self.paper, censored=censored)
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
@@ -195,11 +183,10 @@ class Joint(Fuser):
     def check_settings(self) -> None:
         super().check_settings()
         check_settings(self.structure(), self.inference, self.anchor, self.estimate)
-        check_response(self.response, self.inference, self.one_by_one)
         require_word("interval", self.interval, ITEM_WORDS["interval"])
 
     def notes(self) -> dict[str, Any]:
-        found = warp_note(self.warp_, self._items.data.answers()) or ends_note(self.ends_)
+        found = ends_note(self.ends_)
         if self.gold_ is not None:
             found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
         return found
@@ -227,8 +214,7 @@ class Joint(Fuser):
             return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
         diagnosis = (lambda: self._diagnosis(data)) if given.earlier is None else None
         priors = Priors(**(self.priors or {}))
-        warp = find_warp(data, given.ends) if self.response == "warp" else None
-        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis, warp=warp)
+        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis)
         if given.earlier is not None:
             settings = continued(settings, given.earlier, given.ratings.annotators)
         return estimate_bayes(data, settings._replace(slips=self.slips and not self.one_by_one), run)
@@ -372,4 +358,4 @@ class Joint(Fuser):
         value = self.scaling_.standardise(shown.value)
         data = prepare(value, shown.item_of, annotator_of, scores, len(self.params_.B))
         data = data._replace(cuts=None if self.ends_ is None else self.ends_.ends.cuts)
-        return ItemPosteriors(data, self.params_, self.ends_, self.warp_), shown
+        return ItemPosteriors(data, self.params_, self.ends_), shown

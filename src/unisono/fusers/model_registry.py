@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from unisono.errors import DataWarning, SettingsError, warn
+from unisono.errors import DataError, DataWarning, SettingsError, warn
 from unisono.fusers import series as of_traces
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.compared_items import Pairwise
@@ -16,7 +16,7 @@ from unisono.fusers.fusion_results import Fit
 from unisono.fusers.grouped_annotators import Groups
 from unisono.fusers.joint_items import Joint
 from unisono.fusers.published_items import Curved, Regions, Types
-from unisono.maths.structure_words import BENT, ITEM_WORDS
+from unisono.maths.structure_words import BENT
 from unisono.tables.annotator_kinds import is_machine, kinds_of, looks_like_model
 from unisono.tables.labels import did_you_mean, listed
 from unisono.tables.ratings import Ratings
@@ -30,7 +30,6 @@ _PAPER: dict[str, Any] = {
     "inference": "ml",
     "paper": True,
 }
-_RAYKAR = _PAPER | {"transform": "identity", "noise": "diagonal", "paper": False}
 _RAYKAR = _PAPER | {"transform": "identity", "noise": "diagonal", "paper": False}
 
 
@@ -130,15 +129,7 @@ def make_fuser(name: str, *, series: bool = False, **settings: Any) -> Fuser:
 
 
 def find_model(name: str) -> Model:
-    """The model of this name; SettingsError with the nearest name if there is none.
-
-    "auto+warp" and the like are the joint model with that response, for leaderboards and benchmarks.
-    """
-    base, _, response = name.partition("+")
-    if base in ("auto", "joint") and response in ITEM_WORDS["response"]:
-        model = MODELS[base]
-        about = f"{model.about}; ratings as {response}"
-        return model._replace(settings={"response": response}, about=about, series=None)
+    """The model of this name; SettingsError with the nearest name if there is none."""
     if name not in ALL_MODELS:
         hint = did_you_mean(name, ALL_MODELS)
         raise SettingsError(f"There is no model '{name}'.{hint} Models: {', '.join(ALL_MODELS)}.")
@@ -165,7 +156,10 @@ def revive(fit: Fit) -> Fuser:
     """The fuser that a saved fit describes."""
     classes = [kind for model in ALL_MODELS.values() for kind in (model.fuser, model.series) if kind is not None]
     by_kind = {kind.kind: kind for kind in classes}
-    return by_kind[fit.kind](**fit.settings).restore(fit)
+    settings = dict(fit.settings)
+    if settings.pop("response", "linear") != "linear":
+        raise DataError("This fit has response='warp', which this version does not know. Fit again.")
+    return by_kind[fit.kind](**settings).restore(fit)
 
 
 GROUP_SETTINGS = ("reference_kind", "shared")

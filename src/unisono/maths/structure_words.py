@@ -17,7 +17,6 @@ Latent = Literal["isotropic", "diagonal", "full"]
 Anchor = Literal["average", "uncorrelated", "none"]
 Inference = Literal["bayes", "ml"]
 EstimateScale = Literal["matched", "posterior"]
-Response = Literal["linear", "warp"]  # what ratings stand for
 IntervalKind = Literal["absolute", "relative"]  # of a truth, or of it beside the other items'
 Counting = Literal["merge", "keep"]  # of annotators who look like one opinion
 
@@ -33,7 +32,6 @@ ITEM_WORDS: dict[str, tuple[str, ...]] = {
     "latent": get_args(Latent),
     "anchor": get_args(Anchor),
     "estimate": get_args(EstimateScale),
-    "response": get_args(Response),
     "interval": get_args(IntervalKind),
 }
 

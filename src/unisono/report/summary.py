@@ -191,7 +191,8 @@ def summary_text(data: dict[str, Any]) -> str:
     if data.get("tracing") is not None:
         lines += ["", *tracing_lines(data["tracing"], data.get("direction") == "gold")]
     if data.get("response"):
-        lines += ["", _response_line(data["response"], len(data["dimensions"]))]
+        where = f"{data['response']['dimensions']} of {len(data['dimensions'])} dimensions"
+        lines += ["", f"Ratings at the minimum or maximum of the scale are treated as censored on {where}."]
     if data.get("gold"):
         lines += ["", *gold_lines(data["gold"])]
     if data["iterations"]:
@@ -210,14 +211,6 @@ def _convergence_line(data: dict[str, Any]) -> str:
         times = "once" if path["falls"] == 1 else f"{path['falls']} times, at most"
         rose = f"the objective fell {times} by {path['largest_fall']:.3g} (iteration {path['largest_fall_at']})"
     return f"{how} after {counted(data['iterations'], 'iteration')}; {rose}."
-
-
-def _response_line(found: dict[str, Any], dimensions: int) -> str:
-    """What ratings were read as, and where; the rest are numbers."""
-    where = f"{found['dimensions']} of {dimensions} dimensions"
-    if found["kind"] == "ends":
-        return f"Ratings at the minimum or maximum of the scale are treated as censored on {where}."
-    return f"Ratings on {where} are read through monotone response functions, of {found['annotators']} annotators."
 
 
 def _what(data: dict[str, Any]) -> str:

@@ -46,8 +46,7 @@ def fuser_of(model: str, settings: dict[str, Any]) -> Joint:
     fuser = make_fuser(model, series=False, **settings)
     assert isinstance(fuser, Joint)
     fuser.check_settings()
-    refused = {"inference": fuser.inference != "bayes", "anchor": fuser.anchor != "average"}
-    refused |= {"paper": fuser.paper, "response": fuser.response != "linear"}
+    refused = {"inference": fuser.inference != "bayes", "anchor": fuser.anchor != "average", "paper": fuser.paper}
     for name, wrong in refused.items():
         if wrong:
             raise SettingsError(

@@ -154,7 +154,7 @@ def fit_default(
     honest = honest._replace(level=estimate.level)
     fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
     fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
-    fuser.ends_, fuser.warp_ = typical, None
+    fuser.ends_ = typical
     fuser.scaling_, fuser.scale_ = scaling, counted.scale.for_origins(look.low, look.high)
     fuser.space_ = learn_space(None, (), intercept=True, standardise=True)[0]
     fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators

@@ -82,7 +82,7 @@ def test_the_default_reads_the_ends_and_sliders_as_they_are(model):
     np.testing.assert_array_equal(sliders.fused.mean, numbers.fused.mean)
 
 
-@pytest.mark.parametrize("settings", [{"inference": "ml"}, {"anchor": "uncorrelated"}, {"response": "warp"}])
+@pytest.mark.parametrize("settings", [{"inference": "ml"}, {"anchor": "uncorrelated"}])
 def test_where_the_scale_has_no_ends_answers_are_as_before(settings):
     ratings = ratings_of(*crowd(1, M=40)[:3])
     plain, asked = (un.fuse(ratings, model="joint", censored=how, **settings) for how in (False, True))

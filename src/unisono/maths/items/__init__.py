@@ -8,6 +8,5 @@ bayes_bound, bayes_em        state, variational lower bound and its coordinates;
 item_estimates               from posteriors to estimates, predictions, intervals, and advice
 item_priors                  every constant of the default, with its meaning and its evidence
 
-Beside the default: likelihood_em (maximum likelihood as published), item_gold (known truths), slider_warp (sliders
-that annotators bend).
+Beside the default: likelihood_em (maximum likelihood as published), item_gold (known truths).
 """

@@ -29,7 +29,6 @@ from unisono.maths.items.item_params import ItemParams, Structure, allowed, chan
 from unisono.maths.items.item_priors import MANY_JUDGEMENTS, Priors
 from unisono.maths.items.item_variances import distance_of_scales, log_pooling_prior
 from unisono.maths.items.judgement_weights import Weights
-from unisono.maths.items.slider_warp import FittedWarp, Unbent, Warp
 from unisono.maths.linalg.small_spd import logdets
 
 SINGLE_OUT = 1e-9  # numerical: stands for the zero annotators beyond two, who could tell which of two is right
@@ -77,23 +76,16 @@ class Hyper(NamedTuple):
 
 
 class BayesState(NamedTuple):
-    """Parameters, hyper-parameters, the truths that the last E-step found, and ratings as they are read."""
+    """Parameters, hyper-parameters, the truths that the last E-step found, and what judgements weigh."""
 
     params: ItemParams
     hyper: Hyper
     mean: np.ndarray  # (M, D) NaN before the first step
-    unbent: Unbent | None = None  # ratings of sliders that annotators bend; None: nobody does
     weights: Weights | None = None  # precisions of judgements; None: all are one
 
     def seen(self, data: ItemData) -> ItemData:
-        """The ratings with the latent ones in their place."""
-        if self.weights is not None:
-            return self.weights.of(data)
-        return data if self.unbent is None else self.unbent.of(data)
-
-    def fitted(self, warp: Warp) -> FittedWarp:
-        """The warp with what is known of annotators by it."""
-        return FittedWarp(warp, warp.start(len(self.params.B)) if self.unbent is None else self.unbent.shares)
+        """The ratings as they are weighed."""
+        return data if self.weights is None else self.weights.of(data)
 
 
 class KnownAnnotators(NamedTuple):
@@ -116,7 +108,6 @@ class BayesSettings(NamedTuple):
     told_apart: float = 1.0  # (K - 2) / K: how far K annotators can be told apart
     scales: np.ndarray | None = None  # (K,) noise scales that are known before, those of two; None: they are found
     classes: np.ndarray | None = None  # (K, D, Z) p(z_kd); None: everybody is usual
-    warp: Warp | None = None  # how annotators may bend sliders; None: not at all
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
     earlier: KnownAnnotators | None = None
     earlier_judgements: float = 0.0  # behind the target of the errors' covariance
@@ -167,7 +158,7 @@ def lower_bound(data: ItemData, stats: Stats, state: BayesState, prior: RowPrior
     """The bound at a state whose E-step gave `stats`; `prior` is that of the rows under its hyper-parameters."""
     return (
         stats.loglik
-        + sum(part.log_density for part in (state.unbent, state.weights) if part is not None)
+        + (0.0 if state.weights is None else state.weights.log_density)
         + _rows_term(data, state, prior, settings)
         + _classes_term(data, state, settings)
         + _predictor_term(data, state)

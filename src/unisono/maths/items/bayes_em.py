@@ -6,8 +6,7 @@
 q(a) q(theta) q(y*) prod_kd q(B_kd) p(z_kd); everything else is a point estimate under a prior. g_kd = E[m_kz], what is
 expected of the latent classes of annotators (`annotator_rows`). A step is a sweep of updates, each the maximum while
 the rest is held: truths, their mean and covariance, annotators row by row, noise, how annotators differ, coordinates
-(`bayes_bound`), and, where that is asked for, latent ratings (`slider_warp`). Latent ratings behind answers at the ends
-of the scale (`censored_estep`) belong to the truths' update.
+(`bayes_bound`). Latent ratings behind answers at the ends of the scale (`censored_estep`) belong to the truths' update.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ from unisono.maths.items.item_variances import (
     update_shared,
 )
 from unisono.maths.items.judgement_weights import reweighed
-from unisono.maths.items.slider_warp import relearn
 
 MOST_MIXED = 6  # numerical: dimensions up to which rows that mix all of them are found together
 
@@ -55,8 +53,6 @@ def bayes_step(given: ItemData, state: BayesState, settings: BayesSettings) -> t
     data = state.seen(given)
     mean, stats = expectation(data, state.params)
     after, bound = maximised(data, stats, mean, state, settings)
-    if settings.warp is not None:
-        after = after._replace(unbent=relearn(data, given, state.fitted(settings.warp), after.params, after.mean))
     if state.weights is not None:
         weights = reweighed(given, after.params, state.weights)
         after = after._replace(weights=weights, params=after.params._replace(tails=weights.tails))
@@ -77,7 +73,7 @@ def maximised(
     params, hyper = _noise(data, stats, params, hyper, settings)
     hyper = _between_annotators(data, params, hyper, settings)
     hyper = _biases(data, params, hyper, settings)
-    after = BayesState(params, hyper, mean, state.unbent, state.weights)
+    after = BayesState(params, hyper, mean, state.weights)
     if settings.anchored:
         after = best_coordinates(data, after, row_prior(data, hyper, settings), settings)
     return after, bound

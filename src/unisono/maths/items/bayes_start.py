@@ -35,7 +35,6 @@ from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_params import ItemParams, Structure, free_coefficients, identity_rows
 from unisono.maths.items.item_priors import IMAGINARY_ANNOTATORS, LEAST_SHARE, SPAMMER_GAIN, Priors
 from unisono.maths.items.item_variances import scaled_noise, shape_latent
-from unisono.maths.items.slider_warp import unbend
 from unisono.maths.rating_values import NO_SPREAD
 
 
@@ -276,8 +275,7 @@ def bayes_start(data: ItemData, settings: BayesSettings) -> BayesState:
         Sigma=shape_latent(settings.structure.latent, targets.latent, settings.floor),
         cov=_row_covariances(data, hyper, settings),
     )
-    start = BayesState(params, hyper, np.broadcast_to(np.nan, (data.M, D)))
-    return start if settings.warp is None else start._replace(unbent=unbend(data, start.fitted(settings.warp)))
+    return BayesState(params, hyper, np.broadcast_to(np.nan, (data.M, D)))
 
 
 def _starting_rows(data: ItemData, settings: BayesSettings) -> np.ndarray:

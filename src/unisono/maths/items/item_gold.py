@@ -168,7 +168,7 @@ def _plain(settings: BayesSettings, dims: np.ndarray) -> BayesSettings:
         offset=None if whole.offset is None else whole.offset[:, dims],
     )
     classes = None if settings.classes is None else settings.classes[:, dims]
-    return settings._replace(floor=settings.floor[dims], targets=targets, classes=classes, warp=None, earlier=None)
+    return settings._replace(floor=settings.floor[dims], targets=targets, classes=classes, earlier=None)
 
 
 def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
