@@ -8,6 +8,7 @@ that is smaller than the paper's has neither: its claims are too small to judge,
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -26,6 +27,7 @@ ALPHA = 1 - SIGNIFICANT
 SIMILAR = 0.1  # a difference up to which two scores are called similar, if it is not significant either
 OVER_SETS = "paired t-test over simulated data sets, p < .05 in every part"
 OVER_ITEMS = "1000 bootstrap resamples of the items, better in at least 95 % of them, in most of the splits into folds"
+OVER_FOLDS = "paired t-test over test folds, p < .05 in every part"
 
 
 BOTH = ("joint", "independent")  # the two models that most claims compare
@@ -83,6 +85,33 @@ def judge(text: str, where: str, test: str, parts: Sequence[ClaimPart], aside: s
 def untestable(text: str, where: str, reason: str, measured: str = "–") -> Claim:
     """A claim for which there is no data, or which the data were made to satisfy."""
     return Claim(text, where, measured, "–", "cannot be tested", reason)
+
+
+WORDS = tomllib.loads(Path(__file__).with_name("experiment_words.toml").read_text(encoding="utf-8"))
+
+
+class Words:
+    """What the chapter of an experiment says, in experiment_words.toml; `slots` fill in what stands in braces."""
+
+    def __init__(self, experiment: str, **slots: object) -> None:
+        self._said = WORDS[experiment]
+        self._slots = {"over_sets": OVER_SETS, "over_items": OVER_ITEMS, "over_folds": OVER_FOLDS} | slots
+
+    def __call__(self, name: str, **slots: object) -> str:
+        return str(self._said[name].format(**self._slots | slots))
+
+    def judge(self, claim: str, parts: Sequence[ClaimPart], aside: str = "", **slots: object) -> Claim:
+        """The claim of that name, judged by its parts."""
+        text, where, test = (self._said["claims"][claim][key].format(**self._slots | slots) for key in _JUDGED)
+        return judge(text, where, test, parts, aside)
+
+    def untestable(self, claim: str, reason: str = "", measured: str = "–") -> Claim:
+        """The claim of that name where there is no data, or which the data were made to satisfy."""
+        found = self._said["claims"][claim]
+        return untestable(found["text"], found["where"], reason or found["untested"], measured)
+
+
+_JUDGED = ("text", "where", "test")
 
 
 def too_small(claim: Claim) -> Claim:

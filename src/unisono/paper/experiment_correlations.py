@@ -21,8 +21,7 @@ from unisono.paper.experiment_claims import (
     Picture,
     Settings,
     Unit,
-    judge,
-    untestable,
+    Words,
 )
 from unisono.paper.experiment_data import affective_text, file_sums
 from unisono.paper.experiment_page import Heat, heat_row
@@ -35,6 +34,7 @@ ANNOTATORS = 4  # shown for each corpus, as in the paper
 BLOCK = 60  # seconds of a trace that are resampled together; neighbouring frames are one opinion
 RESAMPLES = 1000
 TITLES = {"squality": "summaries (SQuALITY)", "forrest_gump": "film (Forrest Gump)", "affective-text": "news headlines"}
+_SAID = Words(NAME, annotators=ANNOTATORS)
 
 
 def run_corpus(corpus: str, folder: str, seed: int, sums: Numbers) -> Numbers:
@@ -107,16 +107,12 @@ def units(settings: Settings) -> list[Unit]:
 
 def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     return Chapter(
-        lead=(
-            "Absolute Pearson correlations between the dimensions of all ratings put end to end, per corpus and for "
-            f"the {ANNOTATORS} annotators with the most ratings of each.",
-        ),
+        lead=(_SAID("lead"),),
         tables=(),
         pictures=(
             Picture(
                 NAME,
-                "Correlations between rated dimensions per corpus, absolute values (the paper's Fig. 'Correlation "
-                "heatmaps', on other corpora).",
+                _SAID("corpora"),
                 lambda: heat_row(
                     [_heat(TITLES[name], found, found["matrix"]) for name, found in results.items()], _BAR
                 ),
@@ -136,8 +132,7 @@ _BAR = "absolute correlation"
 def _annotator_picture(name: str, found: Numbers) -> Picture:
     return Picture(
         f"{NAME}-{name}-annotators",
-        f"Correlations between dimensions of four annotators: {TITLES[name]} (the paper's Fig. 'Annotator specific "
-        "correlations').",
+        _SAID("annotators", title=TITLES[name]),
         lambda: heat_row([_heat(f"annotator {k}", found, m) for k, m in found["annotators"].items()], _BAR),
     )
 
@@ -159,25 +154,9 @@ def _claims(results: Mapping[str, Numbers]) -> tuple[Claim, ...]:
         count = sum(value < 0.05 / len(p) for value in p)
         differ.append(ClaimPart(TITLES[name], f"{count} of {len(p)} pairs, smallest p = {min(p):.2g}", count > 0))
     return (
-        judge(
-            "In almost all cases, the annotation dimensions exhibit non-zero correlations.",
-            "Sec. 2, Fig. 'Correlation heatmaps'",
-            "95 % bootstrap interval (items, or minutes of a trace, resampled) without zero in 90 % of the pairs",
-            parts,
-            "On other corpora than the paper's.",
-        ),
-        judge(
-            "Different annotators exhibit different degrees of association between the dimensions.",
-            "App. A.1, Fig. 'Annotator specific correlations'",
-            "Cochran's Q over annotators, p < .05 (Bonferroni) for at least one pair of dimensions in each corpus",
-            differ,
-            "On other corpora than the paper's.",
-        ),
-        untestable(
-            "The correlations between dimensions are inconsistent across IEMOCAP, SEMAINE, RECOLA and the film corpus.",
-            "Sec. 2, Fig. 'Correlation heatmaps'",
-            "These corpora are not public, and the sets at hand do not share their dimensions.",
-        ),
+        _SAID.judge("nonzero", parts, _SAID("others")),
+        _SAID.judge("heterogeneous", differ, _SAID("others")),
+        _SAID.untestable("inconsistent"),
     )
 
 

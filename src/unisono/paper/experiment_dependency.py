@@ -13,7 +13,6 @@ import numpy as np
 from unisono.maths.metrics import spearman
 from unisono.paper.experiment_claims import (
     BOTH,
-    OVER_SETS,
     Chapter,
     Claim,
     ClaimPart,
@@ -24,7 +23,7 @@ from unisono.paper.experiment_claims import (
     Settings,
     Table,
     Unit,
-    judge,
+    Words,
     over_sets,
 )
 from unisono.paper.experiment_page import Heat, heat_row, sweep_lines
@@ -101,27 +100,21 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     first = units(settings)[0].settings
     sets = len(next(iter(by_strength.values())))
     scores = bars_along(list(races.values()), DIMENSIONS, PROTOCOL)
+    said = Words(NAME, sets=sets, noise=NOISE, **{name: first[name] for name in ("size", "per_item", "features")})
     return Chapter(
-        lead=(
-            f"{sets} data sets for every c; {first['size']} annotators, {first['per_item']} items each, noise sd "
-            f"{NOISE:g}, {first['features']} features. F is the same for everybody, so the ratings alone cannot tell "
-            "it from another truth seen by unbiased annotators: what is recovered rests on the truths being "
-            "uncorrelated, on the features, or on known items.",
-        ),
-        tables=(_error_table(matrices),),
+        lead=(said("data"),),
+        tables=(_error_table(said("errors"), matrices),),
         pictures=(
             Picture(
                 NAME,
-                f"Effect of the dependency between dimensions: mean over dimensions and {sets} data sets, plus and "
-                "minus one sd (the paper's Fig. 'Effect of varying dependency between annotation dimensions').",
+                said("sweep"),
                 lambda: sweep_lines(
                     list(races), scores, "off-diagonal element c of F", "* joint significantly better than independent"
                 ),
             ),
             Picture(
                 "dependency-matrices",
-                "Average F: true, by the published joint model, and by our default with the validation items as gold "
-                "(the paper's Fig. 'Average F_k plots estimated from the joint model').",
+                said("matrices"),
                 lambda: heat_row(_heats(matrices), "element of F", per_row=len(matrices), low=0.0, high=1.1),
             ),
         ),
@@ -164,59 +157,30 @@ def _heats(matrices: Mapping[float, Mapping[str, np.ndarray]]) -> list[Heat]:
     ]
 
 
-def _error_table(matrices: Mapping[float, Mapping[str, np.ndarray]]) -> Table:
+def _error_table(caption: str, matrices: Mapping[float, Mapping[str, np.ndarray]]) -> Table:
     columns = ("c", *(f"{NAMES[m]}: {what}" for m in SHOWN for what in ("error", "error up to scale")))
     rows = tuple(
         (f"{c:g}", *(number([e(found[m], c)]) for m in SHOWN for e in (error, scaled_error)))
         for c, found in matrices.items()
     )
-    return Table("Mean absolute error of the average F", columns, rows)
+    return Table(caption, columns, rows)
 
 
 def _claims(
     races: Mapping[float, list[Numbers]], matrices: Mapping[float, Mapping[str, np.ndarray]]
 ) -> tuple[Claim, ...]:
-    where = "Sec. 4.3, Fig. 'Effect of varying dependency between annotation dimensions'"
-    appendix = "App. A.2, Fig. 'Average F_k plots'"
-    lowest, highest = min(races), max(races)
+    said, lowest = Words(NAME, close=CLOSE, washed_out=WASHED_OUT), min(races)
     middle = [c for c in matrices if 0 < c < 1] or list(matrices)
+    scored = [(model, metric) for model in (JOINT, INDEPENDENT) for metric in METRIC_NAMES]
+    most = max(matrices)
+    washed = _washed(matrices[most][JOINT], most) if most == max(races) else []
     return (
-        judge(
-            "The joint model consistently outperforms the independent model in both metrics.",
-            where,
-            OVER_SETS,
-            [_gap(c, found, metric) for c, found in races.items() for metric in METRIC_NAMES],
-        ),
-        judge(
-            "Both models start with similar performance when the off-diagonal elements are close to zero.",
-            where,
-            "mean difference at the smallest c below .02",
-            [_start(races[lowest], lowest, metric) for metric in METRIC_NAMES],
-        ),
-        judge(
-            "The performance of both models degrades as the off-diagonal elements increase.",
-            where,
-            "rank correlation of score and c below -.8",
-            [_trend(races, model, metric) for model in (JOINT, INDEPENDENT) for metric in METRIC_NAMES],
-        ),
-        judge(
-            "The gap between joint and independent grows with the dependency, until the model is not identifiable.",
-            where,
-            "the largest mean gap lies above the smallest c and below c = 1",
-            [_growth(races, metric) for metric in METRIC_NAMES],
-        ),
-        judge(
-            "The predicted F_k closely resemble the actual matrices.",
-            appendix,
-            f"mean absolute error of the average F below {CLOSE:g}, for every c shown below 1",
-            [_resembles(matrices[c], c) for c in middle],
-        ),
-        judge(
-            "Close to c = 1 the estimates are washed out: all elements near .5 instead of 1, accurate up to a scale.",
-            appendix,
-            f"elements of the joint model's average F within .15 of {WASHED_OUT:g}; error up to scale below {CLOSE:g}",
-            _washed(matrices[max(matrices)][JOINT], max(matrices)) if max(matrices) == highest else [],
-        ),
+        said.judge("ahead", [_gap(c, found, metric) for c, found in races.items() for metric in METRIC_NAMES]),
+        said.judge("start", [_start(races[lowest], lowest, metric) for metric in METRIC_NAMES]),
+        said.judge("trend", [_trend(races, model, metric) for model, metric in scored]),
+        said.judge("growth", [_growth(races, metric) for metric in METRIC_NAMES]),
+        said.judge("resembles", [_resembles(matrices[c], c) for c in middle]),
+        said.judge("washed", washed),
     )
 
 

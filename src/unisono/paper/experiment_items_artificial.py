@@ -30,10 +30,9 @@ from unisono.paper.experiment_claims import (
     Picture,
     Settings,
     Unit,
-    judge,
+    Words,
     over_sets,
     over_splits,
-    untestable,
 )
 from unisono.paper.experiment_data import DIMENSIONS, draw_people, file_sums, judged, perceived, require_tables
 from unisono.paper.experiment_page import score_bars
@@ -151,71 +150,29 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     both = [_side_by_side(*pair) for pair in zip(*by_regime.values(), strict=True)]
     bars = bars_over_splits if human else bars_over_sets
     source = "judgements gathered with the collection tool" if human else "simulated annotators"
+    sets = "splits" if human else "data sets"
+    said = Words(NAME, source=source, count=len(both), sets=sets, over=OVER_ITEMS if human else OVER_SETS)
     return Chapter(
-        lead=(
-            "One data set per regime and row of the tables: saturation is scored where it varies with brightness held "
-            "at 60, brightness where it varies. Features are RGB; the best iteration is chosen and the dimension "
-            "named on the validation images.",
-            f"Here: {source}."
-            + (
-                ""
-                if human
-                else " They see HSV brightness times Nayatani's Helmholtz-Kohlrausch factor, each to a "
-                "degree of their own; saturation as it is. So the effect itself is put in by hand, and only what the "
-                "models make of it is a finding."
-            ),
-        ),
-        tables=(score_table("Test scores: mean over data sets", both, DIMENSIONS, PROTOCOL),),
-        pictures=(
-            Picture(
-                NAME,
-                f"Performance of the model of items on the artificial task ({source}; mean and sd over {len(both)} "
-                f"{'splits' if human else 'data sets'}; the paper's Fig. 'Performance of global annotation model on "
-                "artificial dataset').",
-                lambda: score_bars(bars(both, DIMENSIONS, PROTOCOL)),
-            ),
-        ),
-        claims=_claims(both, by_regime, human),
+        lead=(said("data"), said("source") + ("" if human else said("simulated"))),
+        tables=(score_table(said("scores"), both, DIMENSIONS, PROTOCOL),),
+        pictures=(Picture(NAME, said("bars"), lambda: score_bars(bars(both, DIMENSIONS, PROTOCOL))),),
+        claims=_claims(said, both, by_regime, human),
         summary={"scores": averaged(both, DIMENSIONS, PROTOCOL)}
         | {f"effect in the {regime} regime": _mean_effect(found) for regime, found in by_regime.items()},
     )
 
 
-def _claims(both: list[Numbers], by_regime: Mapping[str, list[Numbers]], human: bool) -> tuple[Claim, ...]:
-    where = "Sec. 4.1.2, Fig. 'Performance of global annotation model on artificial dataset'"
-    test = OVER_ITEMS if human else OVER_SETS
+def _claims(said: Words, both: list[Numbers], by_regime: Mapping[str, list[Numbers]], human: bool) -> tuple[Claim, ...]:
     aside = "" if human else stars_in_sets(both, DIMENSIONS)
 
     def parts(dimension: str, direction: Direction) -> list[ClaimPart]:
         return [_compare(both, dimension, metric, direction, human) for metric in METRIC_NAMES]
 
     return (
-        judge(
-            "The joint model leads to better estimates of saturation.",
-            where,
-            test,
-            parts("saturation", "higher"),
-            aside,
-        ),
-        judge(
-            "The independent model leads to better estimates of brightness.",
-            where,
-            test,
-            parts("brightness", "lower"),
-            aside,
-        ),
-        _effect_claim(
-            "Increasing saturation is perceived as increasing brightness (Helmholtz-Kohlrausch).",
-            by_regime["saturation"],
-            human,
-            present=True,
-        ),
-        _effect_claim(
-            "Changing brightness seems to have no effect on perceived saturation.",
-            by_regime["brightness"],
-            human,
-            present=False,
-        ),
+        said.judge("saturation", parts("saturation", "higher"), aside),
+        said.judge("brightness", parts("brightness", "lower"), aside),
+        _effect_claim(said, "effect", by_regime["saturation"], human),
+        _effect_claim(said, "no_effect", by_regime["brightness"], human),
     )
 
 
@@ -228,21 +185,14 @@ def _compare(found: list[Numbers], dimension: str, metric: str, direction: Direc
     return over_sets(what, first, second, direction)
 
 
-def _effect_claim(text: str, found: list[Numbers], human: bool, *, present: bool) -> Claim:
-    where = "Sec. 4.1.2"
-    mean = _mean_effect(found)
-    measured = f"mean correlation over annotators {mean:+.3f}"
+def _effect_claim(said: Words, claim: str, found: list[Numbers], human: bool) -> Claim:
     if not human:
-        return untestable(text, where, "The annotators are simulated with this very property.", measured)
-    values = np.array(found[0]["effect"])
-    part = over_sets(
-        "correlation with the dimension that varies",
-        values.tolist(),
-        [0.0] * len(values),
-        "higher" if present else "similar",
-    )
+        return said.untestable(claim, measured=f"mean correlation over annotators {_mean_effect(found):+.3f}")
+    values = [float(value) for value in found[0]["effect"]]
+    direction: Direction = "higher" if claim == "effect" else "similar"
+    part = over_sets("correlation with the dimension that varies", values, [0.0] * len(values), direction)
     # Not one model against another, but a correlation against zero.
-    return judge(text, where, "t-test over annotators", [part._replace(lead=None)])
+    return said.judge(claim, [part._replace(lead=None)])
 
 
 def _mean_effect(found: list[Numbers]) -> float:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from unisono.paper.experiment_claims import (
-    OVER_ITEMS,
     Chapter,
     Claim,
     ClaimPart,
@@ -23,9 +22,8 @@ from unisono.paper.experiment_claims import (
     Settings,
     Table,
     Unit,
-    judge,
+    Words,
     over_splits,
-    untestable,
 )
 from unisono.paper.experiment_data import affective_text, file_sums, require_tables
 from unisono.paper.experiment_page import score_bars
@@ -54,10 +52,7 @@ BETTER = ("anger", "disgust", "fear", "joy", "sadness")
 WORSE = ("surprise", "valence")
 EMOTIONS = (*BETTER, *WORSE)
 UNAIDED = (JOINT, INDEPENDENT, MEAN, DEFAULT)
-MISSING = (
-    "The headlines are not bundled, because no licence is stated: run `unisono datasets fetch affective-text` first, "
-    "or point --data items-real=DIR at a copy."
-)
+CLAIMS = ("better", "worse", "converged")
 
 
 def run_split(folder: str, method: str, seed: int, sums: Numbers) -> Numbers:
@@ -97,69 +92,47 @@ def units(settings: Settings) -> list[Unit]:
 
 
 def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
+    said = Words(NAME)
     if not results:
-        return Chapter((MISSING,), (), (), tuple(untestable(text, where, MISSING) for text, where in _TEXTS), {})
+        return Chapter((said("missing"),), (), (), tuple(said.untestable(one, said("missing")) for one in CLAIMS), {})
     splits = [result for key, result in results.items() if key.startswith("split")]
     alone = results["unaided"]
+    said = Words(NAME, method=best_method(), splits=len(splits))
     return Chapter(
-        lead=(
-            "100 headlines, 10 ratings each by 38 workers, seven emotions; the experts' ratings are the reference. "
-            f"Features: {best_method()}. Five folds, split in {len(splits)} way{'s' if len(splits) > 1 else ''}.",
-            "An annotator has some 20 headlines, and the joint model 49 numbers to learn from 12 of them in training.",
-        ),
+        lead=(said("data", ways=f"{len(splits)} way{'s' if len(splits) > 1 else ''}"), said("few")),
         tables=(
-            score_table("Test scores: mean over splits", splits, EMOTIONS, PROTOCOL),
+            score_table(said("scores"), splits, EMOTIONS, PROTOCOL),
             Table(
-                "Fused to convergence without any label: mean over emotions",
+                said("unaided"),
                 ("", *(f"{METRIC_NAMES[m]}, {kind}" for kind in alone for m in METRIC_NAMES)),
                 tuple((NAMES[model], *_unaided_cells(alone, model)) for model in UNAIDED),
             ),
         ),
-        pictures=(
-            Picture(
-                NAME,
-                f"Performance of the model of items on the news headlines (features: {best_method()}; mean and sd over "
-                f"{len(splits)} splits; the paper's Fig. 'Performance of global annotation model on the text emotions "
-                "dataset').",
-                lambda: score_bars(bars_over_splits(splits, EMOTIONS, PROTOCOL)),
-            ),
-        ),
-        claims=_claims(splits, alone),
+        pictures=(Picture(NAME, said("bars"), lambda: score_bars(bars_over_splits(splits, EMOTIONS, PROTOCOL))),),
+        claims=_claims(said, splits, alone),
         summary={"features": best_method(), "scores": averaged(splits, EMOTIONS, PROTOCOL), "unaided": alone},
     )
 
 
-_WHERE = "Sec. 4.1.3, Fig. 'Performance of global annotation model on the text emotions dataset'"
-_TEXTS = (
-    ("The joint model predicts anger, disgust, fear, joy and sadness better than the independent model.", _WHERE),
-    ("The joint model performs worse than the independent model on surprise and valence.", _WHERE),
-    (
-        "Run until convergence, without labels, the joint model beats the plain mean of the ratings.",
-        "Secs. 1 and 3.2.2",
-    ),
-)
-
-
-def _claims(splits: list[Numbers], alone: Numbers) -> tuple[Claim, ...]:
+def _claims(said: Words, splits: list[Numbers], alone: Numbers) -> tuple[Claim, ...]:
     def parts(emotions: tuple[str, ...], direction: Direction) -> list[ClaimPart]:
         return [_part(splits, emotion, metric, direction) for emotion in emotions for metric in METRIC_NAMES]
 
-    (better, _), (worse, _), (converged, place) = _TEXTS
     plain = alone["without features"]["scores"]
     means = {model: [_mean(plain[model], metric) for metric in METRIC_NAMES] for model in (JOINT, MEAN, DEFAULT)}
     found = [
         ClaimPart(
             f"mean {METRIC_NAMES[metric]}",
-            f"{means[JOINT][i]:.3f} against {means[MEAN][i]:.3f} (our default {means[DEFAULT][i]:.3f})",
-            means[JOINT][i] > means[MEAN][i],
-            Lead(SHORT[JOINT], SHORT[MEAN], means[JOINT][i] - means[MEAN][i]),
+            f"{joint:.3f} against {mean:.3f} (our default {default:.3f})",
+            joint > mean,
+            Lead(SHORT[JOINT], SHORT[MEAN], joint - mean),
         )
-        for i, metric in enumerate(METRIC_NAMES)
+        for metric, joint, mean, default in zip(METRIC_NAMES, *means.values(), strict=True)
     ]
     return (
-        judge(better, _WHERE, OVER_ITEMS, parts(BETTER, "higher")),
-        judge(worse, _WHERE, OVER_ITEMS, parts(WORSE, "lower")),
-        judge(converged, place, "the mean over emotions is higher; one data set, nothing resampled", found),
+        said.judge("better", parts(BETTER, "higher")),
+        said.judge("worse", parts(WORSE, "lower")),
+        said.judge("converged", found),
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unisono.paper.experiment_claims import (
-    OVER_SETS,
     Chapter,
     Claim,
     ClaimPart,
@@ -20,7 +19,7 @@ from unisono.paper.experiment_claims import (
     Settings,
     Table,
     Unit,
-    judge,
+    Words,
     over_sets,
 )
 from unisono.paper.experiment_page import score_bars, sweep_lines
@@ -82,40 +81,25 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     many = max(features for features, _ in by_setting)
     main, plain = by_setting[many, NOISE], by_setting[0, NOISE]
     moved, folds = switched_folds(main, JOINT)
+    said = Words("items-synthetic", sets=len(main), gold=NAMES[GOLD], noise=NOISE, features=many)
     return Chapter(
-        lead=(
-            f"{len(main)} data sets for every setting; {NAMES[GOLD]} gets the labels of the validation items, the same "
-            "that the paper's models use to choose an iteration and to resolve label switching, as known truths. "
-            f"The paper's noise is not known: the figure has sd {NOISE}, the sweep shows others.",
-            "Without any label nothing in the published joint model says which dimension is which: fused to "
-            "convergence, dimensions come out swapped or flipped. The last table has the scores as they come, and "
-            "after the best permutation and signs, which need the truth. Under the protocol that was resolved on the "
-            f"validation items, and the identity was not the best assignment in {moved} of {folds} folds.",
-        ),
+        lead=(said("data"), said("switching", moved=moved, folds=folds)),
         tables=(
-            score_table(
-                f"Test scores, noise {NOISE:g}, {many} features: mean over data sets", main, DIMENSIONS, PROTOCOL
-            ),
-            score_table(f"The same without features (noise {NOISE:g})", plain, DIMENSIONS, PROTOCOL),
-            _unaided_table(by_setting),
-            _others_table(by_setting),
+            score_table(said("scores"), main, DIMENSIONS, PROTOCOL),
+            score_table(said("plain_scores"), plain, DIMENSIONS, PROTOCOL),
+            _unaided_table(said("unaided"), by_setting),
+            _others_table(said("others"), by_setting),
         ),
         pictures=(
-            Picture(
-                "items-synthetic",
-                f"Performance of the model of items on synthetic data ({many} features, noise sd {NOISE:g}; mean and "
-                f"sd over {len(main)} data sets; the paper's Fig. 'Performance of global annotation model on synthetic "
-                "dataset').",
-                lambda: score_bars(bars_over_sets(main, DIMENSIONS, PROTOCOL)),
-            ),
+            Picture("items-synthetic", said("bars"), lambda: score_bars(bars_over_sets(main, DIMENSIONS, PROTOCOL))),
             Picture(
                 "items-synthetic-no-features",
-                f"The same without features (noise sd {NOISE:g}).",
+                said("plain_bars"),
                 lambda: score_bars(bars_over_sets(plain, DIMENSIONS, PROTOCOL)),
             ),
-            *_sweep_pictures(by_setting),
+            *_sweep_pictures(said, by_setting),
         ),
-        claims=_claims(main, plain, many),
+        claims=_claims(said, main, plain, many),
         summary={
             f"features {features}, noise {noise:g}": averaged(found, DIMENSIONS, PROTOCOL)
             for (features, noise), found in by_setting.items()
@@ -123,47 +107,17 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     )
 
 
-def _claims(main: list[Numbers], plain: list[Numbers], many: int) -> tuple[Claim, ...]:
-    where = "Sec. 4.1.1, Fig. 'Performance of global annotation model on synthetic dataset'"
-    ahead = (
-        "For both dimensions, the joint model predicts the truth with considerably higher accuracy than the independent"
-    )
+def _claims(said: Words, main: list[Numbers], plain: list[Numbers], many: int) -> tuple[Claim, ...]:
+    settings = {f"{many} features": main, "without features": plain}
+    unaided = [result["unaided"] for result in plain]
     return (
-        judge(
-            f"{ahead} ({many} features).",
-            where,
-            OVER_SETS,
-            _against(main, JOINT, INDEPENDENT),
-            stars_in_sets(main, DIMENSIONS),
+        *(
+            said.judge("ahead", _against(found, JOINT, INDEPENDENT), stars_in_sets(found, DIMENSIONS), setting=setting)
+            for setting, found in settings.items()
         ),
-        judge(
-            f"{ahead} (without features).",
-            where,
-            OVER_SETS,
-            _against(plain, JOINT, INDEPENDENT),
-            stars_in_sets(plain, DIMENSIONS),
-        ),
-        judge(
-            "Modelling the dimensions jointly leads to more accurate ground truth estimates: our default, given the "
-            "validation labels as gold items, against the published joint model.",
-            "Abstract, on our default",
-            OVER_SETS,
-            _against(main, GOLD, JOINT),
-        ),
-        judge(
-            "EM is run until convergence: without validation labels the joint model, as published, beats the "
-            "independent one.",
-            "Sec. 3.2.2 (Termination), without the protocol of Sec. 4",
-            OVER_SETS,
-            _against([result["unaided"] for result in plain], JOINT, INDEPENDENT),
-            "No features, no labels, nothing resolved.",
-        ),
-        judge(
-            "The model is vulnerable to label switching.",
-            "Secs. 4 and 5",
-            "in more than 5 % of the folds the best assignment on the validation items is not the identity",
-            [_switching([*main, *plain])],
-        ),
+        said.judge("default", _against(main, GOLD, JOINT)),
+        said.judge("converged", _against(unaided, JOINT, INDEPENDENT), said("unresolved")),
+        said.judge("switching", [_switching([*main, *plain])]),
     )
 
 
@@ -185,24 +139,22 @@ def _switching(found: list[Numbers]) -> ClaimPart:
     return ClaimPart("folds switched or flipped", f"{moved} of {folds}", moved > 0.05 * folds)
 
 
-def _unaided_table(by_setting: Mapping[tuple[int, float], list[Numbers]]) -> Table:
+def _unaided_table(caption: str, by_setting: Mapping[tuple[int, float], list[Numbers]]) -> Table:
     rows = []
     for (features, noise), found in by_setting.items():
         for model in UNAIDED:
             rows.append((f"{NAMES[model]}, {features} features, noise {noise:g}", *_unaided_cells(found, model)))
     columns = ("", "CCC", "Pearson", "CCC, switched", "Pearson, switched")
-    return Table(
-        "Fused to convergence without any label; then with the best permutation and signs", columns, tuple(rows)
-    )
+    return Table(caption, columns, tuple(rows))
 
 
-def _others_table(by_setting: Mapping[tuple[int, float], list[Numbers]]) -> Table:
+def _others_table(caption: str, by_setting: Mapping[tuple[int, float], list[Numbers]]) -> Table:
     """An extra that the paper does not have: the models it names, on the same ratings."""
     rows = []
     for (features, noise), found in by_setting.items():
         for model, name in {DEFAULT: NAMES[DEFAULT], **OTHERS}.items():
             rows.append((f"{name}, {features} features, noise {noise:g}", *_unaided_cells(found, model)[:2]))
-    return Table("Models that the paper names, without any label", ("", "CCC", "Pearson"), tuple(rows))
+    return Table(caption, ("", "CCC", "Pearson"), tuple(rows))
 
 
 def _unaided_cells(found: list[Numbers], model: str) -> tuple[str, ...]:
@@ -215,22 +167,21 @@ def _unaided_cells(found: list[Numbers], model: str) -> tuple[str, ...]:
     return tuple(cells)
 
 
-def _sweep_pictures(by_setting: Mapping[tuple[int, float], list[Numbers]]) -> list[Picture]:
+def _sweep_pictures(said: Words, by_setting: Mapping[tuple[int, float], list[Numbers]]) -> list[Picture]:
     noises = sorted({noise for _, noise in by_setting})
     pictures = []
     for features in sorted({features for features, _ in by_setting}, reverse=True) if len(noises) > 1 else ():
         found = [by_setting[features, noise] for noise in noises]
-        pictures.append(_sweep(features, noises, found))
+        pictures.append(_sweep(said, features, noises, found))
     return pictures
 
 
-def _sweep(features: int, noises: list[float], found: list[list[Numbers]]) -> Picture:
+def _sweep(said: Words, features: int, noises: list[float], found: list[list[Numbers]]) -> Picture:
     scores = bars_along(found, DIMENSIONS, PROTOCOL)
     what = f"{features} features" if features else "no features"
     return Picture(
         f"items-synthetic-noise-{'features' if features else 'plain'}",
-        f"The model of items on synthetic data along the noise, {what}: mean over dimensions and data sets, plus and "
-        "minus one sd.",
+        said("sweep", what=what),
         lambda: sweep_lines(
             noises, scores, "sd of the annotators' noise", "* joint significantly better than independent"
         ),

@@ -129,9 +129,6 @@ def _sd(values: Sequence[float]) -> float:
     return float(np.nanstd(values, ddof=1)) if len(values) > 1 else 0.0
 
 
-OVER_FOLDS = "paired t-test over test folds, p < .05 in every part"
-
-
 def fold_units(
     group: str, work: Callable[..., Numbers], settings: Numbers, folds: int, models: Sequence[str]
 ) -> list[Unit]:

@@ -27,7 +27,7 @@ from unisono.paper.experiment_claims import (
     Picture,
     Settings,
     Unit,
-    judge,
+    Words,
 )
 from unisono.paper.experiment_data import (
     DIMENSIONS,
@@ -149,63 +149,33 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     human = NAME in settings.data
     colours, green = races_of("colours", results), races_of("green", results, GREEN)
     source = "traces gathered with the collection tool" if human else "simulated annotators"
-    pictures = [
-        Picture(
-            NAME,
-            f"Performance of the series model on the artificial task ({source}; the paper's Fig. 'Concordance and "
-            "Pearson correlation coefficients … time series annotation model', artificial).",
-            lambda: score_bars(bars_over_splits(colours, DIMENSIONS, PROTOCOL)),
-        )
-    ]
-    tables = [score_table("Test frames end to end", colours, DIMENSIONS, PROTOCOL)]
+    said = Words(NAME, source=source, rate=RATE)
+    pictures = [Picture(NAME, said("bars"), lambda: score_bars(bars_over_splits(colours, DIMENSIONS, PROTOCOL)))]
+    tables = [score_table(said("scores"), colours, DIMENSIONS, PROTOCOL)]
     if green:
-        tables.append(score_table("Green intensity, human traces, one dimension", green, ("green",), GREEN))
+        tables.append(score_table(said("green_scores"), green, ("green",), GREEN))
         pictures.append(
             Picture(
                 "series-green-intensity",
-                "Green intensity: human traces of a known signal. With one dimension, joint and independent are one.",
+                said("green_bars"),
                 lambda: score_bars(bars_over_splits(green, ("green",), GREEN)),
             )
         )
     return Chapter(
-        lead=(
-            f"Here: {source}, on a scale from 0 to 1, at {RATE:g} frames per second; five folds; width, start and "
-            "iteration chosen on the validation videos; features are RGB."
-            + (
-                ""
-                if human
-                else " Delays are 1 to 3 seconds, noise lasts, and brightness is seen with the "
-                "Helmholtz-Kohlrausch effect, which is not linear where both dimensions move."
-            ),
-        ),
+        lead=(said("data") + ("" if human else said("simulated")),),
         tables=tuple(tables),
         pictures=tuple(pictures),
-        claims=_claims(colours),
+        claims=_claims(said, colours),
         summary={"colours": averaged(colours, DIMENSIONS, PROTOCOL)}
         | ({"green": averaged(green, ("green",), GREEN)} if green else {}),
     )
 
 
-def _claims(found: list[Numbers]) -> tuple[Claim, ...]:
-    where = "Sec. 4.2.2, Fig. 'Concordance and Pearson …, time series'"
+def _claims(said: Words, found: list[Numbers]) -> tuple[Claim, ...]:
+    alike = (("saturation", "pearson"), ("brightness", "pearson"), ("saturation", "ccc"))
     return (
-        judge(
-            "Both models achieve similar Pearson correlations for saturation and brightness, and similar CCC for "
-            "saturation.",
-            where,
-            "paired t-test over test folds p >= .05, and a difference below .1, in every part",
-            [
-                over_folds(found, "saturation", "pearson", "similar"),
-                over_folds(found, "brightness", "pearson", "similar"),
-                over_folds(found, "saturation", "ccc", "similar"),
-            ],
-        ),
-        judge(
-            "The independent model achieves a slightly better CCC for brightness (not significantly).",
-            where,
-            "joint is lower by less than .1, and the paired t-test over test folds has p >= .05",
-            [_slightly(found)],
-        ),
+        said.judge("similar", [over_folds(found, *what, "similar") for what in alike]),
+        said.judge("brightness", [_slightly(found)]),
     )
 
 

@@ -23,13 +23,11 @@ from unisono.paper.experiment_claims import (
     Picture,
     Settings,
     Unit,
-    judge,
-    untestable,
+    Words,
 )
 from unisono.paper.experiment_data import Traced, cut, file_sums, require_tables
 from unisono.paper.experiment_page import score_bars
 from unisono.paper.experiment_reporting import (
-    OVER_FOLDS,
     averaged,
     bars_over_splits,
     fold_units,
@@ -114,47 +112,24 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     found = races_of("corpus" if own else "film", results)
     dimensions = tuple(next(iter(found[0]["scores"].values())))
     source = "the corpus given with --data" if own else "'Forrest Gump', observers split into two groups"
+    said = Words(NAME, source=source, splits=len(found))
     return Chapter(
-        lead=(
-            f"The paper's film corpus is not public. Here: {source}."
-            + (
-                ""
-                if own
-                else f" {len(found)} splits of the nine observers: five are fused, the mean of four is the "
-                "reference. The traces move in steps and there are no features."
-            ),
-        ),
-        tables=(score_table("Test frames end to end", found, dimensions, PROTOCOL),),
-        pictures=(
-            Picture(
-                NAME,
-                f"Performance of the series model on real traces ({source}; the paper's Fig. 'Concordance and Pearson "
-                "correlation coefficients … time series annotation model', real).",
-                lambda: score_bars(bars_over_splits(found, dimensions, PROTOCOL)),
-            ),
-        ),
-        claims=_claims(found, dimensions, source),
+        lead=(said("data") + ("" if own else said("splits")),),
+        tables=(score_table(said("scores"), found, dimensions, PROTOCOL),),
+        pictures=(Picture(NAME, said("bars"), lambda: score_bars(bars_over_splits(found, dimensions, PROTOCOL))),),
+        claims=_claims(said, found, dimensions),
         summary=averaged(found, dimensions, PROTOCOL),
     )
 
 
-def _claims(found: list[Numbers], dimensions: tuple[str, ...], source: str) -> tuple[Claim, ...]:
-    where = "Sec. 4.2.3, Fig. 'Concordance and Pearson …, time series'"
-    texts = (
-        "The joint model considerably outperforms the independent model on arousal.",
-        "The independent model produces better estimates of valence.",
-        "The independent model performs poorly on arousal, the joint model is balanced.",
-    )
+def _claims(said: Words, found: list[Numbers], dimensions: tuple[str, ...]) -> tuple[Claim, ...]:
     if not set(PAPER) <= set(dimensions):
-        reason = "The traces have no dimensions called valence and arousal."
-        return tuple(untestable(text, where, reason) for text in texts)
-    aside = f"On another corpus than the paper's: {source}"
+        return tuple(said.untestable(one, said("other_dimensions")) for one in ("arousal", "valence", "balance"))
+    aside = said("other_corpus")
     return (
-        judge(texts[0], where, OVER_FOLDS, [over_folds(found, "arousal", m, "higher") for m in METRIC_NAMES], aside),
-        judge(texts[1], where, OVER_FOLDS, [over_folds(found, "valence", m, "lower") for m in METRIC_NAMES], aside),
-        judge(
-            texts[2], where, "Pearson of arousal below .3 for independent, above it for joint", _balance(found), aside
-        ),
+        said.judge("arousal", [over_folds(found, "arousal", m, "higher") for m in METRIC_NAMES], aside),
+        said.judge("valence", [over_folds(found, "valence", m, "lower") for m in METRIC_NAMES], aside),
+        said.judge("balance", _balance(found), aside),
     )
 
 
